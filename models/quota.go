@@ -13,7 +13,8 @@ import (
 
 // Quotas are the limits of one user who is not a moderator or an administrator. 0 means no limit.
 type Quotas struct {
-	// Of files with bytes, pending and finalized. Shared content counts for each file that has it.
+	// Bytes is the limit of the total size of pending and finalized files. Content that several files
+	// share counts for each of them.
 	Bytes   int64
 	Pending int64 // uploads that are not finalized, including those that wait for their bytes
 	Things  int64 // created within quotaDay, and not deleted

@@ -62,7 +62,7 @@ type NewReport struct {
 	Note   string
 }
 
-// reportable are the types of objects that can be reported, by their names in node ids.
+// reportable are the types of objects that can be reported, by their names in node IDs.
 var reportable = map[string]TargetType{"Thing": OnThing, "Make": OnMake, "Comment": OnComment, "Collection": OnCollection, "User": OnUser}
 
 // ReportContent reports an object of another user that the caller can see. If the caller has an

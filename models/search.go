@@ -267,8 +267,9 @@ const maxBest = 300
 // maxMatched is the maximum number of matching documents that SQLite considers, the latest ones.
 const maxMatched = 50_000
 
-// step returns the value of a level in the unit of the sort key: for things, whose popularity is a
-// logarithm, two doublings. For other counts, and if only the text is requested, the level decides.
+// step returns what one step of a level adds to the sort key. For things, whose popularity is a
+// logarithm, it is two doublings. For other objects, and if only the text counts, it is so large
+// that the level decides.
 func step(ix *index, sort Sort) int64 {
 	if ix == thingIndex && sort == ByRelevance {
 		return 2 * popularityUnit
@@ -318,8 +319,8 @@ func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 		return "b.id IN (" + s.db.matching(ix, match).String() + ")"
 	}
 	points := func(l level) string { return s.db.Read.NewRaw("THEN ?", int64(l.worth)*step).String() }
-	// Things that are less popular than one action a year ago count as equally popular. The boundary is
-	// a day, because positions must not change while a client pages through the results.
+	// Things that are less popular than one action a year ago count as equally popular. The boundary
+	// is a day, because positions must not change while a client pages through the results.
 	floor := int64(0)
 	if ix == thingIndex {
 		floor = popularityAt(now().Truncate(24*time.Hour).AddDate(-1, 0, 0))

@@ -24,15 +24,15 @@ type Snapshot struct {
 	db bun.IDB
 }
 
-// SnapshotObject is an object in the bucket that rows of a snapshot name.
+// SnapshotObject is an object in the bucket that rows of a snapshot refer to.
 type SnapshotObject struct {
 	Key    string
 	SHA256 string // hex; empty for derived objects
 	FileID int64  // of a pending upload, otherwise 0
 }
 
-// Snapshot calls fn with a snapshot. On PostgreSQL it is valid until fn returns. On SQLite it is a
-// copy of the database, which is written to the file and stays there. The file must not exist.
+// Snapshot calls fn with a snapshot. On PostgreSQL the snapshot is valid until fn returns. On
+// SQLite it is a copy of the database in a new file, which is kept. The file must not exist.
 func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) error) error {
 	db := a.store.db
 	if db.Engine == database.SQLite {
@@ -55,14 +55,14 @@ func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) err
 	})
 }
 
-// copyTo writes a copy of a SQLite database to a new file. It reads one version of the database and
-// does not hold up writers.
+// copyTo writes a copy of a SQLite database to a new file. The copy is consistent, and writers are
+// not blocked.
 func (db *DB) copyTo(ctx context.Context, file string) (err error) {
 	conn, err := db.Read.DB.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	// VACUUM INTO needs a connection that may write. It is discarded so that no reader gets it.
+	// VACUUM INTO needs a connection that may write. It is discarded, so that no reader gets it.
 	defer func() {
 		err = errors.Join(err, ignoreBadConn(conn.Raw(func(any) error { return driver.ErrBadConn })))
 	}()
@@ -82,7 +82,7 @@ func ignoreBadConn(err error) error {
 	return err
 }
 
-// Objects calls fn with each object that rows of the snapshot name.
+// Objects calls fn with each object that rows of the snapshot refer to.
 func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) error {
 	for last := ""; ; {
 		var sums []string
@@ -129,17 +129,18 @@ func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) e
 	})
 }
 
-// Fate is what happened to a row of a snapshot since.
+// Fate is what has happened to a row since a snapshot.
 type Fate int
 
-// The fates of rows. A row that has changed names another object than in the snapshot.
+// The fates of rows. A row that has changed refers to another object than in the snapshot.
 const (
 	FateSame Fate = iota
 	FateChanged
 	FateDeleted
 )
 
-// Fate returns what happened to the rows that name an object of a snapshot.
+// Fate returns what has happened since the snapshot to the rows that refer to an object. It does
+// not support derived objects.
 func (a Admin) Fate(ctx context.Context, o SnapshotObject) (Fate, error) {
 	q := a.store.db.Write.NewSelect().Model((*File)(nil)).Column("f.state", "f.object_key")
 	if o.FileID == 0 {
@@ -159,7 +160,8 @@ func (a Admin) Fate(ctx context.Context, o SnapshotObject) (Fate, error) {
 	return FateSame, nil
 }
 
-// DeleteUploads deletes the rows of pending uploads that have no bytes, after a restore.
+// DeleteUploads deletes the rows of pending uploads that have no bytes, after a restore, and
+// recomputes all counts.
 func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 	if len(ids) == 0 {
 		return nil

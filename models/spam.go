@@ -8,12 +8,12 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// NeedsModeration reports whether a user reported the comment and no moderator decided yet.
+// NeedsModeration reports whether a user has reported the comment and no moderator has decided yet.
 func (c *Comment) NeedsModeration() bool { return c.ReportedAt != nil }
 
-// ReportSpam reports a comment of another user as spam, for moderators to decide. A moderator
-// decides with the same call: the comment is deleted, and its text is kept so that it can be
-// restored. It opens a transaction.
+// ReportSpam reports a comment of another user as spam, for moderators to decide. If the caller is
+// a moderator or an administrator, it deletes the comment instead, and keeps the text so that the
+// comment can be restored. It returns BadInput for a comment of the caller. It opens a transaction.
 func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
 		switch {
@@ -36,9 +36,10 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 	})
 }
 
-// RestoreComment shows a comment again that is hidden as spam, and dismisses a report. It requires
-// a moderator. The text of a comment that was deleted otherwise is gone, which is a Conflict. It
-// opens a transaction.
+// RestoreComment restores a comment that was deleted as spam, or dismisses the reports of a comment
+// that was not deleted. It requires a moderator or an administrator. It returns Conflict for a
+// comment that was deleted for another reason, because its text was not kept. It opens a
+// transaction.
 func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "restoring a comment requires a moderator or an administrator")
@@ -65,7 +66,7 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 	})
 }
 
-// moderateComment locks a comment on what the caller may see, and stores what change makes of it.
+// moderateComment locks a comment that the caller can see, calls change, and stores the result.
 func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Comment) error) (*Comment, error) {
 	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
@@ -91,8 +92,9 @@ func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int6
 	return s.Comment(ctx, caller, id)
 }
 
-// RestoreMake shows a make again that is hidden because its thing was taken down and deleted. It
-// requires a moderator, and opens a transaction. A make that is not hidden stays as it is.
+// RestoreMake restores a make that is hidden because its thing was taken down and deleted. It
+// requires a moderator or an administrator. If the make is not hidden, nothing changes. It opens a
+// transaction.
 func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "restoring a make requires a moderator or an administrator")

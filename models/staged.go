@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// StagedUpload is an upload with an ID and a target that waits for its bytes.
+// StagedUpload is an upload with an ID and a target whose bytes are not uploaded yet.
 type StagedUpload struct {
 	FileID    int64
 	Name      string
@@ -19,7 +19,7 @@ type StagedUpload struct {
 	ExpiresAt time.Time
 }
 
-// StageUpload creates a file with a target of the caller, before its bytes are uploaded.
+// StageUpload creates a staged upload for a target of the caller. It opens a transaction.
 func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (staged *StagedUpload, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{pending: 1}); err != nil {
@@ -55,8 +55,9 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, name s
 }
 
 // StoreStaged stores the bytes of a staged upload, at most limit of them. It has no caller, because
-// it is authorized by the signed policy of the upload. Repeated bytes, as after a lost response,
-// replace the first until the file is finalized. atLeast is the known minimum number of bytes.
+// it is authorized by the signed policy of the upload. Until the file is finalized, a further call
+// replaces the bytes, for example after the response was lost. atLeast is the known minimum number
+// of bytes.
 func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes io.Reader) error {
 	staged, err := s.openStaged(ctx, s.db.Write, id)
 	if err != nil {
@@ -96,7 +97,8 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 	return nil
 }
 
-// openStaged reads a staged upload that may still receive bytes. In a transaction it locks the row.
+// openStaged reads a staged upload. It returns Forbidden if the upload accepts no bytes any more.
+// In a transaction it locks the row.
 func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*File, error) {
 	var rows []*File
 	q := db.NewSelect().Model(&rows).Where("f.id = ? AND f.target_type <> '' AND f.state <> ? AND f.expires_at > ?", id, Finalized, now())
@@ -112,8 +114,8 @@ func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*File, er
 	return rows[0], s.checkNotSuspended(ctx, db, rows[0].OwnerID)
 }
 
-// checkNotSuspended returns Forbidden if a user is suspended. In a transaction, a concurrent
-// suspension waits until it ends.
+// checkNotSuspended returns Forbidden if a user is suspended. If db is a transaction, a concurrent
+// suspension waits until the transaction ends.
 func (s *Store) checkNotSuspended(ctx context.Context, db bun.IDB, userID int64) error {
 	u := new(User)
 	q := db.NewSelect().Model(u).Column("u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)

@@ -27,7 +27,7 @@ type Options struct {
 	// PreviewWorkers is the number of previews that this process generates concurrently; see
 	// [Store.MakePreview].
 	PreviewWorkers int
-	Reserved       func(username string) bool // names that new users must not have; nil: none
+	Reserved       func(username string) bool // whether new users cannot have a name; nil: no name
 	Webhooks       WebhookOptions
 	// SendsMail reports whether the server sends mail, and OpenRegistration whether visitors may
 	// create an account without a link.
@@ -35,7 +35,8 @@ type Options struct {
 	Events                      Events
 }
 
-// Events are called after what they are named for, to count it. Any may be nil.
+// Events are callbacks, for metrics. Each is called after the event that its name describes, and
+// may be nil.
 type Events struct {
 	Uploaded   func(bytes int64)
 	Downloaded func()
@@ -43,7 +44,7 @@ type Events struct {
 	Previewed func(outcome string, took time.Duration)
 	// WebhookDelivered gets the outcome of an attempt: "delivered", "retried" or "failed".
 	WebhookDelivered func(outcome string)
-	// WebhookDisabled gets why deliveries to a webhook ended.
+	// WebhookDisabled gets the reason why a webhook was disabled.
 	WebhookDisabled func(id int64, reason string)
 }
 
@@ -63,7 +64,7 @@ type Store struct {
 	options   Options
 	enqueue   func(ctx context.Context, tx bun.Tx, work Work) error
 	files     *batcher[int64, *File]
-	contents  *batcher[int64, *File] // files for their contents: without their downloads
+	contents  *batcher[int64, *File] // to serve the contents of files: without download counts
 	downloads downloadLog
 	tokens    *tokenCache
 	activity  activity

@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// Tag is a word under which things are filed.
+// Tag is a word that creators file things under.
 type Tag struct {
 	bun.BaseModel `bun:"table:tags,alias:g"`
 
@@ -24,7 +24,7 @@ type Tag struct {
 	Changes    Changes `bun:",scanonly"`
 }
 
-// AfterScanRow makes the count whole.
+// AfterScanRow adds the pending count changes to the stored count.
 func (g *Tag) AfterScanRow(context.Context) error {
 	return g.Changes.addTo(map[string]*int64{"thing_count": &g.ThingCount})
 }
@@ -35,16 +35,16 @@ type thingTag struct {
 	ThingID  int64 `bun:",pk"`
 	TagID    int64 `bun:",pk"`
 	Position int
-	Name     string // as the thing's creator wrote it
+	Name     string // in the spelling of the thing's creator
 }
 
-// tagSlug brings the spellings of a tag to one.
+// tagSlug returns the slug of a tag. All spellings of a tag have the same slug.
 func tagSlug(name string) string {
 	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(name, "_", " "))), "_")
 }
 
-// slugTags returns all tags their slugs, and makes one of those that are spellings of one. A thing
-// filed under several of them keeps the first.
+// slugTags sets the slugs of all tags, and merges tags with the same slug. If a thing has several
+// of them, the first one is kept. Tags without a slug are deleted.
 func slugTags(ctx context.Context, tx bun.Tx) error {
 	var tags []*Tag
 	if err := tx.NewSelect().Model(&tags).Column("g.id", "g.name").Order("g.id").Scan(ctx); err != nil {
@@ -76,7 +76,8 @@ func slugTags(ctx context.Context, tx bun.Tx) error {
 	return nil
 }
 
-// cleanTags trims tags and drops blanks and repetitions, which are spellings of one slug.
+// cleanTags trims tags, and removes blank tags and tags whose slug occurred before. It returns
+// BadInput if a tag is too long or not a valid text, or if there are too many tags.
 func cleanTags(tags []string) ([]string, error) {
 	var clean []string
 	seen := make(map[string]bool)
@@ -96,7 +97,7 @@ func cleanTags(tags []string) ([]string, error) {
 	return clean, nil
 }
 
-// setTags files a locked thing under these names, and no others.
+// setTags replaces the tags of a locked thing.
 func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 	before, err := tagIDs(ctx, tx, t.ID)
 	if err != nil {
@@ -108,7 +109,7 @@ func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 		for i, name := range names {
 			tags[i] = &Tag{Name: name, Slug: tagSlug(name)}
 		}
-		// In one order, or two transactions could wait for each other's new tags.
+		// Tags are inserted in the order of their slugs, so that two transactions do not deadlock.
 		inOrder := slices.SortedFunc(slices.Values(tags), func(a, b *Tag) int { return strings.Compare(a.Slug, b.Slug) })
 		if _, err := tx.NewInsert().Model(&inOrder).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx); err != nil {
 			return err
@@ -140,10 +141,11 @@ func tagIDs(ctx context.Context, db bun.IDB, thingID int64) (ids []int64, err er
 	return ids, err
 }
 
-// Tag returns the tag of a name, whatever its spelling, where published things are filed under it.
+// Tag returns the tag with a name, in any spelling. It returns NotFound if no published thing has
+// the tag.
 func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
 	g := new(Tag)
-	if text("name", name, maxTag) != nil { // no tag is called so
+	if text("name", name, maxTag) != nil { // no tag has such a name
 		return nil, fail(NotFound, "tag %.60q does not exist", name)
 	}
 	err := selectTags(s.db.Read, g).Where("g.slug = ?", tagSlug(name)).Scan(ctx)
@@ -157,12 +159,12 @@ func selectTags(db bun.IDB, rows any) *bun.SelectQuery {
 	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "tags", "g")
 }
 
-// TagsByID returns the tags of those ids.
+// TagsByID returns the tags with the given IDs.
 func (s *Store) TagsByID(ctx context.Context, ids []int64) (map[int64]*Tag, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Tag) *bun.SelectQuery { return selectTags(s.db.Read, rows) }, "g.id", func(g *Tag) int64 { return g.ID })
 }
 
-// countWithTags returns the numbers of published things under tags.
+// countWithTags returns the number of published things with each of the tags.
 func (s *Store) countWithTags(ctx context.Context, ids []int64) (map[int64]int64, error) {
 	tags, err := s.TagsByID(ctx, ids)
 	counts := make(map[int64]int64, len(tags))
@@ -172,7 +174,8 @@ func (s *Store) countWithTags(ctx context.Context, ids []int64) (map[int64]int64
 	return counts, err
 }
 
-// TagsOf returns the tags of things, by the names and in the order that their owners gave them.
+// TagsOf returns the tags of things, with the names and in the order that the creators of the
+// things chose.
 func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag, error) {
 	var rows []struct {
 		ThingID    int64
@@ -198,8 +201,8 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 	if err != nil {
 		return nil, err
 	}
-	// A popular tag has many changes, and most things of a page have it: its changes are added up
-	// once for all of them.
+	// A popular tag may have many count changes, and most things of a page may have that tag.
+	// Therefore its changes are added up once for all things.
 	var counted map[int64]*Tag
 	if len(rows) > 0 && rows[0].Pending {
 		ids := make([]int64, len(rows))
@@ -212,7 +215,7 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 		}
 	}
 	made, all, tags := make([]Tag, len(rows)), make([]*Tag, len(rows)), make(map[int64][]*Tag, len(thingIDs))
-	first := 0 // of the thing
+	first := 0 // index of the first tag of the thing
 	for i, row := range rows {
 		made[i], all[i] = Tag{ID: row.ID, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount}, &made[i]
 		if now := counted[row.ID]; now != nil {
@@ -225,14 +228,15 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 	return tags, nil
 }
 
-// Tags lists the tags that begin with a prefix, those with the most things first. A count takes a
-// moment to move a tag in the list.
+// Tags lists the tags whose slug begins with that of prefix, those with the most things first. On
+// PostgreSQL a changed count moves a tag in the list only when it is folded.
 func (s *Store) Tags(prefix string) (List, error) {
 	if err := text("prefix", prefix, maxTag); err != nil {
 		return List{}, err
 	}
 	return List{DB: s.db.DB, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: func(int64) *bun.SelectQuery {
-		// In use, or about to be; what drafts alone are filed under is nobody's business.
+		// Only tags of published things, and tags whose count has pending changes: tags that only drafts
+		// have are private.
 		q := s.db.Read.NewSelect().TableExpr("tags AS g").
 			Where("g.thing_count > 0 OR EXISTS (SELECT 1 FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.object_id = g.id)")
 		if slug := tagSlug(prefix); slug != "" {
@@ -244,5 +248,5 @@ func (s *Store) Tags(prefix string) (List, error) {
 
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// likePattern is a text as LIKE takes it literally, with the escape \.
+// likePattern escapes a text so that LIKE matches it literally, with the escape character \.
 func likePattern(text string) string { return likeEscapes.Replace(text) }

@@ -10,14 +10,15 @@ import (
 )
 
 // A taken-down thing is a draft that cannot be published, so everything that hides drafts hides it:
-// lists, search, counts. Its owner and moderators see it with the reason. Its content is not
+// lists, search, counts. Its creator and moderators see it with the reason. Its content is not
 // accessible at any URL.
 
 // IsTakenDown reports whether the thing is taken down.
 func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
 
 // checkNotTakenDown returns Forbidden if the thing is taken down: until a moderator restores it,
-// its owner cannot change or delete it, or anything that is attached to it.
+// its creator cannot change or delete it, or anything that is attached to it. It returns nil for
+// moderators and administrators.
 func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
 	if !t.IsTakenDown() || caller.Staff() {
 		return nil
@@ -26,7 +27,7 @@ func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
 }
 
 // checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and
-// deleted.
+// deleted. It returns nil for moderators and administrators.
 func (m *Make) checkNotTakenDown(caller auth.Caller) error {
 	if m.TakenDownAt == nil || caller.Staff() {
 		return nil
@@ -34,9 +35,9 @@ func (m *Make) checkNotTakenDown(caller auth.Caller) error {
 	return fail(Forbidden, "make %d is of a thing that was taken down by a moderator, and cannot be changed", m.ID)
 }
 
-// takeDownMakes hides the makes of a locked, taken-down thing that will be deleted, because they
-// would become public without it. The makes are locked, and have not been counted since the
-// takedown.
+// takeDownMakes hides the makes of a locked, taken-down thing that is about to be deleted, because
+// otherwise they would become public. The makes must be locked. They have not been counted since
+// the takedown.
 func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes []*Make
 	if err := tx.NewSelect().Model(&makes).Where("m.thing_id = ?", thingID).Order("m.id").Scan(ctx); err != nil {
@@ -55,8 +56,8 @@ func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) err
 	return nil
 }
 
-// TakeDownThing hides a thing of any user, for moderators. If it is already taken down, the reason
-// is replaced.
+// TakeDownThing hides a thing of any user. It requires a moderator or an administrator. If the
+// thing is already taken down, the reason is replaced. It opens a transaction.
 func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
 		at := now()
@@ -73,8 +74,9 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 	})
 }
 
-// RestoreThing restores a taken-down thing, for moderators. If it is not taken down, nothing
-// changes.
+// RestoreThing ends the takedown of a thing. It requires a moderator or an administrator. If the
+// thing is not taken down, its state does not change, but the decision is recorded. It opens a
+// transaction.
 func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, RestoredThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
 		if !t.IsTakenDown() {
@@ -88,7 +90,7 @@ func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, 
 	})
 }
 
-// decideOnThing locks a thing, changes it, and records why.
+// decideOnThing locks a thing, changes it, notifies its creator, and records the decision.
 func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64, reason string, action Action, change func(context.Context, bun.Tx, *Thing) error) (*Thing, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err

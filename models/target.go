@@ -31,19 +31,20 @@ type Target struct {
 	ID   int64
 }
 
-// owned is a locked target that belongs to the caller.
+// owned is a locked target of the caller.
 type owned struct {
 	Target
 	owner   int64 // of the target
-	thingID int64 // the thing at the root
+	thingID int64 // the thing, or that of the make or comment; 0: none
 	make    *Make // if the target is a make
 }
 
 // lockOwned locks a target of the caller until tx ends, so that concurrent finalizations to it run
-// one after the other. A comment must be on an object that the caller may see.
+// one after the other. It returns Forbidden if the target belongs to another user or is taken down.
+// A comment must be on an object that the caller can see.
 func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owned, error) {
 	o := owned{Target: target}
-	var down error // why the target cannot be changed although it belongs to the caller
+	var down error // why the caller cannot change the target although it is theirs
 	switch target.Type {
 	case OnThing:
 		t, err := s.lockThing(ctx, tx, target.ID)
@@ -88,8 +89,8 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 	return o, down
 }
 
-// holdTarget checks that a thing or a make exists and is visible to the caller, prevents its
-// deletion until tx ends, and returns its owner.
+// holdTarget checks that a thing or a make exists and that the caller can see it, prevents its
+// deletion until tx ends, and returns its creator. It returns NotFound or Forbidden otherwise.
 func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnThing:
@@ -106,7 +107,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 			return 0, notFoundIfNoRows(err, "make", target.ID)
 		}
 		if m.ThingID != 0 {
-			// It may have been deleted since, and the make not.
+			// The thing may have been deleted since, without the make.
 			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, m.ThingID}); err != nil && CodeOf(err) != NotFound {
 				return 0, err
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// The longest texts that are taken, in characters.
+// The limits of texts, in characters, and of lists.
 const (
 	maxName = 200
 	MaxText = 65_535
@@ -18,11 +18,11 @@ const (
 	maxAncestors = 20
 )
 
-// MaxFiles is how many files one thing, make or comment may hold.
+// MaxFiles is the maximum number of files of one thing, make or comment.
 const MaxFiles = 1_000
 
-// text checks one text of a user: valid UTF-8, no NUL (PostgreSQL cannot keep it), and at most
-// limit characters.
+// text checks a text from a user. It returns BadInput unless the text is valid UTF-8, has no NUL
+// (which PostgreSQL cannot store), and is at most limit characters long.
 func text(field, s string, limit int) error {
 	if !utf8.ValidString(s) {
 		return badInput(field, "%s: must be valid UTF-8", field)
@@ -38,7 +38,8 @@ func text(field, s string, limit int) error {
 	return nil
 }
 
-// checkName checks the name of an object, unless it is nil.
+// checkName returns BadInput if the new name of an object is blank or not a valid text. nil is
+// valid.
 func checkName(name *string) error {
 	if name != nil && strings.TrimSpace(*name) == "" {
 		return required("name")
@@ -46,7 +47,7 @@ func checkName(name *string) error {
 	return optional("name", name, maxName)
 }
 
-// optional is text for one that may be missing.
+// optional is text for a text that may be nil.
 func optional(field string, s *string, limit int) error {
 	if s == nil {
 		return nil
@@ -54,8 +55,8 @@ func optional(field string, s *string, limit int) error {
 	return text(field, *s, limit)
 }
 
-// cleanText makes a text of any bytes: valid, without control characters, and at most so many
-// characters long.
+// cleanText converts any bytes to a valid text: it replaces invalid UTF-8, removes control
+// characters, and truncates the text to limit characters.
 func cleanText(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

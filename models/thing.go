@@ -13,9 +13,10 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// PublicationState determines who may see a thing or a make: a draft only its owner, a published
-// one everyone. Everyone who has the id of an unlisted thing may see it, but no list, search or
-// count contains it. Makes are never unlisted.
+// PublicationState determines who can see a thing or a make. A draft is visible only to its
+// creator, to moderators and to administrators, and a published object to everyone. Everyone who
+// has the ID of an unlisted thing can see it, but no list, search or count contains it. Makes are
+// never unlisted.
 type PublicationState string
 
 // The states of publication.
@@ -42,7 +43,7 @@ type Thing struct {
 	IsNSFW       bool   `bun:"is_nsfw"` // marked as not safe for work
 	IsAI         bool   `bun:"is_ai"`   // marked as made with artificial intelligence
 	DetailsParts string // see checkDetails
-	IsDerivative bool   // made from other things, whether or not they are known here
+	IsDerivative bool   // made from other things, even if none of them is known here
 	CreatedAt    time.Time
 	ModifiedAt   time.Time
 	PublishedAt  *time.Time
@@ -50,7 +51,7 @@ type Thing struct {
 	TakenDownAt  *time.Time // nil: not taken down; see takedown.go
 	Popularity   int64      // see popularity.go
 
-	TakedownReason string           // empty where it is not taken down
+	TakedownReason string           // empty if it is not taken down
 	HiddenState    PublicationState // the state before the takedown; empty if it is not taken down
 
 	LikeCount        int64
@@ -61,7 +62,7 @@ type Thing struct {
 	RemixCount       int64
 	ViewCount        int64   // see view.go
 	FoldedDownloads  int64   `bun:"download_count"`
-	NewDownloads     int64   `bun:",scanonly"` // that FoldedDownloads does not include yet
+	NewDownloads     int64   `bun:",scanonly"` // not yet included in FoldedDownloads
 	Changes          Changes `bun:",scanonly"`
 
 	Extras Extra `bun:",scanonly"` // what was read with the thing
@@ -72,7 +73,8 @@ type Thing struct {
 // Has reports whether an extra was read with the thing.
 func (t *Thing) Has(extra Extra) bool { return t.Extras&extra != 0 }
 
-// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+// AfterScanRow adds the pending count changes to the stored counts, and decodes the extras. It
+// returns TooLarge if the operation has read more bytes of texts than allowed.
 func (t *Thing) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(t.Description)+len(t.Instructions)+len(t.DetailsParts)+len(t.ShownDescription)+len(t.ShownInstructions)); err != nil {
 		return err
@@ -86,14 +88,14 @@ func (t *Thing) AfterScanRow(ctx context.Context) error {
 	})
 }
 
-// DownloadCount says how often the thing's files, and those of its makes and comments, were
-// downloaded.
+// DownloadCount returns the number of downloads of the files of the thing, and of its makes and
+// comments.
 func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownloads }
 
-// IsFeatured reports whether moderators show it to everyone.
+// IsFeatured reports whether the thing is featured by moderators.
 func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
-// selectThings reads things with their counts and with extras. user is the ID of the caller.
+// selectThings selects things with their counts and extras. user is the ID of the caller.
 func (s *Store) selectThings(ctx context.Context, rows any, with extras, user schema.QueryAppender) *bun.SelectQuery {
 	q := with.ofThings(s.db.Engine, selectColumns(ctx, s.db.Read, rows, with), user)
 	if !with.has(ThingCounts) {
@@ -102,7 +104,8 @@ func (s *Store) selectThings(ctx context.Context, rows any, with extras, user sc
 	return pendingCounts(q, "things", "t")
 }
 
-// lockThing reads a thing and holds its row until tx ends.
+// lockThing reads a thing and locks its row until tx ends. It returns NotFound if there is no such
+// thing.
 func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
 	t := new(Thing)
 	err := s.db.ForUpdate(tx.NewSelect().Model(t).Where("t.id = ?", id)).Scan(ctx)
@@ -112,7 +115,8 @@ func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, err
 	return t, err
 }
 
-// lockOwnThing is lockThing for the thing's owner, who may not change it while it is taken down.
+// lockOwnThing is lockThing for a thing of the caller. It returns Forbidden for a thing of another
+// user, and, unless the caller is a moderator, for one that is taken down.
 func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Thing, error) {
 	t, err := s.lockThing(ctx, tx, id)
 	if err == nil && t.OwnerID != caller.UserID {
@@ -124,7 +128,7 @@ func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	return t, err
 }
 
-// Thing returns a thing that the caller may see.
+// Thing returns a thing that the caller can see. Otherwise it returns NotFound or Forbidden.
 func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
 	found, err := s.thingsByID(ctx, []int64{id}, ofOneThing)
 	if err != nil {
@@ -148,7 +152,8 @@ func (t *Thing) Allows(caller auth.Caller) error {
 	return fail(Forbidden, "thing %d is a draft of someone else", t.ID)
 }
 
-// ThingsByID returns the things of those ids, for a caller who may see what refers to them.
+// ThingsByID returns the things with the given IDs. It does not check visibility: the caller must
+// be allowed to see the object that refers to them.
 func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
 	return s.thingsByID(ctx, ids, ofThing)
 }
@@ -160,7 +165,7 @@ func (s *Store) thingsByID(ctx context.Context, ids []int64, among Extra) (map[i
 	}, "t.id", func(t *Thing) int64 { return t.ID })
 }
 
-// ThingsOnPages reads pages of lists of things with the things.
+// ThingsOnPages reads one page of the list for each parent, together with the things.
 func (s *Store) ThingsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Thing], error) {
 	with := extrasAmong(ctx, ofThing)
 	return onPages(ctx, s.db, l, parents, part, with, func(rows *[]*Thing, user schema.QueryAppender) *bun.SelectQuery {
@@ -169,7 +174,7 @@ func (s *Store) ThingsOnPages(ctx context.Context, l List, parents []int64, part
 		"t.id", func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed })
 }
 
-// FileCounts counts the finalized files of things by their kinds.
+// FileCounts returns the numbers of finalized files of things, by kind.
 func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]map[FileKind]int64, error) {
 	var rows []struct {
 		ID   int64

@@ -11,9 +11,10 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// PublishThing shows a thing of the caller to everyone: in lists, or, if the state is Unlisted,
-// only to those who have its id. A thing that is in that state already stays as it is. It opens a
-// transaction.
+// PublishThing publishes a thing of the caller. If the state is Published, the thing appears in
+// lists; if it is Unlisted, only users who have its ID can see it. If it is in that state already,
+// nothing changes. It returns BadInput if the thing lacks something, and Forbidden if it is taken
+// down. It opens a transaction.
 func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64, as PublicationState) (*Thing, error) {
 	if as == Draft {
 		return nil, badInput("state", "state: a thing is published as PUBLISHED or UNLISTED; unpublishThing makes it a draft")
@@ -26,8 +27,9 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64, 
 	})
 }
 
-// UnpublishThing makes a thing of the caller a draft again, which is not featured. Likes, comments
-// and makes stay, and show again when it is published again. It opens a transaction.
+// UnpublishThing makes a thing of the caller a draft again, which is not featured. Its likes,
+// comments and makes are kept, and become visible again when it is published again. It opens a
+// transaction.
 func (s *Store) UnpublishThing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
 	return s.setState(ctx, caller, id, Draft, func(context.Context, bun.Tx, *Thing) error { return nil })
 }
@@ -79,7 +81,7 @@ func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to P
 	return s.Thing(ctx, caller, id)
 }
 
-// checkPublishable returns an error that lists what a thing lacks for publication.
+// checkPublishable returns BadInput with everything that a thing lacks for publication.
 func checkPublishable(ctx context.Context, tx bun.Tx, t *Thing) error {
 	var reasons []apierror.FieldError
 	if strings.TrimSpace(t.Description) == "" {
@@ -110,8 +112,7 @@ func reason(code apierror.FieldCode, message string) apierror.FieldError {
 	return apierror.FieldError{Path: []any{"id"}, Code: code, Message: message}
 }
 
-// notifyRemix reports a published thing to the owners of things that it was made from, and to those
-// who watch them.
+// notifyRemix notifies the creators and watchers of the ancestors of a published thing.
 func notifyRemix(ctx context.Context, tx bun.Tx, t *Thing, ancestorIDs []int64) error {
 	about := Target{OnThing, t.ID}
 	for _, id := range ancestorIDs {
@@ -128,8 +129,8 @@ func notifyRemix(ctx context.Context, tx bun.Tx, t *Thing, ancestorIDs []int64) 
 	return nil
 }
 
-// countPublished counts a published thing and its makes where published ones are counted, or takes
-// them out of those counts.
+// countPublished adds a published thing and its makes to the counts of published objects, or
+// subtracts them if by is -1.
 func (s *Store) countPublished(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 	if err := countThing(ctx, tx, t, by); err != nil {
 		return err
@@ -150,8 +151,8 @@ func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 	return count(ctx, tx, userThings.by(by, t.OwnerID), categoryThings.by(by, t.CategoryID), thingRemixes.by(by, ancestors...), tagThings.by(by, tags...))
 }
 
-// FeatureThing shows a published thing among the featured ones, or takes it out. It is for the
-// staff.
+// FeatureThing marks a published thing as featured, or removes the mark. It requires a moderator or
+// an administrator. It returns BadInput for a thing that is not published. It opens a transaction.
 func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, featured bool) (*Thing, error) {
 	if !caller.Staff() {
 		return nil, fail(Forbidden, "requires a moderator or an administrator")
@@ -184,8 +185,9 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 	return s.Thing(ctx, caller, id)
 }
 
-// lockBelow locks what files may are attached to below a locked thing, so that no finalization is
-// under way there: makes first, in the order in which comments lock them, each by id.
+// lockBelow locks the makes and comments of a locked thing, so that no files are finalized for them
+// at the same time. It locks makes before comments, as other code does, and both in the order of
+// their IDs.
 func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes, comments []int64
 	err := s.db.ForUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
@@ -195,11 +197,11 @@ func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	return s.db.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
 }
 
-// DeleteThing removes a thing of the caller with all that is its own: files, comments on it, likes,
-// its places in collections and in download histories. Makes of it are others' work and stay, as do
-// things that were made from it; they lose what they refer to. The bytes go with the next
-// collection of garbage, where nothing else names them. Moderators and administrators may delete
-// any thing, for a reason.
+// DeleteThing deletes a thing with its files, likes and comments, and removes it from collections
+// and download histories. Its makes, and the things that were made from it, belong to other users:
+// they are kept, and only their references to the thing are removed. The garbage collector removes
+// the bytes of the files, unless other files share them. The caller must be the creator, or a
+// moderator or an administrator with a reason. It opens a transaction.
 func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
@@ -224,7 +226,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 			if err := errors.Join(countThing(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t)); err != nil {
 				return err
 			}
-			// hidden with the draft, and shown without it
+			// The makes were hidden with the draft, and become visible without it.
 		} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil {
 			return err
 		}
@@ -238,14 +240,14 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 			return err
 		}
 		for _, statement := range []string{
-			// Files of makes keep their downloads. If these are being folded, that waits for the thing,
-			// and the deletion of new downloads waits for that: PostgreSQL ends one of the two, which
-			// is repeated.
+			// Files of makes keep their downloads. If the downloads are being folded, that transaction waits
+			// for the thing, and the deletion of new downloads waits for that transaction: PostgreSQL aborts
+			// one of the two, which is then retried.
 			"UPDATE files SET download_count = download_count + (SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = ?0 AND nd.file_id = files.id) WHERE thing_id = ?0 AND target_type <> 'thing'",
 			"DELETE FROM new_downloads WHERE thing_id = ?0",
 			"DELETE FROM downloads WHERE thing_id = ?0",
 			"DELETE FROM files WHERE target_type = 'thing' AND target_id = ?0",
-			// What is attached to makes, and on comments on makes, has no thing at its root any more.
+			// Files of makes, and comments on makes with their files, do not belong to a thing any more.
 			"UPDATE files SET thing_id = 0 WHERE thing_id = ?0",
 			"UPDATE comments SET thing_id = NULL WHERE thing_id = ?0",
 			"UPDATE makes SET thing_id = NULL WHERE thing_id = ?0",

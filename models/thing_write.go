@@ -14,11 +14,11 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// NewThing is what a thing is made of.
+// NewThing is the input of CreateThing.
 type NewThing struct {
 	Name         string
 	License      License
-	Category     string // id, name or slug
+	Category     string // ID, name or slug
 	Description  string
 	Instructions string
 	IsWIP        bool
@@ -29,16 +29,16 @@ type NewThing struct {
 	// PrintSettings replace those in DetailsParts, unless nil.
 	PrintSettings *PrintSettings
 	Tags          []string
-	AncestorIDs   []int64        // things that it is made from
-	Files         []FinalizeFile // pending uploads to finalize onto it in the same stroke
+	AncestorIDs   []int64        // the things that it is made from
+	Files         []FinalizeFile // pending uploads to finalize in the same transaction
 }
 
-// CreateThing makes a draft that belongs to the caller.
+// CreateThing creates a draft of the caller, and finalizes its files. It opens a transaction.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
 	tags, err := cleanTags(n.Tags)
 	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
 	if err != nil {
-		if text("category", n.Category, maxName) == nil { // so that a form can show all faults
+		if text("category", n.Category, maxName) == nil { // so that a form can show all errors
 			_, unknown := category(ctx, s.db.Read, n.Category)
 			err = errors.Join(err, unknown)
 		}
@@ -91,13 +91,13 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	return t, nil
 }
 
-// checkThing checks the texts that are given.
+// checkThing checks the texts that are not nil.
 func checkThing(name, category, description, instructions *string) error {
 	return errors.Join(checkName(name), optional("category", category, maxName),
 		optional("description", description, MaxText), optional("instructions", instructions, MaxText))
 }
 
-// checkAncestors checks the number of ancestors.
+// checkAncestors returns BadInput if there are too many ancestors.
 func checkAncestors(ids []int64) error {
 	if len(ids) > maxAncestors {
 		return tooMany("ancestorIds", len(ids), maxAncestors)
@@ -105,11 +105,12 @@ func checkAncestors(ids []int64) error {
 	return nil
 }
 
-// noDetails is what a thing without details has.
+// noDetails is the value of DetailsParts for a thing without details.
 const noDetails = "[]"
 
 // checkDetails checks the sections of details that legacy clients store with a thing, such as print
-// settings: a JSON array of objects, which the server does not interpret. It makes them compact.
+// settings: a JSON array of objects, which the server does not interpret. It removes insignificant
+// whitespace, and replaces an empty text by noDetails.
 func checkDetails(details *string) error {
 	if details == nil {
 		return nil
@@ -131,12 +132,12 @@ func checkDetails(details *string) error {
 	return nil
 }
 
-// ThingChange is what is to change of a thing; what is nil stays.
+// ThingChange is the input of UpdateThing. Nil fields are left unchanged.
 type ThingChange struct {
 	ID           int64
 	Name         *string
 	License      *License
-	Category     *string // id, name or slug
+	Category     *string // ID, name or slug
 	Description  *string
 	Instructions *string
 	IsWIP        *bool
@@ -144,13 +145,14 @@ type ThingChange struct {
 	IsNSFW       *bool
 	IsAI         *bool
 	DetailsParts *string // see checkDetails
-	// PrintSettings replace those in the details, unless nil; zero ones remove them.
+	// PrintSettings replaces those in the details, unless nil. A zero value removes them.
 	PrintSettings *PrintSettings
-	Tags          []string // all of them; nil: as they are
-	AncestorIDs   []int64  // all of them; nil: as they are
+	Tags          []string // replaces all tags; nil: unchanged
+	AncestorIDs   []int64  // replaces all ancestors; nil: unchanged
 }
 
-// UpdateThing changes a thing of the caller.
+// UpdateThing changes a thing of the caller. It returns Forbidden for a thing of another user, and
+// for one that is taken down. It opens a transaction.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*Thing, error) {
 	tags, err := cleanTags(c.Tags)
 	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
@@ -214,14 +216,14 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	return s.Thing(ctx, caller, c.ID)
 }
 
-// set changes a value where a new one is given.
+// set sets a value to another one, unless that is nil.
 func set[T any](value, to *T) {
 	if to != nil {
 		*value = *to
 	}
 }
 
-// moveThing puts a thing onto another category.
+// moveThing changes the category of a thing, but does not store the thing.
 func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
 	c, err := category(ctx, tx, which)
 	if err != nil || c.ID == t.CategoryID {
@@ -235,7 +237,9 @@ func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
 	return count(ctx, tx, categoryThings.by(-1, from), categoryThings.by(1, c.ID))
 }
 
-// setAncestors makes a thing one that was made from these.
+// setAncestors replaces the ancestors of a thing. It returns NotFound or Forbidden for a new
+// ancestor that the caller cannot see. If the thing is published, it notifies the creators and
+// watchers of new ancestors.
 func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller, t *Thing, ids []int64) error {
 	before, err := ancestorIDs(ctx, tx, t.ID)
 	if err != nil {
@@ -260,7 +264,7 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 			if at < 0 {
 				return notFound("thing", row.AncestorID)
 			}
-			// What was linked before stays linked, whatever became of it.
+			// Existing ancestors are kept, even if the caller cannot see them any more.
 			if err := found[at].Allows(caller); err != nil && !slices.Contains(before, row.AncestorID) {
 				return err
 			}

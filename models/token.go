@@ -14,29 +14,29 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// Token is what is kept of an access token: never the token itself.
+// Token is an access token. Only its hash is stored.
 type Token struct {
 	bun.BaseModel `bun:"table:tokens,alias:tk"`
 
 	ID            int64 `bun:",pk,autoincrement"`
-	UserID        int64 `bun:",nullzero"` // 0: an application's own
-	ApplicationID int64 `bun:",nullzero"` // 0: no application's
+	UserID        int64 `bun:",nullzero"` // 0: it belongs to an application itself
+	ApplicationID int64 `bun:",nullzero"` // 0: it was not issued to an application
 	Name          string
 	SHA256        string `bun:"sha256"`
 	Scopes        string // separated by spaces
 	CreatedAt     time.Time
 	ExpiresAt     *time.Time // nil: never
 	RevokedAt     *time.Time
-	LastUsedAt    *time.Time // give or take usedEvery; nil: never
+	LastUsedAt    *time.Time // accurate to usedEvery; nil: never
 }
 
-// ScopeList returns the scopes one by one.
+// ScopeList returns the scopes as a list.
 func (t *Token) ScopeList() []auth.Scope {
-	scopes, _ := auth.ParseScopes(strings.Fields(t.Scopes)) // they were parsed before they were kept
+	scopes, _ := auth.ParseScopes(strings.Fields(t.Scopes)) // they were parsed before they were stored
 	return scopes
 }
 
-// insertToken makes the row of a new token and gives the token, the only time that it can be seen.
+// insertToken stores a new token and returns it. The token cannot be read again.
 func insertToken(ctx context.Context, db bun.IDB, row *Token) (token string, err error) {
 	token = auth.NewToken()
 	row.SHA256, _ = auth.Hash(token)
@@ -45,9 +45,10 @@ func insertToken(ctx context.Context, db bun.IDB, row *Token) (token string, err
 	return token, err
 }
 
-// Authenticate returns the caller that an access token stands for. One that is unknown, expired or
-// revoked is Unauthenticated. A good result is remembered for a second: a token that is revoked by
-// another process dies within that, one that is revoked here at once.
+// Authenticate returns the caller that an access token belongs to. It returns Unauthenticated if
+// the token is unknown, expired or revoked. A successful result is cached for a second: a token
+// that is revoked by another process remains valid until then, one that is revoked by this process
+// does not.
 func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	hash, ok := auth.Hash(token)
 	if !ok {
@@ -96,14 +97,15 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 	return caller, nil
 }
 
-// privileges is what decides what a user may do.
+// privileges are the properties of a user that determine the user's permissions.
 type privileges struct {
 	isAdmin, isModerator bool
-	suspended            string // why; empty: not suspended
+	suspended            string // the reason; empty: not suspended
 	hidesNSFW, hidesAI   bool
 }
 
-// selectPrivileges selects privileges, field by field, of the users u, of which there may be none.
+// selectPrivileges selects the fields of privileges of the user u. They have zero values if an
+// outer join has found no user.
 func selectPrivileges(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.ColumnExpr("coalesce(u.is_admin, ?0) AS is_admin, coalesce(u.is_moderator, ?0) AS is_moderator, coalesce(u.hides_nsfw, ?0) AS hides_nsfw, coalesce(u.hides_ai, ?0) AS hides_ai", false).
 		ColumnExpr("CASE WHEN u.suspended_at IS NULL THEN '' ELSE u.suspension_reason END AS suspended")
@@ -118,12 +120,12 @@ const (
 	tokenMemorySize = 10_000
 )
 
-// tokenCache remembers good verdicts: without it every request would begin with a statement about
-// the same token.
+// tokenCache caches successful authentications. Without it, every request would start with a query
+// of its token.
 type tokenCache struct {
 	mu   sync.Mutex
 	good map[string]cachedCaller
-	age  int64 // how often all was forgotten
+	age  int64 // how often the cache was cleared
 }
 
 type cachedCaller struct {
@@ -133,8 +135,8 @@ type cachedCaller struct {
 
 func newTokenCache() *tokenCache { return &tokenCache{good: make(map[string]cachedCaller)} }
 
-// get returns a result that is remembered. age is for put, which comes after the database was
-// asked.
+// get returns a cached result. If there is none, the caller queries the database and passes age to
+// put.
 func (c *tokenCache) get(hash string) (caller auth.Caller, ok bool, age int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -142,8 +144,8 @@ func (c *tokenCache) get(hash string) (caller auth.Caller, ok bool, age int64) {
 	return v.caller, ok && time.Now().Before(v.until), c.age
 }
 
-// put remembers a result, until it expires at the latest, unless all was forgotten since it was
-// looked for.
+// put caches a result, at most until it expires. It does nothing if the cache was cleared since get
+// returned age.
 func (c *tokenCache) put(hash string, caller auth.Caller, expires time.Time, age int64) {
 	until := time.Now().Add(tokenMemory)
 	if !expires.IsZero() && expires.Before(until) {
@@ -155,12 +157,13 @@ func (c *tokenCache) put(hash string, caller auth.Caller, expires time.Time, age
 		return
 	}
 	if len(c.good) >= tokenMemorySize {
-		clear(c.good) // a second's memory: starting over is cheaper than keeping an order
+		clear(c.good) // entries live for a second, so an LRU list would cost more
 	}
 	c.good[hash] = cachedCaller{caller, until}
 }
 
-// forget forgets all verdicts, after something was committed that may have changed one.
+// forget clears the cache. It must be called after a transaction that may change a cached result is
+// committed.
 func (c *tokenCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

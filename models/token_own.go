@@ -12,8 +12,9 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// CreateToken makes an access token of the user of that name, for the operator, without a caller,
-// and returns it; it cannot be read again. With lifetime 0 it does not expire.
+// CreateToken creates an access token of the user with a name and returns it. The token cannot be
+// read again. If lifetime is 0, it does not expire. It returns BadInput if a member is to get the
+// scope admin.
 func (a Admin) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
 	s := a.store
 	if err := text("name", name, maxName); err != nil {
@@ -34,16 +35,17 @@ func (a Admin) CreateToken(ctx context.Context, username, name string, scopes au
 	return insertToken(ctx, s.db.Write, row)
 }
 
-// NewToken is what a token is made of that a user makes for themselves.
+// NewToken is the input of MakeToken.
 type NewToken struct {
 	Name      string
 	Scopes    []auth.Scope
-	ExpiresAt *time.Time // nil: when the token that makes it expires
+	ExpiresAt *time.Time // nil: when the caller's token expires
 }
 
-// MakeToken makes an access token of the caller's user and gives it, the only time that it can be
-// seen. It allows no more, and lives no longer, than the token that makes it. Tokens of
-// applications make none: their users could not take back what such a one makes.
+// MakeToken creates an access token of the caller's user and returns it. The token cannot be read
+// again. It has no scopes that the caller's token lacks, and does not expire later. For an
+// application it returns Forbidden, because users could not revoke the tokens that an application
+// creates. It returns Conflict if the user has too many tokens. It opens a transaction.
 func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
 	if err := text("name", n.Name, maxName); err != nil {
 		return "", nil, err
@@ -93,13 +95,13 @@ func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (
 }
 
 const (
-	maxTokens            = 100 // of a user's own that work at a time
+	maxTokens            = 100 // valid tokens that a user created
 	maxApplicationTokens = 50  // of one user for one application, and of an application itself
 	maxListedTokens      = 1_000
 )
 
-// checkTokenCount returns a Conflict if the user has as many working tokens of their own as they
-// may. Until tx ends nobody else makes one for them.
+// checkTokenCount returns Conflict if the user has the maximum number of valid tokens of their own.
+// It locks the user until tx ends, so that no other token is created for the user meanwhile.
 func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) error {
 	if err := s.lockRow(ctx, tx, "users", userID); err != nil {
 		return err
@@ -115,14 +117,15 @@ func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) er
 	return e
 }
 
-// lockRow holds the row of a table by its id until tx ends.
+// lockRow locks the row with an ID until tx ends. It returns NotFound if there is none.
 func (s *Store) lockRow(ctx context.Context, tx bun.Tx, table string, id int64) error {
 	var found int64
 	err := s.db.ForUpdate(tx.NewSelect().TableExpr("?", bun.Ident(table)).Column("id").Where("id = ?", id)).Scan(ctx, &found)
 	return notFoundIfNoRows(err, strings.TrimSuffix(table, "s"), id)
 }
 
-// Tokens lists the access tokens of the caller's user that are not revoked, the latest first.
+// Tokens lists the access tokens of the caller's user that are not revoked, the latest first. They
+// may have expired.
 func (s *Store) Tokens(caller auth.Caller) (List, error) {
 	if err := requireUser(caller); err != nil {
 		return List{}, err
@@ -132,8 +135,8 @@ func (s *Store) Tokens(caller auth.Caller) (List, error) {
 	}}, nil
 }
 
-// WorkingTokens returns the access tokens of the caller's user that work, newest first, those of
-// applications included.
+// WorkingTokens returns the valid access tokens of the caller's user, including those of
+// applications, the latest first.
 func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens []*Token, err error) {
 	if err := requireUser(caller); err != nil {
 		return nil, err
@@ -143,15 +146,16 @@ func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens [
 	return tokens, err
 }
 
-// TokensByID returns the tokens of those ids, for their user.
+// TokensByID returns the tokens with the given IDs, without their hashes. It does not check
+// permissions: they must belong to the caller's user.
 func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Token) *bun.SelectQuery {
 		return s.db.Read.NewSelect().Model(rows).ExcludeColumn("sha256")
 	}, "tk.id", func(t *Token) int64 { return t.ID })
 }
 
-// TokensOf returns the access tokens of the user of that name that are not revoked, the latest
-// first, for the operator, without a caller.
+// TokensOf returns the access tokens of the user with a name that are not revoked, the latest
+// first.
 func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, err error) {
 	s := a.store
 	u, err := s.User(ctx, auth.Caller{}, username)
@@ -162,8 +166,9 @@ func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, 
 	return tokens, err
 }
 
-// RevokeToken ends an access token of the caller's user. One that is another user's is missing; an
-// application ends its own alone.
+// RevokeToken revokes an access token of the caller's user. It returns NotFound for a token of
+// another user. An application can revoke only the token that it uses, and otherwise gets
+// Forbidden.
 func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (*Token, error) {
 	if caller.ApplicationID != 0 && caller.TokenID != id {
 		return nil, fail(Forbidden, "an application revokes no token but its own")
@@ -171,13 +176,14 @@ func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (
 	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Where("user_id = ?", caller.UserID) })
 }
 
-// RevokeAnyToken ends an access token of anyone, for the operator, without a caller.
+// RevokeAnyToken revokes an access token of any user or application.
 func (a Admin) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
 	s := a.store
 	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q })
 }
 
-// revoke ends a token at once on this node. One that was revoked before stays as it is.
+// revoke revokes a token that whose selects, and clears the token cache, so that the token becomes
+// invalid at once on this node. A token that was revoked before is left unchanged.
 func (s *Store) revoke(ctx context.Context, id int64, whose func(*bun.UpdateQuery) *bun.UpdateQuery) (*Token, error) {
 	t := new(Token)
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -16,16 +16,16 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// NewUpload is a file on its way in.
+// NewUpload is the input of Upload.
 type NewUpload struct {
 	Name    string
-	Kind    FileKind // what the owner says it is; empty: as its name says
+	Kind    FileKind // the kind that the owner declares; empty: derived from the name
 	Bytes   io.Reader
-	AtLeast int64 // how many bytes are sure to come, as far as that is known before
+	AtLeast int64 // the known minimum number of bytes; 0: unknown
 }
 
-// MayUpload returns an error, before anything is read, if a file of at least so many bytes is
-// rejected from the caller.
+// MayUpload returns an error, before anything is read, if Upload would reject a file of at least
+// atLeast bytes.
 func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64) error {
 	room, err := s.room(ctx, caller.UserID, 1)
 	if err != nil {
@@ -34,8 +34,9 @@ func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64
 	return fits(atLeast, s.options.UploadLimit, room)
 }
 
-// Upload streams a file once into the bucket and keeps it as a pending upload of the caller. When
-// it fails, however it fails, there is neither row nor object.
+// Upload streams a file into the bucket and stores it as a pending upload of the caller. If it
+// fails, neither a row nor an object remains, unless the connection breaks during COMMIT: then both
+// may remain.
 func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*File, error) {
 	name, err := cleanFilename(n.Name)
 	if err != nil {
@@ -72,14 +73,15 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	return f, nil
 }
 
-// hold makes the file one of the uploaded bytes.
+// hold sets the stored content of the file to the uploaded bytes.
 func (f *File) hold(up bucket.Upload, declared FileKind) {
 	f.State, f.ObjectKey, f.Size, f.SHA256, f.MD5 = Pending, up.Key, up.Size, up.SHA256, up.MD5
 	f.Kind, f.ContentType = classify(up.ContentType, f.Name, declared)
 }
 
-// receive streams bytes into the bucket, at most limit of them and no more than there is room for.
-// Where it is sure before that they are more, none is read.
+// receive streams bytes into the bucket, at most limit of them and not more than there is room for.
+// If atLeast exceeds either, it reads none. It returns TooLarge if there are too many bytes, and
+// BadInput if there are none or if reading fails.
 func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64, room *room) (bucket.Upload, error) {
 	if bytes == nil {
 		return bucket.Upload{}, badInput("file", "file: is missing").WithFieldCode(apierror.FieldRequired)
@@ -113,13 +115,13 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	return up, err
 }
 
-// fits reports whether a file of at least so many bytes is within its limit and the room that is
-// left.
+// fits returns TooLarge if a file of at least atLeast bytes exceeds its limit or the remaining
+// quota.
 func fits(atLeast, limit int64, room *room) error {
 	switch {
 	case atLeast > limit:
 		return overLimit("files", limit)
-	case max(atLeast, 1) > room.left: // an empty file is none
+	case max(atLeast, 1) > room.left: // empty files are not allowed
 		return room.usage.tooManyBytes()
 	}
 	return nil
@@ -131,7 +133,7 @@ func overLimit(what string, limit int64) error {
 	return e
 }
 
-// source remembers whether reading failed, which is the sender's fault, not ours.
+// source records whether reading failed, which is an error of the client and not of the server.
 type source struct {
 	r   io.Reader
 	err error
@@ -145,7 +147,7 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// formatLimit writes a limit as people say it.
+// formatLimit formats a number of bytes for people, in the largest unit of which it is a multiple.
 func formatLimit(n int64) string {
 	for i, unit := range []string{"GiB", "MiB", "KiB"} {
 		if size := int64(1) << (30 - 10*i); n >= size && n%size == 0 {
@@ -158,8 +160,8 @@ func formatLimit(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// discard removes an object that no row names any more. What it cannot remove, the garbage
-// collector will.
+// discard removes an object that no row refers to any more. If that fails, the garbage collector
+// removes it later.
 func (s *Store) discard(ctx context.Context, key string) {
 	if key == "" {
 		return
@@ -169,9 +171,9 @@ func (s *Store) discard(ctx context.Context, key string) {
 	_ = s.bucket.Remove(ctx, key)
 }
 
-// discardUnnamed removes the object of an upload whose transaction failed, unless a row names it:
-// where the connection broke during COMMIT, the upload may be there. Where that cannot be told, the
-// garbage collector will tell.
+// discardUnnamed removes the object of an upload whose transaction failed, unless a row refers to
+// the object: if the connection broke during COMMIT, the transaction may be committed. If the query
+// fails, the object is left to the garbage collector.
 func (s *Store) discardUnnamed(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -181,13 +183,14 @@ func (s *Store) discardUnnamed(ctx context.Context, key string) {
 	}
 }
 
-// DeletePendingUpload removes a pending upload of the caller, bytes and all.
+// DeletePendingUpload deletes a pending upload of the caller with its bytes. It returns NotFound
+// for an upload of another user, and Conflict for a finalized file. It opens a transaction.
 func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id int64) error {
 	var key string
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		f, err := s.lockFile(ctx, tx, id)
 		if CodeOf(err) == NotFound {
-			return notFound("pending upload", id) // in the same words as another's
+			return notFound("pending upload", id) // the same message as for a file of another user
 		} else if err != nil {
 			return err
 		}
@@ -210,9 +213,9 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 	return nil
 }
 
-// ExpireUpload removes an upload whose time has passed without it being finalized. It does nothing
-// where the file is gone, finalized, or still has time. A finalization under way holds the row, so
-// one of the two wins and the other sees it.
+// ExpireUpload deletes an upload that has expired without being finalized. It does nothing if the
+// file was deleted or finalized, or has not expired. A concurrent finalization locks the row, so
+// one of the two waits and then sees the result of the other.
 func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
 	var keys []string
 	err := s.db.Write.NewDelete().Model((*File)(nil)).
@@ -226,7 +229,8 @@ func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
 	return nil
 }
 
-// lockFile reads a file, whatever its state, and holds its row until tx ends.
+// lockFile reads a file in any state, and locks its row until tx ends. It returns NotFound if there
+// is no such file.
 func (s *Store) lockFile(ctx context.Context, tx bun.Tx, id int64) (*File, error) {
 	f := new(File)
 	err := s.db.ForUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx)

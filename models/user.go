@@ -32,7 +32,7 @@ type User struct {
 	IsAdmin        bool
 	IsModerator    bool
 	CreatedAt      time.Time
-	LastActiveAt   *time.Time // of the last authenticated request, within activeEvery; nil: never
+	LastActiveAt   *time.Time // of the last authenticated request, accurate to activeEvery; nil: never
 
 	DeletedAt *time.Time // see account.go; nil: not deleted
 	AvatarID  int64      // the image file; 0: none
@@ -58,7 +58,7 @@ type User struct {
 // Has reports whether an extra was read with the user.
 func (u *User) Has(extra Extra) bool { return u.Extras&extra != 0 }
 
-// Role returns what the user may do beside what everyone may.
+// Role returns the role of the user.
 func (u *User) Role() auth.Role { return roleOf(u.IsAdmin, u.IsModerator) }
 
 func roleOf(admin, moderator bool) auth.Role {
@@ -71,7 +71,8 @@ func roleOf(admin, moderator bool) auth.Role {
 	return auth.Member
 }
 
-// AfterScanRow makes the counts whole, and counts the texts among what the operation reads.
+// AfterScanRow adds the pending count changes to the stored counts. It returns TooLarge if the
+// operation has read more bytes of texts than allowed.
 func (u *User) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(u.Bio)); err != nil {
 		return err
@@ -82,10 +83,12 @@ func (u *User) AfterScanRow(ctx context.Context) error {
 	})
 }
 
-// "me" stands for the caller in URLs, and a name of digits would be read as an id.
+// usernameTaken matches names that users cannot choose: "me" is the caller in URLs, digits would be
+// read as an ID, and deleted users are named deleted-ID.
 var usernameTaken = regexp.MustCompile(`^(?i:me|[0-9]+|deleted-[0-9]+)$`)
 
-// CreateUser makes an account. Names are unique whatever their case.
+// CreateUser creates a user. Names are unique, ignoring case. It returns BadInput if the name is
+// not allowed, and Conflict if it is taken. It opens a transaction.
 func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, error) {
 	s := a.store
 	if err := s.checkUsername(name); err != nil {
@@ -107,7 +110,7 @@ func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, 
 	return u, nil
 }
 
-// checkUsername returns an error if no user may have a name.
+// checkUsername returns BadInput if new users cannot have a name.
 func (s *Store) checkUsername(name string) error {
 	if s.reserved(name) {
 		return badInput("username", "username %q: is reserved for a path of the server", name)
@@ -124,22 +127,22 @@ func usernameIsTaken(name string) error {
 	return e
 }
 
-// reserved reports whether no new user may have a name.
+// reserved reports whether a name is reserved, so that new users cannot have it.
 func (s *Store) reserved(name string) bool {
 	return s.options.Reserved != nil && s.options.Reserved(name)
 }
 
 func (s *Store) insertUser(ctx context.Context, tx bun.Tx, u *User) error {
-	// an empty biography
+	// The biography is empty, and so is its HTML.
 	if _, err := new(renderedHTML).insert(tx.NewInsert().Model(u)).Exec(ctx); err != nil {
 		return err
 	}
 	return s.db.index(ctx, tx, userIndex, u.ID)
 }
 
-// ProfileChange is what is to change of the caller's profile; what is nil stays.
+// ProfileChange is the input of UpdateProfile. Nil fields are left unchanged.
 type ProfileChange struct {
-	Username       *string // whose: the caller's
+	Username       *string // must be that of the caller, unless nil
 	FirstName      *string
 	LastName       *string
 	Email          *string
@@ -148,11 +151,12 @@ type ProfileChange struct {
 	DefaultLicense *License
 	HidesNSFW      *bool
 	HidesAI        *bool
-	AvatarID       *int64 // a pending upload or the present avatar; 0: none
-	CoverID        *int64 // a pending upload or the present cover; 0: none
+	AvatarID       *int64 // a pending upload or the current avatar; 0 removes it
+	CoverID        *int64 // a pending upload or the current cover; 0 removes it
 }
 
-// UpdateProfile changes the caller's profile. It opens a transaction.
+// UpdateProfile changes the caller's profile. It returns Forbidden if Username is that of another
+// user. It opens a transaction.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
 	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), optional("email", c.Email, maxName),
 		optional("bio", c.Bio, MaxText), optional("location", c.Location, maxName))
@@ -206,18 +210,20 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 	}
 	s.sweep(ctx, promoted)
 	if c.HidesNSFW != nil || c.HidesAI != nil {
-		s.tokens.forget() // callers are remembered with their preferences
+		s.tokens.forget() // cached callers contain these preferences
 	}
 	return s.User(ctx, caller, "me")
 }
 
-// UsersNamed returns which of some lower-case names users have, in any case.
+// UsersNamed returns the names of the users whose names, ignoring case, are among the given
+// lower-case names.
 func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string, err error) {
 	err = s.db.Read.NewSelect().Model((*User)(nil)).Column("u.username").Where("lower(u.username) IN (?)", bun.List(names)).Scan(ctx, &taken)
 	return taken, err
 }
 
-// User returns the user of that name, whatever its case; "me" is the caller.
+// User returns the user with a name, ignoring case; "me" is the caller. It returns NotFound if
+// there is no such user.
 func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*User, error) {
 	u := new(User)
 	with := extrasAmong(ctx, ofUser)
@@ -241,8 +247,8 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 	return u, nil
 }
 
-// requireUser returns an error if the caller is not a user: a request without a token, or with a
-// token that belongs to an application itself.
+// requireUser returns an error if the caller is not a user: Unauthenticated for a request without a
+// token, and Forbidden for a token that belongs to an application itself.
 func requireUser(caller auth.Caller) error {
 	switch {
 	case caller.UserID != 0:
@@ -254,7 +260,7 @@ func requireUser(caller auth.Caller) error {
 	}
 }
 
-// selectUsers reads users with their counts and with extras. user is the ID of the caller.
+// selectUsers selects users with their counts and extras. user is the ID of the caller.
 func selectUsers(ctx context.Context, db bun.IDB, rows any, with extras, user schema.QueryAppender) *bun.SelectQuery {
 	q := with.ofUsers(selectColumns(ctx, db, rows, with), user)
 	if !with.has(UserCounts) {
@@ -263,7 +269,7 @@ func selectUsers(ctx context.Context, db bun.IDB, rows any, with extras, user sc
 	return pendingCounts(q, "users", "u")
 }
 
-// UsersOnPages reads pages of lists of users with the users.
+// UsersOnPages reads one page of the list for each parent, together with the users.
 func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*User], error) {
 	with := extrasAmong(ctx, ofUser)
 	return onPages(ctx, s.db, l, parents, part, with, func(rows *[]*User, user schema.QueryAppender) *bun.SelectQuery {
@@ -271,7 +277,7 @@ func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part 
 	}, "u.id", func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed })
 }
 
-// UsersByID returns the users of those ids; one that is missing is missing in the map.
+// UsersByID returns the users with the given IDs. Users that do not exist are missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
 	with := extrasAmong(ctx, ofUser)
 	return byIDWith(ctx, s.db, ids, with, func(rows *[]*User, user schema.QueryAppender) *bun.SelectQuery {

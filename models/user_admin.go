@@ -9,12 +9,12 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// User returns the user of a name.
+// User returns the user with a name.
 func (a Admin) User(ctx context.Context, name string) (*User, error) {
 	return a.store.User(ctx, auth.Caller{}, name)
 }
 
-// EachUser calls fn with every user who is not deleted, by ID.
+// EachUser calls fn with every user who is not deleted, in the order of their IDs.
 func (a Admin) EachUser(ctx context.Context, fn func(*User) error) error {
 	for last := int64(0); ; {
 		var rows []*User
@@ -36,8 +36,8 @@ func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
 	return a.store.renameUser(ctx, auth.Caller{}, from, to)
 }
 
-// RenameUser changes the name of a user, for an administrator. Others can take the old one at once.
-// It opens a transaction.
+// RenameUser changes the name of a user. Other users can take the old name at once. It requires an
+// administrator, and returns Conflict if the new name is taken. It opens a transaction.
 func (s *Store) RenameUser(ctx context.Context, caller auth.Caller, from, to string) (*User, error) {
 	if !caller.Administers() {
 		return nil, fail(Forbidden, "requires an administrator")
@@ -85,9 +85,9 @@ func (a Admin) DisableUser(ctx context.Context, name, reason string) (*User, err
 	return a.store.disableUser(ctx, auth.Caller{}, name, reason)
 }
 
-// DisableUser suspends another user for an administrator, signs them out, and revokes their access
-// tokens, those of applications included. The last administrator cannot be disabled. It opens a
-// transaction.
+// DisableUser suspends another user, ends their sessions, and revokes their access tokens,
+// including those of applications. It requires an administrator. The last administrator cannot be
+// disabled. It opens a transaction.
 func (s *Store) DisableUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	if !caller.Administers() {
 		return nil, fail(Forbidden, "requires an administrator")
@@ -128,10 +128,12 @@ func (a Admin) EnableUser(ctx context.Context, name string) (*User, error) {
 	})
 }
 
-// byOperator is the reason of actions on the command line, which takes none.
+// byOperator is the recorded reason of actions on the command line that have no reason of their
+// own.
 const byOperator = "By the operator, on the command line."
 
-// suspend locks a user, stores what change does to the suspension, and records the action.
+// suspend locks a user, stores the suspension that change has changed, and records the action. It
+// opens a transaction.
 func (s *Store) suspend(ctx context.Context, caller auth.Caller, name string, action Action, reason string, change func(context.Context, bun.Tx, *User) error) (*User, error) {
 	found, err := s.User(ctx, caller, name)
 	if err != nil {
@@ -168,14 +170,15 @@ func (a Admin) DeleteUser(ctx context.Context, name string) error {
 	})
 }
 
-// lockAccount reads a user who is not deleted, and locks the row until tx ends.
+// lockAccount reads a user who is not deleted, and locks the row until tx ends. It returns NotFound
+// if there is no such user.
 func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
 	u := new(User)
 	err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
 	return u, notFoundIfNoRows(err, "user", id)
 }
 
-// checkNotLastAdministrator returns an error if no other administrator can act.
+// checkNotLastAdministrator returns BadInput if u is the only administrator who is not suspended.
 func checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
 	if !u.IsAdmin {
 		return nil
@@ -187,7 +190,7 @@ func checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
 	return badInput("username", "username: %s is the last administrator", u.Username)
 }
 
-// ThingsNamed returns the ids of the things of a user that have a name.
+// ThingsNamed returns the IDs of the things of a user that have a name.
 func (a Admin) ThingsNamed(ctx context.Context, ownerID int64, name string) (ids []int64, err error) {
 	err = a.store.db.Read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID, name).Order("t.id").Scan(ctx, &ids)
 	return ids, err

@@ -33,8 +33,9 @@ type StatsPeriod struct {
 	ByThing  bool      // one entry for each day and thing, not one for each day
 }
 
-// Stats returns what happened each day to the things of the caller, the earliest day first. Days
-// without events are left out. Events that were taken back, such as likes, are not counted.
+// Stats returns the daily numbers of events on the things of the caller, the earliest day first.
+// Days without events are left out. Events that were undone, such as removed likes, are not
+// counted. It returns Forbidden if userID is another user.
 func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p StatsPeriod) ([]*StatsDay, error) {
 	if userID != caller.UserID {
 		return nil, fail(Forbidden, "statistics are shown to their user alone")

@@ -2,8 +2,8 @@ package models
 
 import "strings"
 
-// The names in user agents of browsers and systems, each before those that pretend to be it: Edge
-// says that it is Chrome and Safari too.
+// The names of browsers and systems, with what their user agents contain. Each comes before those
+// that its user agent also contains: Edge identifies as Chrome and Safari too.
 var (
 	browsers = [][2]string{
 		{"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser/", "Samsung Internet"}, {"Firefox/", "Firefox"}, {"FxiOS/", "Firefox"},
@@ -14,10 +14,10 @@ var (
 	}
 )
 
-// Browser returns the name of the browser, or nil if the user agent is of no well-known one.
+// Browser returns the name of the browser, or nil if it is not a well-known one.
 func (s *Session) Browser() *string { return nameIn(s.UserAgent, browsers) }
 
-// System returns the name of the operating system, or nil if the user agent does not tell it.
+// System returns the name of the operating system, or nil if the user agent does not contain it.
 func (s *Session) System() *string { return nameIn(s.UserAgent, systems) }
 
 func nameIn(userAgent string, known [][2]string) *string {

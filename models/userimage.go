@@ -9,7 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// The images of a user, as targets of files. The id of the target is that of the user.
+// The images of a user, as targets of files. The ID of the target is that of the user.
 const (
 	OnAvatar TargetType = "avatar"
 	OnCover  TargetType = "cover"
@@ -18,8 +18,9 @@ const (
 // isUserImage reports whether a target is an image of a user.
 func isUserImage(on TargetType) bool { return on == OnAvatar || on == OnCover }
 
-// StageUserImage returns an id for the avatar or the cover of the caller, before its bytes are
-// there. The image replaces the one before when it is finalized.
+// StageUserImage stages the upload of an avatar or a cover of the caller. When the image is
+// finalized, it replaces the previous one. It returns Forbidden if the user name is not that of the
+// caller.
 func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username string, on TargetType, name string) (*StagedUpload, error) {
 	u, err := s.User(ctx, caller, username)
 	if err != nil {
@@ -46,11 +47,11 @@ func checkUserImage(on TargetType, files []*File) error {
 // userImage is a change of an image of a user.
 type userImage struct {
 	on     TargetType
-	field  string // of the input
+	field  string // the field of the input
 	fileID int64  // 0: none
 }
 
-// images returns the changes of images.
+// images returns the changes of images in c.
 func (c ProfileChange) images() (changes []userImage) {
 	if c.AvatarID != nil {
 		changes = append(changes, userImage{OnAvatar, "avatarId", *c.AvatarID})
@@ -99,7 +100,8 @@ func (s *Store) setUserImages(ctx context.Context, tx bun.Tx, caller auth.Caller
 }
 
 // showUserImage makes a finalized file the avatar or the cover of a locked user, and deletes the
-// one before. The garbage collector removes its bytes. The ID 0 removes the image.
+// file of the previous image, whose bytes the garbage collector removes. If the ID of f is 0, the
+// user has no image afterwards.
 func showUserImage(ctx context.Context, tx bun.Tx, f *File) error {
 	_, err := tx.NewDelete().Model((*File)(nil)).
 		Where("target_type = ? AND target_id = ? AND state = ? AND id <> ?", f.TargetType, f.TargetID, Finalized, f.ID).Exec(ctx)

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// maxViews is the maximum number of views that are remembered between two savings. Further ones are
-// not counted, so that a flood of requests does not take memory.
+// maxViews is the maximum number of views that are buffered between two saves. Further views are
+// not counted, which limits the memory that a flood of requests can take.
 const maxViews = 10_000
 
 // view is a view of a thing by one viewer on one day. A viewer is counted once a day, so the rows
@@ -33,13 +33,13 @@ type viewKey struct {
 	viewer  string
 }
 
-// Today returns the number of the present day since 1970, in UTC.
+// Today returns the number of whole days since 1970, in UTC.
 func Today() int32 { return int32(time.Now().Unix() / (24 * 60 * 60)) }
 
-// NoteView remembers that the caller viewed a thing of another user. It writes nothing:
-// SaveActivity does, every few seconds, and a node that is killed loses the views since. network
-// identifies the network of a caller without an account; if it is empty too, the view is not
-// counted.
+// NoteView buffers a view of a thing by the caller, unless the thing is a draft or belongs to the
+// caller. It does not write to the database: SaveActivity does so every few seconds. If the node is
+// killed, the views since then are lost. network identifies the network of a caller without an
+// account; if it is empty too, the view is not counted.
 func (s *Store) NoteView(caller auth.Caller, t *Thing, network string) {
 	if t.State == Draft || t.OwnerID == caller.UserID {
 		return
@@ -63,7 +63,7 @@ func (s *Store) NoteView(caller auth.Caller, t *Thing, network string) {
 	}
 }
 
-// saveViews stores views, and counts those that are the first of their viewer on their day.
+// saveViews stores views, and counts each viewer of a thing once a day.
 func (s *Store) saveViews(ctx context.Context, views map[viewKey]bool) error {
 	byThing := make(map[int64][]*view)
 	for key := range views {
@@ -111,7 +111,7 @@ func (s *Store) countViews(ctx context.Context, tx bun.Tx, ids []int64, byThing 
 			return err
 		}
 	}
-	// Nodes may disagree about when a day ends.
+	// The views of the day before are kept, because nodes may disagree about when a day ends.
 	_, err = tx.NewDelete().Model((*view)(nil)).Where("day < ?", Today()-1).Exec(ctx)
 	return err
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-// term is a word of a query in the spelling of the documents: any of some words or prefixes.
+// term is what to search for one word of a query: any of some words or prefixes that the documents
+// contain.
 type term struct {
 	prefixes []string // alternatives for the beginning of words
 	whole    []string // alternatives for whole words
-	parts    []string // of a compound: prefixes that together match instead of it
+	parts    []string // of a compound: prefixes that match it if all of them match
 }
 
 const (
@@ -28,8 +29,8 @@ const (
 )
 
 // terms looks up the words of a query in the vocabulary. A word that is no prefix of a known word
-// is replaced by its corrections. It reports whether a document contains all words, or may contain
-// the only one.
+// is replaced by its corrections. found reports whether a document contains all words. For a single
+// word it is always true.
 func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) (terms []term, found bool, err error) {
 	var beginnings []string
 	all := make([]term, len(query))
@@ -84,9 +85,10 @@ func termOf(w tokenize.Word, isKnown, areParts bool) (t term) {
 	return t
 }
 
-// known returns which of the prefixes occur in the vocabulary. It has an empty prefix if a document
-// matches one of the expressions. They are tried in order, so the first ones should be cheap:
-// before SQLite finds the first match of a prefix, it merges the documents of all words with it.
+// known returns which of the prefixes occur in the vocabulary. The result contains the empty prefix
+// if a document matches one of the expressions. They are tried in order, so the first ones should
+// be cheap: before SQLite finds the first match of a prefix, it merges the documents of all words
+// with it.
 func (db *DB) known(ctx context.Context, ix *index, beginnings, matches []string) (map[string]bool, error) {
 	arguments := []any{ix.noun}
 	for _, b := range beginnings {

@@ -22,8 +22,8 @@ type watch struct {
 	CreatedAt  time.Time
 }
 
-// Watch lets the caller watch a thing, a make or a collection that they may see. Watching again
-// changes nothing.
+// Watch adds a watch of the caller to a thing, a make or a collection that the caller can see. If
+// there is one already, nothing changes.
 func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
@@ -33,8 +33,9 @@ func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) er
 	})
 }
 
-// Unwatch ends a watch of the caller, even if the target is no longer visible to them. If there is
-// none, nothing changes.
+// Unwatch removes a watch of the caller, even if the caller can no longer see the target. If there
+// is none, it returns Forbidden for a target that the caller cannot see, and otherwise changes
+// nothing.
 func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, hidden := s.holdLikeable(ctx, tx, caller, target)
@@ -49,8 +50,8 @@ func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) 
 	})
 }
 
-// ToggleWatch ends the caller's watch if there is one, and otherwise starts one. It returns whether
-// the caller watches the target now.
+// ToggleWatch removes the caller's watch of a target if there is one, and otherwise adds one. It
+// returns whether the caller watches the target now.
 func (s *Store) ToggleWatch(ctx context.Context, caller auth.Caller, target Target) (watched bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		_, hidden := s.holdLikeable(ctx, tx, caller, target)
@@ -85,8 +86,8 @@ func removeWatch(ctx context.Context, tx bun.Tx, userID int64, target Target) (r
 	return n > 0, err
 }
 
-// WatchedBy returns which of some makes or collections a user watches. [Store.MarksOf] does so for
-// things.
+// WatchedBy returns which of the given makes or collections a user watches. For things, use
+// [Store.MarksOf].
 func (s *Store) WatchedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
 	var watched []int64
 	err := s.db.ForIDs(ctx, "watched by, "+string(on), ids, &watched, func(among, user schema.QueryAppender) *bun.SelectQuery {
@@ -96,8 +97,8 @@ func (s *Store) WatchedBy(ctx context.Context, userID int64, on TargetType, ids 
 	return setOf(watched), err
 }
 
-// WatchedThings lists the published things that the caller watches, the latest watched first. The
-// list is private.
+// WatchedThings lists the published things that the caller watches, the latest watch first. It
+// returns Forbidden if userID is another user.
 func (s *Store) WatchedThings(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "watched things are visible to their user only")

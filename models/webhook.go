@@ -24,7 +24,7 @@ const (
 	MakeCreatedEvent        WebhookEvent = "make.created"
 	CommentCreatedEvent     WebhookEvent = "comment.created"
 	ModerationDecidedEvent  WebhookEvent = "moderation.decided"
-	ModerationReportedEvent WebhookEvent = "moderation.reported" // for global webhooks alone
+	ModerationReportedEvent WebhookEvent = "moderation.reported" // for global webhooks only
 	PingEvent               WebhookEvent = "ping"                // only on request
 )
 
@@ -34,28 +34,28 @@ var WebhookEvents = []WebhookEvent{
 }
 
 const (
-	// maxWebhooks is how many webhooks a user may have.
+	// maxWebhooks is the maximum number of webhooks of a user.
 	maxWebhooks = 20
-	// rotationTime is how long messages are signed with the former secret, too.
+	// rotationTime is how long messages are also signed with the old secret.
 	rotationTime = 24 * time.Hour
-	// disabledByOwner is why a webhook is disabled that its owner disabled.
+	// disabledByOwner is the reason for webhooks that their owner has disabled.
 	disabledByOwner = "disabled by its owner"
 )
 
-// WebhookOptions say how messages to webhooks are sent.
+// WebhookOptions determine how messages to webhooks are sent.
 type WebhookOptions struct {
 	// Check returns an error if messages cannot be sent to a URL.
 	Check func(url string) error
 	// Send makes one attempt to deliver a message.
 	Send func(ctx context.Context, m webhook.Message) webhook.Answer
-	// Timeout is how long Send takes at most.
+	// Timeout is the maximum duration of Send.
 	Timeout time.Duration
 	// BaseURL begins the URLs in messages. It has no slash at its end.
 	BaseURL string
 }
 
 // Webhook is a URL to which events are sent: those that concern the content of its owner or, for a
-// global webhook of an administrator, those of everything that is public, and of moderation.
+// global webhook of an administrator, all events on public content, and moderation events.
 type Webhook struct {
 	bun.BaseModel `bun:"table:webhooks,alias:wh"`
 
@@ -66,7 +66,7 @@ type Webhook struct {
 	Description    string
 	Events         string // separated by spaces
 	Secret         string
-	OldSecret      string // the secret before; empty: none
+	OldSecret      string // the previous secret; empty: none
 	OldSecretUntil *time.Time
 	FailingSince   *time.Time // the first failure after the last success; nil: none
 	DisabledAt     *time.Time // nil: it is enabled
@@ -87,7 +87,7 @@ func (w *Webhook) EventList() []WebhookEvent {
 	return events
 }
 
-// secrets returns the secrets that sign a message at a time.
+// secrets returns the secrets with which a message is signed at a time.
 func (w *Webhook) secrets(at time.Time) []string {
 	if w.OldSecretUntil != nil && at.Before(*w.OldSecretUntil) {
 		return []string{w.Secret, w.OldSecret}
@@ -95,8 +95,8 @@ func (w *Webhook) secrets(at time.Time) []string {
 	return []string{w.Secret}
 }
 
-// managesWebhooks checks that the caller is a user, and no application: a webhook would go on after
-// the token of the application is revoked, and its URL may be secret.
+// managesWebhooks returns an error if the caller is not a user or is an application. A webhook
+// would outlive the token of the application, and its URL may be secret.
 func managesWebhooks(caller auth.Caller) error {
 	if err := requireUser(caller); err != nil {
 		return err
@@ -107,7 +107,7 @@ func managesWebhooks(caller auth.Caller) error {
 	return nil
 }
 
-// NewWebhook describes a webhook to create.
+// NewWebhook is the input of CreateWebhook.
 type NewWebhook struct {
 	URL         string
 	Events      []WebhookEvent
@@ -115,8 +115,9 @@ type NewWebhook struct {
 	IsGlobal    bool
 }
 
-// CreateWebhook creates a webhook of the caller and returns its secret, which is shown only this
-// time. A global one requires an administrator. It opens a transaction.
+// CreateWebhook creates a webhook of the caller and returns its secret, which cannot be read again.
+// A global webhook requires an administrator. It returns BadInput for an invalid URL, and Conflict
+// if the user has too many webhooks. It opens a transaction.
 func (s *Store) CreateWebhook(ctx context.Context, caller auth.Caller, n NewWebhook) (*Webhook, string, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, "", err
@@ -137,7 +138,7 @@ func (s *Store) createWebhook(ctx context.Context, ownerID int64, n NewWebhook) 
 	at := now()
 	w := &Webhook{OwnerID: ownerID, IsGlobal: n.IsGlobal, URL: n.URL, Description: n.Description, Events: events, Secret: webhook.NewSecret(), CreatedAt: at, ModifiedAt: at}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		// Locked, so that the limit holds for concurrent calls.
+		// The user is locked, so that concurrent calls cannot exceed the limit.
 		if _, err := s.lockAccount(ctx, tx, ownerID); err != nil {
 			return err
 		}
@@ -156,7 +157,7 @@ func (s *Store) createWebhook(ctx context.Context, ownerID int64, n NewWebhook) 
 	return w, w.Secret, err
 }
 
-// checkWebhook checks the properties that are given and returns the types of events as they are
+// checkWebhook checks the properties that are not nil and returns the types of events as they are
 // stored.
 func (s *Store) checkWebhook(address, description *string, events []WebhookEvent, global bool) (string, error) {
 	if address != nil {
@@ -188,7 +189,7 @@ func (s *Store) checkWebhook(address, description *string, events []WebhookEvent
 	return strings.Join(names, " "), nil
 }
 
-// WebhookChange describes a change of a webhook. What is nil stays.
+// WebhookChange is the input of UpdateWebhook. Nil fields are left unchanged.
 type WebhookChange struct {
 	ID          int64
 	URL         *string
@@ -197,7 +198,7 @@ type WebhookChange struct {
 	IsEnabled   *bool
 }
 
-// UpdateWebhook changes a webhook of the caller. Disabling it ends the deliveries that wait. It
+// UpdateWebhook changes a webhook of the caller. Disabling it makes its waiting deliveries fail. It
 // opens a transaction.
 func (s *Store) UpdateWebhook(ctx context.Context, caller auth.Caller, c WebhookChange) (*Webhook, error) {
 	return s.changeWebhook(ctx, caller, c.ID, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
@@ -222,7 +223,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, caller auth.Caller, c Webhook
 }
 
 // RotateWebhookSecret replaces the secret of a webhook of the caller and returns the new one, which
-// is shown only this time. Messages are signed with both for a day. It opens a transaction.
+// cannot be read again. Messages are signed with both secrets for a day. It opens a transaction.
 func (s *Store) RotateWebhookSecret(ctx context.Context, caller auth.Caller, id int64) (w *Webhook, secret string, err error) {
 	w, err = s.changeWebhook(ctx, caller, id, func(_ context.Context, _ bun.Tx, w *Webhook) error {
 		until := now().Add(rotationTime)
@@ -245,7 +246,8 @@ func (s *Store) changeWebhook(ctx context.Context, caller auth.Caller, id int64,
 	})
 }
 
-// withWebhook locks a webhook of the caller and calls fn.
+// withWebhook locks a webhook of the caller and calls fn in the same transaction. It returns
+// NotFound for a webhook of another user.
 func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, fn func(context.Context, bun.Tx, *Webhook) error) (*Webhook, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, err
@@ -261,8 +263,8 @@ func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, f
 	return w, err
 }
 
-// disableWebhook marks a locked webhook as disabled and ends the deliveries that wait. The caller
-// stores the webhook.
+// disableWebhook marks a locked webhook as disabled and makes its waiting deliveries fail. The
+// caller stores the webhook.
 func disableWebhook(ctx context.Context, tx bun.Tx, w *Webhook, reason string) error {
 	at := now()
 	w.DisabledAt, w.DisabledReason = &at, reason
@@ -272,7 +274,8 @@ func disableWebhook(ctx context.Context, tx bun.Tx, w *Webhook, reason string) e
 	return err
 }
 
-// DeleteWebhook deletes a webhook of the caller, with the log of its deliveries.
+// DeleteWebhook deletes a webhook of the caller and the log of its deliveries. It returns NotFound
+// for a webhook of another user.
 func (s *Store) DeleteWebhook(ctx context.Context, caller auth.Caller, id int64) error {
 	if err := managesWebhooks(caller); err != nil {
 		return err
@@ -301,7 +304,7 @@ func (s *Store) Webhooks(caller auth.Caller) (List, error) {
 	}}, nil
 }
 
-// Webhook returns a webhook of the caller. Another user's is NotFound.
+// Webhook returns a webhook of the caller. It returns NotFound for a webhook of another user.
 func (s *Store) Webhook(ctx context.Context, caller auth.Caller, id int64) (*Webhook, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, err
@@ -316,7 +319,8 @@ func (s *Store) Webhook(ctx context.Context, caller auth.Caller, id int64) (*Web
 	return nil, notFound("webhook", id)
 }
 
-// WebhooksByID returns the webhooks of those ids, for their owner.
+// WebhooksByID returns the webhooks with the given IDs, without their secrets. It does not check
+// permissions: the caller must be their owner.
 func (s *Store) WebhooksByID(ctx context.Context, ids []int64) (map[int64]*Webhook, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*Webhook) *bun.SelectQuery {
 		return s.db.Read.NewSelect().Model(rows).ExcludeColumn("secret", "old_secret")

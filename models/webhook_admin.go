@@ -8,7 +8,8 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// CreateWebhook creates a webhook of a user, without a caller.
+// CreateWebhook creates a webhook of a user and returns its secret, which cannot be read again. It
+// opens a transaction.
 func (a Admin) CreateWebhook(ctx context.Context, username string, n NewWebhook) (*Webhook, string, error) {
 	u, err := a.User(ctx, username)
 	if err != nil {
@@ -33,7 +34,7 @@ func eventNames(events []WebhookEvent) string {
 	return strings.Join(names, ", ")
 }
 
-// EachWebhook calls fn with every webhook and the name of its owner, by id.
+// EachWebhook calls fn with every webhook and the name of its owner, in the order of the IDs.
 func (a Admin) EachWebhook(ctx context.Context, fn func(w *Webhook, owner string) error) error {
 	var all []*Webhook
 	if err := a.store.db.Read.NewSelect().Model(&all).ExcludeColumn("secret", "old_secret").Order("wh.id").Scan(ctx); err != nil {
@@ -57,12 +58,12 @@ func (a Admin) EachWebhook(ctx context.Context, fn func(w *Webhook, owner string
 	return nil
 }
 
-// DeleteWebhook deletes a webhook of any user, without a caller.
+// DeleteWebhook deletes a webhook of any user.
 func (a Admin) DeleteWebhook(ctx context.Context, id int64) error {
 	return deleteWebhook(ctx, a.store.db, id, "1 = 1")
 }
 
-// WebhookDeliveries returns the latest deliveries to a webhook of any user, without a caller.
+// WebhookDeliveries returns up to limit deliveries to a webhook of any user, the latest first.
 func (a Admin) WebhookDeliveries(ctx context.Context, webhookID int64, limit int) (latest []*WebhookDelivery, err error) {
 	found, err := a.store.WebhooksByID(ctx, []int64{webhookID})
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 	DeliveryFailed    DeliveryState = "failed"
 )
 
-// deliveryWaits are the times between attempts: 8 attempts in a day.
+// deliveryWaits are the times between attempts. There are 8 attempts, within about a day.
 var deliveryWaits = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 16 * time.Hour}
 
 const (
@@ -33,14 +33,14 @@ const (
 	// deliveryTurn is how long one job sends messages to a webhook. It then waits behind the jobs of
 	// other webhooks.
 	deliveryTurn = 15 * time.Second
-	// deliveryGrace is added to the timeout of an attempt before it counts as lost, because its server
-	// died.
+	// deliveryGrace is added to the timeout of an attempt. After that, its server is considered dead,
+	// and the attempt lost.
 	deliveryGrace = 20 * time.Second
 	// maxFailing is how long all attempts may fail before the webhook is disabled.
 	maxFailing = 3 * 24 * time.Hour
-	// deliveryTTL is how long the log has a delivery. It is longer than all attempts take.
+	// deliveryTTL is how long a delivery is kept in the log. It is longer than all attempts take.
 	deliveryTTL = 14 * 24 * time.Hour
-	// gone is the HTTP status by which a receiver says that it wants no messages any more.
+	// gone is the HTTP status 410, with which a receiver refuses all further messages.
 	gone = 410
 )
 
@@ -69,8 +69,8 @@ type deliveryTurns struct {
 	again map[int64]bool // whether to look for messages again, by webhook
 }
 
-// begin reports whether the caller may send messages to a webhook. If another goroutine is doing
-// that, it will look again.
+// begin reports whether the caller may send messages to a webhook. If another goroutine is already
+// sending, that one will look for messages again.
 func (t *deliveryTurns) begin(id int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,7 +85,7 @@ func (t *deliveryTurns) begin(id int64) bool {
 	return true
 }
 
-// end reports whether the caller must look again instead of ending.
+// end ends the caller's turn, unless it reports that the caller must look for messages again.
 func (t *deliveryTurns) end(id int64) (again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,18 +97,18 @@ func (t *deliveryTurns) end(id int64) (again bool) {
 	return again
 }
 
-// drop ends in any case.
+// drop ends the caller's turn in any case.
 func (t *deliveryTurns) drop(id int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.again, id)
 }
 
-// DeliverWebhook sends the messages of a webhook that are due, for a while, a few at a time. If ctx
-// ends or messages are left, another job continues.
+// DeliverWebhook sends the due messages of a webhook, a few at a time, for at most about
+// deliveryTurn. If ctx ends or messages are left, another job continues.
 //
-// A message is sent at least once: if the process dies during an attempt, that attempt counts, and
-// is repeated.
+// Messages are delivered at least once: if the process dies during an attempt, the attempt counts,
+// and is repeated.
 func (s *Store) DeliverWebhook(ctx context.Context, id int64) error {
 	if !s.delivering.begin(id) {
 		return nil
@@ -130,8 +130,7 @@ func (s *Store) DeliverWebhook(ctx context.Context, id int64) error {
 	}
 }
 
-// DeliverOverdue schedules jobs for messages that are due. The job of such a message ended with its
-// server.
+// DeliverOverdue schedules jobs for due messages. Their own jobs were lost when a server died.
 func (s *Store) DeliverOverdue(ctx context.Context) error {
 	var ids []int64
 	err := s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).ColumnExpr("DISTINCT wd.webhook_id").
@@ -154,7 +153,7 @@ func (s *Store) enqueueDeliverers(ctx context.Context, ids ...int64) error {
 	})
 }
 
-// deliverDue makes an attempt for some messages that are due, and reports whether there were any.
+// deliverDue makes an attempt for some due messages, and reports whether there were any.
 func (s *Store) deliverDue(ctx context.Context, id int64) (more bool, err error) {
 	found, err := s.webhookWithSecrets(ctx, id)
 	if err != nil || found == nil || !found.IsEnabled() {
@@ -173,7 +172,7 @@ func (s *Store) deliverDue(ctx context.Context, id int64) (more bool, err error)
 	return len(due) > 0, errors.Join(errs...)
 }
 
-// webhookWithSecrets returns a webhook, or nil if it was deleted.
+// webhookWithSecrets returns a webhook with its secrets, or nil if it was deleted.
 func (s *Store) webhookWithSecrets(ctx context.Context, id int64) (*Webhook, error) {
 	var rows []*Webhook
 	err := s.db.Write.NewSelect().Model(&rows).Where("wh.id = ?", id).Scan(ctx)
@@ -183,8 +182,8 @@ func (s *Store) webhookWithSecrets(ctx context.Context, id int64) (*Webhook, err
 	return rows[0], nil
 }
 
-// claimDeliveries assigns messages that are due to the caller. Until the attempt is recorded, or
-// counts as lost, nobody else gets them.
+// claimDeliveries leases due messages to the caller: no other caller gets them until the attempt is
+// recorded or counts as lost.
 func (s *Store) claimDeliveries(ctx context.Context, webhookID int64) (due []*WebhookDelivery, err error) {
 	at := now()
 	next := s.db.Write.NewSelect().Table("webhook_deliveries").Column("id").
@@ -201,7 +200,7 @@ func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) err
 	answer := s.options.Webhooks.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(now()), Body: []byte(d.Payload)})
 	interrupted := ctx.Err() != nil && answer.Error != ""
 	ctx = context.WithoutCancel(ctx)
-	if interrupted { // by the end of the server: it does not count
+	if interrupted { // by a shutdown: the attempt does not count
 		_, err := claimed(s.db.Write.NewUpdate(), d).Set("attempts = attempts - 1, next_attempt_at = ?", now()).Exec(ctx)
 		return err
 	}
@@ -234,7 +233,7 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 	w := new(Webhook)
 	err = s.db.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ?", d.WebhookID)).Scan(ctx)
 	if err := ignoreNoRows(err); err != nil || w.ID == 0 {
-		return "failed", "", err // deleted meanwhile
+		return "failed", "", err // the webhook was deleted meanwhile
 	}
 	at := now()
 	d.StatusCode, d.Error, d.NextAttemptAt = int32(a.Status), a.Error, nil
@@ -245,7 +244,7 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 		outcome, d.State = "failed", DeliveryFailed
 	default:
 		wait := deliveryWaits[max(d.Attempts, 1)-1]
-		// Spread, so that a receiver that was down is not met by all messages at once.
+		// Jitter, so that a receiver that was down does not get all messages at the same time.
 		wait += time.Duration(rand.Int64N(int64(wait / 10)))
 		next := at.Add(max(wait, a.RetryAfter))
 		outcome, d.NextAttemptAt = "retried", &next
@@ -256,7 +255,7 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 		return "", "", err
 	}
 	if n, err := updated.RowsAffected(); n == 0 || err != nil {
-		return outcome, "", err // another server has it: the attempt took too long
+		return outcome, "", err // another server has claimed it: the attempt took too long
 	}
 	if d.NextAttemptAt != nil {
 		if err := s.enqueue(ctx, tx, Work{DeliverWebhook: w.ID, At: *d.NextAttemptAt}); err != nil {
@@ -286,8 +285,8 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 	return outcome, disabled, err
 }
 
-// PingWebhook sends a test event to a webhook of the caller, in one attempt. It opens a
-// transaction.
+// PingWebhook sends a test event to a webhook of the caller, in one attempt. It returns Conflict if
+// the webhook is disabled. It opens a transaction.
 func (s *Store) PingWebhook(ctx context.Context, caller auth.Caller, id int64) (*WebhookDelivery, error) {
 	d := &WebhookDelivery{MessageID: webhook.NewID(), Event: PingEvent, CreatedAt: now()}
 	_, err := s.withWebhook(ctx, caller, id, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
@@ -307,8 +306,9 @@ func (w *Webhook) checkEnabled() error {
 	return fail(Conflict, "webhook %d is disabled: enable it first", w.ID)
 }
 
-// RedeliverWebhook sends a message to a webhook of the caller again, with the same id, whether it
-// was delivered, failed or waits. Its attempts are counted again from 0. It opens a transaction.
+// RedeliverWebhook sends a message to a webhook of the caller again, with the same ID and in any
+// state. Its attempts are counted again from 0. It returns NotFound for a webhook of another user,
+// and Conflict if the webhook is disabled. It opens a transaction.
 func (s *Store) RedeliverWebhook(ctx context.Context, caller auth.Caller, deliveryID int64) (*WebhookDelivery, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, err
@@ -329,13 +329,13 @@ func (s *Store) RedeliverWebhook(ctx context.Context, caller auth.Caller, delive
 		})
 	}
 	if err := notFoundIfNoRows(err, "delivery", deliveryID); CodeOf(err) == NotFound {
-		return nil, notFound("delivery", deliveryID) // also if the webhook is another user's
+		return nil, notFound("delivery", deliveryID) // also for a webhook of another user
 	}
 	return d, err
 }
 
-// WebhookDeliveriesOf lists the deliveries of webhooks of the caller in a state, the latest first.
-// An empty state stands for all.
+// WebhookDeliveriesOf lists the deliveries to a webhook in a state, or all if the state is empty,
+// the latest first. It does not check permissions: the caller must own the webhook.
 func (s *Store) WebhookDeliveriesOf(state DeliveryState) List {
 	return List{DB: s.db.DB, By: database.Order{ID: "wd.id"}, Rows: func(webhookID int64) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("webhook_deliveries AS wd").Where("wd.webhook_id = ?", webhookID)
@@ -346,13 +346,14 @@ func (s *Store) WebhookDeliveriesOf(state DeliveryState) List {
 	}}
 }
 
-// WebhookDeliveriesByID returns the deliveries of those ids, for the owner of the webhooks.
+// WebhookDeliveriesByID returns the deliveries with the given IDs. It does not check permissions:
+// the caller must own the webhooks.
 func (s *Store) WebhookDeliveriesByID(ctx context.Context, ids []int64) (map[int64]*WebhookDelivery, error) {
 	return byID(ctx, s.db, ids, func(rows *[]*WebhookDelivery) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "wd.id", func(d *WebhookDelivery) int64 { return d.ID })
 }
 
-// WebhookQueue returns the number of messages that are due, and how long the oldest of them has
-// been so.
+// WebhookQueue returns the number of due messages, and for how long the oldest of them has been
+// due.
 func (s *Store) WebhookQueue(ctx context.Context) (waiting int, oldest time.Duration, err error) {
 	var state struct {
 		N     int

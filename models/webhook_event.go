@@ -16,31 +16,31 @@ import (
 	"github.com/meshyard/meshyard/internal/webhook"
 )
 
-// occurrence is an event as it happens.
+// occurrence describes an event to emit.
 type occurrence struct {
 	event WebhookEvent
 	// owners are the users whose content it concerns. Their webhooks receive it.
 	owners []int64
-	// report returns who may know of the event, and its data. It is called only if a webhook wants
-	// the event.
+	// report returns which webhooks may receive the event, and its data. It is called only if a
+	// webhook is subscribed to the event.
 	report func() (audience, eventData, error)
 }
 
-// audience is who may know of an event.
+// audience determines which webhooks may receive an event.
 type audience struct {
-	public bool // everyone, so that global webhooks receive it
-	// includes reports whether one of the owners may know of it. nil: all of them.
+	public bool // global webhooks receive it
+	// includes reports whether the webhooks of one of the owners receive it. nil: those of all owners.
 	includes func(userID int64) bool
 }
 
-// eventData is the part of a message that depends on the type of the event. It has ids, names and
-// URLs, and no texts.
+// eventData is the part of a message that depends on the type of the event. It contains IDs, names
+// and URLs, but no descriptions or comments.
 type eventData struct {
 	Thing   *objectRef  `json:"thing,omitempty"`
 	Make    *objectRef  `json:"make,omitempty"`
 	Comment *objectRef  `json:"comment,omitempty"`
 	File    *fileRef    `json:"file,omitempty"`
-	User    *objectRef  `json:"user,omitempty"`    // whose content it is, or who is concerned
+	User    *objectRef  `json:"user,omitempty"`    // the creator of the content, or the user concerned
 	Entry   *entryRef   `json:"entry,omitempty"`   // of the moderation log
 	Report  *reportRef  `json:"report,omitempty"`  // by a user
 	Target  *objectRef  `json:"target,omitempty"`  // what a comment, a file or a report is about
@@ -49,7 +49,7 @@ type eventData struct {
 
 // objectRef refers to an object.
 type objectRef struct {
-	Type TargetType `json:"type,omitempty"` // where it is not clear
+	Type TargetType `json:"type,omitempty"` // set if the type is not obvious
 	ID   string     `json:"id"`
 	Name string     `json:"name,omitempty"`
 	URL  string     `json:"url,omitempty"`
@@ -67,7 +67,7 @@ type entryRef struct {
 	ThingID  string    `json:"thing_id,omitempty"`
 	ObjectID string    `json:"object_id,omitempty"`
 	Role     auth.Role `json:"role,omitempty"`
-	Reason   string    `json:"reason,omitempty"` // for global webhooks alone
+	Reason   string    `json:"reason,omitempty"` // only for global webhooks
 }
 
 type reportRef struct {
@@ -81,7 +81,7 @@ type webhookRef struct {
 
 func idText(id int64) string { return strconv.FormatInt(id, 10) }
 
-// optionalID is idText for an id that may be 0, which becomes empty.
+// optionalID is idText, but returns an empty text for 0.
 func optionalID(id int64) string {
 	if id == 0 {
 		return ""
@@ -90,11 +90,11 @@ func optionalID(id int64) string {
 }
 
 // emit stores, in tx, a delivery of an event for each webhook that receives it, and a job that
-// sends it. Without such webhooks it costs one statement.
+// sends it. If no webhook is subscribed to the event, it costs one statement.
 func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
-	owners := append([]int64{-1}, o.owners...) // no user: an empty list is invalid SQL
+	owners := append([]int64{-1}, o.owners...) // -1 is no user: the list is never empty
 	var hooks []*Webhook
-	// Locked, so that none is deleted before the deliveries refer to it.
+	// The webhooks are locked, so that none is deleted before the deliveries refer to it.
 	err := s.db.ForShare(tx.NewSelect().Model(&hooks).Column("wh.id", "wh.owner_id", "wh.is_global").
 		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE ?", "% "+string(o.event)+" %").
 		Where("CASE WHEN wh.is_global THEN EXISTS (SELECT 1 FROM users AS u WHERE u.id = wh.owner_id AND u.is_admin AND u.suspended_at IS NULL) "+
@@ -159,7 +159,7 @@ func (s *Store) makeRef(m *Make) *objectRef {
 	return &objectRef{ID: idText(m.ID), Name: m.Name, URL: s.pageURL(OnMake, m.ID)}
 }
 
-// userRef refers to a user by the name.
+// userRef returns a reference to a user.
 func (s *Store) userRef(ctx context.Context, tx bun.Tx, id int64) (*objectRef, error) {
 	u := new(User)
 	if err := tx.NewSelect().Model(u).Column("u.username").Where("u.id = ?", id).Scan(ctx); err != nil {
@@ -168,13 +168,14 @@ func (s *Store) userRef(ctx context.Context, tx bun.Tx, id int64) (*objectRef, e
 	return &objectRef{ID: idText(id), Name: u.Username, URL: s.options.Webhooks.BaseURL + "/" + u.Username}, nil
 }
 
-// place is where an object is: the thing, the make, or both. nil: there is none, or it was deleted.
+// place is the thing and the make that an object belongs to. Each is nil if there is none or if it
+// was deleted.
 type place struct {
 	thing *Thing
 	make  *Make
 }
 
-// placeOf reads the place of a target: of a thing, a make, or a comment on one.
+// placeOf reads the place of a thing, a make, or a comment on one of them.
 func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target Target) (p place, err error) {
 	thingID := target.ID
 	switch target.Type {
@@ -202,8 +203,9 @@ func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target Target) (p place,
 	return p, err
 }
 
-// audience returns who may know of what is attached to the place. Drafts are only for their owners,
-// and unlisted things are in no global webhook, because only those who have their ids see them.
+// audience returns the audience of an event on an object at the place. If the thing or the make is
+// a draft, only its owner receives the event. Global webhooks do not receive events on unlisted
+// things, because only users who have the ID of such a thing can see it.
 func (p place) audience() audience {
 	return audience{
 		public: (p.thing == nil || p.thing.State == Published) && (p.make == nil || p.make.State == Published),
@@ -213,19 +215,19 @@ func (p place) audience() audience {
 	}
 }
 
-// emitThing reports that a thing was published, or is published no more.
+// emitThing emits an event for a thing that was published or unpublished.
 func (s *Store) emitThing(ctx context.Context, tx bun.Tx, event WebhookEvent, t *Thing) error {
 	return s.emit(ctx, tx, occurrence{event, []int64{t.OwnerID}, func() (audience, eventData, error) {
 		owner, err := s.userRef(ctx, tx, t.OwnerID)
 		thing := s.thingRef(t)
 		if event == ThingUnpublishedEvent {
-			thing.URL = "" // which would lead nowhere
+			thing.URL = "" // the page is not public any more
 		}
 		return audience{public: true}, eventData{Thing: thing, User: owner}, err
 	}})
 }
 
-// emitMake reports that a make was published.
+// emitMake emits an event for a make that was published.
 func (s *Store) emitMake(ctx context.Context, tx bun.Tx, m *Make, thingOwner int64) error {
 	return s.emit(ctx, tx, occurrence{MakeCreatedEvent, []int64{m.OwnerID, thingOwner}, func() (audience, eventData, error) {
 		p, err := s.placeOf(ctx, tx, Target{OnMake, m.ID})
@@ -237,8 +239,8 @@ func (s *Store) emitMake(ctx context.Context, tx bun.Tx, m *Make, thingOwner int
 	}})
 }
 
-// emitComment reports a new comment to the owner of what it is on, to its author, and to the author
-// of the comment that it replies to, if there is one.
+// emitComment emits an event for a new comment. It concerns the author, the creator of the target,
+// and the author of the comment that it replies to, if any.
 func (s *Store) emitComment(ctx context.Context, tx bun.Tx, c *Comment, owner, repliedTo int64) error {
 	return s.emit(ctx, tx, occurrence{CommentCreatedEvent, []int64{c.OwnerID, owner, repliedTo}, func() (audience, eventData, error) {
 		p, err := s.placeOf(ctx, tx, Target{c.TargetType, c.TargetID})
@@ -257,8 +259,8 @@ func (s *Store) emitComment(ctx context.Context, tx bun.Tx, c *Comment, owner, r
 	}})
 }
 
-// emitProcessed reports that the previews of files were made, or failed. Files of profiles cause no
-// event.
+// emitProcessed emits an event for each file whose preview was generated or failed. Images of user
+// profiles cause no event.
 func (s *Store) emitProcessed(ctx context.Context, tx bun.Tx, result PreviewState, files ...*File) error {
 	for _, f := range files {
 		if f.TargetType != OnThing && f.TargetType != OnMake && f.TargetType != OnComment {
@@ -277,7 +279,7 @@ func (s *Store) emitProcessed(ctx context.Context, tx bun.Tx, result PreviewStat
 	return nil
 }
 
-// emitPreview is emitProcessed for the files of a preview.
+// emitPreview calls emitProcessed for the files of a preview.
 func (s *Store) emitPreview(ctx context.Context, tx bun.Tx, previewID int64, result PreviewState) error {
 	var files []*File
 	err := tx.NewSelect().Model(&files).Column("f.id", "f.owner_id", "f.name", "f.target_type", "f.target_id").
@@ -288,14 +290,14 @@ func (s *Store) emitPreview(ctx context.Context, tx bun.Tx, previewID int64, res
 	return s.emitProcessed(ctx, tx, result, files...)
 }
 
-// toldActions are the actions that the users concerned see. They do not learn that others reported
-// them.
+// toldActions are the actions whose events the user concerned receives. Decisions on reports are
+// excluded, so that users do not learn that others have reported them.
 var toldActions = []Action{
 	SuspendedUser, UnsuspendedUser, SetUserRole, TookDownThing, RestoredThing, FeaturedThing, UnfeaturedThing, RestoredMake, RestoredComment,
 	DeletedThing, DeletedMake, DeletedComment, DeletedFile,
 }
 
-// emitDecision reports an entry of the moderation log.
+// emitDecision emits an event for an entry of the moderation log.
 func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry) error {
 	var owners []int64
 	if slices.Contains(toldActions, e.Action) {
@@ -308,7 +310,7 @@ func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry)
 	}})
 }
 
-// emitReport reports a new report to administrators.
+// emitReport emits an event for a new report, to global webhooks only.
 func (s *Store) emitReport(ctx context.Context, tx bun.Tx, r *Report) error {
 	return s.emit(ctx, tx, occurrence{ModerationReportedEvent, nil, func() (audience, eventData, error) {
 		user, err := s.userRef(ctx, tx, r.UserID)

@@ -9,7 +9,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// Drafts lists the drafts of the caller, the latest first.
+// Drafts lists the drafts of the caller, the latest first. It returns Forbidden if userID is
+// another user.
 func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "drafts are visible to their user only")
@@ -19,8 +20,8 @@ func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
 	}}, nil
 }
 
-// PendingUploads lists the uploads of the caller that have their bytes and are not finalized, the
-// latest first.
+// PendingUploads lists the pending uploads of the caller whose bytes are stored, the latest first.
+// It returns Forbidden if userID is another user.
 func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "pending uploads are visible to their user only")
@@ -34,7 +35,7 @@ func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
 const maxInProcess = 1_000
 
 // FilesInProcess returns the finalized files of a user whose previews are not finished, and those
-// with the given IDs.
+// with the given IDs. It leaves out previews that a file of another user requested first.
 func (s *Store) FilesInProcess(ctx context.Context, userID int64, also []int64) ([]*File, error) {
 	var ids []int64
 	err := s.db.Read.NewSelect().TableExpr("previews AS p").Column("f.id").
