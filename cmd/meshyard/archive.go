@@ -85,7 +85,8 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 	})
 }
 
-// steps reports the progress of work in steps on standard error, at most once a second.
+// steps prints the progress of an operation with several steps to standard error, at most once a
+// second.
 type steps struct {
 	verb string
 	at   time.Time

@@ -17,11 +17,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// snapshotsAtMost is how many snapshots a backup takes, one after the other, while objects of the
-// last one are replaced or removed before they are copied. One is the rule.
+// snapshotsAtMost is the maximum number of snapshots of one backup. One is normally enough. Another
+// is taken if objects of the last one were replaced or removed before they could be copied.
 const snapshotsAtMost = 10
 
-// errChanged means that rows of the snapshot changed and their object is gone.
+// errChanged means that rows were changed or deleted after the snapshot, and that the object which
+// they referred to is missing or damaged.
 var errChanged = errors.New("objects were replaced while they were copied")
 
 type backupCmd struct {
@@ -68,7 +69,7 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 
 func isPostgres(s config.Settings) bool { return !strings.HasPrefix(s.DatabaseURL, "sqlite:") }
 
-// backingUp makes a backup.
+// backingUp is a backup in progress.
 type backingUp struct {
 	settings config.Settings
 	admin    models.Admin
@@ -137,7 +138,7 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 		err = b.measure(ctx, m, keys)
 	}
 	if err != nil || !b.database {
-		_ = os.Remove(file) // the next Commit removes it otherwise
+		_ = os.Remove(file) // on failure, the next Commit removes it
 		file = ""
 	}
 	if err != nil {
@@ -146,15 +147,17 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 	return m, b.folder.Commit(ctx, m, file, func(key string) bool { return keys[key] })
 }
 
-// object copies an object of the snapshot. If it is gone, then so are the rows that named it, or
-// they name another one by now.
+// object copies an object of the snapshot. It ignores a missing derived object. If a file object is
+// missing or damaged, it checks the current state of the rows: a deleted pending upload is added to
+// m.Deleted, and other changes return errChanged. If nothing changed, the object is added to
+// m.Faults.
 func (b *backingUp) object(ctx context.Context, m *backup.Manifest, o models.SnapshotObject) error {
 	err := b.copying.copy(ctx, o.Key, o.Key)
 	if errors.Is(err, bucket.ErrNotExist) && o.FileID != 0 {
-		// Finalized since: the same bytes have another key.
+		// The upload was finalized after the snapshot, and its bytes were stored under another key.
 		err = b.copying.copy(ctx, o.Key, bucket.ContentKey(o.SHA256))
 	}
-	if !isFault(err) || o.SHA256 == "" { // derived objects are made again
+	if !isFault(err) || o.SHA256 == "" { // derived objects are generated again
 		return ignore(err, isFault)
 	}
 	switch fate, failed := b.admin.Fate(ctx, o); {
@@ -177,7 +180,7 @@ func ignore(err error, which func(error) bool) error {
 	return err
 }
 
-// measure counts the objects of the backup.
+// measure sets the number of objects and bytes of the backup in m.
 func (b *backingUp) measure(ctx context.Context, m *backup.Manifest, keys map[string]bool) error {
 	for o, err := range b.folder.Objects.Objects(ctx, "") {
 		if err != nil {
@@ -217,7 +220,7 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 		if err != nil {
 			return err
 		}
-		if o.Partial { // of a later backup that was killed
+		if o.Partial { // left by a later backup that was killed
 			continue
 		}
 		if err := copied.copy(ctx, o.Key, o.Key); err != nil {
@@ -284,7 +287,8 @@ func newCopying(from, to *bucket.Bucket, verb string) *copying {
 	return &copying{from: from, to: to, verb: verb, shown: time.Now(), there: map[string]bool{}}
 }
 
-// listed copies an object of a listing. The source is not asked about an object that is there.
+// listed copies an object from a listing of the source. It sends no request to the source if the
+// destination has an object with the same key and size.
 func (c *copying) listed(ctx context.Context, o bucket.Object) error {
 	if there, err := c.to.Stat(ctx, o.Key); err == nil && there.Size == o.Size {
 		c.there[o.Key] = true
@@ -293,8 +297,8 @@ func (c *copying) listed(ctx context.Context, o bucket.Object) error {
 	return c.copy(ctx, o.Key, o.Key)
 }
 
-// copy copies an object under another key. It checks contents against their SHA-256, and shows
-// progress every ten seconds.
+// copy copies the object fromKey to toKey, unless the destination has it. It verifies the SHA-256
+// of file contents and reports progress at most every ten seconds.
 func (c *copying) copy(ctx context.Context, toKey, fromKey string) error {
 	if c.there[toKey] {
 		return nil
@@ -319,7 +323,7 @@ func (c *copying) copy(ctx context.Context, toKey, fromKey string) error {
 	return nil
 }
 
-// removePartial removes what a process that was killed left in the destination.
+// removePartial removes the incomplete objects that a killed process left in the destination.
 func (c *copying) removePartial(ctx context.Context) error {
 	for o, err := range c.to.Objects(ctx, "") {
 		if err != nil {

@@ -16,7 +16,8 @@ type healthcheckCmd struct {
 	Timeout time.Duration `help:"How long the server may take to answer. Default: ${default}." default:"4s" placeholder:"DURATION"`
 }
 
-// Run asks the server on the listen address of the settings for /readyz.
+// Run requests /readyz from the server on the listen address of the settings. It returns an error
+// unless the status is 200.
 func (c *healthcheckCmd) Run(ctx context.Context, s config.Settings) error {
 	host, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {

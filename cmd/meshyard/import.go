@@ -29,11 +29,11 @@ type importCatalogueCmd struct {
 	Seed   uint64 `help:"With --scale: the same seed generates the same things. Default: ${default}." default:"1"`
 }
 
-// importMemory is a soft limit for the memory of the process. The garbage collector may run less
-// often than in a server.
+// importMemory is the soft memory limit of an import in bytes. It is lower than that of a server:
+// above it, the garbage collector runs more often.
 const importMemory = 160 << 20
 
-// Run loads the tables. If it was killed, it continues when it is run again.
+// Run loads the tables. If an earlier run was killed, it continues where that one stopped.
 func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
 	debug.SetMemoryLimit(importMemory)
 	tables, err := dataset.Open(c.Dir)
@@ -78,7 +78,7 @@ type importThingsCmd struct {
 	File string `arg:"" type:"existingfile" help:"File with the extension .csv, .jsonl or .ndjson."`
 }
 
-// Run checks all rows before it loads any, and reports each invalid one.
+// Run checks all rows before it loads any, and prints an error for each invalid one.
 func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
 	a, err := server.Open(ctx, s, logger)
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total
 			continue
 		}
 		wrong++
-		if row.Err == nil { // the error names the row
+		if row.Err == nil { // else the error contains the row number
 			problem = fmt.Errorf("row %d (line %d): %w", row.Number, row.Line, problem)
 		}
 		fmt.Fprintln(os.Stderr, strings.ReplaceAll(problem.Error(), "\n", "; "))
@@ -178,8 +178,8 @@ func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total
 	return total, nil
 }
 
-// attach uploads each model file of a folder to a thing, as its owner: the first file to the first
-// thing, and so on. It skips files that the thing has already under the same name.
+// attach uploads each model file in dir to one thing, as the owner of the thing: the first file to
+// the first thing, and so on. It skips a file if the thing already has one with the same name.
 func attach(ctx context.Context, store *models.Store, dir string, things iter.Seq[dataset.Thing]) error {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -234,7 +234,7 @@ func attachOne(ctx context.Context, store *models.Store, path string, thingID in
 	return err == nil, err
 }
 
-// progress reports the progress of a long operation, at most once a second.
+// progress prints the progress of a long operation, at most once a second.
 type progress struct {
 	total, first int
 	started, at  time.Time
@@ -246,7 +246,8 @@ func newProgress(total int) *progress {
 
 func (p *progress) tell(done int) {
 	if p.first < 0 {
-		p.first = done // the work of an earlier run does not count for the rate of this one
+		// Things of an earlier run do not count towards the rate of this one.
+		p.first = done
 	}
 	switch {
 	case done == p.total:

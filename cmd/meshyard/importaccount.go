@@ -23,7 +23,7 @@ type importAccountCmd struct {
 }
 
 func (c *importAccountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	// The limits are for what users do themselves.
+	// Quotas apply only to what users upload themselves.
 	s.QuotaBytes, s.QuotaPending, s.QuotaThings = 0, 0, 0
 	client, err := legacyclient.New(ctx, c.From, legacyclient.Options{
 		Token: c.Token, Rate: c.Rate, AllowPrivate: c.AllowPrivate, UserAgent: "meshyard/" + s.Version,

@@ -61,15 +61,16 @@ func (c *importZipCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 	return c.run(ctx, s, logger, sources)
 }
 
-// source is a place with things.
+// source is a folder or an archive that contains things.
 type source struct {
 	files fs.FS
 	name  string
 }
 
-// run imports the things of all sources. A thing that cannot be imported does not end the import.
+// run imports the things of all sources. If a thing cannot be imported, it continues with the next
+// one and returns an error at the end.
 func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.Logger, sources []source) error {
-	// The limits are for what users do themselves.
+	// Quotas apply only to what users upload themselves.
 	s.QuotaBytes, s.QuotaPending, s.QuotaThings = 0, 0, 0
 	return withStore(ctx, s, logger, func(store *models.Store) error {
 		if !slices.Contains(models.Licenses, o.License) {
@@ -122,8 +123,9 @@ func (im *importing) note(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%d of %d: %s\n", im.added+im.there+im.failed, im.total, strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; "))
 }
 
-// thing imports a thing, unless the owner has it already. Its files are uploaded first, and
-// finalized in the transaction that creates it, so that an interrupted import leaves no half of it.
+// thing imports a thing, unless the owner already has it. It uploads the files first and finalizes
+// them in the transaction that creates the thing, so an interrupted import leaves no incomplete
+// thing.
 func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) error {
 	there, err := im.exists(ctx, files, t)
 	if err != nil {
@@ -184,8 +186,8 @@ func (im *importing) upload(ctx context.Context, files fs.FS, name string) (*mod
 	return im.store.Upload(ctx, im.caller, models.NewUpload{Name: path.Base(name), Bytes: f, AtLeast: info.Size()})
 }
 
-// exists reports whether the owner has a thing of that name that has no files, because all were
-// skipped, or that has one of the files: of the same name and size.
+// exists reports whether the owner already has the thing: one with the same name that has no files
+// (because all were skipped) or at least one file with the same name and size.
 func (im *importing) exists(ctx context.Context, files fs.FS, t folder.Thing) (bool, error) {
 	sizes := map[string][]int64{}
 	for _, name := range t.Files {

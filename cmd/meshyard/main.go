@@ -87,7 +87,7 @@ Exit status: 0 success; 1 failure, or a check found something; 2 wrong command l
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		// With a live heap of a few MB, the default would collect some 25 times a second under
+		// With a live heap of a few MB, the default would collect garbage about 25 times a second under
 		// load.
 		debug.SetGCPercent(400)
 	}
@@ -98,7 +98,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// The first signal asks for a graceful shutdown. Afterwards the default handling is back, so a
+	// The first signal starts a graceful shutdown and restores the default signal handling, so a
 	// second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 
@@ -134,8 +134,8 @@ func main() {
 	}
 }
 
-// printHelp prints the help of a command with the flags of its own. Every command takes the
-// settings too, but only serve lists them.
+// printHelp prints the help of a command with the command's own flags. Every command also takes the
+// settings, but only serve lists them.
 func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	selected := ctx.Selected()
 	if selected != nil && selected.Name == "serve" {

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// withStore runs fn on the catalogue of the settings, which must exist: a command that only looks,
-// or changes what is there, creates no database in a wrong folder.
+// withStore runs fn on the catalogue of the settings. It returns an error if the catalogue does not
+// exist, so that a command with a wrong folder does not create a database there.
 func withStore(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*models.Store) error) (err error) {
 	a, err := server.OpenExisting(ctx, s, logger)
 	if err != nil {
@@ -21,7 +21,8 @@ func withStore(ctx context.Context, s config.Settings, logger *slog.Logger, fn f
 	return fn(a.Store)
 }
 
-// withNewStore is withStore for commands that may create the database and the bucket folder.
+// withNewStore is like withStore, but creates the database and the bucket folder if they are
+// missing, and runs pending migrations.
 func withNewStore(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*models.Store) error) (err error) {
 	a, err := server.Open(ctx, s, logger)
 	if err != nil {

@@ -24,7 +24,7 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	// The first step, so that nothing is created or printed if the address is in use.
+	// Listen first, so that nothing is created or printed if the address is in use.
 	listener, err := a.Listen()
 	if err != nil {
 		return err
@@ -43,8 +43,8 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	return a.Serve(ctx, listener, c.Drain)
 }
 
-// greeting says where the server is and how to get a token. name and token are those of the
-// administrator that was just created, or empty.
+// greeting returns the text that is printed at the start: the URLs of the server and how to get a
+// token. name and token are those of the administrator that was just created, or empty.
 func greeting(s config.Settings, name, token string) string {
 	var b strings.Builder
 	if token != "" {

@@ -23,7 +23,7 @@ type userRecord struct {
 	Name         string     `json:"name"`
 	Email        string     `json:"email"`
 	CreatedAt    time.Time  `json:"created_at"`
-	LastActiveAt *time.Time `json:"last_active_at"` // within some minutes
+	LastActiveAt *time.Time `json:"last_active_at"` // accurate to an hour
 	DisabledAt   *time.Time `json:"disabled_at"`
 	Reason       string     `json:"reason,omitempty"` // why the user is disabled
 	Things       int64      `json:"things"`
@@ -156,7 +156,7 @@ func (c *userEnableCmd) Run(ctx context.Context, s config.Settings, logger *slog
 	})
 }
 
-// changeUser changes a user and says what was done or, with --json, prints the user.
+// changeUser changes a user and prints what was done or, with --json, the user.
 func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, asJSON bool, done string, change func(models.Admin) (*models.User, error)) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
 		u, err := change(store.Admin())

@@ -54,14 +54,14 @@ func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	})
 }
 
-// readPassword reads a password from standard input. On a terminal it asks for it and does not show
-// it.
+// readPassword reads a password from standard input. On a terminal it prompts for it and turns echo
+// off.
 func readPassword(username string) (string, error) {
 	if stdin := int(os.Stdin.Fd()); term.IsTerminal(stdin) {
 		return askPassword(stdin, fmt.Sprintf("New password of %s: ", username))
 	}
-	// One byte more than a password and its line end may have, so that a longer one is refused and
-	// not cut.
+	// The limit is one byte more than the longest password with its line ending, so that a longer
+	// password is rejected, not truncated.
 	text, err := io.ReadAll(io.LimitReader(os.Stdin, auth.MaxPassword+3))
 	if err != nil {
 		return "", fmt.Errorf("read the password: %w", err)
@@ -73,9 +73,9 @@ func readPassword(username string) (string, error) {
 	return password, nil
 }
 
-// askPassword asks for a password on the terminal stdin. The echo is off before the prompt shows,
-// so that what is typed or pasted at once does not show either; [term.ReadPassword] turns it off
-// only when it begins to read.
+// askPassword prompts for a password on the terminal stdin. It turns echo off before it prints the
+// prompt, so that text that is typed or pasted at once is not shown. [term.ReadPassword] turns echo
+// off only when it starts to read.
 func askPassword(stdin int, prompt string) (string, error) {
 	before, err := term.MakeRaw(stdin)
 	if err != nil {
@@ -99,7 +99,7 @@ type tokenCreateCmd struct {
 	Label   string          `help:"What the token is for, to recognise it in lists." placeholder:"TEXT"`
 }
 
-// Validate checks the scopes before anything is opened.
+// Validate checks the scopes before the database is opened.
 func (c *tokenCreateCmd) Validate() error {
 	_, err := auth.ParseScopes(c.Scope)
 	return err
@@ -162,7 +162,7 @@ func table(heads ...string) columns {
 	return t
 }
 
-// row writes cells with control characters replaced by spaces. Flush returns errors.
+// row writes cells with control characters replaced by spaces. Write errors are returned by Flush.
 func (t columns) row(cells ...string) {
 	for i, c := range cells {
 		cells[i] = strings.Map(func(r rune) rune {

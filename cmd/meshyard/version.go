@@ -7,16 +7,16 @@ import (
 	"runtime/debug"
 )
 
-// version is what git describe printed for the source; make build sets it by -ldflags.
+// version is the output of git describe for the source. make build sets it with -ldflags.
 var version string
 
-// about describes the binary: its version, its commit where the Go tool recorded one, and the Go
-// release that built it.
+// about describes the binary: its version, the Go release that built it, and its commit if the Go
+// tool recorded one.
 func about() string {
 	named, commit := version, ""
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if main := info.Main.Version; named == "" && main != "(devel)" {
-			named = main // of go install MODULE@VERSION
+			named = main // set by go install MODULE@VERSION
 		}
 		for _, setting := range info.Settings {
 			if setting.Key == "vcs.revision" {

@@ -1,5 +1,5 @@
-// Package account imports accounts of other services over the REST API that Meshyard and the
-// service which it replaces have in common.
+// Package account imports the account of a user from another service with the same REST API:
+// another Meshyard, or the service that Meshyard replaces.
 package account
 
 import (
@@ -16,18 +16,19 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Report counts what one run of an import added, and says what could not be had.
+// Report contains the numbers of objects that one run of an import added, and the problems with
+// others.
 type Report struct {
 	Username                                         string
 	Things, Files, Images, Makes, Collections, Likes int
-	There                                            int // objects of earlier runs
+	There                                            int // objects imported by earlier runs
 	Problems                                         []string
 }
 
-// Import imports the account of the client's token as the account of a user, who is created if
-// there is none. username is the name of the user; if it is empty, the name is that in the other
-// service. Everything is imported once: an import that was interrupted continues when it is started
-// again. progress is called with a line for each object.
+// Import imports the account that the client's token belongs to into the account of a user, which
+// it creates if it does not exist. username is the name of that user; if it is empty, the name in
+// the other service is used. Each object is imported once, so an interrupted import continues when
+// it is run again. progress is called with a line for each object, unless it is nil.
 func Import(ctx context.Context, store *models.Store, c *legacyclient.Client, username string, progress func(string)) (*Report, error) {
 	im := &importing{store: store, client: c, progress: progress, report: new(Report)}
 	if err := im.begin(ctx, username); err != nil {
@@ -59,14 +60,15 @@ func (im *importing) tell(format string, args ...any) {
 	}
 }
 
-// problem notes what could not be had.
+// problem records that something could not be imported, or not as it is in the other service.
 func (im *importing) problem(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	im.report.Problems = append(im.report.Problems, text)
 	im.tell("%s", text)
 }
 
-// begin finds both users.
+// begin finds the user in both services, creates the local one if it does not exist, and loads the
+// categories.
 func (im *importing) begin(ctx context.Context, username string) error {
 	var me user
 	if err := im.client.JSON(ctx, "/users/me", &me); err != nil {
@@ -114,7 +116,7 @@ func callerOf(u *models.User) auth.Caller {
 }
 
 // excusable reports whether an import continues after an error with one object: the other service
-// or this one refuses it.
+// or this server rejected the object. After a 401 of the other service, it does not continue.
 func excusable(err error) bool {
 	var status *legacyclient.StatusError
 	if errors.As(err, &status) {
@@ -124,7 +126,8 @@ func excusable(err error) bool {
 		slices.Contains([]models.Code{models.BadInput, models.TooLarge, models.NotFound, models.Forbidden, models.Conflict}, models.CodeOf(err))
 }
 
-// each imports the objects of a list of the other service that are not here yet, the oldest first.
+// each calls one with the ID of each object in a list of the other service, oldest first. It
+// records excusable errors as problems, continues, and returns the first other error.
 func (im *importing) each(ctx context.Context, noun, path string, one func(ctx context.Context, id int64) error) error {
 	ids, err := im.list(ctx, path)
 	if err != nil {
@@ -148,8 +151,8 @@ func (im *importing) each(ctx context.Context, noun, path string, one func(ctx c
 	return nil
 }
 
-// list returns the ids in a list of the other service, which begins with the newest, from the
-// oldest on.
+// list returns the IDs in a list of the other service, oldest first. The service returns the newest
+// first.
 func (im *importing) list(ctx context.Context, path string) (ids []int64, err error) {
 	err = legacyclient.Each(ctx, im.client, path, func(o struct{ ID int64 }) error {
 		ids = append(ids, o.ID)
@@ -159,13 +162,14 @@ func (im *importing) list(ctx context.Context, path string) (ids []int64, err er
 	return ids, err
 }
 
-// thingHere returns the id of an imported thing that still exists, or 0.
+// thingHere returns the local ID of an imported thing that still exists, or 0. id is the ID in the
+// other service.
 func (im *importing) thingHere(ctx context.Context, id int64) (int64, error) {
 	here, err := im.source.Things(ctx, id)
 	return here[id], err
 }
 
-// known returns the id that an imported object got, or 0.
+// known returns the local ID of an imported object, or 0. id is the ID in the other service.
 func (im *importing) known(ctx context.Context, noun string, id int64) (int64, error) {
 	here, err := im.source.IDs(ctx, noun, id)
 	return here[id], err

@@ -11,7 +11,7 @@ func (im *importing) collections(ctx context.Context) error {
 	return im.each(ctx, "collection", im.path+"/collections", im.collection)
 }
 
-// collection imports a collection and those of its things that are here.
+// collection imports a collection, with those of its things that were imported.
 func (im *importing) collection(ctx context.Context, id int64) error {
 	here, err := im.known(ctx, "collections", id)
 	if err != nil {
@@ -55,7 +55,8 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 		}
 	}
 	missing := len(ids) - len(things)
-	// What is there already stays, so that the collection is not modified.
+	// Things that are already in the collection are not added again, so that the collection is not
+	// marked as modified.
 	if things, err = im.source.NotCollected(ctx, here, things); err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 	return im.source.Record(ctx, "collections", id, here, models.ImportDates{Created: c.Added.Time, Modified: c.Modified.Time})
 }
 
-// likes imports the likes of things that are here.
+// likes imports the likes of things that were imported.
 func (im *importing) likes(ctx context.Context) error {
 	ids, err := im.list(ctx, im.path+"/likes")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/legacyclient"
 )
 
-// images uploads the images of a thing, without renderings of its models, which are made here
-// again.
+// images uploads the images of a thing and returns their IDs. It skips renderings of the thing's
+// models, which this server generates itself.
 func (im *importing) images(ctx context.Context, t *thing, files []file) (ids []int64, err error) {
 	var images []image
 	if err := im.client.JSON(ctx, fmt.Sprintf("/things/%d/images", t.ID), &images); err != nil {
@@ -39,8 +39,9 @@ func (im *importing) images(ctx context.Context, t *thing, files []file) (ids []
 	return ids, nil
 }
 
-// originals returns the URLs of the images as they were uploaded, which are where the ZIP archive
-// of a thing is described. They are found by name, and those of the same name by their order.
+// originals returns the URL of the original of each image, or "" if there is none. The description
+// of the thing's ZIP archive contains these URLs. Images are matched by name, and images with the
+// same name in order.
 func originals(t *thing, images []image) []string {
 	urls, taken := make([]string, len(images)), make([]bool, len(t.ZipData.Images))
 	for i, m := range images {
@@ -54,14 +55,15 @@ func originals(t *thing, images []image) []string {
 	return urls
 }
 
-// original uploads an image of a make as it was uploaded if the service has it as a file, and
-// otherwise the largest size of it.
+// original uploads the original of a make's image if the service has it as a file, and otherwise a
+// scaled image of the size "large".
 func (im *importing) original(ctx context.Context, makeID int64, m *image) (int64, error) {
 	var f file
 	err := im.client.JSON(ctx, fmt.Sprintf("/files/%d", m.ID), &f)
 	var status *legacyclient.StatusError
 	switch {
-	case err == nil && f.ID == m.ID && f.Name == m.Name: // files and images may have ids of their own
+	// Files and images may have separate IDs, so the name is compared too.
+	case err == nil && f.ID == m.ID && f.Name == m.Name:
 		return im.file(ctx, &f, true)
 	case err != nil && (!errors.As(err, &status) || status.Status == http.StatusUnauthorized):
 		return 0, err

@@ -14,7 +14,7 @@ func (im *importing) makes(ctx context.Context) error {
 	return im.each(ctx, "make", im.path+"/copies", im.make)
 }
 
-// make imports a make and those of its images that are not there.
+// make imports a make, and its images that are not imported yet.
 func (im *importing) make(ctx context.Context, id int64) error {
 	here, err := im.known(ctx, "makes", id)
 	if err != nil {
@@ -62,8 +62,9 @@ func (im *importing) make(ctx context.Context, id int64) error {
 	return nil
 }
 
-// imagesOf returns the images of a make that a run which was interrupted left, by name, and those
-// that are recorded, by their id in the other service.
+// imagesOf returns the images of a make that this server has. left contains those that an
+// interrupted run attached but did not record: their file IDs by name. recorded contains the file
+// IDs of recorded images by the image ID in the other service.
 func (im *importing) imagesOf(ctx context.Context, makeID int64, images []image) (left map[string]int64, recorded map[int64]int64, err error) {
 	var ids []int64
 	for _, m := range images {

@@ -15,15 +15,17 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// errOther is the error for bytes that are not those that the other service describes.
+// errOther means that the bytes could not be downloaded: there is no URL, or they differ from the
+// size or MD5 that the service reports.
 var errOther = errors.New("the bytes are not those that the service describes")
 
 func (im *importing) things(ctx context.Context) error {
 	return im.each(ctx, "thing", im.path+"/things", im.thing)
 }
 
-// thing imports a thing, unless it is there. Its files are uploaded first, and finalized in the
-// transaction that creates it, so that an interrupted import leaves no half of it.
+// thing imports a thing, unless it was imported before. It uploads the files first and finalizes
+// them in the transaction that creates the thing, so an interrupted import leaves no incomplete
+// thing.
 func (im *importing) thing(ctx context.Context, id int64) error {
 	if here, err := im.known(ctx, "things", id); err != nil || here != 0 {
 		im.report.There++
@@ -48,7 +50,7 @@ func (im *importing) thing(ctx context.Context, id int64) error {
 		}
 	}
 	if t.IsPublished {
-		// It may be published already, by a run that was interrupted.
+		// An interrupted run may have published it already.
 		if _, err := im.store.PublishThing(ctx, im.caller, here, models.Published); excusable(err) {
 			im.problem("thing %d is a draft: %v", id, err)
 		} else if err != nil {
@@ -59,7 +61,8 @@ func (im *importing) thing(ctx context.Context, id int64) error {
 	return im.source.Record(ctx, "things", id, here, dates)
 }
 
-// left returns the thing that a run which was interrupted left, or 0.
+// left returns a thing that an interrupted run created but did not record, or 0. It has the same
+// name and all of the files.
 func (im *importing) left(ctx context.Context, t *thing, files []file) (int64, error) {
 	ids, err := im.source.Unrecorded(ctx, "things", im.caller.UserID, t.Name)
 	if err != nil || len(ids) == 0 {
@@ -150,7 +153,7 @@ func (im *importing) license(t *thing) models.License {
 	return models.CCNCND
 }
 
-// categoryOf returns the category of a thing: the last one that is known here.
+// categoryOf returns the category of a thing: the last one that exists on this server, or Other.
 func (im *importing) categoryOf(ctx context.Context, t *thing) (string, error) {
 	var all []struct{ Name, Slug string }
 	if err := im.client.JSON(ctx, fmt.Sprintf("/things/%d/categories", t.ID), &all); err != nil {
@@ -184,8 +187,8 @@ func (im *importing) file(ctx context.Context, f *file, public bool) (int64, err
 	return im.upload(ctx, f.Name, f.Size, f.md5(), urls...)
 }
 
-// upload uploads the bytes at the first URL that has them. size and md5 are those that the service
-// says: -1 and "" if it does not.
+// upload uploads the bytes from the first URL that returns them. size and md5 are those that the
+// service reports, or -1 and "" if it reports none.
 func (im *importing) upload(ctx context.Context, name string, size int64, md5 string, urls ...string) (id int64, err error) {
 	err = fmt.Errorf("%w: there is no URL", errOther)
 	for _, address := range urls {

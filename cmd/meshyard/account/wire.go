@@ -14,7 +14,7 @@ import (
 // escape escapes a segment of a path.
 func escape(name string) string { return url.PathEscape(name) }
 
-// user is a UserSchema.
+// user is the UserSchema of the REST API.
 type user struct {
 	Name      string
 	FirstName string `json:"first_name"`
@@ -23,7 +23,7 @@ type user struct {
 	Location  string
 }
 
-// thing is a ThingSchema.
+// thing is the ThingSchema of the REST API.
 type thing struct {
 	ID           int64
 	Name         string
@@ -45,7 +45,7 @@ type thing struct {
 	} `json:"zip_data"`
 }
 
-// dates returns the times of a thing.
+// dates returns the creation and modification times of a thing, with an empty map for its files.
 func (t *thing) dates() models.ImportDates {
 	d := models.ImportDates{Created: t.Added.Time, Modified: t.Modified.Time, Files: map[int64]time.Time{}}
 	if d.Modified.IsZero() {
@@ -54,7 +54,7 @@ func (t *thing) dates() models.ImportDates {
 	return d
 }
 
-// file is a FileSchema.
+// file is the FileSchema of the REST API.
 type file struct {
 	ID           int64
 	Name         string
@@ -68,7 +68,7 @@ type file struct {
 	DefaultImage *struct{ ID int64 } `json:"default_image"`
 }
 
-// md5 returns the MD5 in hex, or "" if the service does not say.
+// md5 returns the MD5 in hex, or "" if the service returns no valid one.
 func (f *file) md5() string {
 	sum, err := base64.StdEncoding.DecodeString(f.Hash)
 	if err != nil || len(sum) != 16 {
@@ -85,7 +85,7 @@ type image struct {
 	Sizes []struct{ Type, Size, URL string }
 }
 
-// large returns the URL of the largest size, or "".
+// large returns the URL of an image in the size "large", or "".
 func (i *image) large() string {
 	for _, kind := range []string{"display", "preview", "thumb"} {
 		for _, s := range i.Sizes {
@@ -97,7 +97,7 @@ func (i *image) large() string {
 	return ""
 }
 
-// made is a CopySchema.
+// made is the CopySchema of the REST API.
 type made struct {
 	ID          int64
 	Name        string
@@ -109,17 +109,17 @@ type made struct {
 	}
 }
 
-// collection is a CollectionSchema.
+// collection is the CollectionSchema of the REST API.
 type collection struct {
 	ID          int64
-	Count       int // of all things, some of which the list of things may lack
+	Count       int // of all things; the list of things may omit some
 	Name        string
 	Description string
 	Added       date
 	Modified    date
 }
 
-// flag is 0, 1, a boolean or null.
+// flag is a boolean that the service sends as 0, 1, a boolean or null.
 type flag bool
 
 // UnmarshalJSON reads a flag.
@@ -128,7 +128,7 @@ func (f *flag) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// date is a time, or zero if it cannot be read.
+// date is a time, or zero if it cannot be parsed.
 type date struct{ time.Time }
 
 // UnmarshalJSON reads a time.

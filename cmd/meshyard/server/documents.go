@@ -15,8 +15,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// Documents returns the registered documents: those that the gallery sends, those that the server
-// shows to clients in the guide, in GraphiQL and on the front page, and those of the operator.
+// Documents returns the registered documents: the REST operations as the guide shows them, those of
+// the front page, of GraphiQL and of the gallery, and the .graphql files of the operator.
 func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error) {
 	all, err := rest.Stored(g)
 	if err != nil {

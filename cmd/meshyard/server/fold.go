@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// After a part of folding, it pauses for pauseTimes as long as it took, so it takes at most a
-	// tenth of the time, but for maxPause at most.
+	// After a part of folding has run, it pauses for pauseTimes its duration, but at most maxPause. So
+	// it takes at most a tenth of the time, unless the maximum applies.
 	pauseTimes = 9
 	maxPause   = 10 * time.Second
 
-	rankFor = 200 * time.Millisecond // about how long things are ranked at a time
+	rankFor = 200 * time.Millisecond // approximate duration of one run of ranking
 )
 
-// fold adds changes to the stored counts and then to the popularity of things. It is a periodic job
-// and runs once at a time.
+// fold adds pending changes to the stored counts, and then updates the popularity of things. It is
+// a periodic job and never runs concurrently with itself.
 //
-// Downloads of many things, each of which changes all indexes of its thing, take long to fold.
-// After a pause, more downloads of the same thing are folded together. The popularity of a thing is
-// computed from all its recent actions.
+// Folding downloads of many things takes long, because it updates the row and all indexes of each
+// thing. During a pause, more downloads of the same things accumulate and are folded together. The
+// popularity of a thing is likewise computed in one step from all its recent actions.
 func (a *Server) fold(ctx context.Context) error {
 	err := a.downloadsFolded.unlessPaused(func() error {
 		_, err := a.Store.FoldDownloads(ctx)
@@ -37,10 +37,10 @@ func (a *Server) fold(ctx context.Context) error {
 	}))
 }
 
-// pause is the pause of a part of folding.
+// pause limits how often a part of folding runs.
 type pause struct{ until time.Time }
 
-// unlessPaused does the work, and pauses after it, unless it still pauses from the last time.
+// unlessPaused calls work and starts a pause after it. During a pause it does nothing.
 func (p *pause) unlessPaused(work func() error) error {
 	began := time.Now()
 	if began.Before(p.until) {

@@ -15,7 +15,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// enqueue stores a job in the transaction of the change that causes it.
+// enqueue inserts a job in the transaction of the change that causes it.
 func (a *Server) enqueue(ctx context.Context, tx bun.Tx, work models.Work) error {
 	switch {
 	case work.PurgeAccount != 0:
@@ -29,10 +29,12 @@ func (a *Server) enqueue(ctx context.Context, tx bun.Tx, work models.Work) error
 	return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 }
 
-// sendMail writes and sends a mail. If it is tried again, the mail has a new link.
+// sendMail sends the mails of a job, each with a new link. It deletes the link of a mail that could
+// not be sent, and returns an error if the job is to be retried. A permanent failure is logged and
+// not retried.
 func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 	if a.Settings.SMTPURL == "" {
-		return nil // the operator turned mail off since
+		return nil // the operator has turned mail off since the job was queued
 	}
 	sender, err := mail.New(a.Settings.SMTPURL, a.Settings.SMTPFrom)
 	if err != nil {
@@ -75,8 +77,8 @@ func (a *Server) letter(l models.Letter) (subject, text string) {
 	return page[1], strings.Join(lines, "\n") + "\n"
 }
 
-// opensRegistration reports whether visitors may create an account without a link. A server that
-// sends mail sends them a link first.
+// opensRegistration reports whether visitors may create an account without a link. If the server
+// sends mail, they get a link by e-mail first.
 func (a *Server) opensRegistration() bool {
 	return a.Settings.Registration && a.Settings.SMTPURL == ""
 }

@@ -9,18 +9,21 @@ import (
 )
 
 const (
-	// serveMemory is the size of the heap above which the garbage collector works harder.
+	// serveMemory is the soft memory limit of a server in bytes. Above it, the garbage collector runs
+	// more often.
 	serveMemory = 464 << 20
 
-	// A server is idle if it allocates no more than idleAllocations bytes in an idleTime. If it has
-	// allocated more than worthReleasing bytes by then, it returns what it does not use.
+	// A server is idle if it allocates at most idleAllocations bytes in an idleTime. An idle server
+	// that has allocated more than worthReleasing bytes since the last release returns unused memory
+	// to the operating system.
 	idleTime        = 10 * time.Second
 	idleAllocations = 4 << 20
 	worthReleasing  = 8 << 20
 )
 
-// boundMemory makes the garbage collector work harder when many requests use much memory.
-// GOMEMLIMIT, if the operator sets it, takes precedence.
+// boundMemory sets the soft memory limit of the process, so that many requests which use much
+// memory make the garbage collector run more often. GOMEMLIMIT, if the operator sets it, takes
+// precedence.
 func boundMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(serveMemory)
@@ -28,8 +31,8 @@ func boundMemory() {
 }
 
 // releaseMemory calls release when the server becomes idle, until ctx ends. With debug.FreeOSMemory
-// it returns memory to the operating system, where the runtime would collect garbage only after two
-// minutes.
+// it returns unused memory to the operating system. Without it, the runtime of an idle server would
+// collect garbage only after two minutes.
 func releaseMemory(ctx context.Context, release func()) {
 	allocated := func() uint64 {
 		sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}

@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// measure connects the metrics to the database and the bucket.
+// measure connects the metrics to the database, the bucket and the queues.
 func (a *Server) measure() {
 	a.metrics.ExpectCalls(database.Verbs, bucket.Calls)
 	a.bucket.OnCall(a.metrics.BucketCall)
@@ -53,8 +53,8 @@ func (a *Server) mainMetrics(w http.ResponseWriter, r *http.Request) {
 	a.metrics.Handler().ServeHTTP(w, r)
 }
 
-// ListenMetrics serves the metrics on the address of the settings until ctx ends. It returns once
-// it listens, and does nothing if there is no address.
+// ListenMetrics serves the metrics on the metrics address of the settings until ctx ends. It
+// returns when it listens. It does nothing and returns nil if no address is set.
 func (a *Server) ListenMetrics(ctx context.Context) (net.Addr, error) {
 	if a.Settings.MetricsListen == "" {
 		return nil, nil

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// previewPoll is how often an idle worker looks for a preview to generate.
+// previewPoll is how often an idle worker polls for a preview to generate.
 const previewPoll = 150 * time.Millisecond
 
 // startPreviews starts the workers that generate previews. stop cancels their current work, which
-// is repeated later, and returns when they have ended.
+// is repeated later, and waits until they have ended.
 func (a *Server) startPreviews(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup

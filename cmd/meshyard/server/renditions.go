@@ -15,7 +15,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// renditions serves the renditions of files, with the same access rules as their content.
+// renditions serves the renditions of files, with the same access rules as the content of the
+// files.
 func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 	bytes.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
 		tag, name := r.PathValue("tag"), r.PathValue("name")
@@ -25,7 +26,8 @@ func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 		}
 		return blobs.Blob{Key: key, Name: part.Name, ContentType: part.ContentType, ETag: tag + "-" + part.Name, Fixed: true}, nil
 	}
-	// There is no redirect to S3, because the pages of this server may load from this server only.
+	// Do not redirect to S3: the Content-Security-Policy of the pages allows requests only to this
+	// server.
 	bytes.Serve = func(w http.ResponseWriter, r *http.Request, key string) error {
 		object, _, err := a.bucket.Reader(r.Context(), key)
 		if err != nil {
@@ -42,13 +44,12 @@ func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 	return bytes
 }
 
-// remakeWait is the time in seconds after which a client may request a rendition again that is
-// being generated.
+// remakeWait is the value of Retry-After, in seconds, for a rendition that is being generated.
 const remakeWait = 5
 
 // missingRendition writes the response for a rendition that cannot be served. If its object is
-// missing, it is generated again; meanwhile images are replaced by the default image, and others
-// are unavailable.
+// missing, the preview is generated again. Meanwhile the response is the default image for a
+// rendering, and 503 for other renditions.
 func (a *Server) missingRendition(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, bucket.ErrNotExist) {
 		id, _ := strconv.ParseInt(r.PathValue("file_id"), 10, 64) // blobs.Handler has validated it

@@ -18,7 +18,7 @@ import (
 // IsEmpty reports whether the database of the settings has no tables or, on SQLite, does not exist.
 func IsEmpty(ctx context.Context, s config.Settings) (bool, error) {
 	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
-		// A journal that is left of another database would be applied to a restored one.
+		// SQLite would apply the leftover journal of another database to the restored one.
 		for _, name := range []string{path, path + "-wal", path + "-journal"} {
 			if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 				return false, err
@@ -34,7 +34,7 @@ func IsEmpty(ctx context.Context, s config.Settings) (bool, error) {
 	return empty, errors.Join(err, db.Close())
 }
 
-// RestoreDatabase restores the database of a backup, whose path is file: all of it or nothing.
+// RestoreDatabase restores the database from the file of a backup, completely or not at all.
 func RestoreDatabase(ctx context.Context, s config.Settings, file string) error {
 	path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:")
 	if !ok {
@@ -49,8 +49,7 @@ func RestoreDatabase(ctx context.Context, s config.Settings, file string) error 
 	return nil
 }
 
-// copyFile creates the file at a path with the content of another one: durably, and all of it or
-// nothing.
+// copyFile atomically and durably creates the file path with the content of the file from.
 func copyFile(path, from string) error {
 	r, err := os.Open(from)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 const (
 	saveActivityEvery = 10 * time.Second
 
-	// acceptTimeout is how long it may take to accept the connections that are established when the
-	// listener closes.
+	// acceptTimeout is the time limit for accepting the connections that are established but not yet
+	// accepted when new ones are refused.
 	acceptTimeout = 5 * time.Second
 )
 
@@ -30,9 +30,9 @@ func (a *Server) Listen() (net.Listener, error) {
 	return listener, nil
 }
 
-// Serve serves requests on listener and runs jobs until ctx ends. Then it serves requests for the
-// shutdown delay of the settings, while /readyz fails, accepts no more connections, and waits at
-// most drain for requests in flight, including uploads.
+// Serve serves requests on listener and runs jobs until ctx ends. Then /readyz fails, and it serves
+// requests for the shutdown delay of the settings. Afterwards it accepts no more connections, and
+// waits at most drain for requests in flight, including uploads.
 func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
 	boundMemory()
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
@@ -48,8 +48,8 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 	}
-	// Subscriptions end after the listener is closed: a client that opens one again must not meet
-	// this server.
+	// Subscriptions end after the listener is closed, so that a client which subscribes again does not
+	// reach this server.
 	server.RegisterOnShutdown(stopServing)
 	if err := a.reportReservedNames(ctx); err != nil {
 		return errors.Join(err, listener.Close())
@@ -84,8 +84,8 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	return errors.Join(err, a.Store.SaveActivity(stop), a.queue.Stop(stop))
 }
 
-// shutDown goes on serving for the delay, closes the listener, and waits at most drain for requests
-// in flight.
+// shutDown continues to serve for the delay, closes the listener, and waits at most drain for
+// requests in flight. Then it aborts them and returns an error.
 func shutDown(ctx context.Context, server *http.Server, listener net.Listener, delay, drain time.Duration) error {
 	if delay > 0 {
 		time.Sleep(delay)
@@ -101,7 +101,7 @@ func shutDown(ctx context.Context, server *http.Server, listener net.Listener, d
 	return nil
 }
 
-// ready reports why the server cannot be sent requests, or nil.
+// ready returns nil if the server can serve requests, and otherwise an error with the reason.
 func (a *Server) ready(ctx context.Context) error {
 	select {
 	case <-a.draining:
@@ -111,7 +111,8 @@ func (a *Server) ready(ctx context.Context) error {
 	}
 }
 
-// saveUsage stores the recorded calls of deprecated operations every few seconds until ctx ends.
+// saveUsage saves recorded calls of deprecated operations, and other activity, every few seconds
+// until ctx ends.
 func (a *Server) saveUsage(ctx context.Context) {
 	for {
 		select {

@@ -26,11 +26,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// CollectAfter is the minimum age of garbage that is collected or reported. It is longer than any
-// upload takes from its last byte to its commit.
+// CollectAfter is the minimum age of garbage that is collected or reported. It is longer than the
+// time between the last byte of an upload and its commit.
 const CollectAfter = time.Hour
 
-// flushTraces is how long the last traces may take to be sent.
+// flushTraces is the time limit for sending the last traces in Close.
 const flushTraces = 5 * time.Second
 
 // Server is an open catalogue.
@@ -44,10 +44,10 @@ type Server struct {
 	queue    *jobs.Queue
 	provider *oidc.Provider // nil if there is none
 	metrics  *metrics.Metrics
-	idTokens *ratelimit.Limiter // of ID tokens that were refused, by network
+	idTokens *ratelimit.Limiter // counts the rejected ID tokens of each network
 	draining chan struct{}      // closed when the server is asked to stop
 	stopping chan struct{}      // closed when the server stops
-	tracer   *otlp.Tracer       // nil: no traces
+	tracer   *otlp.Tracer       // nil if tracing is disabled
 
 	downloadsFolded, thingsRanked pause
 }
@@ -192,7 +192,7 @@ func (a *Server) collectGarbage(ctx context.Context) error {
 	return nil
 }
 
-// backfill stores values that rows of earlier versions lack.
+// backfill stores values that rows written by earlier versions lack.
 func (a *Server) backfill(ctx context.Context) error {
 	rendered, err := a.Store.RenderStale(ctx)
 	if rendered > 0 {
@@ -215,7 +215,7 @@ func (a *Server) RequestRows() int64 { return a.db.RequestRows() }
 // MostConcurrency returns the maximum number of concurrent database operations of any one caller.
 func (a *Server) MostConcurrency() database.Concurrency { return a.db.MostConcurrency() }
 
-// Close closes the database and the bucket.
+// Close sends the last traces and closes the database and the bucket.
 func (a *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTraces)
 	defer cancel()

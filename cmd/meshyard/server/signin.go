@@ -19,7 +19,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// signIn answers where people sign in and applications ask to be let in.
+// signIn returns the handler of the pages to sign in and register, and of OAuth 2.
 func (a *Server) signIn(key signing.Key, isPage func(path string) bool) http.Handler {
 	return signin.Handler(signin.Options{
 		BaseURL: a.Settings.BaseURL, Key: key, Store: accounts{a.Store}, Provider: a.provider, Missing: missing,
@@ -28,10 +28,11 @@ func (a *Server) signIn(key signing.Key, isPage func(path string) bool) http.Han
 	})
 }
 
-// accounts is a Store with the tokens of users as the pages for signing in show them.
+// accounts implements signin.Store: it converts the types of a models.Store to those of package
+// signin.
 type accounts struct{ *models.Store }
 
-// Tokens returns the access tokens of the caller's user that work, newest first.
+// Tokens returns the valid access tokens of the caller's user, newest first.
 func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Token, error) {
 	rows, err := a.WorkingTokens(ctx, caller)
 	if err != nil {
@@ -57,7 +58,7 @@ func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Toke
 	return tokens, nil
 }
 
-// MakeToken makes an access token of the caller's user and returns it.
+// MakeToken creates an access token of the caller's user and returns it.
 func (a accounts) MakeToken(ctx context.Context, caller auth.Caller, n signin.NewToken) (string, error) {
 	secret, _, err := a.Store.MakeToken(ctx, caller, models.NewToken{Name: n.Name, Scopes: n.Scopes, ExpiresAt: n.ExpiresAt})
 	return secret, err
@@ -69,40 +70,40 @@ func (a accounts) RevokeToken(ctx context.Context, caller auth.Caller, id int64)
 	return err
 }
 
-// Link returns what a link is for.
+// Link returns the purpose of a link, and the e-mail address and the username that belong to it.
 func (a accounts) Link(ctx context.Context, secret string) (signin.Link, error) {
 	l, err := a.Store.Link(ctx, secret)
 	return signin.Link{Purpose: string(l.Purpose), Email: l.Email, Username: l.Username}, err
 }
 
-// Register creates an account.
+// Register creates an account and returns the user's ID.
 func (a accounts) Register(ctx context.Context, r signin.Registration) (userID int64, err error) {
 	return a.Store.Register(ctx, models.Registration{Secret: r.Secret, Username: r.Username, Email: r.Email, Password: r.Password})
 }
 
-// RequestSignUp stores that a link to create an account is to be sent.
+// RequestSignUp queues a mail with a link to create an account.
 func (a accounts) RequestSignUp(ctx context.Context, email string) error {
 	return a.RequestMail(ctx, models.Mail{Purpose: models.SignUpLink, Email: email})
 }
 
-// RequestReset stores that links to reset a password are to be sent, if there is such a user.
+// RequestReset queues mails with links to reset a password, if there is such a user.
 func (a accounts) RequestReset(ctx context.Context, name string) error {
 	return a.RequestMail(ctx, models.Mail{Purpose: models.ResetLink, Name: name})
 }
 
-// RequestConfirmation stores that a link to confirm the e-mail address of the caller is to be sent.
+// RequestConfirmation queues a mail with a link to confirm the caller's e-mail address.
 func (a accounts) RequestConfirmation(ctx context.Context, caller auth.Caller) error {
 	return a.RequestMail(ctx, models.Mail{Purpose: models.ConfirmationLink, UserID: caller.UserID})
 }
 
-// explain returns the status and the public message of an error, for pages.
+// explain returns the status and the public message of an error, for an error page.
 func explain(ctx context.Context, err error) (status int, message string) {
 	presented := graphqlhttp.PresentError(ctx, err)
 	_, status = graphqlhttp.MostSevere(gqlerror.List{presented})
 	return status, presented.Message
 }
 
-// newProvider returns the OpenID provider of the settings, or nil if there is none.
+// newProvider returns the OpenID provider of the settings, or nil if none is configured.
 func newProvider(s config.Settings) *oidc.Provider {
 	if s.OIDCIssuer == "" {
 		return nil
@@ -118,7 +119,8 @@ func newProvider(s config.Settings) *oidc.Provider {
 }
 
 // authenticated sets the caller of each request: the user of its token or, without a token, the
-// user of its session.
+// user of its session. A session counts only if a page of this server sent the request with
+// signin.SessionHeader, which prevents cross-site request forgery.
 func (a *Server) authenticated(next http.Handler) http.Handler {
 	cookies := signin.CookiesAt(a.Settings.BaseURL)
 	sessions := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -134,9 +136,9 @@ func (a *Server) authenticated(next http.Handler) http.Handler {
 	return bearer.Authenticate(sessions, a.authenticate)
 }
 
-// fromOwnPage reports whether a page of this server sent a request, as far as the browser says. A
-// request without Sec-Fetch-Site and Origin passes: browsers leave both out of a GET over plain
-// HTTP to the page's own origin.
+// fromOwnPage reports whether a page of this server sent a request, according to the headers that
+// browsers set. A request without Sec-Fetch-Site and Origin passes: browsers omit both in a GET
+// over plain HTTP to the page's own origin.
 func (a *Server) fromOwnPage(r *http.Request) bool {
 	if site := r.Header.Get("Sec-Fetch-Site"); site != "" {
 		return site == "same-origin"
@@ -145,15 +147,14 @@ func (a *Server) fromOwnPage(r *http.Request) bool {
 	return origin == "" || a.ownOrigin(r, origin)
 }
 
-// usernameOf returns the name of the user who is signed in in the browser of a request for a page,
-// or "".
+// usernameOf returns the name of the user whose browser session a page request belongs to, or "".
 func (a *Server) usernameOf(r *http.Request) string {
 	who, _ := a.signedIn(r)
 	return who.Username
 }
 
-// signedIn returns the user who is signed in in the browser of a request for a page; ok is false if
-// there is none.
+// signedIn returns the user whose browser session a page request belongs to. ok is false if there
+// is none.
 func (a *Server) signedIn(r *http.Request) (who auth.SignedIn, ok bool) {
 	secret := signin.CookiesAt(a.Settings.BaseURL).Session(r)
 	if secret == "" {
@@ -169,12 +170,15 @@ func (a *Server) signedIn(r *http.Request) (who auth.SignedIn, ok bool) {
 	return who, true
 }
 
-// maxRefusedIDTokens is how many ID tokens of one network may be refused in a ratelimit.Window.
-// Further ones are not verified: anyone can send forged tokens, and a signature takes time.
+// maxRefusedIDTokens is the maximum number of rejected ID tokens from one network in a
+// ratelimit.Window. Further ones are rejected without verification, because anyone can send forged
+// tokens, and verifying a signature takes CPU time.
 const maxRefusedIDTokens = 100
 
-// authenticate finds out who calls: by a token of ours, or by one of the operator's OpenID
-// provider. ctx carries the network of the request.
+// authenticate returns the caller of a token, which is an access token of this server or an ID
+// token of the operator's OpenID provider. ctx contains the network of the request. For an ID token
+// it returns RateLimited if too many from the network were rejected, Forbidden if the user is not
+// admitted, and Unauthenticated if the token is not valid.
 func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	if a.provider == nil || !oidc.IsToken(token) {
 		return a.Store.Authenticate(ctx, token)

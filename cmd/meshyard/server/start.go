@@ -18,8 +18,8 @@ const (
 	retryEvery   = time.Second // while OpenWait waits
 )
 
-// OpenWait is Open for a server. It also checks that the bucket can be written. While the database
-// or the bucket is unavailable, it tries again and logs a warning, until wait has passed.
+// OpenWait is Open for a server. It also checks that the bucket is writable. While the database or
+// the bucket is unavailable, it logs a warning and tries again every second, until wait has passed.
 func OpenWait(ctx context.Context, s config.Settings, logger *slog.Logger, wait time.Duration) (*Server, error) {
 	deadline := time.Now().Add(wait)
 	for {
@@ -50,8 +50,8 @@ func openProbed(ctx context.Context, s config.Settings, logger *slog.Logger) (*S
 	return a, nil
 }
 
-// startError returns err as one line that names the setting and its value without a password. It
-// wraps err.
+// startError wraps err in an error with a message of one line, which contains the setting and its
+// value without a password.
 func startError(setting, value string, err error) error {
 	if u, parseErr := url.Parse(value); parseErr == nil {
 		value = u.Redacted()

@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// viewer serves the 3D viewer to everyone who has access to the content: the page of a draft needs
-// the same signature.
+// viewer serves the 3D viewer with the same access rules as the content of files: for a file of a
+// draft, the URL of the page needs the same signature.
 func (a *Server) viewer(addresses urls.Builder) http.Handler {
 	return viewer.Handler(viewer.Options{
 		Load: func(r *http.Request, id int64) (viewer.Model, error) {

@@ -7,14 +7,14 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// webhooks returns how messages to webhooks are sent.
+// webhooks returns the options for sending messages to webhooks.
 func (a *Server) webhooks() models.WebhookOptions {
 	s := sender.New(a.Settings.WebhookTimeout, a.Settings.WebhookAllowPrivate, a.Settings.Version)
 	return models.WebhookOptions{Check: s.Check, Send: s.Send, Timeout: a.Settings.WebhookTimeout, BaseURL: a.Settings.BaseURL}
 }
 
-// deliverWebhook sends the messages of a webhook that are due. When the server stops it waits for
-// no receiver; those messages are sent again after the start.
+// deliverWebhook sends the due messages of a webhook. When the server stops, it cancels the attempt
+// in progress and does not wait for the receiver. The next start sends those messages again.
 func (a *Server) deliverWebhook(ctx context.Context, id int64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

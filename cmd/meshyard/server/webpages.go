@@ -29,8 +29,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// reservedNames are the first segments of paths that the server uses, or may use in the future. No
-// user may have such a name, because a user's page is at /NAME.
+// reservedNames are the first segments of paths that the server uses or may use in the future. They
+// are not allowed as usernames, because a user's page is at /NAME.
 var reservedNames = []string{
 	"about", "account", "ads.txt", "api", "apple-touch-icon.png", "apps", "assets", "banner", "blobs", "blog", "browserconfig.xml",
 	"categories", "category", "changelogs", "collection", "collections", "comments", "confirm", "contact", "copies", "dashboard",
@@ -45,8 +45,8 @@ var reservedNames = []string{
 	"uploads", "user", "users", "verified", "view", "viewer", "web", "well-known",
 }
 
-// isReserved reports whether a name is one of reservedNames, ignoring case, or a file name such as
-// .well-known.
+// isReserved reports whether a name is one of reservedNames, ignoring case, or starts with a dot,
+// such as .well-known.
 func isReserved(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains(reservedNames, strings.ToLower(name))
 }
@@ -124,7 +124,7 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 // data, or one of the errors of package webpage.
 func runner(executor *executor.Executor) func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
 	return func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
-		// Visitors need no token where the server permits anonymous reading.
+		// CreateOperationContext needs the start time that this sets.
 		ctx = graphql.StartOperationTrace(ctx)
 		oc, errs := executor.CreateOperationContext(ctx, &graphql.RawParams{OperationName: operation, Variables: variables})
 		if errs != nil {
@@ -157,8 +157,8 @@ func sentence(message string) string {
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
 }
 
-// reportReservedNames logs the users whose names are paths of the server. Their accounts work;
-// their pages are not reachable at /NAME until an administrator renames them.
+// reportReservedNames logs a warning for each user whose name is a path of the server. Their
+// accounts work, but their pages are not reachable at /NAME until an administrator renames them.
 func (a *Server) reportReservedNames(ctx context.Context) error {
 	taken, err := a.Store.UsersNamed(ctx, reservedNames)
 	for _, name := range taken {
@@ -167,9 +167,9 @@ func (a *Server) reportReservedNames(ctx context.Context) error {
 	return err
 }
 
-// visitor returns the user who is signed in in the browser of a request for a page, or nil, and the
-// request with that user as its caller. Pages change nothing, so the cookie alone suffices. A token
-// has precedence.
+// visitor returns the user whose browser session a page request belongs to, or nil, and the request
+// with that user as its caller. The session cookie suffices, because pages change nothing. A
+// request with a token is returned unchanged.
 func (a *Server) visitor(r *http.Request) (*webpage.User, *http.Request) {
 	if bearer.Token(r) != "" {
 		return nil, r
@@ -183,7 +183,7 @@ func (a *Server) visitor(r *http.Request) (*webpage.User, *http.Request) {
 	return user, r.WithContext(auth.WithCaller(r.Context(), who.Caller, nil))
 }
 
-// sitemap lists the published things and their creators.
+// sitemap implements webpage.Sitemap with the published things and their creators.
 type sitemap struct{ store *models.Store }
 
 const (

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// Browser calls a server like a user's browser: it stores cookies and sends the Origin of forms. It
-// follows redirects only on request.
+// Browser calls a server like a user's browser: it stores cookies and sends the Origin header with
+// forms. It follows redirects only in Follow.
 type Browser struct {
 	URL       string
-	UserAgent string // "": that of Go
+	UserAgent string // default: Go's own
 
 	t      testing.TB
 	client *http.Client
@@ -104,7 +104,7 @@ func (b *Browser) send(method, address string, form url.Values, site string) *Re
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 
-// Fields returns the fields of the first form of a page.
+// Fields returns the hidden fields of the first form of a page.
 func (r *Response) Fields() url.Values {
 	fields := url.Values{}
 	first, _, _ := strings.Cut(string(r.Bytes), "</form>")

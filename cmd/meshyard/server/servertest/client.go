@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// Client calls a server like a user's program. It follows no redirects.
+// Client calls a server like an API client. It follows no redirects.
 type Client struct {
 	URL   string
 	Token string
@@ -33,8 +33,9 @@ type Response struct {
 
 var transport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// Send sends a request, with the client's token unless it has one, and reads the response. A REST
-// response must match the OpenAPI description.
+// Send sends a request and reads the response. It adds the client's token unless the request has an
+// Authorization header. It fails the test if a REST response does not match the OpenAPI
+// description.
 func (c *Client) Send(r *http.Request) *Response {
 	c.t.Helper()
 	if c.Token != "" && r.Header.Get("Authorization") == "" {
@@ -110,7 +111,8 @@ func (r *Response) Want(t testing.TB, status int, into ...any) *Response {
 	return r
 }
 
-// Form returns a multipart body and its content type: fields in the given order, then a file.
+// Form returns a multipart body and its content type. The body contains the fields in the given
+// order, and then the file.
 func Form(fields [][2]string, part, name string, file []byte) (body []byte, contentType string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)

@@ -32,7 +32,7 @@ type description struct {
 	schemas  map[string]*jsonschema.Schema // by JSON pointer into the description
 }
 
-// described returns the description that the server serves.
+// described returns the OpenAPI description that the server serves.
 var described = sync.OnceValues(func() (*description, error) {
 	text, err := rest.OpenAPI(graph.New(nil), "/")
 	if err != nil {
@@ -63,7 +63,7 @@ var described = sync.OnceValues(func() (*description, error) {
 
 const descriptionURL = "https://example.com/openapi.json"
 
-// check returns an error if an answer to an operation is not as described.
+// check returns an error if a response to an operation does not match the description.
 func (d *description) check(route *routers.Route, answer *Response) error {
 	status := strconv.Itoa(answer.StatusCode)
 	response := route.Operation.Responses.Value(status)
@@ -92,8 +92,8 @@ func (d *description) check(route *routers.Route, answer *Response) error {
 	return schema.Validate(value)
 }
 
-// schema returns the schema at a pointer. Each is compiled once: it takes longer than most
-// requests.
+// schema returns the schema at a pointer. Each schema is compiled only once, because that takes
+// longer than most requests.
 func (d *description) schema(pointer string) (*jsonschema.Schema, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -107,7 +107,7 @@ func (d *description) schema(pointer string) (*jsonschema.Schema, error) {
 	return compiled, err
 }
 
-// jsonPointer returns the JSON pointer of a path of keys, as a URL fragment has it.
+// jsonPointer returns the JSON pointer of a path of keys, encoded for a URL fragment.
 func jsonPointer(keys ...string) string {
 	var b strings.Builder
 	for _, key := range keys {
@@ -136,7 +136,7 @@ func checkAnswer(t testing.TB, asked *http.Request, answer *Response) {
 	}
 }
 
-// checkPublished checks a successful response against the published interface.
+// checkPublished checks a successful response against the published interface of the REST API.
 func checkPublished(t testing.TB, asked *http.Request, path string, answer *Response) {
 	t.Helper()
 	of := published.Response(asked.Method, path, asked.URL.Query())

@@ -25,17 +25,18 @@ import (
 )
 
 func init() {
-	// Tests run many servers at once. Collecting garbage less often saves a fifth of their time.
+	// Tests run many servers at once. Less frequent garbage collection saves a fifth of their time.
 	debug.SetGCPercent(400)
-	// Tests wait for previews, also on a machine that does other things.
+	// Tests wait for previews, so preview processes must also run when the machine is busy.
 	child.Idle = false
-	// Else a server limits the heap, of which many servers at once need more.
+	// Otherwise each server sets a memory limit that is too low for many servers in one process.
 	if err := os.Setenv("GOMEMLIMIT", "off"); err != nil {
 		panic(err)
 	}
 }
 
-// migratedPostgres is a PostgreSQL database with all migrations, which is copied for each test.
+// migratedPostgres is a PostgreSQL template database with all migrations, which is copied for each
+// test.
 var migratedPostgres = pgtest.NewTemplate(func(address string) error {
 	_, err := server.Migrate(context.Background(), config.Settings{DatabaseURL: address})
 	return err
@@ -53,7 +54,7 @@ var migratedSQLite = sync.OnceValues(func() ([]byte, error) {
 	if _, err := server.Migrate(context.Background(), config.Settings{DatabaseURL: "sqlite:" + path}); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path) // closing the database has moved its journal into it
+	return os.ReadFile(path) // Migrate has closed the database, which moves its journal into the file
 })
 
 // Server is a server with its own database, bucket and address.
@@ -65,7 +66,7 @@ type Server struct {
 	settings config.Settings
 	log      slog.Handler
 	conns    *connections
-	stop     func() error // ends the server after the requests that it handles
+	stop     func() error // shuts the server down gracefully
 }
 
 // Each runs a test on both engines in parallel. In short mode, as under the race detector, it runs
@@ -85,8 +86,8 @@ func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*conf
 	}
 }
 
-// Sequential skips, in short mode, a long test that sends one request after another, because it has
-// no data races to detect.
+// Sequential skips a long test in short mode, as under the race detector, if it sends one request
+// after another and so has no data races to detect.
 func Sequential(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -175,8 +176,8 @@ func (s *Server) serve(listener net.Listener) {
 	answer.Body.Close()
 }
 
-// Restart ends the server in the middle of the requests that it handles, whose connections break,
-// and starts another one at the same address.
+// Restart stops the server in the middle of requests, whose connections break, and starts another
+// one at the same address.
 func (s *Server) Restart() {
 	s.t.Helper()
 	s.conns.breakAll()
@@ -208,7 +209,7 @@ func (l *connections) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken {
-		_ = conn.Close() // reading from it fails
+		_ = conn.Close() // reads from it fail
 	} else {
 		l.open[conn] = true
 	}
@@ -256,7 +257,7 @@ func (s *Server) Token(name string, scopes ...auth.Scope) string {
 	return token
 }
 
-// Fold immediately folds counts and recomputes popularity, which the server does every few seconds.
+// Fold folds counts and recomputes popularity at once. The server does this every few seconds.
 func (s *Server) Fold() {
 	s.t.Helper()
 	_, err := s.Store.FoldDownloads(context.Background())
@@ -265,7 +266,7 @@ func (s *Server) Fold() {
 	for err4 == nil && ranked > 0 {
 		ranked, err4 = s.Store.RankThings(context.Background())
 	}
-	// When users were last active, which is stored at most hourly, changes now and not later.
+	// Save when users were last active now, not later. It is saved at most once an hour.
 	err3 := s.Store.SaveActivity(context.Background())
 	if err := errors.Join(err, err2, err3, err4); err != nil {
 		s.t.Fatal(err)
