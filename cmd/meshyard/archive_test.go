@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// TestArchiveCommands moves a server from one engine to the other, with its tokens, and a user
+// TestArchiveCommands moves a server from SQLite to PostgreSQL with its tokens, and then one user
 // back.
 func TestArchiveCommands(t *testing.T) {
 	t.Parallel()
@@ -54,8 +54,9 @@ func TestArchiveCommands(t *testing.T) {
 	}
 }
 
-// killed runs a command that is killed after 0.1, 0.2, 0.4… seconds, until it ends by itself, or
-// fails with done, because it was killed after its work and before its end.
+// killed runs a command repeatedly and kills it after 0.1, 0.2, 0.4… seconds, until it ends by
+// itself. It may then succeed, or fail with the message done if an earlier run was killed after its
+// work was complete.
 func killed(t *testing.T, c *catalogue, done string, args ...string) {
 	t.Helper()
 	for after := 100 * time.Millisecond; ; after *= 2 {

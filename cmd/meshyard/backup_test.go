@@ -18,8 +18,8 @@ import (
 )
 
 // TestBackup backs up a catalogue twice while clients upload, replace, finalize, download and
-// delete files. What is restored must satisfy fsck and hold everything that was confirmed before
-// the backup began. On PostgreSQL it is restored to S3, and backed up again from there.
+// delete files. A restored backup must pass fsck and contain everything that was confirmed before
+// the backup started. On PostgreSQL it is restored to S3, and backed up again from there.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	built := buildBinary(t)
@@ -87,7 +87,7 @@ func TestBackup(t *testing.T) {
 	}
 }
 
-// useS3 sets a bucket in a fake S3 server.
+// useS3 configures a bucket in a fake S3 server.
 func (c *catalogue) useS3() {
 	backend := s3mem.New()
 	if err := backend.CreateBucket("models"); err != nil {
@@ -99,7 +99,8 @@ func (c *catalogue) useS3() {
 	c.env = append(c.env, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
 }
 
-// uploadAndDelete deletes each upload as soon as it is confirmed.
+// uploadAndDelete uploads files until the load ends, and deletes each one as soon as it is
+// confirmed.
 func (l *load) uploadAndDelete(u *user) {
 	for i := 0; !l.killed.Load(); i++ {
 		body, contentType := multipartBody(nil, "deleted.stl", strings.NewReader(fmt.Sprintf("solid %d", i)))
@@ -117,13 +118,13 @@ func (l *load) uploadAndDelete(u *user) {
 	}
 }
 
-// confirmed is what clients knew of files at one time.
+// confirmed contains the users and the files that clients knew of at one point in time.
 type confirmed struct {
 	users []*user
 	files []file
 }
 
-// copy returns the files with a confirmed content.
+// copy returns the users and those files whose content is confirmed.
 func (l *ledger) copy() *confirmed {
 	c := &confirmed{users: l.users}
 	l.do(func() {
@@ -136,7 +137,7 @@ func (l *ledger) copy() *confirmed {
 	return c
 }
 
-// missing returns what a restored server lacks.
+// missing returns a problem for each confirmed fact that does not hold on a restored server.
 func (c *confirmed) missing(server *client) (problems []string) {
 	attached := map[int64]bool{}
 	for _, u := range c.users {
@@ -156,7 +157,7 @@ func (c *confirmed) missing(server *client) (problems []string) {
 		switch {
 		case err != nil || status != http.StatusOK:
 			problems = append(problems, fmt.Sprintf("file %d, %s: got %d, %v", f.id, f.story(), status, err))
-		case f.form == nil && got.Hash != f.has.md5: // a form may have been sent again since
+		case f.form == nil && got.Hash != f.has.md5: // a form may have been posted again since then
 			problems = append(problems, fmt.Sprintf("file %d, %s: got the hash %s, want %s", f.id, f.story(), got.Hash, f.has.md5))
 		case got.DownloadCount < f.downloads:
 			problems = append(problems, fmt.Sprintf("file %d: got %d downloads, want %d or more", f.id, got.DownloadCount, f.downloads))
@@ -167,8 +168,8 @@ func (c *confirmed) missing(server *client) (problems []string) {
 	return problems
 }
 
-// TestBackupWithoutPrograms checks what backup and restore say without the programs of PostgreSQL,
-// and that objects can be backed up without the database.
+// TestBackupWithoutPrograms checks the errors of backup and restore if pg_dump and pg_restore are
+// not installed, and that objects can be backed up without the database.
 func TestBackupWithoutPrograms(t *testing.T) {
 	t.Parallel()
 	built := buildBinary(t)

@@ -118,7 +118,7 @@ func TestCommands(t *testing.T) {
 				t.Errorf("with a database of another kind: %v, %q", err, stderr)
 			}
 
-			// Damage the catalogue; fsck must report it.
+			// Damage the catalogue: fsck must report it.
 			if out := c.run("fsck"); out != "database and bucket agree\n" {
 				t.Errorf("fsck said %q", out)
 			}
@@ -150,7 +150,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// exitStatus returns the exit status behind the error of a command, 0 for nil.
+// exitStatus returns the exit status of a command that returned err: 0 for nil, -1 if it has none.
 func exitStatus(err error) int {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -162,8 +162,8 @@ func exitStatus(err error) int {
 	return 0
 }
 
-// TestUsageErrors checks that a wrong command line or setting is reported in one line on standard
-// error with exit status 2.
+// TestUsageErrors checks that an invalid command line or setting is reported in one line on
+// standard error, with exit status 2.
 func TestUsageErrors(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t, buildBinary(t), "")
@@ -186,7 +186,7 @@ func TestUsageErrors(t *testing.T) {
 }
 
 // TestOnlySomeCommandsCreate checks that only the commands that are meant to create a catalogue do
-// so. The others report what is missing.
+// so, and that the others report what is missing.
 func TestOnlySomeCommandsCreate(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
@@ -236,7 +236,7 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 }
 
 // TestFirstAdministrator checks that a server without an administrator creates one, also after an
-// import and if the name is taken, and that the next start explains how to get a token.
+// import and if the name is taken, and that the next start prints how to create a token.
 func TestFirstAdministrator(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
@@ -319,8 +319,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestImportThings checks that an operator's file is loaded completely, or not at all with an error
-// for each invalid row.
+// TestImportThings checks that a file is imported completely, or rejected with an error for each
+// invalid row.
 func TestImportThings(t *testing.T) {
 	binary := buildBinary(t)
 	for _, engine := range []string{"sqlite", "postgres"} {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestExamples runs each example, which handles a model from upload to download with a real client
-// library, against a server of its own.
+// TestExamples runs each example against one server. An example handles a model from upload to
+// download with a real client library.
 func TestExamples(t *testing.T) {
 	dir, err := filepath.Abs("../../examples")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestExamples(t *testing.T) {
 	}
 
 	run(t, dir, "npm", "ci", "--no-audit", "--no-fund")
-	// the schema that the TypeScript examples generate their types from
+	// The TypeScript examples generate their types from the schemas.
 	build := filepath.Join(dir, "build")
 	if err := os.MkdirAll(build, 0o755); err != nil {
 		t.Fatal(err)

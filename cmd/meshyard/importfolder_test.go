@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// TestImportFolder imports a folder, continues an import that was interrupted, and imports an
-// archive of the same things for another user.
+// TestImportFolder checks the import of a folder, a second import that skips what exists, and the
+// import of an archive of the same things for another user.
 func TestImportFolder(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)

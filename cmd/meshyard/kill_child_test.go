@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// dieWithParent makes the kernel kill a child process when the test process dies, if the system
-// supports that.
+// dieWithParent makes the kernel kill a child process when the test process dies. It is nil on
+// systems that do not support this.
 var dieWithParent *syscall.SysProcAttr
 
-// buildBinary builds the command as it is released.
+// buildBinary builds the command and returns the path of the binary.
 func buildBinary(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "meshyard")
@@ -33,8 +33,8 @@ func buildBinary(t *testing.T) string {
 	return path
 }
 
-// catalogue is the data that survives a kill: a database and a bucket. Processes of the real binary
-// work on it.
+// catalogue is a database and a bucket on which processes of the real binary work. It survives
+// kills.
 type catalogue struct {
 	t        testing.TB
 	binary   string
@@ -65,7 +65,8 @@ func (c *catalogue) logged() string {
 	return string(log)
 }
 
-// command returns a command on the catalogue. It ignores the developer's environment variables.
+// command returns a command on the catalogue. It removes the developer's MESHYARD_ environment
+// variables.
 func (c *catalogue) command(args ...string) *exec.Cmd {
 	args = append(append(args, "--data", c.data), c.settings...)
 	if c.database != "" {
@@ -78,7 +79,7 @@ func (c *catalogue) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command to its end, which must be exit status 0, and returns its standard output.
+// run runs a command, which must end with exit status 0, and returns its standard output.
 func (c *catalogue) run(args ...string) string {
 	c.t.Helper()
 	out, stderr, err := c.try(args...)
@@ -88,7 +89,7 @@ func (c *catalogue) run(args ...string) string {
 	return out
 }
 
-// try runs a command that may fail.
+// try runs a command that may fail. It kills the command after two minutes.
 func (c *catalogue) try(args ...string) (stdout, stderr string, err error) {
 	p, err := c.start(args...)
 	if err != nil {
@@ -101,17 +102,17 @@ func (c *catalogue) try(args ...string) (stdout, stderr string, err error) {
 	return p.stdout.String(), p.stderr.String(), p.err
 }
 
-// process is a process of the binary. It ends with the test at the latest.
+// process is a process of the binary. It is killed at the end of the test at the latest.
 type process struct {
 	*exec.Cmd
-	// Output may be read after the end of the process. A server writes its log to a file instead of
+	// Output may be read after the process has ended. A server writes its log to a file instead of
 	// stderr.
 	stdout, stderr bytes.Buffer
 	ended          chan struct{}
-	err            error // of Wait, after the end
+	err            error // the result of Wait, after the end
 }
 
-// start starts a command without waiting for it.
+// start starts a command and does not wait for it.
 func (c *catalogue) start(args ...string) (*process, error) {
 	p := &process{Cmd: c.command(args...)}
 	p.Stdout, p.Stderr = &p.stdout, &p.stderr
@@ -146,13 +147,13 @@ var launcher = sync.OnceValue(func() chan<- func() {
 	return work
 })
 
-// kill sends SIGKILL and returns when the process has ended.
+// kill sends SIGKILL and waits until the process has ended.
 func (p *process) kill() {
 	_ = p.Process.Kill() // it may have ended already
 	<-p.ended
 }
 
-// ends reports whether the process ends within the time.
+// ends reports whether the process ends within a time.
 func (p *process) ends(within time.Duration) bool {
 	select {
 	case <-p.ended:
@@ -168,7 +169,8 @@ type server struct {
 	url string
 }
 
-// serve starts a server on a free port and waits until it is ready.
+// serve starts a server on a free port and waits until it is ready. It tries again if another
+// process takes the port.
 func (c *catalogue) serve() *server {
 	c.t.Helper()
 	for range 5 {
@@ -185,8 +187,8 @@ func (c *catalogue) serve() *server {
 	return nil
 }
 
-// tryServe starts a server. The log after the offset shows that this server has the port and not
-// another process.
+// tryServe starts a server. It reads the log from offset on to check that this server, and no other
+// process, listens on the port.
 func (c *catalogue) tryServe(offset int) (*server, error) {
 	c.t.Helper()
 	address, err := freeAddress()
@@ -199,7 +201,7 @@ func (c *catalogue) tryServe(offset int) (*server, error) {
 	}
 	defer log.Close()
 	s := &server{&process{Cmd: c.command("serve", "--listen", address, "--rate-limit", "0")}, "http://" + address}
-	// A first token is printed on standard output and does not appear in the log.
+	// The first token is printed to standard output, so it does not appear in the log.
 	s.Stdout, s.Stderr = &s.stdout, log
 	if err := c.launch(s.process); err != nil {
 		return nil, err
@@ -243,7 +245,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// stop asks the server to end, which must be with exit status 0.
+// stop sends SIGTERM to the server, which must end with exit status 0.
 func (c *catalogue) stop(s *server) {
 	c.t.Helper()
 	if err := s.Process.Signal(syscall.SIGTERM); err != nil {

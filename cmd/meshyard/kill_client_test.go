@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// client calls one server until it is killed. It follows no redirects and returns errors, because a
-// missing server is not a failure here.
+// client calls a server until the server is killed. It follows no redirects. It returns errors
+// instead of failing the test, because here a missing server is not a failure.
 type client struct {
 	url  string
 	http *http.Client
@@ -26,16 +26,17 @@ func newClient(url string) *client {
 	}}
 }
 
-// answer is a response whose status arrived. Its body may be cut off.
+// answer is a response whose status has arrived. Its body may be truncated.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
-	cut    error // the error that ended the body early
-	closed bool  // the server closes the connection after it
+	cut    error // the error that truncated the body
+	closed bool  // the server closes the connection after this response
 }
 
-// send sends a request of a user. An error means that no status arrived.
+// send sends a request as a user, or without a token if u is nil. It returns an error if no status
+// arrived.
 func (c *client) send(u *user, method, path, contentType string, body io.Reader) (*answer, error) {
 	r, err := http.NewRequest(method, c.url+path, body)
 	if err != nil {
@@ -57,7 +58,7 @@ func (c *client) send(u *user, method, path, contentType string, body io.Reader)
 	return a, nil
 }
 
-// try gets a path that may not exist, and decodes the response.
+// try requests a path that may not exist, and decodes a 200 response. On 404 it returns no error.
 func (c *client) try(u *user, path string, into any) (status int, err error) {
 	a, err := c.send(u, http.MethodGet, path, "", nil)
 	switch {
@@ -74,7 +75,7 @@ func (c *client) try(u *user, path string, into any) (status int, err error) {
 	return a.status, nil
 }
 
-// json gets a path.
+// json requests a path, which must exist, and decodes the response.
 func (c *client) json(u *user, path string, into any) error {
 	status, err := c.try(u, path, into)
 	if err == nil && status != http.StatusOK {
@@ -121,13 +122,13 @@ func (c *client) history(u *user) (int, error) {
 	return result.Data.Me.Downloads.TotalCount, nil
 }
 
-// multipartBody returns a form with its fields and then a file, whose bytes are read as they are
-// sent.
+// multipartBody returns a form with the fields followed by a file, whose bytes are read while they
+// are sent.
 func multipartBody(fields map[string]string, name string, file io.Reader) (body io.Reader, contentType string) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	for field, value := range fields {
-		_ = w.WriteField(field, value) // to memory
+		_ = w.WriteField(field, value) // writing to memory cannot fail
 	}
 	_, _ = w.CreateFormFile("file", name)
 	head := bytes.Clone(b.Bytes())

@@ -16,8 +16,8 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// fsck must find no problems or, unless garbage was collected before, only objects that gc can
-// remove.
+// fsck runs fsck, which must find no problems or, unless collected is true, only objects that gc
+// can remove.
 func (k *killing) fsck(collected bool) {
 	k.t.Helper()
 	out, stderr, err := k.try("fsck", "--rehash", "--grace", "0s")
@@ -36,7 +36,7 @@ func (k *killing) fsck(collected bool) {
 
 var collected = regexp.MustCompile(`(?m)^removed \d+ expired uploads? and (\d+) objects?`)
 
-// collect collects all garbage while no server runs.
+// collect runs gc, without a grace period, while no server is running.
 func (k *killing) collect() {
 	k.t.Helper()
 	k.settle()
@@ -53,7 +53,7 @@ func (k *killing) count(out string) {
 	k.book.do(func() { k.book.figures.collected += n })
 }
 
-// collectBeside collects old garbage while the server is working.
+// collectBeside runs gc while the server is working. It removes only old garbage.
 func (k *killing) collectBeside() {
 	k.book.do(func() { k.book.figures.gcsBeside++ })
 	out, stderr, err := k.try("gc")
@@ -64,7 +64,7 @@ func (k *killing) collectBeside() {
 	k.count(out)
 }
 
-// killCollector also kills gc. The next run completes its work.
+// killCollector starts gc and kills it. A later gc must complete its work.
 func (k *killing) killCollector() {
 	k.t.Helper()
 	k.plantUploads()
@@ -76,14 +76,14 @@ func (k *killing) killCollector() {
 	}
 	time.Sleep(time.Duration(15+k.rng.IntN(60)) * time.Millisecond)
 	p.kill()
-	if p.err != nil { // otherwise gc was faster
+	if p.err != nil { // otherwise gc ended before it was killed
 		k.book.figures.gcKills++
 	}
 	k.fsck(false)
 }
 
-// plantUploads makes all uploads two hours old, and adds the remains of kills: incomplete writes,
-// and uploads without a row. No server runs.
+// plantUploads makes all uploads two hours old, and adds what kills leave behind: incomplete
+// writes, and uploads without a row. It is called while no server is running.
 func (k *killing) plantUploads() {
 	k.t.Helper()
 	for i := range 60 {
@@ -103,15 +103,15 @@ func (k *killing) plantUploads() {
 	}
 }
 
-// plantContents adds contents that were promoted long ago and whose finalization was killed before
-// its commit. gc then removes them while clients finalize the same contents.
+// plantContents adds old contents of finalizations that were killed after the promotion and before
+// the commit. gc then removes them while clients finalize the same contents.
 func (k *killing) plantContents(contents [][]byte) {
 	for _, b := range contents {
 		k.plant(bucket.ContentKey(contentOf(b).sha256), b)
 	}
 }
 
-// plant atomically stores an old object in the bucket, like a promotion.
+// plant atomically stores an object in the bucket that is two hours old, as a promotion would.
 func (k *killing) plant(key string, b []byte) {
 	temp, old := filepath.Join(k.data, "planted"), time.Now().Add(-2*time.Hour)
 	err := os.WriteFile(temp, b, 0o640)
@@ -131,8 +131,8 @@ func (k *killing) object(key string) string {
 	return filepath.Join(k.data, "bucket", filepath.FromSlash(key))
 }
 
-// settle waits until PostgreSQL has noticed the end of a killed process: a commit that was in
-// flight may still be executed.
+// settle waits until PostgreSQL has noticed the end of a killed process. Until then, it may still
+// execute a commit that was in flight.
 func (k *killing) settle() {
 	k.t.Helper()
 	if k.database == "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// TestKillImport checks that an import that is killed by SIGKILL several times and started again
+// TestKillImport checks that an import that is killed by SIGKILL several times and restarted
 // produces the same rows as an uninterrupted one.
 func TestKillImport(t *testing.T) {
 	t.Parallel()
@@ -37,8 +37,8 @@ func TestKillImport(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// Kill it after some progress. The final phase, which builds indexes and counts, is
-				// reached if the import is faster than that.
+				// Kill it after some progress, or in the final phase, which builds indexes and counts, if the
+				// import is faster than that.
 				for before := done; done <= before+1_000 && !p.ends(5*time.Millisecond); {
 					done = killed.imported()
 				}
@@ -84,16 +84,17 @@ func (c *catalogue) open() *models.DB {
 	return db
 }
 
-// imported returns the progress of an import.
+// imported returns the number of things that a running import has committed, or 0 if none is
+// running.
 func (c *catalogue) imported() (done int) {
 	db := c.open()
 	defer db.Close()
-	// There is no row before the import starts and after it ends.
+	// The row exists only while an import is incomplete.
 	_ = db.SQL().QueryRow("SELECT done FROM imports").Scan(&done)
 	return done
 }
 
-// digest returns a hash of the rows of a query, and their number.
+// digest returns a hash and the number of the rows of a query.
 func (c *catalogue) digest(query string) (sum [sha256.Size]byte, rows int) {
 	c.t.Helper()
 	db := c.open()

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// content describes bytes that were sent.
+// content describes the bytes of an upload.
 type content struct {
 	size   int64
 	sha256 string // hex
@@ -30,14 +30,14 @@ type file struct {
 	id        int64
 	owner     *user
 	name      string
-	thing     int64     // its target, or the requested one
-	has       *content  // the response was 200
-	may       []content // sent after that, without a response
-	form      *form     // nil: sent to uploadFile
-	finalized bool      // the response was 200
-	asked     *batch    // sent, without a response
-	downloads int       // the response was 302
-	unsure    int       // sent, without a response
+	thing     int64     // the target, or the requested target
+	has       *content  // the last confirmed content
+	may       []content // contents sent after that, without a response
+	form      *form     // nil if it was sent to uploadFile
+	finalized bool      // the finalization was confirmed
+	asked     *batch    // finalization sent, without a response
+	downloads int       // confirmed downloads
+	unsure    int       // downloads sent, without a response
 }
 
 // form is the signed form of a staged upload.
@@ -46,14 +46,14 @@ type form struct {
 	fields map[string]string
 }
 
-// batch is a call that finalizes files.
+// batch is a set of files that are finalized by one call.
 type batch struct {
 	files    []*file
 	thing    int64
 	answered bool
 }
 
-// user is a user with the objects that may be used next.
+// user is a user, with the objects that clients may use next.
 type user struct {
 	name, token string
 	things      []int64
@@ -62,18 +62,20 @@ type user struct {
 	finalized   []*file
 }
 
-// figures count responses and missing responses.
+// figures count responses and missing responses, for the log.
 type figures struct {
 	kills, gcKills, gcsBeside                   int
 	uploads, forms, finalizes, files, downloads int // with a response
 	unanswered                                  int // calls that a kill interrupted
 	// Uploads, finalizations and downloads among those that took effect nevertheless.
 	tookEffect int
-	// Objects that the test created as a kill would leave them, and objects that gc removed.
+	// Objects that the test created in the state that a kill leaves them in, and objects that gc
+	// removed.
 	planted, collected int
 }
 
-// ledger records the responses that clients received: what must exist after any number of kills.
+// ledger records the responses that clients received, and so what must exist after any number of
+// kills.
 type ledger struct {
 	mu       sync.Mutex
 	users    []*user
@@ -90,12 +92,14 @@ func (l *ledger) do(f func()) {
 	f()
 }
 
-// problem records a violation. Clients call it, because they must not end the test themselves.
+// problem records a violation. Clients call it instead of failing the test, which only the
+// goroutine of the test may do.
 func (l *ledger) problem(format string, args ...any) {
 	l.do(func() { l.problems = append(l.problems, fmt.Sprintf(format, args...)) })
 }
 
-// claim moves up to n of the user's pending uploads into a batch of the caller.
+// claim moves up to n of the user's pending uploads into a batch for the calling client, or returns
+// nil if there are none.
 func (l *ledger) claim(rng *rand.Rand, u *user, n int) (b *batch) {
 	l.do(func() {
 		n = min(n, len(u.pending))
@@ -103,8 +107,7 @@ func (l *ledger) claim(rng *rand.Rand, u *user, n int) (b *batch) {
 			return
 		}
 		rng.Shuffle(len(u.pending), func(i, j int) { u.pending[i], u.pending[j] = u.pending[j], u.pending[i] })
-		// The latest things are used, including those that are not created yet: a thing has at most
-		// 1,000 files.
+		// Use only the latest things, because a thing has at most 1,000 files.
 		latest := u.things[max(0, len(u.things)-3):]
 		b = &batch{files: slices.Clone(u.pending[:n]), thing: latest[rng.IntN(len(latest))]}
 		u.pending = u.pending[n:]
@@ -116,7 +119,7 @@ func (l *ledger) claim(rng *rand.Rand, u *user, n int) (b *batch) {
 	return b
 }
 
-// finalized records that the response to a batch was 200.
+// finalized records that the finalization of a batch was confirmed.
 func (l *ledger) finalized(b *batch) {
 	l.do(func() {
 		if b.answered {
@@ -140,9 +143,9 @@ type info struct {
 	DirectURL     *string `json:"direct_url"`
 }
 
-// verify compares the server with the ledger while no client is active, and decides what is
-// unknown: a call without a response has taken effect by now or never will. It reads the content of
-// recently used files, and of a sample of the others.
+// verify compares the server with the ledger while no client is active, and resolves what was
+// unknown: a call without a response has either taken effect by now, or never will. It reads the
+// content of recently used files and of a random sample of the others.
 func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	listed := make(map[int64]map[int64]info) // by thing and file
 	for _, u := range l.users {
@@ -159,7 +162,7 @@ func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	}
 	done := make(map[*batch]int)
 	counts := make(map[*user]int)
-	var there, fresh []*file // fresh files may have been affected by the last kill
+	var there, fresh []*file // fresh files may be affected by the last kill
 	at := make(map[*file]info)
 	for _, f := range l.files {
 		found, hangs := listed[f.thing][f.id]
@@ -209,7 +212,7 @@ func (l *ledger) verify(c *client, rng *rand.Rand, sample int) error {
 	return nil
 }
 
-// checkAbsent checks a file that the server does not know.
+// checkAbsent checks a file that does not exist on the server.
 func (l *ledger) checkAbsent(f *file) {
 	if f.has != nil || f.finalized {
 		l.problem("file %d of %s, %s: got 404, want it there", f.id, f.owner.name, f.story())
@@ -217,7 +220,7 @@ func (l *ledger) checkAbsent(f *file) {
 	f.may, f.asked = nil, nil
 }
 
-// checkFile checks a file that the server knows, and records its state.
+// checkFile checks a file that exists on the server, and records its state.
 func (l *ledger) checkFile(f *file, got info, hangs bool) {
 	switch {
 	case f.finalized && !hangs:
@@ -250,8 +253,8 @@ func (l *ledger) checkFile(f *file, got info, hangs bool) {
 	}
 }
 
-// checkHistory compares a user's history with the counts of the files, which are all the user's
-// own.
+// checkHistory compares the length of a user's download history with the download counts of the
+// user's files. Users download only their own files.
 func (l *ledger) checkHistory(c *client, u *user, want int) error {
 	got, err := c.history(u)
 	if err == nil && got != want {
@@ -260,7 +263,7 @@ func (l *ledger) checkHistory(c *client, u *user, want int) error {
 	return err
 }
 
-// checkBytes reads the content itself.
+// checkBytes downloads the content of a file and compares its SHA-256.
 func (l *ledger) checkBytes(c *client, f *file, at info) error {
 	if at.DirectURL == nil {
 		l.problem("file %d: got no direct_url, want one", f.id)
@@ -288,7 +291,7 @@ func (l *ledger) checkBytes(c *client, f *file, at info) error {
 	return nil
 }
 
-// collectLoose returns files to the pool that an interrupted client was using.
+// collectLoose makes files available again that interrupted clients were using.
 func (l *ledger) collectLoose() {
 	for _, u := range l.users {
 		u.pending, u.forms = nil, nil
@@ -311,7 +314,7 @@ func (l *ledger) secret(s string) {
 	}
 }
 
-// story describes the calls for a file, for messages.
+// story describes the calls for a file, for error messages.
 func (f *file) story() string {
 	by := "uploaded"
 	if f.form != nil {

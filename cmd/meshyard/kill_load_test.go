@@ -18,7 +18,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// moment is an event that clients observe. A kill can be timed by it.
+// moment is an event that clients observe. The time of a kill can depend on it.
 type moment int
 
 const (
@@ -34,21 +34,21 @@ func (m moment) String() string {
 	return [moments]string{"upload sent", "finalize sent", "upload answered", "finalize answered", "download answered"}[m]
 }
 
-// mix is the kind of calls that most clients of a round make.
+// mix determines which calls most clients of a round make.
 type mix int
 
 const (
 	everything  mix = iota
-	finalizing      // first uploads only, then only batches of them
-	staging         // forms only, most of them sent again with other bytes
+	finalizing      // first only uploads, then only batches that finalize them
+	staging         // only forms, most of which are posted again with other bytes
 	downloading     // first some files, then only downloads, which share commits
 	mixes
 )
 
-// hoard is the number of uploads after which clients start to finalize.
+// hoard is the number of uploads after which the clients of the mix finalizing start to finalize.
 const hoard = 50
 
-// load is the clients of one round.
+// load is the clients of one round, which call the server at the same time.
 type load struct {
 	*client
 	mix    mix
@@ -61,7 +61,8 @@ type load struct {
 	fire   chan struct{} // closed at the chosen moment
 }
 
-// run starts clients, which work until the server is killed, and waits for them.
+// run starts clients, which work until the server is killed. The caller waits for them with the
+// returned group.
 func (l *load) run(rng *rand.Rand, clients int) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for i := range clients {
@@ -100,15 +101,15 @@ func (l *load) step(rng *rand.Rand, u *user) {
 	}
 }
 
-// met counts a moment, and fires if the kill waits for it.
+// met counts a moment, and closes l.fire if it is the moment that the kill waits for.
 func (l *load) met(m moment) {
 	if l.sum[m].Add(1) == l.due && m == l.clock {
 		close(l.fire)
 	}
 }
 
-// answered reports whether a response with the wanted status arrived. A missing response is correct
-// only after the server was killed.
+// answered reports whether a response with the wanted status arrived. A missing response is an
+// error unless the server was killed.
 func (l *load) answered(what string, a *answer, err error, want int) bool {
 	killed := l.killed.Load()
 	switch {
@@ -124,18 +125,21 @@ func (l *load) answered(what string, a *answer, err error, want int) bool {
 	return false
 }
 
-// bytes returns bytes to upload: often some that others also upload, mostly few, at most 2 MiB.
+// bytes returns the bytes of an upload: at most 2 MiB, usually few, and often the same as in other
+// uploads.
 func (l *load) bytes(rng *rand.Rand) []byte {
 	if rng.IntN(5) < 2 {
 		return l.pool[rng.IntN(len(l.pool))]
 	}
 	if l.mix != everything {
-		return randomBytes(rng, 14) // short calls, so that kills occur in each of their stages
+		// Short calls make kills occur in each of their stages.
+		return randomBytes(rng, 14)
 	}
 	return randomBytes(rng, 21)
 }
 
-// randomBytes returns 1 to 2^most bytes. Small numbers are as frequent as large ones.
+// randomBytes returns 1 to 2^most random bytes. The logarithm of the number is uniformly
+// distributed.
 func randomBytes(rng *rand.Rand, most float64) []byte {
 	b := make([]byte, int(math.Exp2(rng.Float64()*most)))
 	var seed [32]byte
@@ -146,7 +150,7 @@ func randomBytes(rng *rand.Rand, most float64) []byte {
 	return b
 }
 
-// sending returns a reader of bytes that are sent at once or slowly.
+// sending returns a reader of b that is fast or, in some cases, slow.
 func (l *load) sending(rng *rand.Rand, b []byte) io.Reader {
 	r := &trickle{left: b, step: len(b), end: func() { l.met(sentBytes) }}
 	if l.mix == everything && rng.IntN(5) == 0 {
@@ -155,7 +159,7 @@ func (l *load) sending(rng *rand.Rand, b []byte) io.Reader {
 	return r
 }
 
-// trickle is a slow sender.
+// trickle is a slow reader. It calls end at the end of the bytes.
 type trickle struct {
 	left  []byte
 	step  int
@@ -185,7 +189,7 @@ func (l *load) upload(rng *rand.Rand, u *user) {
 	l.met(gotUpload)
 	var up struct{ ID int64 }
 	switch err := json.Unmarshal(a.body, &up); {
-	case a.cut != nil && l.killed.Load(): // the response arrived, but the id is unknown
+	case a.cut != nil && l.killed.Load(): // the response arrived, but was truncated before the id
 	case err != nil || up.ID == 0:
 		l.book.problem("upload %s: got %.300s, want an id", name, a.body)
 	default:
@@ -199,7 +203,8 @@ func (l *load) upload(rng *rand.Rand, u *user) {
 	}
 }
 
-// sendForm continues a staged upload by some steps: bytes, perhaps other bytes, finalize.
+// sendForm continues a staged upload: it posts the form, perhaps again with other bytes, and
+// finalizes.
 func (l *load) sendForm(rng *rand.Rand, u *user) {
 	var f *file
 	l.book.do(func() {
@@ -254,7 +259,7 @@ func (l *load) stage(rng *rand.Rand, u *user) *file {
 		l.book.problem("stage %s: %v, %v: %.300s", f.name, err, fault, a.body)
 		return nil
 	}
-	// The form outlives the address of the server, which changes after every kill here.
+	// Keep only the path: the address of the server changes after every kill.
 	f.form = &form{action.Path, staged.Fields}
 	l.book.secret(staged.Fields["signature"])
 	l.book.do(func() { l.book.files = append(l.book.files, f) })
@@ -278,7 +283,7 @@ func (l *load) postForm(rng *rand.Rand, f *file) bool {
 	return true
 }
 
-// finalize attaches 1 to 5 uploads to a thing, sometimes by two calls at once.
+// finalize attaches 1 to 5 uploads to a thing, sometimes by two concurrent calls.
 func (l *load) finalize(rng *rand.Rand, u *user) {
 	b := l.book.claim(rng, u, 1+rng.IntN(5))
 	if b == nil {
@@ -305,8 +310,8 @@ func (l *load) done(b *batch) {
 	l.met(gotFinalize)
 }
 
-// download makes a tracked download and sometimes reads the bytes. Some clients put the token into
-// the URL.
+// download performs a tracked download and sometimes reads the bytes. Some clients send the token
+// in the URL.
 func (l *load) download(rng *rand.Rand, u *user) {
 	var f *file
 	l.book.do(func() {

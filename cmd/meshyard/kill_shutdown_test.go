@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TestShutdown checks that SIGTERM lets an upload in flight end and stops new connections, and that
-// a second SIGTERM ends the process at once.
+// TestShutdown checks that after SIGTERM the server completes an upload in flight and refuses new
+// connections, and that a second SIGTERM ends the process at once.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
@@ -27,7 +27,8 @@ func TestShutdown(t *testing.T) {
 	c.run("user", "create", "ada")
 	ada := &user{name: "ada", token: strings.TrimSpace(c.run("token", "create", "ada"))}
 	sent := randomBytes(rand.New(rand.NewPCG(1, 2)), 10)
-	sent = append(sent, make([]byte, 1<<20)...) // enough that the server has started to write it
+	// The server starts to write an upload of this size before its end.
+	sent = append(sent, make([]byte, 1<<20)...)
 
 	s := c.serve()
 	up := c.begin(s, ada, sent)
@@ -57,7 +58,7 @@ func TestShutdown(t *testing.T) {
 
 	c.begin(s, ada, sent)
 	c.terminate(s)
-	// The default handling of the signal is restored a moment after the first.
+	// The server restores the default handling of the signal shortly after the first one.
 	for end := time.Now().Add(time.Minute); !s.ends(20 * time.Millisecond); {
 		if time.Now().After(end) {
 			t.Fatal("second SIGTERM: the server still runs")
@@ -72,8 +73,8 @@ func TestShutdown(t *testing.T) {
 	c.checkLog([]string{ada.token})
 }
 
-// testShutdownDelay checks that a server with a shutdown delay goes on serving after SIGTERM while
-// /readyz says that it is shutting down, asks clients to close their connections, and ends.
+// testShutdownDelay checks that a server with a shutdown delay continues to serve after SIGTERM,
+// while /readyz fails. It must ask clients to close their connections, and then end.
 func testShutdownDelay(t *testing.T, binary string) {
 	c := newCatalogue(t, binary, "")
 	c.settings = []string{"--shutdown-delay", "10s"}
@@ -88,7 +89,7 @@ func testShutdownDelay(t *testing.T, binary string) {
 			t.Fatalf("/readyz has not said that the server is shutting down: %v", err)
 		}
 		if probe.status == http.StatusOK {
-			continue // the signal has not arrived
+			continue // the signal has not arrived yet
 		}
 		if probe.status != http.StatusServiceUnavailable || string(probe.body) != `{"status":"shutting down"}`+"\n" {
 			t.Fatalf("/readyz: got %d %s", probe.status, probe.body)
@@ -108,7 +109,7 @@ func testShutdownDelay(t *testing.T, binary string) {
 	}
 }
 
-// inFlight is an upload of which half was sent.
+// inFlight is an upload whose first half has been sent.
 type inFlight struct {
 	rest   []byte
 	body   *io.PipeWriter
@@ -116,7 +117,7 @@ type inFlight struct {
 	t      testing.TB
 }
 
-// begin sends the first half of an upload and waits until the server writes it.
+// begin sends the first half of an upload and waits until the server has started to write it.
 func (c *catalogue) begin(s *server, u *user, b []byte) *inFlight {
 	c.t.Helper()
 	up := beginUpload(c.t, newClient(s.url), u, b)
@@ -142,7 +143,7 @@ func beginUpload(t testing.TB, c *client, u *user, b []byte) *inFlight {
 		if err != nil {
 			a = &answer{cut: err}
 		}
-		read.Close() // an answer may come before all is sent
+		read.Close() // the response may arrive before everything is sent
 		up.result <- a
 	}()
 	if _, err := io.Copy(write, bytes.NewReader(b[:len(b)/2])); err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// TestKill kills the server by SIGKILL during uploads and finalizations, repeatedly on the same
-// data. After every restart, everything that was confirmed must exist, and at the end fsck must
-// find no problems after gc.
+// TestKill repeatedly kills the server by SIGKILL during uploads and finalizations, on the same
+// data. After every restart, everything that was confirmed must exist. At the end, after gc, fsck
+// must find no problems.
 //
 // MESHYARD_KILLS is the number of kills on each engine. MESHYARD_KILL_SEED repeats the random
-// choices of a run, though not its timing.
+// choices of a run, but not its timing.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	kills, seed := numberFrom(t, "MESHYARD_KILLS", 6), numberFrom(t, "MESHYARD_KILL_SEED", randomSeed())
@@ -70,7 +70,7 @@ func randomSeed() int64 {
 	return int64(binary.BigEndian.Uint64(b[:]) >> 12)
 }
 
-// killing is one run on one engine.
+// killing is a run of the test on one engine.
 type killing struct {
 	*catalogue
 	t    *testing.T
@@ -88,7 +88,7 @@ func (k *killing) populate() {
 }
 
 // round starts the server, checks everything that was confirmed before, lets clients work and kills
-// the server. The operations of an operator on a stopped or running server alternate.
+// the server. Depending on the round, it runs gc and fsck while the server is running or stopped.
 func (k *killing) round(round int) {
 	contents := pool(k.rng)
 	beside := round%5 == 1 || round%5 == 2 // run gc while the server is working
@@ -122,7 +122,7 @@ func (k *killing) round(round int) {
 	if l.due > 0 {
 		select {
 		case <-l.fire:
-		case <-time.After(1500 * time.Millisecond): // a slow machine: any moment is suitable
+		case <-time.After(1500 * time.Millisecond): // a slow machine: kill it at any moment
 		}
 	}
 	time.Sleep(delay)
@@ -147,7 +147,7 @@ func (k *killing) round(round int) {
 	k.faults(fmt.Sprintf("round %d, killed %s, before the restart", round, why))
 }
 
-// choose decides when to kill: after some time, or shortly after a call was sent or answered.
+// choose decides when to kill: after a delay, or shortly after a call was sent or answered.
 func (k *killing) choose(l *load) (delay time.Duration, why string) {
 	if k.rng.IntN(3) == 0 {
 		delay = time.Duration(30+k.rng.IntN(600)) * time.Millisecond
@@ -169,7 +169,8 @@ func (k *killing) choose(l *load) (delay time.Duration, why string) {
 	return delay, fmt.Sprintf("%s after the moment %d of %q", delay, l.due, l.clock)
 }
 
-// verify checks everything that was confirmed so far.
+// verify checks everything that was confirmed so far, and fails the test on a violation. It reads
+// the content of sample files.
 func (k *killing) verify(c *client, sample int) {
 	k.t.Helper()
 	if err := k.book.verify(c, k.rng, sample); err != nil {
@@ -178,7 +179,7 @@ func (k *killing) verify(c *client, sample int) {
 	k.faults("after the restart")
 }
 
-// faults ends the test if there were violations.
+// faults fails the test if clients recorded violations.
 func (k *killing) faults(when string) {
 	k.t.Helper()
 	for i, p := range k.book.problems {
@@ -193,7 +194,7 @@ func (k *killing) faults(when string) {
 	}
 }
 
-// end checks everything again, before and after garbage collection.
+// end checks everything once more, before and after garbage collection.
 func (k *killing) end() {
 	s := k.serve()
 	c := newClient(s.url)
@@ -222,7 +223,7 @@ func (k *killing) end() {
 
 var anyToken = regexp.MustCompile(`meshyard_[0-9A-Za-z]{49}`)
 
-// checkLog checks that the logs of the servers contain no secret.
+// checkLog checks that the logs of the servers contain all requests, and no secret or panic.
 func (c *catalogue) checkLog(secrets []string) {
 	c.t.Helper()
 	log := c.logged()

@@ -56,7 +56,7 @@ func TestKillLosesNoWebhook(t *testing.T) {
 					}
 				}
 				for i := range 20 {
-					if i == 5+10*kill { // while others are on their way
+					if i == 5+10*kill { // while other deliveries are in progress
 						go s.kill()
 					}
 					a, err := to.send(ada, http.MethodPost, fmt.Sprintf("/things/%d/comments", thing), "application/json", strings.NewReader(`{"body": "Note."}`))
@@ -80,7 +80,8 @@ func TestKillLosesNoWebhook(t *testing.T) {
 				}
 				return missing
 			}
-			// An attempt that was under way is repeated after half a minute, and found every minute.
+			// An interrupted attempt is repeated after half a minute, and overdue deliveries are looked for
+			// every minute.
 			for late := time.Now().Add(3 * time.Minute); len(missing()) > 0 && time.Now().Before(late); {
 				time.Sleep(20 * time.Millisecond)
 			}

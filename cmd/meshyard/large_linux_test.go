@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// maxGrowth is the maximum growth of the server's memory during an upload of any size: the buffers
-// of one upload, and uncollected garbage.
+// maxGrowth is the maximum growth of the server's memory in bytes during an upload of any size: the
+// buffers of one upload, and garbage that is not collected yet.
 const maxGrowth = 32 << 20
 
-// TestLargeUpload checks that an upload of any size by GraphQL needs as few buffers as one by REST,
+// TestLargeUpload checks that a GraphQL upload of any size needs as little memory as a REST upload,
 // whether or not its length is known.
 //
-// MESHYARD_UPLOAD_MIB is the size.
+// MESHYARD_UPLOAD_MIB is the size in MiB.
 func TestLargeUpload(t *testing.T) {
 	size := numberFrom(t, "MESHYARD_UPLOAD_MIB", 64) << 20
 	c := newCatalogue(t, buildBinary(t), "")
@@ -52,7 +52,7 @@ func TestLargeUpload(t *testing.T) {
 			t.Fatalf("%s: %d %s %v", by[1], answer.StatusCode, body, err)
 		}
 	}
-	for _, by := range [][2]string{rest, graphQL} { // one-time initialization happens now
+	for _, by := range [][2]string{rest, graphQL} { // so that one-time initialization happens now
 		upload(by, 1<<20, false)
 	}
 	for _, by := range [][2]string{rest, graphQL} {
@@ -71,7 +71,7 @@ func TestLargeUpload(t *testing.T) {
 	}
 }
 
-// memory reads a figure of /proc/PID/status, in bytes.
+// memory returns a value of /proc/PID/status in bytes.
 func (p *process) memory(t *testing.T, name string) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
@@ -88,7 +88,7 @@ func (p *process) memory(t *testing.T, name string) int64 {
 	return 0
 }
 
-// zeros is an endless file.
+// zeros is a reader of endless zero bytes.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

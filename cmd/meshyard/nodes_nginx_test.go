@@ -30,11 +30,11 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 )
 
-// nodes are servers on one PostgreSQL database and one S3 bucket behind nginx.
+// nodes are servers that share a PostgreSQL database and an S3 bucket, behind nginx.
 type nodes struct {
 	*catalogue
 	url         string // of nginx
-	certificate string // the path of the certificate that clients have to trust
+	certificate string // path of the certificate that clients must trust
 	http        *http.Client
 	addresses   []string
 	processes   []*process
@@ -65,7 +65,7 @@ func newNodes(t *testing.T, binary, database string, n int) *nodes {
 		s.addresses = append(s.addresses, address)
 		s.processes = append(s.processes, nil)
 	}
-	s.run("user", "create", "admin", "--admin") // and the database
+	s.run("user", "create", "admin", "--admin") // also creates the database
 	for i := range n {
 		s.restart(i)
 	}
@@ -73,7 +73,7 @@ func newNodes(t *testing.T, binary, database string, n int) *nodes {
 	return s
 }
 
-// restart starts a server and waits until it is ready.
+// restart starts server i and waits until it is ready.
 func (s *nodes) restart(i int) {
 	s.t.Helper()
 	log, err := os.OpenFile(s.log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
@@ -97,7 +97,7 @@ func (s *nodes) restart(i int) {
 	})
 }
 
-// await waits until a condition holds.
+// await waits until holds returns true. It fails the test after two minutes.
 func await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for late := time.Now().Add(2 * time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
@@ -107,7 +107,7 @@ func await(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// refuses reports whether nothing listens on an address any more.
+// refuses reports whether connections to an address are refused.
 func refuses(address string) bool {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err == nil {
@@ -119,7 +119,7 @@ func refuses(address string) bool {
 const accessKey, secretKey = "meshyard", "meshyard-secret"
 
 // startS3 starts an S3 server with the bucket meshyard and returns its URL. It is versitygw if
-// MESHYARD_TEST_VERSITYGW is the path of that program, and otherwise one in this process.
+// MESHYARD_TEST_VERSITYGW is the path of that program, and otherwise a fake in this process.
 func startS3(t testing.TB) string {
 	t.Helper()
 	program := os.Getenv("MESHYARD_TEST_VERSITYGW")
@@ -145,8 +145,8 @@ func startS3(t testing.TB) string {
 	return "http://" + address
 }
 
-// startNginx runs nginx with the configuration in deploy, of which the addresses and the paths of
-// the certificate are changed.
+// startNginx runs nginx with the configuration in deploy, with other addresses and certificate
+// paths.
 func (s *nodes) startNginx(front string) {
 	s.t.Helper()
 	dir := s.t.TempDir()
@@ -191,7 +191,7 @@ func (s *nodes) startNginx(front string) {
 	s.http = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, MaxIdleConnsPerHost: 32}}
 }
 
-// run runs a program until the end of the test, and prints what it wrote if the test fails.
+// run runs a program until the end of the test, and logs its output if the test fails.
 func run(t testing.TB, program string, args ...string) {
 	t.Helper()
 	var output bytes.Buffer
@@ -212,7 +212,7 @@ func run(t testing.TB, program string, args ...string) {
 	})
 }
 
-// newCertificate returns a certificate for 127.0.0.1 that signs itself, and its key.
+// newCertificate returns a self-signed certificate for 127.0.0.1 and its key.
 func newCertificate(t testing.TB) (certificate, key []byte) {
 	t.Helper()
 	pair, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

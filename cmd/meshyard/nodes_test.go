@@ -26,12 +26,12 @@ import (
 )
 
 // TestNodes runs two servers on PostgreSQL and S3 behind nginx, with the configuration in deploy.
-// It follows the README, and restarts one server after the other, 3 seconds apart, while clients
-// read, write, upload a large file and subscribe over server-sent events and WebSocket. No request
-// may fail, and everything that was confirmed must exist once.
+// It runs the README, and restarts one server after the other, 3 seconds apart, while clients read,
+// write, upload a large file and subscribe over server-sent events and WebSocket. No request may
+// fail, and everything that was confirmed must exist exactly once.
 //
-// MESHYARD_RESTARTS is the number of restarts of each server, MESHYARD_UPLOAD_MIB the size of the
-// large file. MESHYARD_TEST_VERSITYGW is described at startS3.
+// MESHYARD_RESTARTS is the number of restarts of each server, and MESHYARD_UPLOAD_MIB the size of
+// the large file in MiB. MESHYARD_TEST_VERSITYGW is described at startS3.
 func TestNodes(t *testing.T) {
 	restarts, size := numberFrom(t, "MESHYARD_RESTARTS", 1), numberFrom(t, "MESHYARD_UPLOAD_MIB", 64)<<20
 	binary := buildBinary(t)
@@ -39,7 +39,7 @@ func TestNodes(t *testing.T) {
 	token := func(name string) string { return strings.TrimSpace(s.run("token", "create", name)) }
 	admin := &user{name: "admin", token: token("admin")}
 	followREADME(t, binary, s.url, admin.token, "CURL_CA_BUNDLE="+s.certificate)
-	const thing = 1 // the README creates it as admin and publishes it
+	const thing = 1 // the README creates and publishes it as admin
 
 	s.run("user", "create", "bob")
 	bob := &user{name: "bob", token: token("bob")}
@@ -69,7 +69,7 @@ func TestNodes(t *testing.T) {
 	content := make([]byte, 2<<20)
 	for range restarts {
 		for i, address := range s.addresses {
-			var uploads []*inFlight // some of them to this server
+			var uploads []*inFlight // some of them reach this server
 			for range 4 {
 				uploads = append(uploads, beginUpload(t, to, bob, content))
 			}
@@ -93,7 +93,7 @@ func TestNodes(t *testing.T) {
 				t.Fatalf("server %d: got %v, want exit status 0", i, s.processes[i].err)
 			}
 			s.restart(i)
-			time.Sleep(3 * time.Second) // as between the restarts of an operator's script
+			time.Sleep(3 * time.Second) // like an operator's script does between restarts
 		}
 	}
 	if err := <-large; err != nil {
@@ -136,7 +136,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// traffic is what clients do during the restarts.
+// traffic sends the requests of clients during the restarts.
 type traffic struct {
 	to    *client
 	user  *user
@@ -144,15 +144,15 @@ type traffic struct {
 
 	stop     atomic.Bool
 	calls    atomic.Int64
-	sent     atomic.Int64 // comments that were begun
+	sent     atomic.Int64 // comments whose request was started
 	comments atomic.Int64 // comments that were confirmed
 }
 
-// maxComments is less than the number of notifications that a user keeps.
+// maxComments is less than the number of notifications that are kept for a user.
 const maxComments = 900
 
-// call sends the nth request of a client. Most of them change something, and must not be repeated
-// by a proxy.
+// call sends the nth request of a client. Most requests change data, so a proxy must not repeat
+// them.
 func (c *traffic) call(n int) error {
 	method, path, contentType, body := http.MethodPost, "/graphql", "application/json", io.Reader(strings.NewReader(`{"query": "mutation { updateProfile(input: {location: \"Here\"}) { user { id } } }"}`))
 	comments := n%4 == 0 && c.sent.Add(1) <= maxComments
@@ -217,8 +217,8 @@ func (s *nodes) uploadLarge(u *user, size int64) error {
 	return nil
 }
 
-// watcher keeps a subscription to the notifications of a user open: when one ends, it opens
-// another.
+// watcher keeps a subscription to a user's notifications open: when a subscription ends, it opens
+// another one.
 type watcher struct {
 	user   *user
 	unread atomic.Int64
@@ -238,11 +238,11 @@ func (w *watcher) saw(payload []byte) error {
 	return nil
 }
 
-// watch reads one subscription after the other until ctx ends.
+// watch calls read, which reads one subscription, repeatedly until ctx ends.
 func (s *nodes) watch(ctx context.Context, w *watcher, read func(context.Context, *watcher) error) {
 	for ctx.Err() == nil {
 		if err := read(ctx, w); err != nil && ctx.Err() == nil {
-			s.t.Error(err) // at once, because the test may be waiting for an event
+			s.t.Error(err) // report it now, because the test may be waiting for an event
 			return
 		}
 		w.ended.Add(1)
@@ -292,7 +292,7 @@ func (s *nodes) readSocket(ctx context.Context, w *watcher) error {
 	next := message{Type: "connection_init", Payload: json.RawMessage(fmt.Sprintf(`{"Authorization": "Bearer %s"}`, w.user.token))}
 	for {
 		if err := wsjson.Write(ctx, conn, next); err != nil {
-			return nil // the server closed it
+			return nil // the server has closed the connection
 		}
 		for {
 			var m message

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// On a terminal, user password asks for the password and does not show it.
+// TestPasswordOnTerminal checks that user password prompts on a terminal and does not echo the
+// password.
 func TestPasswordOnTerminal(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t, buildBinary(t), "")

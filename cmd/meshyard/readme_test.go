@@ -12,10 +12,10 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// TestREADME runs every shell block of the README unchanged, one after the other in one shell, on a
-// new server. Only the URL and the token of the server are inserted, and make prints its commands
-// instead of running them. A line fails if its command fails, which for curl includes every status
-// that is not a success, or if it prints GraphQL errors.
+// TestREADME runs every shell block of the README in one shell, in order, on a new server. The
+// blocks are unchanged except that the URL and the token of the server are inserted, and that make
+// only prints its commands. A line fails if its command fails (with curl, on every status that is
+// not a success) or if it prints GraphQL errors.
 func TestREADME(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("the tour in the README needs curl, which is not installed")
@@ -36,8 +36,8 @@ func TestREADME(t *testing.T) {
 	}
 }
 
-// followREADME runs the shell blocks of the README on an empty server at the URL, as the owner of
-// the token.
+// followREADME runs the shell blocks of the README on the empty server at url, with the given
+// token.
 func followREADME(t *testing.T, binary, url, token string, environment ...string) {
 	t.Helper()
 	root, err := filepath.Abs("../..")
@@ -56,7 +56,7 @@ func followREADME(t *testing.T, binary, url, token string, environment ...string
 	if len(blocks) < 5 || regexp.MustCompile("(?m)^```(bash|shell|console)").Match(text) {
 		t.Fatalf("README.md has %d blocks marked sh: want all shell blocks to be marked so", len(blocks))
 	}
-	work := t.TempDir() // for the output of the commands
+	work := t.TempDir() // the working directory of the commands
 	if err := os.Symlink(filepath.Join(root, "testdata"), filepath.Join(work, "testdata")); err != nil {
 		t.Fatal(err)
 	}

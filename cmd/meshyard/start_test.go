@@ -15,8 +15,8 @@ import (
 )
 
 // TestServeWithoutDatabaseOrBucket checks that serve fails with one line that names the setting if
-// the database or the bucket is unavailable. It calls the metadata service of EC2 only if
-// configured, and with --wait it logs a warning and tries again.
+// the database or the bucket is unavailable. It must call the EC2 metadata service only if
+// configured, and with --wait it must log a warning and try again.
 func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 	binary := buildBinary(t)
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,7 +37,7 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 		args, env []string
 		says      string
 		warns     bool
-		asks      bool // the metadata service
+		asks      bool // calls the metadata service
 	}{
 		"database":    {[]string{"--database-url", "postgres://x:secret@" + down + "/x"}, nil, "--database-url postgres://x:xxxxx@" + down, false, false},
 		"wait":        {[]string{"--wait", "1500ms", "--database-url", "postgres://x@" + down + "/x"}, nil, "--database-url postgres://x@" + down, true, false},
@@ -55,7 +55,7 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 			err := command.Run()
 			var last []string // lines that are not log lines
 			for line := range strings.Lines(stderr.String()) {
-				// The credential providers of the SDK, which log for themselves, are the exception.
+				// The credential providers of the AWS SDK log by themselves.
 				if !strings.HasPrefix(line, "{") && !(c.asks && strings.HasPrefix(line, "SDK ")) {
 					last = append(last, line)
 				}
@@ -73,8 +73,8 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 	}
 }
 
-// TestPreviewProcessStartsEarly checks that a preview process works before the packages of the
-// server are initialized, which takes longer than a small preview.
+// TestPreviewProcessStartsEarly checks that a preview process starts its work before the packages
+// of the server are initialized, which takes longer than a small preview.
 func TestPreviewProcessStartsEarly(t *testing.T) {
 	empty, err := os.Open(os.DevNull)
 	if err != nil {

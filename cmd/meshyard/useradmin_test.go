@@ -9,7 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// TestUserCommands administers users of a running server.
+// TestUserCommands checks the commands that administer the users of a running server.
 func TestUserCommands(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
@@ -21,7 +21,7 @@ func TestUserCommands(t *testing.T) {
 				database = pgtest.Database(t)
 			}
 			c := newCatalogue(t, binary, database)
-			server := c.serve() // creates admin
+			server := c.serve() // creates the user admin
 			for _, name := range []string{"ada", "bob"} {
 				c.run("user", "create", name)
 			}

@@ -29,7 +29,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// things is how many things the account has that is moved. "make test-account" moves 200.
+// things returns the number of things of the account that is imported. "make test-account" sets it
+// to 200.
 func things(t *testing.T) int {
 	t.Helper()
 	n, err := strconv.Atoi(os.Getenv("MESHYARD_TEST_THINGS"))
@@ -39,7 +40,7 @@ func things(t *testing.T) int {
 	return n
 }
 
-// oldAccount fills the old service.
+// oldAccount creates the objects in the other service, which is also a Meshyard.
 type oldAccount struct {
 	t        *testing.T
 	s        *servertest.Server
@@ -63,7 +64,7 @@ func (o *oldAccount) user(name string) auth.Caller {
 	return auth.Caller{UserID: u.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
 }
 
-// upload uploads a model or an image with bytes of its own.
+// upload uploads a model or an image with unique content.
 func (o *oldAccount) upload(caller auth.Caller, name string) int64 {
 	o.t.Helper()
 	content := o.stl
@@ -105,8 +106,8 @@ func (o *oldAccount) make(caller auth.Caller, thing int64, name string, images .
 	}
 }
 
-// flaky is the old service behind a proxy that breaks connections, limits the rate and, at some
-// requests, interrupts the import.
+// flaky is a proxy in front of the other service. It breaks a connection, limits the rate and, at a
+// given request, interrupts the import.
 type flaky struct {
 	*httptest.Server
 	requests    atomic.Int64
@@ -121,7 +122,7 @@ func newFlaky(t *testing.T, old *servertest.Server) *flaky {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		ModifyResponse: func(r *http.Response) error {
-			// The URLs in answers lead to the proxy.
+			// Replace the URLs in responses by those of the proxy.
 			r.Header.Set("Location", strings.ReplaceAll(r.Header.Get("Location"), old.URL, f.URL))
 			text, err := io.ReadAll(r.Body)
 			if strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
@@ -140,7 +141,7 @@ func newFlaky(t *testing.T, old *servertest.Server) *flaky {
 		case n == 10:
 			http.Error(w, `{"error": "Too Many Requests"}`, http.StatusTooManyRequests)
 			return
-		case n == 30 && strings.HasPrefix(r.URL.Path, "/blobs/"): // half of the bytes
+		case n == 30 && strings.HasPrefix(r.URL.Path, "/blobs/"): // a response with too few bytes
 			w.Header().Set("Content-Length", "100000")
 		}
 		r.Header.Del("Accept-Encoding")
@@ -150,7 +151,8 @@ func newFlaky(t *testing.T, old *servertest.Server) *flaky {
 	return f
 }
 
-// TestImportAccount moves an account between two servers, and is interrupted three times.
+// TestImportAccount imports an account from one server into another. It interrupts the import three
+// times, and compares both accounts.
 func TestImportAccount(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, old *servertest.Server) {
 		ctx := context.Background()
@@ -200,7 +202,8 @@ func TestImportAccount(t *testing.T) {
 			c := must(legacyclient.New(ctx, flaky.URL, legacyclient.Options{Token: token(old, name)}))(t)
 			return account.Import(ctx, to.Store, c, map[string]string{"ada": "lovelace"}[name], nil)
 		}
-		// One of Zoe's things is deleted after her account moved: what refers to it is reported.
+		// One of Zoe's things is deleted after her account is imported. Objects that refer to it must be
+		// reported.
 		zoeReport := must(run("zoe", 0))(t)
 		if zoeReport.Things != 2 || len(zoeReport.Problems) > 0 {
 			t.Errorf("zoe: %+v", zoeReport)
@@ -242,7 +245,7 @@ func TestImportAccount(t *testing.T) {
 	}, func(s *config.Settings) { s.PreviewWorkers = 0 })
 }
 
-// view reads an account over REST.
+// view reads an account over the REST API.
 type view struct {
 	t    *testing.T
 	c    *servertest.Client
@@ -255,7 +258,7 @@ func (v *view) get(path string) (got any) {
 	return got
 }
 
-// list returns a list of objects, all pages of it.
+// list returns all pages of a list of objects.
 func (v *view) list(path string) (all []map[string]any) {
 	v.t.Helper()
 	for page := 1; ; page++ {
@@ -277,8 +280,8 @@ func (v *view) bytes(address any) string {
 	return string(v.c.Get(path).Want(v.t, 200).Bytes)
 }
 
-// account returns everything of the account that must be the same on both servers. It leaves out
-// the thing lost.
+// account returns everything in the account that must be the same on both servers. It omits the
+// thing lost.
 func (v *view) account(lost int64) map[string]any {
 	v.t.Helper()
 	all := map[string]any{}
@@ -286,7 +289,7 @@ func (v *view) account(lost int64) map[string]any {
 		id := string(must(json.Marshal(thing["id"]))(v.t))
 		is := v.get("/things/" + id).(map[string]any)
 		if is["is_published"] == 0.0 {
-			delete(is, "is_collected") // the list of the things in a collection lacks drafts
+			delete(is, "is_collected") // the list of things in a collection omits drafts
 		}
 		whole := map[string]any{"thing": is, "categories": v.get("/things/" + id + "/categories")}
 		for _, noun := range []string{"files", "images"} {
@@ -296,7 +299,7 @@ func (v *view) account(lost int64) map[string]any {
 				if noun == "images" {
 					address = f["sizes"].([]any)[0].(map[string]any)["url"]
 				}
-				if address != nil { // attachments have none, but a hash
+				if address != nil { // attachments have none, but they have a hash
 					f["bytes"] = v.bytes(address)
 				}
 			}
@@ -322,7 +325,7 @@ func (v *view) account(lost int64) map[string]any {
 	collections := v.list("/users/" + v.name + "/collections")
 	for _, c := range collections {
 		c["things"] = v.names(fmt.Sprintf("/collections/%v/things", c["id"]), lost)
-		delete(c, "count") // without what is lost
+		delete(c, "count") // it includes the omitted things
 	}
 	all["collections"] = collections
 	all["likes"] = v.names("/users/"+v.name+"/likes", lost)
@@ -333,7 +336,7 @@ func (v *view) account(lost int64) map[string]any {
 	return simple(all).(map[string]any)
 }
 
-// names returns the names of the things in a list, without the thing lost.
+// names returns the names of the things in a list, except the thing lost.
 func (v *view) names(path string, lost int64) (names []string) {
 	v.t.Helper()
 	for _, thing := range v.list(path) {
@@ -344,7 +347,8 @@ func (v *view) names(path string, lost int64) (names []string) {
 	return names
 }
 
-// simple removes ids, URLs, and what other users did from a value of JSON.
+// simple removes from a JSON value IDs, URLs, and counts and users, which depend on the server or
+// on other users.
 func simple(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
