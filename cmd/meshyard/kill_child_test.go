@@ -105,7 +105,7 @@ func (c *catalogue) try(args ...string) (stdout, stderr string, err error) {
 // process is a process of the binary. It is killed at the end of the test at the latest.
 type process struct {
 	*exec.Cmd
-	// Output may be read after the process has ended. A server writes its log to a file instead of
+	// Output may be read after the end of the process. A server writes its log to a file instead of
 	// stderr.
 	stdout, stderr bytes.Buffer
 	ended          chan struct{}

@@ -14,7 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// postForm uploads a file by the form that a path hands out and finalizes it, as old programs do.
+// postForm requests an upload form at a path, posts a file to it, and finalizes the upload, as
+// existing clients do.
 func postForm(t *testing.T, c *servertest.Client, path, name string, file []byte) *servertest.Response {
 	t.Helper()
 	var form struct {
@@ -32,8 +33,9 @@ func postForm(t *testing.T, c *servertest.Client, path, name string, file []byte
 	return c.Do("POST", stored.Header.Get("Location"), nil)
 }
 
-// An avatar and a cover are uploaded by the form. They show wherever the user does, need no token,
-// and replace those before, whose files and bytes go.
+// TestUserImages checks that avatars and covers can be uploaded by a form. They are shown wherever
+// the user is shown, need no token, and replace the previous image, whose file and content are
+// deleted.
 func TestUserImages(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, nobody := s.User("ada"), s.User("bob"), s.Client("")
@@ -74,7 +76,7 @@ func TestUserImages(t *testing.T) {
 			if status := nobody.Get(old).StatusCode; status != 404 {
 				t.Errorf("%s: the image before answers %d, want 404", old, status)
 			}
-			// Something else than an image changes nothing.
+			// A file that is not an image is rejected and changes nothing.
 			r := postForm(t, ada, path, "me.stl", []byte("solid a\nendsolid a\n")).Want(t, 400)
 			if !strings.Contains(string(r.Bytes), "must be one image") {
 				t.Errorf("%s with a model: %s", path, r.Bytes)
@@ -93,7 +95,7 @@ func TestUserImages(t *testing.T) {
 			t.Error("the avatar is gone after a garbage collection")
 		}
 
-		// GraphQL finalizes uploads of both kinds, and null removes an image.
+		// GraphQL finalizes pending and staged uploads, and null removes an image.
 		const update = `mutation ($input: UpdateProfileInput!) { updateProfile(input: $input) { user { avatarUrl coverUrl bio } } }`
 		var staged struct {
 			StageUserImage struct{ Upload struct{ FileID string } }
@@ -112,7 +114,7 @@ func TestUserImages(t *testing.T) {
 				t.Errorf("%s: %+v, want an error and no change", what, r.Errors)
 			}
 		}
-		for range 2 { // with the same effect
+		for range 2 { // the second time has the same effect
 			ada.Query(update, object{"input": object{"avatarId": servertest.ID(avatar)}}, new(any))
 		}
 		if got := shown("thumbnail"); got == before {
@@ -126,8 +128,9 @@ func TestUserImages(t *testing.T) {
 	}, derives)
 }
 
-// A deleted account is gone for everyone: nobody signs in to it, and what it owned is deleted with
-// its bytes. What others did stays, and comments keep their places without their texts.
+// TestDeleteAccount checks that a deleted account does not exist for anyone: the user cannot sign
+// in, and everything that the user owned is deleted with its content. Objects of other users stay,
+// and comments of the user keep their places without their texts.
 func TestDeleteAccount(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
@@ -174,7 +177,7 @@ func TestDeleteAccount(t *testing.T) {
 		for _, name := range []string{"ada", fmt.Sprintf("deleted-%v", id)} {
 			bob.Get("/users/"+name).Want(t, 404)
 		}
-		// The job ends soon. It may run again, also after it was interrupted.
+		// Wait for the job, and run it again, as after an interruption.
 		for end := time.Now().Add(time.Minute); bob.Get(fmt.Sprint("/things/", hers)).StatusCode != 404 && time.Now().Before(end); {
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -209,7 +212,7 @@ func TestDeleteAccount(t *testing.T) {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 
-		// The name is free again, and an administrator deletes other accounts.
+		// The name can be used again, and an administrator can delete other accounts.
 		again := s.User("ada")
 		if got := read(t, again.Get("/users/me")); got["id"] == id || got["first_name"] != "" {
 			t.Errorf("a new user of the name is %v", got)
@@ -226,8 +229,8 @@ func TestDeleteAccount(t *testing.T) {
 	}, func(c *config.Settings) { c.PreviewWorkers = 0 })
 }
 
-// Users report comments, moderators hide and restore them, and restore the makes that were hidden
-// with their thing.
+// TestSpamAndRestoring checks that users report comments, that moderators hide and restore them,
+// and that moderators restore makes that were hidden with their thing.
 func TestSpamAndRestoring(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
@@ -258,12 +261,12 @@ func TestSpamAndRestoring(t *testing.T) {
 		check("dismissed", staff, text+" false false 1")
 		ada.Do("POST", path+"/spam", nil).Want(t, 200)
 		staff.Do("POST", path+"/spam", nil).Want(t, 200)
-		staff.Do("POST", path+"/spam", nil).Want(t, 200) // once more
+		staff.Do("POST", path+"/spam", nil).Want(t, 200) // a second time
 		check("hidden", staff, " true false 0")
 		staff.Do("POST", path+"/restore", nil).Want(t, 200)
 		check("restored", ada, text+" false false 1")
 		bob.Do("DELETE", path, nil).Want(t, 200)
-		staff.Do("POST", path+"/restore", nil).Want(t, 400) // its text is gone
+		staff.Do("POST", path+"/restore", nil).Want(t, 400) // its text was deleted
 		check("deleted by its author", staff, " true false 0")
 
 		var made struct {

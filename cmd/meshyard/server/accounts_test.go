@@ -40,7 +40,7 @@ func confirmed(t *testing.T, s *servertest.Server, box *mailtest.Mailbox, ada *s
 	b.Post("/login/confirm", b.Get(link).Want(t, 200).Fields()).Want(t, 200)
 }
 
-// register fills in the form at a link.
+// register submits the registration form that a link leads to.
 func register(t *testing.T, b *servertest.Browser, link, name string, more url.Values) *servertest.Response {
 	t.Helper()
 	form := b.Get(link).Want(t, 200).Fields()
@@ -56,8 +56,8 @@ func register(t *testing.T, b *servertest.Browser, link, name string, more url.V
 	return b.Post(path, form)
 }
 
-// TestInvitations invites people by GraphQL, with and without mail, and checks that an invitation
-// works once.
+// TestInvitations checks invitations by GraphQL, with and without mail, and that an invitation can
+// be used once.
 func TestInvitations(t *testing.T) {
 	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
 		staff := s.Staff()
@@ -88,7 +88,7 @@ func TestInvitations(t *testing.T) {
 		if got := list(); got != `{"invitations":[{"email":"grace@example.org"}]}` {
 			t.Errorf("the list is %s", got)
 		}
-		// A name that is taken leaves the invitation as it was.
+		// An attempt with a name that is taken does not use up the invitation.
 		if r := register(t, s.Browser(), letter.Link(), "STAFF", nil); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "is taken") {
 			t.Errorf("a taken name: %d %s", r.StatusCode, r.Bytes)
 		}
@@ -109,7 +109,8 @@ func TestInvitations(t *testing.T) {
 		}
 		s.Browser().SignIn("grace", pass).Want(t, http.StatusSeeOther)
 
-		// An address that the person enters is not confirmed before they open the mail.
+		// An e-mail address that the user enters is not confirmed until the user opens the link in the
+		// mail.
 		_, link := invite(object{})
 		b = s.Browser()
 		register(t, b, link, "linus", url.Values{"email": {"linus@example.org"}}).Want(t, http.StatusSeeOther)
@@ -120,7 +121,7 @@ func TestInvitations(t *testing.T) {
 			t.Errorf("the mail is %+v", letter)
 		}
 
-		// Invitations end.
+		// An invitation cannot be used after it is revoked or has expired.
 		id, link := invite(object{})
 		works(link, true)
 		staff.Query(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, object{"id": id}, new(any))
@@ -145,14 +146,15 @@ func TestInvitations(t *testing.T) {
 	})
 }
 
-// TestPasswordReset resets a password by mail. Answers do not depend on whether there is an
-// account, links work once and are not kept, and a mail that is refused is sent again.
+// TestPasswordReset checks that a password can be reset by mail. Responses do not reveal whether an
+// account exists, links work once and are not stored, and a mail that the mail server rejects is
+// sent again.
 func TestPasswordReset(t *testing.T) {
 	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
 		ada := s.User("ada")
 		s.Password("ada", pass)
 		confirmed(t, s, box, ada, "ada@example.org")
-		s.User("bob") // who has no address
+		s.User("bob") // bob has no e-mail address
 		before := s.Browser()
 		before.SignIn("ada", pass).Want(t, http.StatusSeeOther)
 
@@ -207,7 +209,8 @@ func TestPasswordReset(t *testing.T) {
 		if got := ada.GraphQL(`{ me { username } }`, nil).Code(); got != "" {
 			t.Errorf("the access token after the reset: %s", got)
 		}
-		// Nothing in the database is the secret of a link, and one that is refused is written again.
+		// The secret of a link is not stored in any job, and a mail that is rejected is written again
+		// with a new link.
 		box.Refuse(1)
 		if err := s.Store.RequestMail(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil {
 			t.Fatal(err)
@@ -222,7 +225,7 @@ func TestPasswordReset(t *testing.T) {
 		if err := row.Scan(&found, &links); err != nil || found != 0 || links != 1 {
 			t.Errorf("%d jobs have the secret, %d links are kept (%v), want 0 and 1", found, links, err)
 		}
-		// A link of another purpose does nothing, and asking again and again sends no more mail.
+		// A link works only for its own purpose, and the number of mails to a user is limited.
 		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/invitation", 1)).Want(t, http.StatusNotFound)
 		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/confirm", 1)).Want(t, http.StatusNotFound)
 		for range 10 {
@@ -233,7 +236,7 @@ func TestPasswordReset(t *testing.T) {
 		if letters, err := s.Store.WriteLetters(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 0 {
 			t.Errorf("after many letters: %d more, %v", len(letters), err)
 		}
-		// One network does not ask for more.
+		// The number of requests of one network is limited.
 		status := 0
 		for range 30 {
 			if status = s.Browser().Post("/login/forgotten", url.Values{"name": {"nobody"}}).StatusCode; status != 200 {
@@ -247,7 +250,8 @@ func TestPasswordReset(t *testing.T) {
 	})
 }
 
-// TestEmailConfirmation confirms an e-mail address, which ends with the address.
+// TestEmailConfirmation checks that an e-mail address can be confirmed, and that a new address is
+// not confirmed.
 func TestEmailConfirmation(t *testing.T) {
 	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
 		b, ada := signedIn(t, s, "ada")
@@ -264,23 +268,23 @@ func TestEmailConfirmation(t *testing.T) {
 		}
 		first := change("ada@example.org")
 		state("<strong>ada@example.org</strong> is not confirmed")
-		// The same address again sends nothing; the page does.
+		// Setting the same address again sends no mail, but the form on the page does.
 		ada.Query(`mutation { updateProfile(input: {email: "ada@example.org", location: "Here"}) { user { id } } }`, nil, new(any))
 		b.Post("/login/email", b.Get("/login/password").Fields()).Want(t, 200)
 		again := box.Next().Link()
 		b.Get(again).Want(t, 200)
-		state("is not confirmed") // a program that checks links opens them
+		state("is not confirmed") // a link checker opens links, which must not confirm the address
 		b.Post("/login/confirm", b.Get(again).Fields()).Want(t, 200)
 		state("<strong>ada@example.org</strong> is confirmed")
 		s.Browser().Post("/login/confirm", url.Values{"token": {"x"}}).Want(t, http.StatusNotFound)
 		second := change("countess@example.org")
 		state("<strong>countess@example.org</strong> is not confirmed")
 		form := b.Get(first).Want(t, 200).Fields()
-		b.Post("/login/confirm", form).Want(t, http.StatusNotFound) // of the former address
+		b.Post("/login/confirm", form).Want(t, http.StatusNotFound) // of the previous address
 		b.Post("/login/confirm", b.Get(second).Fields()).Want(t, 200)
 		state("<strong>countess@example.org</strong> is confirmed")
 
-		// A deleted account leaves no link behind.
+		// The links of a deleted account stop working.
 		link := change("third@example.org")
 		ada.Query(`mutation { deleteAccount(input: {username: "me"}) { deletedId } }`, nil, new(any))
 		s.Browser().Get(link).Want(t, http.StatusNotFound)
@@ -288,7 +292,8 @@ func TestEmailConfirmation(t *testing.T) {
 	})
 }
 
-// TestChangePassword changes a password while signed in, which ends the other sessions.
+// TestChangePassword checks that a signed-in user can change the password, which ends the other
+// sessions.
 func TestChangePassword(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -306,7 +311,7 @@ func TestChangePassword(t *testing.T) {
 		}
 		b.Post("/login/password", set(pass, "short")).Want(t, http.StatusBadRequest)
 		b.PostFrom("cross-site", "/login/password", set(pass, "a new horse battery")).Want(t, http.StatusForbidden)
-		// A form of another session.
+		// The form of another session is rejected.
 		other.Post("/login/password", set(pass, "a new horse battery")).Want(t, http.StatusForbidden)
 		b.Post("/login/password", set(pass, "a new horse battery")).Want(t, 200)
 		if page := string(b.Get("/login").Bytes); !strings.Contains(page, "<strong>ada</strong>") {
@@ -317,7 +322,7 @@ func TestChangePassword(t *testing.T) {
 		}
 		s.Browser().SignIn("ada", "a new horse battery").Want(t, http.StatusSeeOther)
 		s.Browser().SignIn("ada", pass).Want(t, http.StatusForbidden)
-		// Without mail there is neither a reset nor a sign-up.
+		// On a server without mail, passwords cannot be reset and users cannot sign up.
 		s.Browser().Get("/login/forgotten").Want(t, http.StatusNotFound)
 		s.Browser().Post("/login/forgotten", url.Values{"name": {"ada"}}).Want(t, http.StatusNotFound)
 		s.Browser().Get("/signup").Want(t, http.StatusForbidden)
@@ -325,8 +330,8 @@ func TestChangePassword(t *testing.T) {
 	})
 }
 
-// TestRegistration creates accounts where registration is open: at once on a server that sends no
-// mail, and by a link on one that does.
+// TestRegistration creates accounts where registration is open: directly on a server without mail,
+// and by a link in a mail otherwise.
 func TestRegistration(t *testing.T) {
 	open := func(c *config.Settings) { c.Registration, c.AnonymousRead = true, true }
 	t.Run("without mail", func(t *testing.T) {

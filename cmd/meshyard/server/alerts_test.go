@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// timeline is the metrics of a server during an outage, as Prometheus would scrape them every 15
+// timeline is the metrics of a server during an outage, as Prometheus scrapes them every 15
 // seconds. promtool evaluates the alert rules in deploy/prometheus on it.
 type timeline struct {
 	t       *testing.T
@@ -21,10 +21,10 @@ type timeline struct {
 	scrapes []map[string]string // values by name and labels
 }
 
-// scraped is a value in the text format, with its name and labels.
+// scraped matches a sample in the text format of Prometheus, with its name, labels and value.
 var scraped = regexp.MustCompile(`(?m)^(meshyard_\w+(?:\{[^}]*\})?) (\S+)$`)
 
-// scrape adds a number of scrapes, between which nothing happens.
+// scrape scrapes the metrics once and adds the result n times, as if nothing happened in between.
 func (l *timeline) scrape(n int) {
 	l.t.Helper()
 	values := make(map[string]string)
@@ -34,11 +34,12 @@ func (l *timeline) scrape(n int) {
 	l.scrapes = append(l.scrapes, slices.Repeat([]map[string]string{values}, n)...)
 }
 
-// The scrapes before, during and after an outage: those of a minute, a minute, and six minutes.
+// The numbers of scrapes before, during and after an outage: one minute, one minute, and six
+// minutes.
 const scrapesBefore, scrapesDuring, scrapesAfter = 4, 4, 24
 
-// fire checks that just these alerts fire at the end of the outage, and none before or long after.
-// It does nothing if promtool is not installed.
+// fire checks that exactly these alerts fire at the end of the outage, and none before it and at
+// the end of the timeline. It does nothing if promtool is not installed.
 func (l *timeline) fire(alerts ...string) {
 	l.t.Helper()
 	promtool, err := exec.LookPath("promtool")
@@ -92,7 +93,7 @@ func (l *timeline) fire(alerts ...string) {
 	}
 }
 
-// series returns the names and labels that were scraped of the metrics in the rules.
+// series returns the scraped series, as names with labels, of the metrics that the rules use.
 func (l *timeline) series(rules string) []string {
 	used := make(map[string]bool)
 	for _, name := range regexp.MustCompile(`meshyard_\w+`).FindAllString(rules, -1) {

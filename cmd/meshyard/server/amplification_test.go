@@ -17,17 +17,17 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqltest"
 )
 
-// How the work of an operation is weighed, in units of cost: what a statement, a row and 10 KiB of
-// an answer took when costs were calibrated with the amplification part of the benchmark.
+// The weights of the work of an operation, in units of cost: what a statement, a row and 10 KiB of
+// a response took when costs were calibrated with the amplification part of the benchmark.
 const (
 	statementWork = 3.0
 	rowWork       = 0.5
 	answerWork    = 1.0 / (10 << 10)
 	parsingWork   = 10.0 // of any request
-	slack         = 4.0  // how many times a cost may be off
+	slack         = 4.0  // the factor that a cost may be off
 )
 
-// calibration is a row of the table of calibrated work: what one probe took.
+// calibration is a row of the calibration table: the cost and the work of one probe.
 type calibration struct {
 	Cost, Statements, Rows int64
 	KiB                    int64
@@ -40,8 +40,7 @@ func (c calibration) work() float64 {
 // affordable reports whether the work is within slack times the cost.
 func (c calibration) affordable() bool { return c.work() <= slack*(float64(c.Cost)+parsingWork) }
 
-// like reports whether the cost and the work are what they were when they were calibrated, within
-// slack.
+// like reports whether the cost and the work equal the calibrated ones within a factor of slack.
 func (c calibration) like(known calibration) bool {
 	within := func(a, b float64) bool { return a+parsingWork <= slack*(b+parsingWork) }
 	return within(c.work(), known.work()) && within(float64(c.Cost), float64(known.Cost)) && within(float64(known.Cost), float64(c.Cost))
@@ -49,10 +48,10 @@ func (c calibration) like(known calibration) bool {
 
 const calibrationTable = "testdata/amplification.tsv"
 
-// TestCostsFollowTheWork checks, for every field of the schema and the most expensive objects that
-// members can make, that the statements, rows and bytes that a field takes are within 4 times its
-// cost, and within 4 times what they were when costs were calibrated. -update writes the table
-// again, for when costs were calibrated again.
+// TestCostsFollowTheWork checks the statements, rows and bytes of every field of the schema, with
+// the most expensive objects that members can create. They must be within 4 times the cost of the
+// field, and within 4 times the values at the calibration. After a new calibration, -update writes
+// the table again.
 func TestCostsFollowTheWork(t *testing.T) {
 	table := readCalibration(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -65,7 +64,7 @@ func TestCostsFollowTheWork(t *testing.T) {
 			known, ok := table[p.Name]
 			c, accepted := m.measure(p.Document(1), func(c calibration) bool { return !*update && c.affordable() && c.like(known) })
 			if !accepted {
-				continue // too expensive to be asked for
+				continue // more expensive than the limit
 			}
 			found[p.Name] = c
 			switch {
@@ -84,8 +83,8 @@ func TestCostsFollowTheWork(t *testing.T) {
 	})
 }
 
-// TestNoCombinationIsCheap checks the same of random operations. `bench -only amplification-sqlite
-// -search 1h` tries more of them.
+// TestNoCombinationIsCheap checks that the work of random operations is within 4 times their cost.
+// `bench -only amplification-sqlite -search 1h` tries more of them.
 func TestNoCombinationIsCheap(t *testing.T) {
 	servertest.Sequential(t)
 	const operations = 60
@@ -104,7 +103,7 @@ func TestNoCombinationIsCheap(t *testing.T) {
 
 const worstRows = 200
 
-// meter counts what operations take on a server with the most expensive objects.
+// meter measures the work of operations on a server with the most expensive objects.
 type meter struct {
 	t     *testing.T
 	s     *servertest.Server
@@ -121,7 +120,7 @@ func newMeter(t *testing.T, s *servertest.Server) meter {
 		t.Fatal(err)
 	}
 	for _, statement := range append(graphqltest.WorstRows(owner, worstRows), "UPDATE things SET html_version = 1", "UPDATE users SET html_version = 1") {
-		// Jobs of the server write to the same rows.
+		// Jobs of the server update the same rows.
 		err := database.UnlessDeadlocked(func() error {
 			_, err := db.ExecContext(context.Background(), statement)
 			return err
@@ -133,8 +132,9 @@ func newMeter(t *testing.T, s *servertest.Server) meter {
 	return m
 }
 
-// measure counts what an operation takes. Where that is not fine, it counts again: the server also
-// folds counts and the like meanwhile. Accepted is whether its cost was within the limit.
+// measure returns the cost and the work of an operation. It measures up to four times until fine
+// returns true, and uses the smallest work, because jobs of the server add statements. accepted is
+// whether the cost is within the limit.
 func (m meter) measure(document string, fine func(calibration) bool) (c calibration, accepted bool) {
 	m.t.Helper()
 	c, accepted = m.once(document)
@@ -149,7 +149,7 @@ func (m meter) measure(document string, fine func(calibration) bool) (c calibrat
 	return c, accepted
 }
 
-// once runs an operation.
+// once runs an operation once.
 func (m meter) once(document string) (c calibration, accepted bool) {
 	m.t.Helper()
 	statements, rows := m.s.RequestStatements(), m.s.RequestRows()

@@ -57,7 +57,7 @@ func archiveFixture(t *testing.T, s *servertest.Server) *fixtureBuilder {
 	}
 	db := openDB(t, s).SQL()
 	for _, statement := range []string{
-		// So many that loading them can be interrupted between two batches.
+		// Enough rows that loading them can be interrupted between two batches.
 		"INSERT INTO downloads (user_id, file_id, thing_id, created_at) WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 1200) " +
 			"SELECT d.user_id, d.file_id, d.thing_id, d.created_at FROM n, (SELECT * FROM downloads ORDER BY id LIMIT 1) AS d",
 		"INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM downloads WHERE id NOT IN (SELECT id FROM new_downloads)",
@@ -77,7 +77,8 @@ func archiveFixture(t *testing.T, s *servertest.Server) *fixtureBuilder {
 	return p
 }
 
-// export makes an archive. If interrupted is true, it is interrupted again and again.
+// export creates an archive. If interrupted is true, it interrupts and continues the export several
+// times.
 func export(t *testing.T, s *servertest.Server, path string, e models.Export, interrupted bool) *archive.Manifest {
 	t.Helper()
 	for run := 1; ; run++ {
@@ -106,7 +107,7 @@ func export(t *testing.T, s *servertest.Server, path string, e models.Export, in
 	}
 }
 
-// importArchive imports an archive and interrupts that after each batch.
+// importArchive imports an archive. It interrupts and continues the import after each batch.
 func importArchive(t *testing.T, s *servertest.Server, path string, im models.ArchiveImport) *models.ArchiveReport {
 	t.Helper()
 	for run := 1; ; run++ {
@@ -139,7 +140,7 @@ func otherEngine(t *testing.T, change ...func(*config.Settings)) *servertest.Ser
 	return servertest.Start(t, "sqlite", change...)
 }
 
-// wantSound checks that rows and objects of a server agree, and its counts.
+// wantSound checks that the database, the bucket and the stored counts of a server are consistent.
 func wantSound(t *testing.T, s *servertest.Server) {
 	t.Helper()
 	err := s.Store.Check(context.Background(), time.Hour, true, func(problem string) { t.Error(problem) })
@@ -188,13 +189,13 @@ func wantSame(t *testing.T, a, b string) {
 	}
 }
 
-// TestArchive exports everything, imports it into the other engine, and exports that: both archives
-// are the same.
+// TestArchive exports everything, imports it on the other engine, and exports it again: both
+// archives must be identical.
 func TestArchive(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := context.Background()
 		p := archiveFixture(t, s)
-		p.set("own", "upload pending") // is not exported
+		p.set("own", "upload pending") // pending uploads are not exported
 		s.Fold()
 		dir := t.TempDir()
 		first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
@@ -241,7 +242,8 @@ func TestArchive(t *testing.T) {
 	})
 }
 
-// TestArchiveOfUser moves a user to a server of the other engine that has a user of that name.
+// TestArchiveOfUser imports the archive of a user on a server with the other engine, on which the
+// username is taken.
 func TestArchiveOfUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := context.Background()
@@ -282,7 +284,7 @@ func TestArchiveOfUser(t *testing.T) {
 			t.Errorf("the user: %+v", moved)
 		}
 
-		// Rows are the same ones, under the ids that were reported.
+		// The rows must be equal, except for the IDs that the import reported.
 		again := filepath.Join(t.TempDir(), "again.zip")
 		export(t, to, again, models.Export{User: "moved"}, false)
 		for _, noun := range []string{"things", "thing_tags", "imported_counts", "makes", "collections", "files"} {
@@ -303,7 +305,7 @@ func TestArchiveOfUser(t *testing.T) {
 				for _, key := range []string{"owner_id", "category_id", "tag_id", "target_id", "rendering_id"} {
 					delete(row, key)
 				}
-				if noun == "makes" { // of things that did not move
+				if noun == "makes" { // whose things were not exported
 					delete(row, "thing_id")
 				}
 			}
@@ -337,7 +339,7 @@ func rowsIn(t *testing.T, path, noun string) (rows []map[string]any) {
 	return rows
 }
 
-// TestDamagedArchive checks that nothing of a damaged archive is loaded.
+// TestDamagedArchive checks that a damaged archive is rejected and nothing of it is imported.
 func TestDamagedArchive(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		archiveFixture(t, s)

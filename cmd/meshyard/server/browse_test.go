@@ -9,8 +9,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// cube returns a cube of 12 triangles as ASCII STL. Only the first triangles are written, so the
-// cube is open if there are fewer than 12.
+// cube returns the first triangles of a cube of 12 as ASCII STL. With fewer than 12, the cube is
+// open.
 func cube(side float64, triangles int) []byte {
 	corners := [][3]float64{{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}
 	faces := [][3]int{{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {0, 1, 5}, {0, 5, 4}, {1, 2, 6}, {1, 6, 5}, {2, 3, 7}, {2, 7, 6}, {3, 0, 4}, {3, 4, 7}}

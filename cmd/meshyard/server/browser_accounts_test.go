@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mail/mailtest"
 )
 
-// TestBrowserAccounts follows the links of mails in a browser, as people do: an invitation, the
-// confirmation of an address, and the reset of a password. Then the account is deleted.
+// TestBrowserAccounts follows the links of mails in a browser: an invitation, the confirmation of
+// an e-mail address, and a password reset. Then it deletes the account.
 func TestBrowserAccounts(t *testing.T) {
 	box := mailtest.New(t, mailtest.Options{})
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) {

@@ -19,7 +19,7 @@ import (
 func TestBrowserAccessibility(t *testing.T) {
 	axe, err := os.ReadFile(filepath.Join(meshtest.Root(), "web", "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
-		t.Fatal(err) // npm ci installs it
+		t.Fatal(err) // it is installed by npm ci
 	}
 	s, pages := crowdedGallery(t)
 	v := visitGallery(t, s)

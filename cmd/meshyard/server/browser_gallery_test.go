@@ -15,12 +15,12 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
-// drawing lets Chromium draw in 3D without a graphics card.
+// drawing makes Chromium render WebGL without a graphics card.
 var drawing = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true),
 }
 
-// visitor uses the gallery in a browser.
+// visitor is a browser in which a user uses the gallery.
 type visitor struct {
 	*graphiqltest.Tab
 	t   testing.TB
@@ -34,7 +34,7 @@ func visitGallery(t testing.TB, s *servertest.Server, more ...chromedp.ExecAlloc
 	return v
 }
 
-// open loads a page of the gallery and waits until the program in the browser shows it.
+// open loads a page of the gallery and waits until the client-side code has rendered it.
 func (v *visitor) open(path string) {
 	v.t.Helper()
 	v.Do(v.t, "open "+path, chromedp.Navigate(v.url+path))
@@ -42,7 +42,7 @@ func (v *visitor) open(path string) {
 	v.settled()
 }
 
-// settled waits until the page has its data.
+// settled waits until the page has loaded its data.
 func (v *visitor) settled() {
 	v.t.Helper()
 	v.await("the data", `!document.querySelector('main .skeleton, main [aria-busy="true"]')`)
@@ -53,14 +53,14 @@ func (v *visitor) await(what, expression string) {
 	v.Await(v.t, "see "+what, expression)
 }
 
-// sees waits for a text on the page.
+// sees waits until the page contains a text.
 func (v *visitor) sees(text string) {
 	v.t.Helper()
 	v.await(text, fmt.Sprintf(`document.body.innerText.includes(%q)`, text))
 }
 
-// click clicks on the first visible link, button, tab or check box below the selector whose text or
-// label begins with a text.
+// click clicks the first visible link, button, summary or label below the selector within whose
+// text or accessible name starts with text.
 func (v *visitor) click(within, text string) {
 	v.t.Helper()
 	element := fmt.Sprintf(`[...document.querySelectorAll(%q)].flatMap(e => [...e.querySelectorAll('a, button, summary, label')])
@@ -82,7 +82,7 @@ func (v *visitor) signIn(name string) {
 	v.enter("#password", pass+"\r")
 }
 
-// signInAs opens the page to sign in, and then the home page.
+// signInAs signs in on the sign-in page, and waits for the home page.
 func (v *visitor) signInAs(name string) {
 	v.t.Helper()
 	v.Do(v.t, "open the page to sign in", chromedp.Navigate(v.url+"/login?next=/"))
@@ -90,7 +90,7 @@ func (v *visitor) signInAs(name string) {
 	v.await("who is signed in", `document.querySelector('#app')?.dataset.ready === '' && document.querySelector('header .bell')`)
 }
 
-// noProblems fails the test if the browser has reported any.
+// noProblems fails the test if the browser has reported problems.
 func (v *visitor) noProblems() {
 	v.t.Helper()
 	for _, problem := range v.Problems() {
@@ -98,7 +98,7 @@ func (v *visitor) noProblems() {
 	}
 }
 
-// scene is a gallery with a published thing of ada's. All users have the password.
+// scene is a gallery with a published thing of ada's. All users have the same password.
 type scene struct {
 	*servertest.Server
 	ada, bob, staff *servertest.Client
@@ -124,7 +124,7 @@ func newSceneOn(t testing.TB, engine string, change ...func(*config.Settings)) s
 	return c
 }
 
-// rendered waits until the previews of a thing are made or have failed.
+// rendered waits until the previews of a thing are generated or have failed.
 func rendered(t testing.TB, owner *servertest.Client, id int64) {
 	t.Helper()
 	for range 600 {

@@ -33,7 +33,7 @@ import (
 // bytes per second; -1 does not limit them.
 type networkConditions struct {
 	Offline            bool    `json:"offline"`
-	Latency            float64 `json:"latency"` // milliseconds
+	Latency            float64 `json:"latency"` // in milliseconds
 	DownloadThroughput float64 `json:"downloadThroughput"`
 	UploadThroughput   float64 `json:"uploadThroughput"`
 }
@@ -41,13 +41,13 @@ type networkConditions struct {
 // fast is a network without limits.
 var fast = networkConditions{DownloadThroughput: -1, UploadThroughput: -1}
 
-// network chooses how fast the network of the browser is.
+// network sets the network conditions of the browser.
 func (v *visitor) network(c networkConditions) {
 	v.t.Helper()
 	graphiqltest.Call(v.t, v.Tab, "choose the network", cdp.Command[networkConditions, cdp.Empty]{Method: "Network.emulateNetworkConditions"}, c)
 }
 
-// choose chooses files in the field that the selector finds.
+// choose selects files in the file input that the selector matches.
 func (v *visitor) choose(selector string, paths ...string) {
 	v.t.Helper()
 	v.await("the field "+selector, fmt.Sprintf(`document.querySelector(%q)`, selector))
@@ -62,15 +62,16 @@ func (v *visitor) downloads() string {
 	return dir
 }
 
-// lifeFiles are five models and two pictures that a user shares.
+// lifeFiles are the five models and two images that a user shares.
 var lifeFiles = []string{
 	"numpystl_HalfDonut_bin.stl", "3mfsamples_box.3mf", "khronos_BoxInterleaved.glb", "assimp_cube_with_vertexcolors.obj", "happly_platonic_shelf_ascii.ply",
 	"lib3mf_thumbnail.png", "picture.png",
 }
 
-// TestBrowserGallery follows people through the gallery: a visitor looks around, signs up by an
-// invitation, shares models, reacts to those of another user and reports one. A moderator decides,
-// and the new user leaves. On SQLite they have a slow network; with PostgreSQL, files are in S3.
+// TestBrowserGallery runs a complete user story in the gallery. A visitor browses, signs up with an
+// invitation, shares models, reacts to those of another user and reports one. A moderator decides
+// on the report, and the new user deletes the account. On SQLite the network is slow; with
+// PostgreSQL, files are in S3.
 func TestBrowserGallery(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
 		v, s := visitScene(t, "sqlite")
@@ -140,7 +141,7 @@ func live(t *testing.T, v *visitor, s scene) {
 	v.open("/")
 	v.signOut()
 
-	// Carla signs out of another browser, and leaves.
+	// Carla ends the session of another browser, and deletes her account.
 	s.Browser().SignIn("carla", pass).Want(t, 303)
 	v.signInAs("carla")
 	v.open("/settings")
@@ -152,7 +153,7 @@ func live(t *testing.T, v *visitor, s scene) {
 	v.await("that nobody is signed in", `location.pathname === '/' && document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)
 	v.noProblems()
 	s.Client("").Get("/carla").Want(t, 404)
-	for range 600 { // a job deletes what she shared
+	for range 600 { // a job deletes what she has shared
 		if s.Client("").Get(shared).StatusCode == 404 {
 			return
 		}
@@ -161,12 +162,12 @@ func live(t *testing.T, v *visitor, s scene) {
 	t.Errorf("%s is still there", shared)
 }
 
-// share shares a thing with all lifeFiles, downloads its archive, and returns its path.
+// share shares a thing with all lifeFiles, compares its ZIP archive, and returns the thing's path.
 func share(t *testing.T, v *visitor) string {
 	meshes := filepath.Join(meshtest.Root(), "testdata", "meshes")
 	var paths []string
 	for _, name := range lifeFiles {
-		if name == "picture.png" { // the same picture with another name and other bytes
+		if name == "picture.png" { // the same image with another name and other bytes
 			content := append(servertest.Mesh(t, "lib3mf_thumbnail.png"), "more"...)
 			paths = append(paths, filepath.Join(t.TempDir(), name))
 			if err := os.WriteFile(paths[len(paths)-1], content, 0o600); err != nil {
@@ -194,7 +195,7 @@ func share(t *testing.T, v *visitor) string {
 	v.Do(t, "wait for the archive", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		for {
 			if _, err := os.Stat(archive); err == nil {
-				return nil // the browser renames the file when it is complete
+				return nil // the browser renames the file when the download is complete
 			}
 			if _, err := chromedp.Sleep(50*time.Millisecond)(ctx, target); err != nil {
 				return err
@@ -237,7 +238,7 @@ func compareArchive(t *testing.T, archive string, paths []string) {
 	}
 }
 
-// react does all that a user can do with a thing of another user.
+// react performs every action that a user can perform on another user's thing.
 func react(t *testing.T, v *visitor, s scene) {
 	v.open(fmt.Sprintf("/thing:%d", s.thing))
 	v.click(".summary", "Like")
@@ -283,7 +284,7 @@ func react(t *testing.T, v *visitor, s scene) {
 }
 
 // TestBrowserGalleryUpload restarts the server while a browser with a slow network uploads models,
-// and loses a response later: everything arrives by itself, and nothing twice.
+// and later loses a response. The browser must upload everything without help, and nothing twice.
 func TestBrowserGalleryUpload(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
@@ -303,7 +304,7 @@ func TestBrowserGalleryUpload(t *testing.T) {
 			}
 			v.click("header", "Upload")
 			v.await("the page to upload", `document.querySelector('main .drop input')`)
-			// An upload takes longer than any step of this test may take.
+			// At this speed, an upload takes longer than the time limit of any step of this test.
 			v.network(networkConditions{Latency: 20, DownloadThroughput: 500_000, UploadThroughput: 5_000})
 			v.choose(`main .drop input`, paths...)
 			v.await("that an upload has begun", `[...document.querySelectorAll('.uploads progress')].some(e => e.value > 0 && e.value < 1)`)
@@ -342,7 +343,7 @@ func TestBrowserGalleryUpload(t *testing.T) {
 }
 
 // loseResponse makes the browser lose the response to the first GraphQL request whose body contains
-// a text. It returns whether that has happened.
+// text. The result is true once that has happened.
 func (v *visitor) loseResponse(text string) *atomic.Bool {
 	v.t.Helper()
 	lost, paused := new(atomic.Bool), make(chan *cdpfetch.EventRequestPaused, 100)
@@ -376,7 +377,7 @@ func (v *visitor) loseResponse(text string) *atomic.Bool {
 	return lost
 }
 
-// patiently waits like await, but as long as the program in the browser tries to reach the server.
+// patiently waits like await, but as long as the client-side code retries to reach the server.
 func (v *visitor) patiently(what, expression string) {
 	v.t.Helper()
 	for range 900 {
@@ -388,7 +389,7 @@ func (v *visitor) patiently(what, expression string) {
 	v.await(what, expression)
 }
 
-// repeatedSTL returns a binary STL file with the triangles of a real model several times.
+// repeatedSTL returns a binary STL file that contains the triangles of a real model several times.
 func repeatedSTL(t testing.TB, times int) []byte {
 	t.Helper()
 	donut := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")

@@ -23,11 +23,11 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
-// galleryPage is a page of the gallery for [crowdedGallery].
+// galleryPage is a page of the gallery that crowdedGallery returns.
 type galleryPage struct{ name, path string }
 
 // crowdedGallery returns a server with things, makes, comments and reports by several users, and
-// the paths of one page of each kind.
+// one page of each kind.
 func crowdedGallery(t testing.TB) (*servertest.Server, []galleryPage) {
 	t.Helper()
 	s := newScene(t)
@@ -74,7 +74,7 @@ func crowdedGallery(t testing.TB) (*servertest.Server, []galleryPage) {
 	}
 }
 
-// smallModels returns the paths of models that a preview can be made of quickly.
+// smallModels returns the paths of models whose previews are generated quickly.
 func smallModels(t testing.TB) []string {
 	t.Helper()
 	return slices.DeleteFunc(servertest.Meshes(t), func(path string) bool {
@@ -83,20 +83,20 @@ func smallModels(t testing.TB) []string {
 	})
 }
 
-// scheme chooses light or dark.
+// scheme sets the color scheme: light or dark.
 func (v *visitor) scheme(name string) {
 	v.t.Helper()
 	graphiqltest.Call(v.t, v.Tab, "choose the scheme", emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }
 
-// size chooses the size of the screen.
+// size sets the size of the screen.
 func (v *visitor) size(size image.Point) {
 	v.t.Helper()
 	graphiqltest.Call(v.t, v.Tab, "choose the size", emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(size.X), Height: int64(size.Y), DeviceScaleFactor: 1, Mobile: size.X < 500})
 }
 
-// TestGalleryContactSheet draws all pages in three widths and both schemes into the picture that
-// MESHYARD_CONTACT_SHEET names.
+// TestGalleryContactSheet takes screenshots of all pages in three widths and both color schemes,
+// and writes them to the image file in MESHYARD_CONTACT_SHEET.
 func TestGalleryContactSheet(t *testing.T) {
 	target := os.Getenv("MESHYARD_CONTACT_SHEET")
 	if target == "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
-// TestBrowserGalleryPictures opens pages on a phone. The program must show the pictures that the
-// server's page has loaded, in a size that fits, and nothing may move.
+// TestBrowserGalleryPictures opens pages on a phone. The client-side code must show the images that
+// the server-rendered page has loaded, in a suitable size, and cause no layout shift.
 func TestBrowserGalleryPictures(t *testing.T) {
 	s := newScene(t)
 	for i := range 5 {

@@ -17,8 +17,8 @@ import (
 	"github.com/meshyard/meshyard/internal/oidc/oidctest"
 )
 
-// useSession acts like a user who has just signed in: they run a query in GraphiQL, make a token on
-// the page, use it in a program, revoke it and sign out.
+// useSession acts like a user who has just signed in. It runs a query in GraphiQL, creates a token
+// on the token page, uses it in an API client, revokes it and signs out.
 func useSession(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab, username string) {
 	t.Helper()
 	tab.Visit(t, s.URL+"/graphiql")
@@ -60,7 +60,8 @@ func signOut(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab) {
 	tab.Execute(t, "UNAUTHENTICATED")
 }
 
-// A user signs in with a password, and a page of another origin cannot use the session.
+// TestBrowserSession checks that a user signs in with a password, and that a page of another origin
+// cannot use the session.
 func TestBrowserSession(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	s.User("ada")
@@ -89,16 +90,15 @@ func TestBrowserSession(t *testing.T) {
 	tab.Do(t, "ask from a page of the server", chromedp.Navigate(s.URL+"/developers"), chromedp.Evaluate[chromedp.Void](`void `+own))
 	tab.Await(t, "be answered", `document.body.textContent.startsWith('answer ') && document.body.textContent.includes('ada')`)
 	for _, path := range []string{"/header", "/"} {
-		// The same host on another port is the same site, so that the browser could send the
-		// cookie.
+		// The same host with another port is the same site, so the browser may send the cookie.
 		tab.Do(t, "ask from another origin", chromedp.Navigate(evil.URL+path))
 		tab.Await(t, "be refused", `document.body.textContent.startsWith('answer blocked: ')`)
 	}
 	signOut(t, s, tab)
 }
 
-// Users of two kinds of providers sign in, come to a working token, and sign out: one provider puts
-// all claims into the ID token, the other one returns them from UserInfo only.
+// TestBrowserOpenID checks sign-in, a working token and sign-out with two kinds of OpenID
+// providers: one puts all claims into the ID token, the other one returns them only from UserInfo.
 func TestBrowserOpenID(t *testing.T) {
 	claims := oidctest.Claims{"sub": "1", "preferred_username": "ada", "email": "ada@id.example", "email_verified": true, "groups": []string{"makers"}}
 	for name, prepare := range map[string]func(i *oidctest.Issuer){

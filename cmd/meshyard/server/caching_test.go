@@ -14,8 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// TestPublicCaching puts a shared cache in front of the server, which keeps what is public by URL
-// alone, and checks that no caller gets a response made for another.
+// TestPublicCaching puts a shared cache in front of the server, which stores public responses by
+// URL only, and checks that no caller gets a response to another caller.
 func TestPublicCaching(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada", auth.Read, auth.Write), s.User("bob", auth.Read, auth.Write)
@@ -28,7 +28,7 @@ func TestPublicCaching(t *testing.T) {
 		persisted := func(document string) string {
 			sum := sha256.Sum256([]byte(document))
 			extensions := fmt.Sprintf(`{"persistedQuery":{"version":1,"sha256Hash":"%s"}}`, hex.EncodeToString(sum[:]))
-			// Sent with its text once, from then on by its hash.
+			// Send the document once; later requests send only its hash (persisted query).
 			ada.Get("/graphql?"+url.Values{"query": {document}, "extensions": {extensions}}.Encode()).Want(t, 200)
 			return "/graphql?" + url.Values{"extensions": {extensions}}.Encode()
 		}

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestPrivateCollection checks that others see nothing of a private collection, by either API, and
-// that counts follow its visibility.
+// TestPrivateCollection checks that a private collection is invisible to other users in both APIs,
+// and that counts follow its visibility.
 func TestPrivateCollection(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -84,8 +84,8 @@ func TestPrivateCollection(t *testing.T) {
 	})
 }
 
-// TestReorder orders the things of a collection, and the files and images of a thing, each by one
-// call.
+// TestReorder checks that one call orders the things of a collection, and the files and images of a
+// thing.
 func TestReorder(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -169,7 +169,7 @@ func TestReorder(t *testing.T) {
 			t.Errorf("the cover is %s, want the image %s of the featured thing", got, images[1])
 		}
 
-		// Files and images.
+		// Order files and images.
 		thing := ada.Thing("Many")
 		var ids []int64
 		for i := range 3 {

@@ -13,8 +13,9 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// However much one caller asks for at once, in one operation or in many, few of its statements and
-// transactions are under way: the other connections are free for others.
+// TestOneCallerLeavesConnections checks that the concurrent statements and transactions of one
+// caller are limited, however much the caller requests in one operation or in many. The other
+// connections stay available to other callers.
 func TestOneCallerLeavesConnections(t *testing.T) {
 	anonymous := func(s *config.Settings) { s.AnonymousRead = true }
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

@@ -119,8 +119,8 @@ func TestFinalizeAgainstDelete(t *testing.T) {
 				ada.Get(fmt.Sprintf("/files/%d", id)).Want(t, http.StatusNotFound)
 			}
 		}
-		// If the delete came first, the bytes may have been promoted already, and garbage
-		// collection removes them.
+		// If the delete came first, the content may have been promoted already. Then garbage collection
+		// removes it.
 		if _, err := s.Store.CollectGarbage(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
 		}

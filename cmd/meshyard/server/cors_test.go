@@ -17,7 +17,8 @@ import (
 func TestPagesOfOtherSites(t *testing.T) {
 	t.Parallel()
 	const friend, stranger = "https://app.example.org", "https://app.example.org.evil.example"
-	for setting, want := range map[string]map[string]string{ // what is allowed, by origin
+	// The values are the expected Access-Control-Allow-Origin, by origin of the page.
+	for setting, want := range map[string]map[string]string{
 		"*":                               {friend: "*", stranger: "*", "null": "*"},
 		"http://localhost:3000," + friend: {friend: friend, stranger: "", "null": "", "https://APP.example.org": "", "http://app.example.org": ""},
 		"none":                            {friend: "", stranger: "", "null": ""},

@@ -14,12 +14,12 @@ import (
 )
 
 // deletionFixture is a catalogue with a thing to delete, and with every kind of object that can be
-// attached to it. Every text that must disappear with it contains "zeppelin".
+// attached to it. Texts that must disappear with the thing contain "zeppelin".
 type deletionFixture struct {
 	s                                  *servertest.Server
 	ada, bob, cyd                      *servertest.Client
 	thing, ancestor, remix             int64
-	stl, png                           int64 // ada's, on the thing
+	stl, png                           int64 // ada's, of the thing
 	make, makePicture                  int64 // bob's
 	comment, attachment                int64 // bob's, on the thing
 	reply                              int64 // cyd's
@@ -135,7 +135,7 @@ func (h *deletionFixture) lists() (paths []string) {
 const everywhere = `{ me { downloads(first: 100) { nodes { thing { name } file { name } } } downloadedThings { nodes { name } } likedThings { nodes { name } } collections { nodes { things { nodes { name } } } } makes { nodes { thing { name } } } things { nodes { name files { name } } } }
 	things(first: 100) { nodes { name ancestors { nodes { name } } remixes { nodes { name } } } } comments(first: 100) { nodes { body files { name } target { ... on Make { name thing { name } } ... on Thing { name } } } } }`
 
-// seen returns where a user can see the thing or an object that is attached to it.
+// seen returns all places where a user can see the thing or an object that is attached to it.
 func (h *deletionFixture) seen(t *testing.T) (found []string) {
 	t.Helper()
 	for name, c := range map[string]*servertest.Client{"ada": h.ada, "bob": h.bob, "cyd": h.cyd} {
@@ -170,8 +170,8 @@ func (h *deletionFixture) collected(t *testing.T, contents int) {
 	}
 }
 
-// remains checks that bob's make exists without its thing, with its images and comments and the
-// counts of them.
+// remains checks that bob's make exists without its thing, and still has its images, its comments
+// and their counts.
 func (h *deletionFixture) remains(t *testing.T) {
 	t.Helper()
 	var got struct {
@@ -200,7 +200,7 @@ func (h *deletionFixture) remains(t *testing.T) {
 			t.Errorf("GET /copies/%d: thing %v, want an empty object", h.make, o["thing"])
 		}
 	}
-	// It can be used as before.
+	// The make can be used as before.
 	h.cyd.Do("POST", fmt.Sprintf("/copies/%d/comments", h.make), object{"body": "Still flies."}).Want(t, 200)
 	h.ada.Do("POST", fmt.Sprintf("/copies/%d/likes", h.make), nil).Want(t, 200)
 	more := h.bob.Upload("more.png", append(servertest.Mesh(t, "lib3mf_thumbnail.png"), 3))
@@ -270,8 +270,8 @@ func TestDeletedThingIsGone(t *testing.T) {
 	})
 }
 
-// TestDownloadOfWhatOutlivedItsThing checks that files that outlive a thing can be downloaded, also
-// by a tracked download, which adds nothing to a history.
+// TestDownloadOfWhatOutlivedItsThing checks that files that remain after their thing is deleted can
+// be downloaded. A tracked download of them adds nothing to the history.
 func TestDownloadOfWhatOutlivedItsThing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		h := newDeletionFixture(t, s)
@@ -308,7 +308,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 		// Delete a file.
 		own := addresses(h.stl)
 		h.bob.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 403)
-		// It does not belong to this thing.
+		// A file of another thing is not found.
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.bystander, h.stl), nil).Want(t, 404)
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 200)
 		h.ada.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", h.thing, h.stl), nil).Want(t, 404)
@@ -335,7 +335,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 		}
 		h.collected(t, 1)
 
-		// Delete a comment: its place stays, for the replies to it.
+		// Delete a comment: a placeholder remains for the replies to it.
 		own = addresses(h.attachment)
 		h.cyd.Do("DELETE", fmt.Sprintf("/comments/%d", h.comment), nil).Want(t, 403)
 		for range 2 {
@@ -407,7 +407,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 				t.Errorf("GET %s shows the make: %s", path, text)
 			}
 		}
-		// The make had three contents, and a pending upload shares the bytes of another.
+		// The make had three contents. A pending upload shares its bytes with one of the other files.
 		h.collected(t, 3)
 		if o := read(t, h.cyd.Get(fmt.Sprintf("/things/%d", h.thing))); o["make_count"] != 0.0 || o["name"] != "Zeppelin" {
 			t.Errorf("the thing is %v", o)
@@ -415,7 +415,7 @@ func TestDeletedPartIsGone(t *testing.T) {
 	})
 }
 
-// TestTagsAreThoseInUse checks that a tag exists as long as a published thing has it.
+// TestTagsAreThoseInUse checks that a tag exists only while a published thing has it.
 func TestTagsAreThoseInUse(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -445,8 +445,8 @@ func TestTagsAreThoseInUse(t *testing.T) {
 	})
 }
 
-// TestDeleteBesideAll checks that concurrent operations on a thing, its makes and its comments
-// while it is deleted cause no internal errors, and leave no objects behind.
+// TestDeleteBesideAll checks that operations on a thing, its makes and its comments that run
+// concurrently with its deletion cause no internal errors, and leave no objects behind.
 func TestDeleteBesideAll(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, cyd := s.User("ada"), s.User("bob"), s.User("cyd")
@@ -542,8 +542,8 @@ func TestDeleteBesideAll(t *testing.T) {
 	})
 }
 
-// TestLookBesideDelete checks that reading lists while their elements are deleted returns what
-// exists and causes no internal errors.
+// TestLookBesideDelete checks that reading lists while their entries are deleted returns the
+// existing entries and causes no internal errors.
 func TestLookBesideDelete(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -592,16 +592,16 @@ func TestLookBesideDelete(t *testing.T) {
 	})
 }
 
-// TestDeleteWaitsWithOthers checks that an operation that waits for a row together with a delete
-// succeeds, and leaves nothing behind. On SQLite, writers run one after the other from their first
-// statement on, so there is nothing to wait for.
+// TestDeleteWaitsWithOthers checks that an operation that waits for a row lock together with a
+// delete succeeds, and leaves nothing behind. SQLite serializes writers from their first statement,
+// so there is nothing to wait for.
 func TestDeleteWaitsWithOthers(t *testing.T) {
 	t.Parallel()
 	deleteThing := func(h *deletionFixture) int {
 		return h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).StatusCode
 	}
 	for name, test := range map[string]struct {
-		held          string // the row that both wait for
+		held          string // the row whose lock both wait for
 		first, second func(h *deletionFixture, upload int64) int
 		by            func(h *deletionFixture) *servertest.Client
 		after         func(t *testing.T, h *deletionFixture, upload int64)
@@ -682,7 +682,7 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			h := newDeletionFixture(t, servertest.Start(t, "postgres"))
-			h.s.Fold() // so that no job waits too
+			h.s.Fold() // so that no job waits for the lock too
 			upload := test.by(h).Upload("late.stl", []byte("solid late"))
 			db := openDB(t, h.s).SQL()
 			holding, err := db.Begin()
@@ -729,8 +729,8 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 	}
 }
 
-// TestOnlyModelStays checks that the only model of a published thing is not deleted, unless the
-// program says that it uploads another one, as programs for the REST API do.
+// TestOnlyModelStays checks that the only model of a published thing cannot be deleted, unless the
+// client announces that it will upload another one, as clients of the REST API do.
 func TestOnlyModelStays(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -23,9 +23,9 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// TestExecutorsAgree runs random queries on the executor that gqlgen generates and on ours: the
-// data must be equal, and so must the errors, in any order. MESHYARD_DIFFERENTIAL is the number of
-// queries on each engine.
+// TestExecutorsAgree runs random queries with the executor that gqlgen generates and with this
+// project's executor. The data must be equal, and so must the errors, in any order.
+// MESHYARD_DIFFERENTIAL is the number of queries on each engine.
 func TestExecutorsAgree(t *testing.T) {
 	count := 1_000
 	if n, err := strconv.Atoi(os.Getenv("MESHYARD_DIFFERENTIAL")); err == nil {
@@ -55,7 +55,7 @@ func TestExecutorsAgree(t *testing.T) {
 			q := randomQuery{Rand: rand.New(rand.NewPCG(uint64(seed), 7)), schema: ours.Schema(), ids: ids, variables: make(map[string]any)}
 			text := q.operation()
 			document, errs := gqlparser.LoadQueryWithRules(ours.Schema(), text, rules.NewDefaultRules())
-			// The generator does not know how fragments in fragments combine.
+			// The generator does not check whether nested fragments conflict when they are merged.
 			if len(errs) > 0 && (strings.Contains(errs[0].Message, "introspection depth") || strings.Contains(errs[0].Message, "return conflicting types")) {
 				continue
 			}
@@ -64,7 +64,7 @@ func TestExecutorsAgree(t *testing.T) {
 			}
 			ctx := callers[q.IntN(len(callers))]
 			want, wantErrors := runQuery(ctx, theirs, document, q.variables)
-			for range 2 { // the second run uses the plan of the first
+			for range 2 { // the second run uses the cached plan of the first
 				got, gotErrors := runQuery(ctx, ours, document, q.variables)
 				if got != want || !slices.Equal(gotErrors, wantErrors) {
 					t.Fatalf("query %d: %s\n%v\nours: %s\n%s\ngqlgen's: %s\n%s", seed, text, q.variables, got, gotErrors, want, wantErrors)
@@ -109,14 +109,14 @@ type randomQuery struct {
 	schema *ast.Schema
 	ids    []string
 
-	left      int // fields that may still be generated
+	left      int // number of fields that may still be generated
 	aliases   int
 	declared  []string // variables
 	variables map[string]any
 	fragments []string
 }
 
-// unstable are fields whose values depend on the time of the call.
+// unstable are fields whose values depend on the time of the call or on chance.
 var unstable = []string{"Popularity.score", "PopularityDay.points", "File.directUrl", "DeprecatedCall.calledAt", "Query.randomThings"}
 
 func (q *randomQuery) operation() string {
@@ -159,7 +159,8 @@ func (q *randomQuery) selection(of *ast.Definition, depth int) string {
 	return b.String()
 }
 
-// candidates returns the fields of a type that may be selected; at the maximum depth, only scalars.
+// candidates returns the fields of a type that may be selected. At the maximum depth, these are
+// only scalars.
 func (q *randomQuery) candidates(of *ast.Definition, depth int) (fields []*ast.FieldDefinition) {
 	for _, f := range of.Fields {
 		composite := q.schema.Types[f.Type.Name()].IsCompositeType()
@@ -168,7 +169,7 @@ func (q *randomQuery) candidates(of *ast.Definition, depth int) (fields []*ast.F
 		}
 		fields = append(fields, f)
 		if composite && depth < 5 {
-			fields = append(fields, f) // rather than scalars
+			fields = append(fields, f) // twice as likely as scalars
 		}
 	}
 	return fields
@@ -196,8 +197,8 @@ func (q *randomQuery) field(f *ast.FieldDefinition, depth int) string {
 	return text
 }
 
-// alias returns an alias for a field, because two fields with one response name must not have
-// different arguments. Fields without arguments may share an alias, and are merged.
+// alias returns a unique alias for a field with arguments: two fields with the same response name
+// must have the same arguments. Fields without arguments may share a response name, and are merged.
 func (q *randomQuery) alias() string {
 	q.aliases++
 	return "a" + strconv.Itoa(q.aliases) + ": "
@@ -220,7 +221,7 @@ func (q *randomQuery) variable(of string, value any) string {
 	return "$" + name
 }
 
-// value generates an argument, valid or not, of the correct type.
+// value generates an argument of the correct type, whose value may be invalid.
 func (q *randomQuery) value(t *ast.Type, name string) string {
 	if !t.NonNull && q.IntN(15) == 0 {
 		return "null"

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestDraftsStaySecret checks that nothing reveals a draft to anyone but its owner: no list,
-// search, count or neighbour.
+// TestDraftsStaySecret checks that nothing reveals a draft to users other than its owner: no list,
+// search, count or related object.
 func TestDraftsStaySecret(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// A form learns all faults of an input from one request.
+// TestAllFaultsOfAnInput checks that one response reports all errors of an input.
 func TestAllFaultsOfAnInput(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -64,7 +64,7 @@ func TestAllFaultsOfAnInput(t *testing.T) {
 				t.Errorf("%s: got %q %d, want %q %d", c.name, got, limits, c.want, c.limits)
 			}
 		}
-		// REST lists the same faults by the names of its parameters.
+		// REST reports the same errors, with the names of its parameters.
 		var refused struct {
 			Message string
 			Errors  []string
@@ -91,7 +91,7 @@ func TestDocumentErrors(t *testing.T) {
 	for document, want := range map[string]apierror.Code{
 		"{ me { id }":    apierror.ParseFailed,
 		"{ mee { id } }": apierror.ValidationFailed,
-		"query ($id: ID!) { thing(id: $id) { id } }": apierror.BadInput, // without the variable
+		"query ($id: ID!) { thing(id: $id) { id } }": apierror.BadInput, // the variable is missing
 	} {
 		if result := ada.GraphQL(document, nil); result.Code() != string(want) {
 			t.Errorf("%s: got %+v, want %s", document, result.Errors, want)
@@ -106,7 +106,7 @@ func TestDocumentErrors(t *testing.T) {
 	}
 }
 
-// The tables of docs/errors.md contain every code.
+// TestErrorCodesAreDocumented checks that the tables of docs/errors.md contain every error code.
 func TestErrorCodesAreDocumented(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join(meshtest.Root(), "docs", "errors.md"))
 	if err != nil {
@@ -127,7 +127,7 @@ func TestErrorCodesAreDocumented(t *testing.T) {
 	}
 }
 
-// TestInvalidJSON checks that both APIs say where a body stops being JSON, and why.
+// TestInvalidJSON checks that both APIs report the position and the cause of a JSON syntax error.
 func TestInvalidJSON(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

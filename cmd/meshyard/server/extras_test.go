@@ -11,12 +11,14 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// togetherFields selects what a query reads together with a thing and its creator.
+// togetherFields are the fields that a query reads in the same statement as a thing and its
+// creator.
 const togetherFields = `isLiked isCollected isWatched descriptionHtml instructionsHtml fileCount models: fileCount(kinds: [MODEL])
 	tags { name slug thingCount } category { name slug parent { name slug parent { name } } } creator { username isFollowed avatarUrl(width: 64, height: 64) }`
 
-// TestReadTogether checks that what a query reads in the statement of a thing or of a user is what
-// a mutation reads, which loads each of it by a statement of its own.
+// TestReadTogether checks that fields which a query reads in the same statement as a thing or a
+// user have the same values in the response to a mutation, which loads each of them by a separate
+// statement.
 func TestReadTogether(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -35,7 +37,7 @@ func TestReadTogether(t *testing.T) {
 			bob.Query(`mutation ($id: ID!) { `+of+`(input: {id: $id}) { thing { id } } }`, vars, new(any))
 		}
 		type read struct{ Thing json.RawMessage }
-		yes := 0 // marks
+		yes := 0 // number of fields that are true
 		for _, step := range []struct {
 			name string
 			do   func()
@@ -72,14 +74,14 @@ func TestReadTogether(t *testing.T) {
 				Things struct{ Nodes []json.RawMessage }
 			}
 			bob.Query(`{ things(first: 5) { nodes { `+togetherFields+` } } }`, nil, &listed)
-			// The tree of categories is read whole because of the count.
+			// The thing count makes this query read the complete category tree.
 			var whole struct {
 				Thing struct{ Category json.RawMessage }
 			}
 			bob.Query(`query ($id: ID!) { thing(id: $id) { category { name slug parent { name slug parent { name } } } c: category { thingCount } } }`, vars, &whole)
 			var loaded struct{ WatchThing read }
 			bob.Query(`mutation ($id: ID!) { watchThing(input: {id: $id}) { thing { `+togetherFields+` } } }`, vars, &loaded)
-			// The mutation watches the thing.
+			// Only the mutation has marked the thing as watched.
 			want := strings.Replace(string(loaded.WatchThing.Thing), `"isWatched":true`, `"isWatched":false`, 1)
 			if d := cmp.Diff(want, string(one.Thing)); d != "" {
 				t.Errorf("%s: a thing is not what a mutation returns (-want +got):\n%s", step.name, d)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestPause checks that work takes at most a tenth of the time, and that long work pauses for
+// TestPause checks that the pause after work is nine times as long as the work, and at most
 // maxPause.
 func TestPause(t *testing.T) {
 	for took, paused := range map[time.Duration]time.Duration{

@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// form is a staged upload as a client receives it.
+// form is the upload form of a staged upload, as a client receives it.
 type form struct {
 	Action string            `json:"action"`
 	Fields map[string]string `json:"fields"`
@@ -54,18 +54,18 @@ func TestFormUpload(t *testing.T) {
 		stl, png := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
 		f := stage(t, w.ada, fmt.Sprintf("/things/%d/files", w.thing), "cube.stl")
 		to := f.Fields["success_action_redirect"]
-		w.ada.Do("POST", to, nil).Want(t, 404) // no bytes yet
+		w.ada.Do("POST", to, nil).Want(t, 404) // no file was posted yet
 		r := f.post(w.ada, stl, "bucket").Want(t, 200)
 		if r.Header.Get("Location") != to {
 			t.Errorf("Location %q, want %q", r.Header.Get("Location"), to)
 		}
-		f.post(w.ada, stl).Want(t, 200) // repeated, as after a lost response
+		f.post(w.ada, stl).Want(t, 200) // posted again, as after a lost response
 		o := read(t, w.ada.Do("POST", to, "null"))
 		if o["name"] != "cube.stl" || o["size"] != float64(len(stl)) || fmt.Sprintf("%s/files/%v/finalize", s.URL, o["id"]) != to {
 			t.Errorf("finalized %v", o)
 		}
 		read(t, w.ada.Get(to))
-		f.post(w.ada, stl).Want(t, 403) // it is finalized
+		f.post(w.ada, stl).Want(t, 403) // it is finalized already
 
 		picture := stage(t, w.ada, fmt.Sprintf("/things/%d/files/", w.thing), "cube.png")
 		picture.post(w.ada, png).Want(t, 200)
@@ -73,7 +73,7 @@ func TestFormUpload(t *testing.T) {
 			t.Errorf("picture %v", o)
 		}
 
-		// An image of a new make: the make becomes visible when the image is finalized.
+		// A make that is created with an image becomes visible when the image is finalized.
 		made := stage(t, w.bob, fmt.Sprintf("/things/%d/copies", w.thing), "made.png")
 		if r := w.ada.GraphQL(`{ make(id: 1) { id } }`, nil); r.Code() != "FORBIDDEN" {
 			t.Errorf("a draft of a make: %+v", r.Errors)
@@ -98,8 +98,8 @@ func TestFormUpload(t *testing.T) {
 	})
 }
 
-// TestFormIsSigned checks that a form with a modified field is rejected, and so is a file that is
-// empty or too large.
+// TestFormIsSigned checks that a form with a modified field is rejected, and so is an empty file or
+// one that is too large.
 func TestFormIsSigned(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -130,7 +130,7 @@ func TestFormIsSigned(t *testing.T) {
 	})
 }
 
-// TestFormExpires checks that a policy expires with its upload.
+// TestFormExpires checks that a form expires together with its pending upload.
 func TestFormExpires(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -140,8 +140,8 @@ func TestFormExpires(t *testing.T) {
 	}, func(c *config.Settings) { c.PendingTTL = time.Second })
 }
 
-// TestFormOfASuspendedUser checks that a policy that was signed before its user was suspended
-// stores no bytes until the user is restored.
+// TestFormOfASuspendedUser checks that a form that was signed before its user was suspended stores
+// no file until the suspension is lifted.
 func TestFormOfASuspendedUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
@@ -193,7 +193,7 @@ func TestFormTakesTheFilePartOnly(t *testing.T) {
 					t.Errorf("%s at %s: %s, want %q", name, path, r.Bytes, c.message)
 				}
 			}
-			ada.Do("POST", f.Fields["success_action_redirect"], nil).Want(t, 404) // no bytes were stored
+			ada.Do("POST", f.Fields["success_action_redirect"], nil).Want(t, 404) // no file was stored
 		}
 		var up struct{ ID int64 }
 		send(ada, "/files/0/uploadFile", part(`name="type"`, "attachment")+file+part(`name="submit"`, "Upload")).Want(t, 200, &up)
@@ -206,7 +206,8 @@ func TestFormTakesTheFilePartOnly(t *testing.T) {
 	})
 }
 
-// TestErrorsNameParameters checks that errors name the parameters of the REST operation.
+// TestErrorsNameParameters checks that error messages use the names of the parameters of the REST
+// operation.
 func TestErrorsNameParameters(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -18,8 +18,8 @@ import (
 const uploadAny = `mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id } } }`
 
 // TestFullDisk checks that both APIs reject uploads to a full disk with a specific error, that the
-// readiness probe fails, and that the server recovers when there is space. The test mounts a small
-// file system in the mount namespace of a child process, which does not require root.
+// readiness probe fails, and that the server recovers when there is space again. The test mounts a
+// small file system in the mount namespace of a child process, which does not require root.
 func TestFullDisk(t *testing.T) {
 	const variable = "MESHYARD_TEST_FULL_DISK"
 	if database := os.Getenv(variable); database != "" {
@@ -45,7 +45,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// testFullDisk puts the bucket, and a SQLite database, on a small disk and fills it.
+// testFullDisk stores the bucket, and a SQLite database, on a small disk and fills it.
 func testFullDisk(t *testing.T, postgres string) {
 	disk := t.TempDir()
 	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=48m"); err != nil {
@@ -81,7 +81,7 @@ func testFullDisk(t *testing.T, postgres string) {
 	}
 	staged.post(ada, stl).Want(t, http.StatusInsufficientStorage)
 	if postgres == "" {
-		// The database journal has space for some changes.
+		// The database journal still has space for some changes.
 		body := map[string]any{"name": "Two", "license": "cc", "category": "Tools", "description": strings.Repeat("long ", 10_000)}
 		status := http.StatusOK
 		for range 400 {
@@ -107,7 +107,7 @@ func testFullDisk(t *testing.T, postgres string) {
 	ada.Thing("Three")
 }
 
-// fill uses up the free space of the disk that contains the file.
+// fill creates a file that uses up the free space of its disk.
 func fill(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.Create(name)

@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// FuzzOAuth checks that no text in any sign-in parameter causes a 5xx status, or redirects a
-// browser to anywhere but a page of the server or a registered redirect URI.
+// FuzzOAuth checks that no value of any sign-in parameter causes a 5xx status, or a redirect to
+// anything but a page of the server or a registered redirect URI.
 func FuzzOAuth(f *testing.F) {
 	s := servertest.Start(unlogged{f}, "sqlite")
 	s.User("ada")

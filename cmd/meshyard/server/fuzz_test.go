@@ -10,14 +10,14 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// unlogged is a fuzz test without log output, because the server must not write to the log of a
-// test while an input runs.
+// unlogged is a fuzz test without log output. The server of a fuzz test must not write to its log
+// while an input runs.
 type unlogged struct{ testing.TB }
 
 func (unlogged) Logf(string, ...any) {}
 func (unlogged) Helper()             {}
 
-// FuzzREST checks that no text in any parameter of a REST operation causes a 5xx status.
+// FuzzREST checks that no value of any parameter of a REST operation causes a 5xx status.
 func FuzzREST(f *testing.F) {
 	s := servertest.Start(unlogged{f}, "sqlite")
 	ada := s.User("ada")
@@ -46,7 +46,7 @@ func FuzzREST(f *testing.F) {
 		if len(op.inQuery) > 0 {
 			query.Set(op.inQuery[int(parameter)%len(op.inQuery)], text)
 		}
-		body := value // unchanged, or for one property
+		body := value // sent as it is, or as the value of one property
 		if len(op.inBody) > 0 && parameter >= 32 {
 			body = fmt.Sprintf(`{%q:%s}`, op.inBody[int(parameter)%len(op.inBody)], value)
 		}

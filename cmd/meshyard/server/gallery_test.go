@@ -18,24 +18,25 @@ import (
 	webgallery "github.com/meshyard/meshyard/internal/gallery"
 )
 
-// galleryTable lists what each operation of a gallery takes: its cost, its statements on both
-// engines and the bytes of its response.
+// galleryTable lists the cost, the number of statements on both engines, and the response size in
+// bytes of each operation of a gallery.
 var galleryTable = filepath.Join("testdata", "gallery.tsv")
 
-// expense is what an operation takes.
+// expense is the cost, the number of statements, and the response size of an operation.
 type expense struct {
 	cost, statements int64
 	bytes            int
 }
 
-// maxPageStatements is the maximum number of statements that one of galleryPages takes.
+// maxPageStatements is the maximum number of statements of each of the galleryPages.
 const maxPageStatements = 6
 
-// galleryPages are the documents of the most visited pages, as the gallery sends them.
+// galleryPages are the documents of the most visited pages, by operation. The gallery sends exactly
+// these documents.
 var galleryPages = map[string]string{"01-home": "home", "04-search": "search", "07-thing": "thing"}
 
-// TestGallery runs the operations that the pages of a gallery need, those of a visitor, of a
-// creator and of a moderator, and compares what each takes with the table.
+// TestGallery runs the operations that the pages of a gallery need, as a visitor, a creator and a
+// moderator, and compares the expense of each with the table.
 func TestGallery(t *testing.T) {
 	texts := make(map[string]string)
 	names, err := filepath.Glob("../../../graph/testdata/gallery/*.graphql")
@@ -63,7 +64,7 @@ func TestGallery(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func(t *testing.T, s *servertest.Server, column int) map[string]expense {
-		known := map[string]string{} // statements by operation
+		known := map[string]string{} // number of statements by operation
 		for line := range strings.Lines(string(want)) {
 			fields := strings.Split(line, "\t")
 			known[fields[0]] = fields[column]
@@ -72,7 +73,7 @@ func TestGallery(t *testing.T) {
 		g.addPictures(t)
 		visitor, staff := s.User("visitor"), s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
 		of := map[string]expense{}
-		// Caches fill in the first round, so the least of at least two counts.
+		// Use the minimum of at least two rounds, because the first one fills caches.
 		for round, more := 0, true; more && round < 10; round++ {
 			more = round == 0
 			values := object{
@@ -86,7 +87,8 @@ func TestGallery(t *testing.T) {
 					caller = g.ada
 				}
 				got := runOperation(t, s, caller, texts[name], values)
-				if first, ok := of[name]; ok { // each round changes what later ones read
+				// Keep the cost and the size of the first round: each round changes data that later ones read.
+				if first, ok := of[name]; ok {
 					got = expense{first.cost, min(got.statements, first.statements), first.bytes}
 				}
 				of[name] = got
@@ -121,7 +123,7 @@ func TestGallery(t *testing.T) {
 	}
 }
 
-// addPictures adds avatars of ada and bob, and the pictures of all previews.
+// addPictures adds avatars of ada and bob, and pictures to all previews.
 func (g *gallery) addPictures(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"ada", "bob"} {
@@ -132,7 +134,7 @@ func (g *gallery) addPictures(t *testing.T) {
 	g.exec(t, "UPDATE previews SET state = 'done', picture = 'png', width = 640, height = 480")
 }
 
-// nodeID returns the nodeId of a user.
+// nodeID returns the nodeId of the caller's user.
 func nodeID(t testing.TB, c *servertest.Client) string {
 	t.Helper()
 	var found struct{ Me struct{ NodeID string } }
@@ -142,8 +144,8 @@ func nodeID(t testing.TB, c *servertest.Client) string {
 
 var variable = regexp.MustCompile(`\$(\w+): (\w+)`)
 
-// runOperation runs an operation with those of the values that it declares, and adds to them the
-// ids of what it creates.
+// runOperation runs an operation with those of the values that it declares as variables, and adds
+// the IDs of the objects that it creates to the values.
 func runOperation(t *testing.T, s *servertest.Server, c *servertest.Client, text string, values object) expense {
 	t.Helper()
 	variables, upload := object{}, false
@@ -179,7 +181,7 @@ func runOperation(t *testing.T, s *servertest.Server, c *servertest.Client, text
 	took := expense{cost, s.RequestStatements() - before, len(steady(data, s.URL))}
 	if strings.HasPrefix(text, "mutation") {
 		var payloads map[string]map[string]struct{ ID string }
-		_ = json.Unmarshal(data, &payloads) // lists and numbers do not fit
+		_ = json.Unmarshal(data, &payloads) // payloads without an object, such as lists, have no ID
 		for _, payload := range payloads {
 			for noun, created := range payload {
 				if created.ID != "" {
@@ -193,8 +195,9 @@ func runOperation(t *testing.T, s *servertest.Server, c *servertest.Client, text
 
 var unsteady = regexp.MustCompile(`"lastUsedAt":(null|"[^"]+")|\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)|expires=\d+|signature=[\w-]+|"value":"[^"]*"|"(id|fileId)":"\d+"|/\d+`)
 
-// steady returns a response without what differs from run to run: times, ids, signatures and the
-// address of the server. The last use of a token is written in the background, so it may be null.
+// steady removes from a response what differs from run to run: times, IDs, signatures and the
+// server's address. It also removes the last use of a token, which is written in the background and
+// may be null.
 func steady(data []byte, address string) []byte {
 	return unsteady.ReplaceAll([]byte(strings.ReplaceAll(string(data), address, "")), nil)
 }

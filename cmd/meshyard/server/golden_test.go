@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "update the golden files: go test ./cmd/meshyard/server -run Parity -update")
 
-// varying matches values that differ from run to run.
+// varying matches values that differ from run to run, and contains their replacements.
 var varying = []struct {
 	pattern *regexp.Regexp
 	instead string
@@ -29,11 +29,11 @@ var varying = []struct {
 	{regexp.MustCompile(`"(policy|signature|key)": "[^"]*"`), `"$1": "…"`},
 }
 
-// seen holds the golden files that a run has compared, on either engine.
+// seen contains the golden files that a run has compared on either engine.
 var seen sync.Map
 
-// golden compares the first successful response of an operation with its golden file: it must be
-// the same on both engines.
+// golden compares the first successful response of an operation with its golden file, which is the
+// same for both engines.
 func golden(t *testing.T, operation string, answer *servertest.Response, base string) {
 	t.Helper()
 	if answer.StatusCode >= 400 {

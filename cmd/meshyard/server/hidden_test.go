@@ -9,7 +9,7 @@ import (
 )
 
 // TestDraftOfMakeHides checks that everything that is attached to a draft of a make is hidden with
-// it, also below a comment.
+// it, including files of comments.
 func TestDraftOfMakeHides(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -23,7 +23,7 @@ func TestDraftOfMakeHides(t *testing.T) {
 		w.bob.Finalize("comment", 1, file).Want(t, 200)
 		path := fmt.Sprintf("/files/%d", file)
 		w.bob.Get(path).Want(t, 200)
-		// the owner of the thing, who does not own the make
+		// The owner of the thing does not own the make.
 		for _, who := range []*servertest.Client{w.ada} {
 			who.Get(path).Want(t, 403)
 			who.Get(path+"/download").Want(t, 403)

@@ -11,17 +11,17 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// hostileTexts are texts that clients may send in place of valid values.
+// hostileTexts are texts that clients may send instead of valid values.
 var hostileTexts = []string{
 	"", " ", "0", "-1", "1.5", "9223372036854775808", "00001", "0x10", "NaN", "null", "true", "me", "\x00", "a\x00b", "\xff\xfe", "💥", "\u202e\u200b", "' OR 1=1 --", `";\`, "%", "_", "%%_", "a?b",
 	"?0 ?1 $1", "[]", "{}", "../..", "a/b", "a+b", "now-7d", "now-9999y", "2026-02-30", "99999-01-01", strings.Repeat("x", 250), strings.Repeat("é", 5_000),
 }
 
-// hostileValues are other values that clients may put into a JSON body.
+// hostileValues are other values that clients may send in a JSON body.
 var hostileValues = []any{nil, true, 0, -1, 1e300, 0.5, []any{}, []any{nil}, []any{[]any{}}, []any{object{}}, object{}, object{"id": object{}}, object{"name": []any{1}}, slices.Repeat([]any{"a"}, 2_000)}
 
-// TestNoInputIsOurFault checks that no value in any input of any operation causes a 500, or a
-// response that OpenAPI does not describe (which Send checks). Errors have the documented shape.
+// TestNoInputIsOurFault checks that no input of any operation causes a 500, or a response that does
+// not match the OpenAPI description (which Send checks). Errors must have the documented shape.
 func TestNoInputIsOurFault(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -47,7 +47,7 @@ func TestNoInputIsOurFault(t *testing.T) {
 				t.Errorf("%s %q %.200v: %d %.300s", method, path, body, r.StatusCode, r.Bytes)
 			}
 		}
-		// at returns a path with its parameters filled, one of them with a value.
+		// at returns a path with its parameters filled in, and value for the parameter name.
 		at := func(path, name, value string) string {
 			for parameter, known := range world {
 				if parameter != name {
@@ -60,14 +60,14 @@ func TestNoInputIsOurFault(t *testing.T) {
 			for method, op := range methods {
 				method = strings.ToUpper(method)
 				if path == "/upload_file_storage" || path == "/files/0/uploadFile" {
-					continue // these have tests of their own
+					continue // these have separate tests
 				}
 				for _, p := range op.Parameters {
 					for _, text := range hostileTexts {
 						switch {
 						case p.In == "query":
 							send(method, at(path, "", "")+"?"+url.Values{p.Name: {text}}.Encode(), nil)
-						// The mux cleans the path, which is then that of another operation.
+						// The mux would clean a path with "..", which then matches another operation.
 						case method == http.MethodGet || method == http.MethodPost:
 							if text != "" && !strings.Contains(text, "..") {
 								send(method, at(path, p.Name, text), nil)
@@ -76,7 +76,7 @@ func TestNoInputIsOurFault(t *testing.T) {
 					}
 				}
 				for property := range op.RequestBody.Content["application/json"].Schema.Properties {
-					// All other values are valid.
+					// All other fields are valid.
 					fields := object{"name": "n", "license": "cc", "category": "Art", "body": "b", "filename": "f.stl", "target_type": "thing", "target_id": world["thing_id"], "rank": 1}
 					for _, text := range hostileTexts {
 						if text != "\xff\xfe" {

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// renders counts the texts that are rendered while f runs.
+// renders returns the number of texts that are rendered while f runs.
 func renders(s *servertest.Server, f func()) int64 {
 	before := s.Store.Renders()
 	f()
@@ -74,9 +74,9 @@ func TestHTMLIsStored(t *testing.T) {
 	})
 }
 
-// TestStaleHTML checks that texts without HTML of this version are rendered on demand, within a
-// limit, until RenderStale has stored it. The server does not run, so that its own job does not
-// interfere.
+// TestStaleHTML checks that texts whose HTML is of an earlier version are rendered on demand,
+// within a limit, until RenderStale has stored the new HTML. The server is not started, because its
+// job would interfere.
 func TestStaleHTML(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -145,7 +145,7 @@ func TestStaleHTML(t *testing.T) {
 					t.Errorf("reading rendered %d texts and showed %d as they were written, want %d and %d", n, plain, wantRenders, wantPlain)
 				}
 			}
-			// 1 MiB contains 16 comments of 65,007 bytes, besides the short texts of the thing.
+			// The limit of 1 MiB is enough for 16 comments of 65,007 bytes and the short texts of the thing.
 			read(18, len(comments)-16)
 			if updated, err := s.Store.RenderStale(ctx); err != nil || updated != len(comments)+1 {
 				t.Errorf("%d rows were rendered again (%v), want %d", updated, err, len(comments)+1)
@@ -158,8 +158,8 @@ func TestStaleHTML(t *testing.T) {
 	}
 }
 
-// TestTextsReadAreBounded checks that one operation reads a limited number of texts, however they
-// are requested.
+// TestTextsReadAreBounded checks that the size of the texts that one operation reads is limited,
+// however they are requested.
 func TestTextsReadAreBounded(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -182,12 +182,12 @@ func TestTextsReadAreBounded(t *testing.T) {
 			return ada.GraphQL(`query ($id: ID!) { thing(id: $id) { `+aliases.String()+`} }`, object{"id": thing})
 		}
 		for _, field := range []string{"body", "bodyHtml"} {
-			// The error ends the whole operation: other fields would be read in vain.
+			// The error aborts the whole operation, so that no other fields are read in vain.
 			if r := ask(field); r.Code() != "TOO_LARGE" || string(r.Data) != "null" {
 				t.Errorf("%s of five times 100 long comments: code %q and data %.100s, want TOO_LARGE and null", field, r.Code(), r.Data)
 			}
 		}
-		// Texts that the operation does not need are not read.
+		// Texts that the operation does not select are not read.
 		if r := ask("id"); r.Code() != "" {
 			t.Errorf("ids of five times 100 long comments: code %q", r.Code())
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// imageIDs returns the ids of the images of a thing in their order.
+// imageIDs returns the IDs of the images of a thing, in order.
 func imageIDs(t *testing.T, c *servertest.Client, thing int64) (ids []int64) {
 	t.Helper()
 	var images []struct{ ID int64 }
@@ -24,7 +24,7 @@ func imageIDs(t *testing.T, c *servertest.Client, thing int64) (ids []int64) {
 	return ids
 }
 
-// fetch follows redirects to the bytes at a URL without a token.
+// fetch returns the content at a URL. It follows redirects and sends no token.
 func fetch(t *testing.T, s *servertest.Server, url string) []byte {
 	t.Helper()
 	r := s.Client("").Get(url)
@@ -34,9 +34,9 @@ func fetch(t *testing.T, s *servertest.Server, url string) []byte {
 	return r.Want(t, 200).Bytes
 }
 
-// The rendering of a model is an image with an id of its own. Ranking and removing it leave the
-// model as it is, no id works on both paths, and making the preview again does not bring a removed
-// rendering back.
+// TestRenderingIsAnImage checks that the rendering of a model is an image with its own ID. Ranking
+// or removing it does not change the model, no ID is valid for both /images and /files, and
+// regenerating the preview does not restore a removed rendering.
 func TestRenderingIsAnImage(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -75,7 +75,7 @@ func TestRenderingIsAnImage(t *testing.T) {
 			t.Errorf("default_image of the model is %d, want its rendering %d", file.DefaultImage.ID, rendering)
 		}
 
-		// No id works on both paths.
+		// The ID of a model is no image, and the ID of a rendering is no file.
 		for _, id := range []int64{model, other} {
 			for _, method := range []string{"GET", "PATCH", "DELETE"} {
 				ada.Do(method, path("images/%d", id), object{"rank": 1}).Want(t, 404)
@@ -90,11 +90,12 @@ func TestRenderingIsAnImage(t *testing.T) {
 			t.Fatalf("images are %v after refusals, want %v", got, ids)
 		}
 
-		// Only the owner and moderators and administrators change images.
+		// Only the owner, moderators and administrators may change images.
 		bob.Do("PATCH", path("images/%d", rendering), object{"rank": 1}).Want(t, 403)
 		bob.Do("DELETE", path("images/%d", rendering), nil).Want(t, 403)
 
-		// Ranks: renderings without a rank come last, one with a rank stands among the image files.
+		// Renderings without a rank come last, and renderings with a rank are sorted among the image
+		// files.
 		first := func(want int64) {
 			t.Helper()
 			var thingNow struct {
@@ -121,7 +122,7 @@ func TestRenderingIsAnImage(t *testing.T) {
 		ada.Do("PATCH", path("images/%d", photo), object{"featured": false}).Want(t, 200)
 		first(photo)
 
-		// Removing the rendering leaves the model and its bytes.
+		// Removing the rendering does not change the model and its content.
 		ada.Do("DELETE", path("images/%d", rendering), nil).Want(t, 200)
 		ada.Do("DELETE", path("images/%d", rendering), nil).Want(t, 404)
 		ada.Get(path("images/%d", rendering)).Want(t, 404)
@@ -136,12 +137,12 @@ func TestRenderingIsAnImage(t *testing.T) {
 		for _, id := range []int64{model, other, photo} {
 			settled(t, ada, id)
 		}
-		ada.Finalize("thing", thing, model).Want(t, 200) // once more, which changes nothing
+		ada.Finalize("thing", thing, model).Want(t, 200) // finalizing again changes nothing
 		if got := imageIDs(t, bob, thing); !slices.Equal(got, want) {
 			t.Errorf("images are %v after the previews were made again, want %v", got, want)
 		}
 
-		// A model takes its rendering along.
+		// Deleting a model also deletes its rendering.
 		ada.Do("DELETE", path("files/%d", other), nil).Want(t, 200)
 		if got := imageIDs(t, bob, thing); !slices.Equal(got, []int64{photo}) {
 			t.Errorf("images are %v after the model was deleted, want the photo", got)
@@ -150,7 +151,7 @@ func TestRenderingIsAnImage(t *testing.T) {
 		if got := imageIDs(t, bob, thing); len(got) != 0 {
 			t.Errorf("images are %v, want none", got)
 		}
-		// Ids are not used again, neither those of files nor those of renderings.
+		// IDs of files and renderings are not reused.
 		if next := ada.Upload("next.stl", stl); slices.Contains(append(ids, model, other), next) {
 			t.Errorf("id %d is given out again", next)
 		}
@@ -160,9 +161,9 @@ func TestRenderingIsAnImage(t *testing.T) {
 	}, derives)
 }
 
-// The URL of every image in an answer leads to the bytes of a picture without a token: of published
-// things and makes, and of drafts for those who were shown them. The URL in lists of a published
-// thing is that of the image below the thing.
+// TestImageURLsNeedNoToken checks that the URL of every image in a response returns an image
+// without a token: for published things and makes, and also for drafts that the caller can see. For
+// a published thing, the URL in lists of images is that of the image resource of the thing.
 func TestImageURLsNeedNoToken(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

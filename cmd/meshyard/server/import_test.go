@@ -17,8 +17,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// imported are the rows that an import creates, except values that differ from run to run: the ids
-// of users and tags.
+// imported are queries of the rows that an import creates, without values that differ from run to
+// run: the IDs of users and tags.
 var imported = []string{
 	"SELECT t.id, t.name, u.username, t.license, t.category_id, t.description, t.like_count, t.popularity, t.download_count FROM things AS t JOIN users AS u ON u.id = t.owner_id ORDER BY t.id",
 	"SELECT f.id, f.name, f.size, f.kind, f.thing_id, f.rank, u.username FROM files AS f JOIN users AS u ON u.id = f.owner_id ORDER BY f.id",
@@ -30,7 +30,8 @@ var imported = []string{
 	"SELECT count(*) FROM imports",
 }
 
-// inPostgres are the indexes that an import drops and recreates.
+// inPostgres are queries of the indexes and constraints that an import drops and recreates on
+// PostgreSQL, and of the search documents.
 var inPostgres = []string{
 	"SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() ORDER BY indexname",
 	"SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = current_schema()::regnamespace ORDER BY conrelid, conname",
@@ -38,7 +39,7 @@ var inPostgres = []string{
 	"SELECT id, words FROM thing_documents ORDER BY id",
 }
 
-// rowsOf returns the rows of a query, each as a text.
+// rowsOf returns the rows of a query, each as one text.
 func rowsOf(t *testing.T, s *servertest.Server, query string) (all []string) {
 	t.Helper()
 	rows, err := openDB(t, s).SQL().Query(query)
@@ -66,8 +67,8 @@ func rowsOf(t *testing.T, s *servertest.Server, query string) (all []string) {
 	return all
 }
 
-// TestImportGoesOn checks that an interrupted import continues, that a complete one changes nothing
-// when it is run again, and that both end with the same rows.
+// TestImportGoesOn checks that an interrupted import continues, that running a complete one again
+// changes nothing, and that both produce the same rows.
 func TestImportGoesOn(t *testing.T) {
 	tables, err := dataset.Open(filepath.Join("..", "..", "..", "testdata", "catalogue"))
 	if err != nil {
@@ -76,7 +77,7 @@ func TestImportGoesOn(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		n, engine := 3_000, strings.TrimPrefix(t.Name()[strings.LastIndex(t.Name(), "/"):], "/")
 		if engine == "postgres" && !testing.Short() {
-			n = 10_000 // so many rows are loaded without indexes
+			n = 10_000 // enough to drop the indexes during the import
 		}
 		im := models.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[dataset.Thing] { return resample.FromTables(tables).ThingsFrom(n, 3, first) }}
 		added, err := s.Store.Import(context.Background(), im)
@@ -106,7 +107,7 @@ func TestImportGoesOn(t *testing.T) {
 		if _, err := cut.Store.Import(context.Background(), im); err != nil {
 			t.Fatal(err)
 		}
-		// Otherwise a job would rewrite all things after the import.
+		// Rows without HTML would make a job rewrite all things after the import.
 		unrendered := fmt.Sprintf("SELECT 'thing', id FROM things WHERE html_version < %d OR (description_html = '') <> (description = '') UNION ALL SELECT 'user', id FROM users WHERE html_version < %[1]d", markdown.Version)
 		if rows := rowsOf(t, cut, unrendered); len(rows) > 0 {
 			t.Errorf("%d imported rows lack their HTML, such as %s", len(rows), rows[0])
@@ -137,8 +138,8 @@ func TestImportGoesOn(t *testing.T) {
 		}
 		soundCatalogue(t, cut)
 		findings, err := cut.Store.Diagnose(context.Background())
-		// Tests run without autovacuum, and PostgreSQL may count rows as changed seconds after
-		// ANALYZE has read them.
+		// Ignore two findings of the doctor: autovacuum is off in tests, and PostgreSQL may count rows as
+		// changed seconds after ANALYZE has read them.
 		late := func(f string) bool {
 			return strings.HasPrefix(f, "autovacuum is off") || strings.Contains(f, "rows changed since the last ANALYZE")
 		}
@@ -190,11 +191,11 @@ func TestImportMeetsWhatIsThere(t *testing.T) {
 	})
 }
 
-// TestImportBesideServer checks that users can create and delete things while an import is in
-// progress, and that the import neither fails nor loses a thing.
+// TestImportBesideServer checks that users can create and delete things during an import, and that
+// the import neither fails nor loses a thing.
 func TestImportBesideServer(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		const n = 5_000 // so many are loaded without indexes
+		const n = 5_000 // enough to drop the indexes during the import
 		ada := s.User("ada")
 		things := func(first int) iter.Seq[dataset.Thing] {
 			return func(yield func(dataset.Thing) bool) {

@@ -11,11 +11,11 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// anyThing is the type in lists of things if the documents do not specify which of the two it is.
+// anyThing is the type of lists of things for which the documents specify neither of the two types.
 const anyThing = "ThingSchema|ShortThingSchema"
 
-// TestJourneyOfOldClient performs all actions of existing clients as two users, through a client
-// that knows only the published interface.
+// TestJourneyOfOldClient performs all actions of existing clients as two users, with a client that
+// knows only the published interface.
 func TestJourneyOfOldClient(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := &oldClient{base: s.URL, token: s.User("ada").Token}
@@ -28,11 +28,11 @@ func TestJourneyOfOldClient(t *testing.T) {
 				take()
 			})
 		}
-		// at returns a path of the journey.
+		// at formats a path.
 		at := func(format string, ids ...any) string { return fmt.Sprintf(format, ids...) }
 		var me, thing, draft, model, image, second, comment, reply, made, collection, remix oldObject
 		var plastic, sheet any
-		var adas []string // the ids of ada's published things, the latest first
+		var adas []string // IDs of ada's published things, newest first
 
 		step("sign in", func() {
 			me = ada.one("GET", "/users/me", nil, "UserSchema")
@@ -121,7 +121,7 @@ func TestJourneyOfOldClient(t *testing.T) {
 			plastic, sheet = ada.upload("box.3mf", box, "model"), ada.upload("sheet.pdf", paper, "attachment")
 			finalize := oldObject{"pending_uploads": []oldObject{{"id": sheet, "rank": 30}, {"id": plastic, "rank": 20}}, "target_id": fmt.Sprint(thing["id"]), "target_type": "thing"}
 			ada.done("POST", "/files/0/FinalizeFiles", finalize)
-			ada.done("POST", "/files/0/FinalizeFiles", finalize) // repeated, as after a lost response
+			ada.done("POST", "/files/0/FinalizeFiles", finalize) // sent again, as after a lost response
 			bob.refused(403, "GET", at("/files/%v", model["id"]), nil)
 			bob.refused(403, "POST", at("/things/%v/files", thing["id"]), oldObject{"filename": "mine.stl"})
 		})
@@ -258,7 +258,7 @@ func TestJourneyOfOldClient(t *testing.T) {
 				bob.same("likes after", len(bob.list(fmt.Sprint(thing["likes_url"]), "UserSummary")), 0)
 			}
 			bob.done("POST", likes, oldObject{})
-			s.Fold() // the order follows within seconds
+			s.Fold() // the popularity is recomputed every few seconds
 			bob.same("most popular", oldID(append(bob.list("/popular", "ShortThingSchema"), oldObject{})[0]), thing["id"])
 			bob.list("/users/bob/favorites", "object")
 		})

@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// What publishers store with a thing comes back as it was sent: flags, and details that the server
-// does not interpret.
+// TestStoredDetails checks that flags and details of a thing are returned as they were sent. The
+// server does not interpret the details.
 func TestStoredDetails(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -50,7 +50,8 @@ func TestStoredDetails(t *testing.T) {
 	})
 }
 
-// A takedown shows to the owner and to moderators, and a like of what is hidden can be taken back.
+// TestTakedownByREST checks that the owner and moderators see a takedown, and that users can
+// withdraw a like of a thing that was taken down.
 func TestTakedownByREST(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
@@ -74,7 +75,7 @@ func TestTakedownByREST(t *testing.T) {
 		}
 		bob.Get(path).Want(t, 403)
 		bob.Do("DELETE", path+"/likes", nil).Want(t, 200)
-		bob.Do("DELETE", path+"/likes", nil).Want(t, 403) // nothing to take back
+		bob.Do("DELETE", path+"/likes", nil).Want(t, 403) // there is no like to withdraw
 		bob.Do("POST", path+"/likes", nil).Want(t, 403)
 		bob.Do("DELETE", "/things/9999/likes", nil).Want(t, 404)
 		s.Fold()
@@ -84,8 +85,8 @@ func TestTakedownByREST(t *testing.T) {
 	})
 }
 
-// The owner of a collection chooses the thing that stands for it, as long as it is in the
-// collection.
+// TestFeaturedThingOfCollection checks that the owner of a collection can choose the thing whose
+// image represents it, as long as that thing is in the collection.
 func TestFeaturedThingOfCollection(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -127,7 +128,8 @@ func TestFeaturedThingOfCollection(t *testing.T) {
 	})
 }
 
-// last_active is the last authenticated request, and written at most once an hour.
+// TestLastActive checks that last_active is the time of the last authenticated request, and is
+// written at most once an hour.
 func TestLastActive(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -163,7 +165,7 @@ func TestLastActive(t *testing.T) {
 			if _, err := db.Exec("UPDATE users SET last_active_at = '" + c.kept.UTC().Format("2006-01-02 15:04:05+00:00") + "' WHERE username = 'bob'"); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(1100 * time.Millisecond) // as long as a check of a token is remembered
+			time.Sleep(1100 * time.Millisecond) // as long as the result of a token check is cached
 			bob.Get("/users/me").Want(t, 200)
 			if got := active("bob"); got.After(c.kept.Add(time.Minute)) != c.changes {
 				t.Errorf("kept %s, then a request: %s, want a change: %v", c.kept, got, c.changes)
@@ -172,7 +174,8 @@ func TestLastActive(t *testing.T) {
 	})
 }
 
-// Lists that are documented as whole things give whole things.
+// TestListsOfWholeThings checks that lists that are documented as complete things return complete
+// things.
 func TestListsOfWholeThings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

@@ -16,8 +16,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestLighthouse runs Lighthouse on the pages that visitors see first, and logs the scores. It
-// requires 95 of 100 for what does not depend on the speed of the machine.
+// TestLighthouse runs Lighthouse on the most important pages for visitors, and logs the scores. It
+// requires at least 95 of 100 for scores that do not depend on the speed of the machine.
 func TestLighthouse(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("testdata/lighthouse")); err != nil {
@@ -66,7 +66,7 @@ func TestLighthouse(t *testing.T) {
 	}
 }
 
-// chromium returns the path of the browser.
+// chromium returns the path of the Chromium browser.
 func chromium() string {
 	if path := os.Getenv("MESHYARD_TEST_CHROMIUM"); path != "" {
 		return path
@@ -74,8 +74,8 @@ func chromium() string {
 	return "/usr/bin/chromium"
 }
 
-// fullGallery returns a server with so many things with previews that the first pages of lists are
-// full, and the id of one with several models and comments.
+// fullGallery returns a server with enough things with previews to fill the first pages of lists,
+// and the ID of a thing with several models and comments.
 func fullGallery(t *testing.T) (s *servertest.Server, thing int64) {
 	t.Helper()
 	scene := newScene(t)

@@ -23,7 +23,7 @@ import (
 
 // TestHostileDocuments checks that documents that are much more expensive than their size suggests
 // are rejected before validation, and that responses stay small. Without the limits, none of these
-// would end in time.
+// documents would be processed in reasonable time.
 func TestHostileDocuments(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada, nobody := s.User("ada"), s.Client("")
@@ -103,7 +103,7 @@ func TestHardened(t *testing.T) {
 	s := servertest.Start(t, "sqlite", hardened(t, mine...))
 	ada := s.User("ada")
 	decode(t, ada.GraphQL(mine[0], nil), new(any))
-	// The documents that the server shows to its clients are registered too.
+	// The documents that the server publishes for its clients are registered too.
 	thing := ada.Thing("Fox")
 	stored, err := rest.Stored(graph.New(nil))
 	if err != nil {
@@ -178,7 +178,7 @@ func TestRateLimit(t *testing.T) {
 	bob.Get("/files/1").Want(t, 404)
 	visitor := s.Client("")
 	visitor.Get("/healthz").Want(t, 200)
-	for _, path := range []string{"/", "/login"} { // each is limited by itself
+	for _, path := range []string{"/", "/login"} { // each has a separate limit
 		for range 3 {
 			visitor.Get(path).Want(t, 200)
 		}
@@ -187,7 +187,7 @@ func TestRateLimit(t *testing.T) {
 	visitor.Get("/things/1").Want(t, 429, new(map[string]any))
 }
 
-// wantProblem checks that a response is a page about a problem.
+// wantProblem checks that a response is an error page.
 func wantProblem(t *testing.T, r *servertest.Response, status int, title string) {
 	t.Helper()
 	r.Want(t, status)
@@ -198,7 +198,7 @@ func wantProblem(t *testing.T, r *servertest.Response, status int, title string)
 }
 
 // TestCostIsTold checks that a client can request the cost of an operation and its remaining
-// budget, and that an operation beyond the budget is rejected with the time until it may run.
+// budget, and that an operation that exceeds the budget is rejected with the time until it may run.
 func TestCostIsTold(t *testing.T) {
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 10 })
 	ada, bob := s.User("ada"), s.User("bob")
@@ -237,7 +237,7 @@ func TestCostIsTold(t *testing.T) {
 	}
 }
 
-// TestAnswerIsBounded checks that a response that gets too large is aborted while it is written.
+// TestAnswerIsBounded checks that a response that becomes too large is aborted while it is written.
 func TestAnswerIsBounded(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada := s.User("ada")
@@ -262,7 +262,7 @@ func TestAnswerIsBounded(t *testing.T) {
 	}
 }
 
-// asked sends a GraphQL request unchanged.
+// asked sends a GraphQL request with the given JSON body.
 func asked(c *servertest.Client, body any) *servertest.Response {
 	r := c.Request("POST", "/graphql", body)
 	r.Header.Set("Content-Type", "application/json")

@@ -18,15 +18,16 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// walked is a list that a test walks: a field of the schema with its own arguments, on an object
-// that open leads to, and the statement that gives the keys of its entries in their order.
+// walked is a list that a test pages through: a field of the schema and its own arguments, a
+// document open with the placeholder LIST for the list, the selection key for the key of an entry,
+// and an SQL statement that returns the keys of all entries in order.
 type walked struct {
 	field, args, open, key, sql string
 }
 
 func (l walked) String() string { return l.field + "(" + l.args + ")" }
 
-// part is what a list answers.
+// part is one page of a list, as the API returns it.
 type part struct {
 	Edges []struct {
 		Cursor string
@@ -47,7 +48,7 @@ func (l walked) ask(c *servertest.Client, args object) *servertest.Result {
 	return c.GraphQL("query ($first: Int, $after: String, $last: Int, $before: String) { "+strings.Replace(l.open, "LIST", list, 1)+" }", args)
 }
 
-// part asks for a part of the list that must be there.
+// part requests a page of the list, which must succeed.
 func (l walked) part(t *testing.T, c *servertest.Client, args object) (p part) {
 	t.Helper()
 	var data any
@@ -62,7 +63,7 @@ func (l walked) part(t *testing.T, c *servertest.Client, args object) (p part) {
 	return p
 }
 
-// below finds what stands under a name, however deep.
+// below returns the value of the first field with a name at any depth, or nil.
 func below(v any, name string) any {
 	o, _ := v.(map[string]any)
 	if found, ok := o[name]; ok {
@@ -76,8 +77,8 @@ func below(v any, name string) any {
 	return nil
 }
 
-// keys returns the keys of the entries of a part, and checks that nodes, edges and cursors fit each
-// other.
+// keys returns the keys of the entries of a page, and checks that nodes, edges and cursors are
+// consistent.
 func (p part) keys(t *testing.T, what string) []string {
 	t.Helper()
 	keys := []string{}
@@ -98,8 +99,8 @@ func (p part) keys(t *testing.T, what string) []string {
 	return keys
 }
 
-// walk walks the list in all three ways in steps of two. Each must give all entries once, in their
-// order.
+// walk pages through the list forward, backward and by page number, with two entries per page. Each
+// way must return all entries once, in order.
 func (l walked) walk(t *testing.T, c *servertest.Client, want []string) {
 	t.Helper()
 	const step = 2
@@ -144,7 +145,8 @@ func (l walked) walk(t *testing.T, c *servertest.Client, want []string) {
 	}
 }
 
-// refuses checks that the list refuses what is no part of it, and names the field at fault.
+// refuses checks that the list rejects invalid arguments, and the cursor alien of another list,
+// with an error that names the argument.
 func (l walked) refuses(t *testing.T, c *servertest.Client, alien string) {
 	t.Helper()
 	own := *l.part(t, c, object{"first": 1}).PageInfo.EndCursor
@@ -165,17 +167,17 @@ func (l walked) refuses(t *testing.T, c *servertest.Client, alien string) {
 	}
 }
 
-// gallery is a catalogue in which each list has some entries, and the lists that are attached to
-// its objects.
+// gallery is a catalogue in which every list has some entries, and the objects whose lists are
+// tested.
 type gallery struct {
 	s          *servertest.Server
 	db         *models.DB
 	ada        *servertest.Client
-	thing      string // on which everything hangs
+	thing      string // comments, makes and so on are attached to it
 	make       string
 	comment    string
 	collection string
-	remix      string // of all other things
+	remix      string // a remix of all other things
 	file       string // a model
 }
 
@@ -215,7 +217,7 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	for _, thing := range things[1:] {
 		staff.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
 	}
-	// bob sees what is for moderators and administrators
+	// bob is a moderator, and can see the lists for moderators.
 	for _, role := range []string{"MODERATOR", "MEMBER", "ADMINISTRATOR", "MODERATOR"} {
 		staff.Query(`mutation ($role: Role!) { setUserRole(input: {username: "bob", role: $role, reason: "To test."}) { user { id } } }`, object{"role": role}, new(any))
 		s.Token("bob", "read")
@@ -228,7 +230,7 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 		g.collection = id(users[0], `mutation { createCollection(input: {name: "Things"}) { collection { newId: id } } }`, nil)
 		users[0].Query(`mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { collection { id } } }`, object{"c": g.collection, "id": things[i]}, new(any))
 	}
-	// which shows itself to ada alone
+	// Only ada sees the make and the comment on her draft.
 	id(g.ada, `mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, object{"id": draft})
 	id(g.ada, comment, on("THING", draft))
 	for i, thing := range things {
@@ -299,7 +301,7 @@ func (g *gallery) keys(t *testing.T, statement string) []string {
 	return keys
 }
 
-// lists are all lists of the schema, with each value of an enum or a flag that they take.
+// lists returns all lists of the schema, with each value of their enum and boolean arguments.
 func (g *gallery) lists() []walked {
 	const (
 		shown    = "state = 'published'"
@@ -383,7 +385,7 @@ func (g *gallery) lists() []walked {
 		for _, sort := range []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DESIGNS", "FOLLOWERS", "DOWNLOADS", "LIKES", "UPDATED", "OLDEST", "NAME"} {
 			by, query := of.newest, ""
 			if kind != "USERS" && sort == "NEWEST" {
-				query = `, query: "THING"` // which all of them hold
+				query = `, query: "THING"` // a word that all of them contain
 			}
 			if column := of.by[sort]; column != "" {
 				by = column + " DESC, id"
@@ -401,8 +403,8 @@ func (g *gallery) lists() []walked {
 	return lists
 }
 
-// Each list, walked forward, backward and by page, gives all its entries once, also where many
-// share what it is sorted by.
+// TestListsAreWalkedWhole checks that paging through each list forward, backward and by page number
+// returns every entry once, even if many entries have the same sort key.
 func TestListsAreWalkedWhole(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -442,8 +444,8 @@ func TestListsAreWalkedWhole(t *testing.T) {
 	})
 }
 
-// Recommendations are the things that a user does not like yet, the most popular first. Those of
-// bob are empty, because bob likes everything.
+// TestRecommendations checks that recommendations are the things that a user does not like yet, the
+// most popular first. bob has none, because bob likes everything.
 func TestRecommendations(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGallery(t, s)
@@ -456,7 +458,8 @@ func TestRecommendations(t *testing.T) {
 	})
 }
 
-// What is no part of a list is refused, in the same words by each.
+// TestListsRefuse checks that every list rejects invalid arguments and cursors of other lists in
+// the same way.
 func TestListsRefuse(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGallery(t, s)
@@ -473,14 +476,15 @@ func TestListsRefuse(t *testing.T) {
 			}
 			l.refuses(t, bob, *end)
 		}
-		// Another sort, and the same list without replies, are other lists, too.
+		// The same field with another sort order or filter is another list.
 		for a, b := range map[int]int{0: 1, 1: 2, 2: 3, 8: 7, 22: 23, 23: 22, 25: 26} {
 			lists[a].refuses(t, bob, *lists[b].part(t, bob, object{"first": 1}).PageInfo.EndCursor)
 		}
 	})
 }
 
-// No connection of the schema is forgotten above, nor a value of an enum or a flag that one takes.
+// TestEveryListIsWalked checks that lists contains every connection of the schema, with every value
+// of its enum and boolean arguments.
 func TestEveryListIsWalked(t *testing.T) {
 	walks := make(map[string]string)
 	for _, l := range new(gallery).lists() {
@@ -526,8 +530,8 @@ func TestEveryListIsWalked(t *testing.T) {
 	}
 }
 
-// A walk by cursor meets each thing that was there when it began once, and nothing twice, while
-// others are published, made and featured.
+// TestWalkWhilePublishing checks that paging by cursor returns each thing that existed at the
+// start, and no thing twice, while others are published and featured.
 func TestWalkWhilePublishing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
@@ -598,8 +602,8 @@ const nested = `{ things(first: 30) { nodes { name creator { username } tags { n
 	makes(first: 3) { nodes { name creator { username } image { name } } } comments(first: 3) { nodes { body creator { username } files { name } replies(first: 2) { nodes { id } } } }
 	likers(first: 2) { totalCount nodes { id } } ancestors { nodes { id } } remixes { nodes { id creator { username } } } category { name parent { name } } isLiked isCollected } } }`
 
-// costs are the requests whose statements are counted: those that begin with / are of REST, with
-// %[1]s for a user and %[2]s for a thing.
+// costs are the requests whose statements are counted. Those that begin with / are REST requests,
+// with %[1]s for a user and %[2]s for a thing.
 var costs = []struct{ name, request string }{
 	{"things, nested", nested},
 	{"four lists of each thing", `{ things(first: 100) { nodes { comments(first: 3) { nodes { body } } makes(first: 3) { edges { node { name } } } likers(first: 3) { nodes { username } } files(first: 3) { name } } } }`},
@@ -641,8 +645,8 @@ var costs = []struct{ name, request string }{
 	{"REST downloads of a user", "/users/%[1]s/downloads"},
 }
 
-// cost counts the statements of a request: the least of some, since jobs send statements of their
-// own.
+// cost returns the number of statements of a request: the minimum of several measurements, because
+// jobs also send statements.
 func cost(t *testing.T, s *servertest.Server, c *servertest.Client, request, user, thing string) int64 {
 	t.Helper()
 	least := int64(1 << 62)
@@ -662,8 +666,8 @@ func cost(t *testing.T, s *servertest.Server, c *servertest.Client, request, use
 	return least
 }
 
-// listFixture fills a catalogue: n things of each of n users on n categories, and n of whatever is
-// attached to them.
+// listFixture fills a catalogue. For each of n users it creates a thing in one of several
+// categories, and comments, makes, likes, collections and files on it.
 type listFixture struct {
 	s          *servertest.Server
 	users      []*servertest.Client
@@ -728,11 +732,11 @@ func atoi(t *testing.T, s string) (n int64) {
 	return n
 }
 
-// costOf is what the engine that was counted first needed, by request.
+// costOf contains the number of statements on the engine that was measured first, by request.
 var costOf sync.Map
 
-// TestStatementsAreFew checks the number of statements of each request against the golden file: it
-// does not grow with the number of objects, and is the same on both engines.
+// TestStatementsAreFew compares the number of statements of each request with the golden file. It
+// must not grow with the number of objects, and must be the same on both engines.
 func TestStatementsAreFew(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector makes reads late that would else share a statement")

@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/telemetry"
 )
 
-// logBuffer is a log that several goroutines write.
+// logBuffer is a log that several goroutines can write to.
 type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -26,7 +26,7 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// with returns the lines in which a field has a value.
+// with returns the log lines in which a field has a value.
 func (b *logBuffer) with(t *testing.T, field, value string) (lines []map[string]any) {
 	t.Helper()
 	b.mu.Lock()
@@ -43,8 +43,8 @@ func (b *logBuffer) with(t *testing.T, field, value string) (lines []map[string]
 	return lines
 }
 
-// TestRequestLog checks that the log line of a request says who ran which operation, and that the
-// ids of the request come from outside or are new.
+// TestRequestLog checks that the log line of a request contains the caller and the operation, and
+// that the IDs of a request and its trace are those that the client sent, or new ones.
 func TestRequestLog(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -102,8 +102,8 @@ func TestRequestLog(t *testing.T) {
 	}
 }
 
-// TestTakenPathIsLogged checks that a server logs the users who have the name of a path since an
-// earlier version, and that commands do not.
+// TestTakenPathIsLogged checks that a server logs the users whose name is a path of the server,
+// which an earlier version allowed, and that commands do not log them.
 func TestTakenPathIsLogged(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {

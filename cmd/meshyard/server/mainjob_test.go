@@ -16,8 +16,8 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// fileSchema is the part of FileSchema that the tests read. It is written independently of the code
-// under test.
+// fileSchema is the part of FileSchema that the tests read. It is independent of the code under
+// test.
 type fileSchema struct {
 	ID            int64   `json:"id"`
 	Name          string  `json:"name"`
@@ -122,7 +122,7 @@ func byGraphQL(t *testing.T, c *servertest.Client, thing int64, name string, fil
 	}
 }
 
-// sameBytes gets a URL without a token and compares the content.
+// sameBytes downloads a URL without a token and compares the content.
 func sameBytes(t *testing.T, c *servertest.Client, address, name string, file []byte) {
 	t.Helper()
 	nobody := *c

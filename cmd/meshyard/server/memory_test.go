@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestReleasesMemory checks that a server returns memory when it becomes idle after work, once, and
-// not while it works. The test is not parallel: others would allocate meanwhile.
+// TestReleasesMemory checks that a server releases memory once when it becomes idle after work, and
+// not while it works. It is not parallel, because other tests would allocate memory meanwhile.
 func TestReleasesMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

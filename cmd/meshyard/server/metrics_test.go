@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// scrape returns the metrics as lines of name, labels and value.
+// scrape returns the metrics of a server in the text format.
 func scrape(t *testing.T, s *servertest.Server) string {
 	t.Helper()
 	return string(s.Client("scrape").Get("/metrics").Want(t, http.StatusOK).Bytes)
@@ -42,7 +42,7 @@ func TestMetrics(t *testing.T) {
 			`meshyard_http_requests_total{route="none",status="404"} 1`,
 			`meshyard_http_request_duration_seconds_count{route="GET /things/{thing_id}"} 2`,
 			`meshyard_graphql_fields_total{field="Query.me"} 1`,
-			`meshyard_errors_total{code="NOT_FOUND"} 2`, // one by each API
+			`meshyard_errors_total{code="NOT_FOUND"} 2`, // one from each API
 			`meshyard_errors_total{code="INTERNAL"} 0`,
 			`meshyard_uploads_total 1`,
 			fmt.Sprintf("meshyard_upload_bytes_total %d", len(stl)),
@@ -73,7 +73,8 @@ func TestMetrics(t *testing.T) {
 	}, withMetrics, derives)
 }
 
-// The main address serves metrics only to the token of the settings.
+// TestMetricsNeedTheirToken checks that the main address serves metrics only to requests with the
+// token of the settings.
 func TestMetricsNeedTheirToken(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, "sqlite", withMetrics)

@@ -19,8 +19,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// firstSchema returns the settings of a catalogue with the schema of the first release, with rows
-// in every table, and in each table a deleted last row. All values are valid on both engines.
+// firstSchema returns the settings of a catalogue with the schema of the first release. Every table
+// has rows, and its last row was deleted. All values are valid on both engines.
 func firstSchema(t *testing.T, engine string) config.Settings {
 	t.Helper()
 	settings := servertest.Settings(t, engine)
@@ -56,7 +56,7 @@ func firstSchema(t *testing.T, engine string) config.Settings {
 	if engine == "postgres" {
 		yes, no = "true", "false"
 	}
-	// The engine assigns ids, as it did.
+	// The engine assigns the IDs, as it did in the first release.
 	insert := func(table, columns string, rows ...string) {
 		for _, row := range rows {
 			exec("INSERT INTO " + table + " (" + columns + ") VALUES (" + strings.NewReplacer("YES", yes, "NO", no).Replace(row) + ")")
@@ -106,8 +106,8 @@ func firstSchema(t *testing.T, engine string) config.Settings {
 	return settings
 }
 
-// TestMigrationOfTheFirstSchema checks that the data of the first release is complete and counted
-// in the current schema, and that no id is reused.
+// TestMigrationOfTheFirstSchema checks that the current schema contains all data of the first
+// release with correct counts, and that no ID is reused.
 func TestMigrationOfTheFirstSchema(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -153,7 +153,7 @@ func TestMigrationOfTheFirstSchema(t *testing.T) {
 						`{a:{likeCount:0,collectCount:0,makeCount:1,commentCount:1,rootCommentCount:1,remixCount:0,downloadCount:5,fileCount:1},b:{likeCount:0,collectCount:0,makeCount:0,commentCount:0,rootCommentCount:0,remixCount:0,downloadCount:1,fileCount:1},ada:{thingCount:1,makeCount:0,likeCount:0,followerCount:0},bob:{thingCount:1,makeCount:1,likeCount:0,followerCount:0},cyd:{thingCount:0,makeCount:0,likeCount:0,followerCount:0},make:{commentCount:1,rootCommentCount:1,likeCount:0},tools:{thingCount:1},art:{thingCount:1},file:{downloadCount:3},made:{downloadCount:1},things:{totalCount:2}}`)
 					s.Fold()
 				}
-				// A make and some downloads score higher than one download that was not folded.
+				// A make and some downloads give a higher popularity than one download that is not folded yet.
 				const popular = `{ things(sort: POPULAR) { nodes { name } } }`
 				check(t, bob, popular, "{things:{nodes:[{name:Bracket},{name:Gear}]}}")
 				if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
@@ -193,7 +193,7 @@ func TestMigrationOfTheFirstSchema(t *testing.T) {
 				}
 				check(t, cyd, `{ b: thing(id: 2) { downloadCount } a: thing(id: 1) { makeCount commentCount } }`, "{b:{downloadCount:2},a:{makeCount:2,commentCount:2}}")
 			})
-			step("later", func(t *testing.T) { // what is attached to old rows is deleted with them
+			step("later", func(t *testing.T) { // deleting old rows also deletes what is attached to them
 				cyd.Finalize("thing", 5, 6).Want(t, 200)
 				ada.Do("DELETE", "/things/1", nil).Want(t, 200)
 				check(t, bob, `{ make(id: 1) { thing { id } image { name } comments { nodes { body } } } me { downloads { totalCount } } }`, "{make:{thing:null,image:{name:made.png},comments:{nodes:[{body:Well done.}]}},me:{downloads:{totalCount:0}}}")
@@ -211,7 +211,7 @@ func TestMigrationOfTheFirstSchema(t *testing.T) {
 	}
 }
 
-// TestMigrationOfANewerSchema checks that a version does not start on a database that a newer
+// TestMigrationOfANewerSchema checks that the server refuses to start on a database that a newer
 // version has migrated, and does not modify it.
 func TestMigrationOfANewerSchema(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

@@ -85,8 +85,8 @@ func TestSuspension(t *testing.T) {
 	})
 }
 
-// TestRoles checks that administrators assign roles, that roles take effect immediately, and that
-// each decision is recorded.
+// TestRoles checks that administrators can assign roles, that roles take effect immediately, and
+// that each decision is recorded.
 func TestRoles(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		staff := s.Staff()
@@ -137,11 +137,11 @@ func TestRoles(t *testing.T) {
 
 // TestTakedown checks that a taken-down thing disappears from every list and search, that its
 // content is not served at any URL, that its owner and moderators see the reason, and that it is
-// complete after it is restored.
+// complete again after it is restored.
 func TestTakedown(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
-		world := fullThing(t, s, ada, bob) // which creates moderators
+		world := fullThing(t, s, ada, bob) // it also creates moderators
 		staff := s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
 		mod := moderator(t, s, staff, "mod")
 		id, file := world["thing_id"].(int64), world["file_id"].(int64)
@@ -162,7 +162,7 @@ func TestTakedown(t *testing.T) {
 		if code := mod.GraphQL(down, object{"id": "9999", "reason": "x"}).Code(); code != "NOT_FOUND" {
 			t.Errorf("nothing is taken down: %q", code)
 		}
-		for range 2 { // repeating it changes nothing
+		for range 2 { // the second time changes nothing
 			mod.Query(down, object{"id": servertest.ID(id), "reason": "A secret weapon."}, new(any))
 		}
 		s.Fold()
@@ -208,7 +208,7 @@ func TestTakedown(t *testing.T) {
 		if got := string(bob.Get("/users/me/downloads").Want(t, 200).Bytes); strings.Contains(got, path) || got == history {
 			t.Errorf("bob's history shows it: %s", got)
 		}
-		// bob sees the make of the thing, and not the thing.
+		// bob sees the make of the thing, but not the thing.
 		var makes struct {
 			Me struct {
 				Makes struct {
@@ -228,7 +228,7 @@ func TestTakedown(t *testing.T) {
 		s.Fold()
 		after := everyLookup(s, eve, world)
 		for lookup, body := range before {
-			// It is no longer featured. Everything else is as before.
+			// Except that it is no longer featured, everything is as before.
 			if after[lookup] != body && !strings.Contains(lookup, "featured") && !strings.Contains(body, `"is_featured":true`) {
 				t.Errorf("%s changed\nfrom %.600s\nto   %.600s", lookup, body, after[lookup])
 			}
@@ -239,12 +239,12 @@ func TestTakedown(t *testing.T) {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 
-		// A draft that is taken down and restored is a draft.
+		// A draft that was taken down and restored is a draft again.
 		draft := ada.Thing("Draft")
 		mod.Query(down, object{"id": servertest.ID(draft), "reason": "x"}, new(any))
 		mod.Query(up, object{"id": servertest.ID(draft)}, new(any))
 		eve.Get(fmt.Sprintf("/things/%d", draft)).Want(t, 403)
-		// The log outlives the thing.
+		// The log entries remain after the thing is deleted.
 		ada.Do("DELETE", path, nil).Want(t, 200)
 		var log struct {
 			ModerationLog struct {
@@ -263,8 +263,8 @@ func TestTakedown(t *testing.T) {
 }
 
 // TestTakedownIsKept checks that a taken-down thing stays unchanged and hidden until it is
-// restored: its owner cannot change or delete anything of it, and if a moderator deletes it, the
-// makes of it stay hidden with their content.
+// restored. Its owner cannot change or delete it or any part of it. If a moderator deletes it, its
+// makes stay hidden with their content.
 func TestTakedownIsKept(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
@@ -320,8 +320,8 @@ func TestTakedownIsKept(t *testing.T) {
 	})
 }
 
-// TestStaffDeletionsAreLogged checks that the moderation log records what moderators delete of
-// other users, and not what owners delete.
+// TestStaffDeletionsAreLogged checks that the moderation log records deletions by moderators, and
+// not those by owners.
 func TestStaffDeletionsAreLogged(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -351,7 +351,7 @@ func TestStaffDeletionsAreLogged(t *testing.T) {
 				}
 			}
 		}
-		// The last entry is the role of the administrator, which the command line gave.
+		// The oldest entry is the administrator's role, which was assigned on the command line.
 		staff.Query(`{ moderationLog { nodes { action actor { username } user { username } thingId objectId reason } } }`, nil, &log)
 		want := fmt.Sprintf("[{DELETE_THING {staff} {ada} %[1]d  Deleted by the REST API.} {DELETE_MAKE {staff} {bob} %[1]d 1 Deleted by the REST API.} {DELETE_FILE {staff} {ada} %[1]d %[2]d Deleted by the REST API.} "+
 			"{DELETE_COMMENT {staff} {bob} %[1]d %[3]s Spam.} {FEATURE_THING {staff} {ada} %[1]d  } {SET_USER_ROLE {} {staff}   By the operator, on the command line.}]", thing, file, made.CreateComment.Comment.ID)
@@ -361,8 +361,8 @@ func TestStaffDeletionsAreLogged(t *testing.T) {
 	})
 }
 
-// TestTakenDownThingIsLetGo checks that users who cannot see a thing any more see no make of it in
-// their notifications, and can take back their likes and watches.
+// TestTakenDownThingIsLetGo checks that users who cannot see a thing any more do not see its makes
+// in their notifications, and can remove their likes and watches.
 func TestTakenDownThingIsLetGo(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
@@ -420,8 +420,8 @@ func TestTakenDownThingIsLetGo(t *testing.T) {
 	})
 }
 
-// TestOwnersRemoveComments checks that the owner of a thing or a make deletes comments of others on
-// it, which is no action of moderators.
+// TestOwnersRemoveComments checks that the owner of a thing or a make can delete comments of other
+// users on it, and that this is not recorded as a moderation action.
 func TestOwnersRemoveComments(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()

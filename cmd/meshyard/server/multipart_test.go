@@ -14,7 +14,7 @@ import (
 )
 
 // TestMultipartRequests checks that an invalid GraphQL multipart request is rejected with the
-// reason, and leaves nothing behind.
+// reason, and that none of its files is stored.
 func TestMultipartRequests(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -64,7 +64,7 @@ func TestMultipartRequests(t *testing.T) {
 }
 
 // TestGraphQLErrors checks that GraphQL errors have a documented code and name the invalid input,
-// wherever they occur.
+// whatever part of the server returns them.
 func TestGraphQLErrors(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -118,7 +118,7 @@ func TestGraphQLErrors(t *testing.T) {
 	})
 }
 
-// pour is a body of unknown length that ends only when the request is rejected.
+// pour is a request body of left bytes whose length is not declared.
 type pour struct{ left int64 }
 
 func (p *pour) Read(b []byte) (int, error) {
@@ -130,8 +130,8 @@ func (p *pour) Read(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// TestChunkedUploadIsNotHeld checks that both APIs reject a chunked upload over the limit while it
-// arrives, and do not buffer it.
+// TestChunkedUploadIsNotHeld checks that both APIs reject a chunked upload when it exceeds the
+// limit, without buffering it.
 func TestChunkedUploadIsNotHeld(t *testing.T) {
 	const size = 256 << 20
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.UploadLimit = size - 1 })
@@ -150,7 +150,7 @@ func TestChunkedUploadIsNotHeld(t *testing.T) {
 		if want := map[bool]int{true: 200, false: 400}[face == "/graphql"]; answer.StatusCode != want || !strings.Contains(string(answer.Bytes), "too large") {
 			t.Errorf("%s: %d %s", face, answer.StatusCode, answer.Bytes)
 		}
-		// Everything that client and server together allocated, collected or not.
+		// Everything that client and server have allocated, including what was collected.
 		if grown := end.TotalAlloc - start.TotalAlloc; grown > 32<<20 {
 			t.Errorf("%s: %d bytes were allocated for an upload of %d", face, grown, size)
 		}
@@ -158,7 +158,7 @@ func TestChunkedUploadIsNotHeld(t *testing.T) {
 	nothingLeft(t, s, 0)
 }
 
-// TestFileNames checks that file names are kept, except for dangerous characters.
+// TestFileNames checks that file names are kept, except for directories and dangerous characters.
 func TestFileNames(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestNotifications follows events from their cause to the recipient, over both APIs, until they
+// TestNotifications follows notifications from the event to the recipient, in both APIs, until they
 // are read or deleted.
 func TestNotifications(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -47,7 +47,7 @@ func TestNotifications(t *testing.T) {
 		eve.Do("POST", path+"/toggle-watch", nil).Want(t, 200)
 		bob.Do("POST", path+"/likes", nil).Want(t, 200)
 		bob.Do("DELETE", path+"/likes", nil).Want(t, 200)
-		bob.Do("POST", path+"/likes", nil).Want(t, 200) // reported once
+		bob.Do("POST", path+"/likes", nil).Want(t, 200) // the second like causes no notification
 		var comment struct{ ID int64 }
 		bob.Do("POST", path+"/comments", object{"body": "Neat."}).Want(t, 200, &comment)
 		ada.Do("POST", fmt.Sprintf("/comments/%d/reply", comment.ID), object{"body": "Thanks."}).Want(t, 200)
@@ -84,8 +84,8 @@ func TestNotifications(t *testing.T) {
 	})
 }
 
-// TestThingops moves things between collections as existing programs do, and checks the counts
-// after every step.
+// TestThingops moves things between collections as existing clients do, and checks the counts after
+// every step.
 func TestThingops(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -116,7 +116,7 @@ func TestThingops(t *testing.T) {
 		holds(from.ID)
 		holds(to.ID, one, two)
 		ada.Do("POST", fmt.Sprintf("/thingops/%d,%d/copy", one, 999), object{"target_collection_id": from.ID}).Want(t, 404)
-		holds(from.ID) // all or nothing
+		holds(from.ID) // a call changes all or nothing
 		bob.Do("POST", both+"/remove", object{"collection_id": to.ID}).Want(t, 403)
 		ada.Do("POST", fmt.Sprintf("/thingops/%d/remove", one), object{"collection_id": to.ID}).Want(t, 200)
 		holds(to.ID, two)
@@ -144,7 +144,7 @@ func publishedThing(t *testing.T, c *servertest.Client, name string) int64 {
 }
 
 // TestNotificationsArrive checks that a subscription receives the number of unread notifications
-// and then each new notification once.
+// first, and then each new notification once.
 func TestNotificationsArrive(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// TestCodeFlow runs the authorization code grant with PKCE: sign-in, consent, code, token, JSON. It
-// checks that a code works once, and that its second use revokes the token.
+// TestCodeFlow runs the authorization code grant with PKCE from the sign-in to the token response
+// in JSON. It checks that a code can be used once, and that a second use revokes the token.
 func TestCodeFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -86,8 +86,8 @@ func TestCodeFlow(t *testing.T) {
 	})
 }
 
-// TestCodeFlowOfOldPrograms omits PKCE, scope and grant_type, and sends parameters in unusual
-// places; the response is form-encoded.
+// TestCodeFlowOfOldPrograms runs the authorization code grant as old clients do: without PKCE,
+// scope and grant_type, and with parameters in unusual places. The response is form-encoded.
 func TestCodeFlowOfOldPrograms(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -134,14 +134,14 @@ func TestCodeFlowOfOldPrograms(t *testing.T) {
 			r.Header.Set("Content-Type", "application/json")
 			c.refused("the body "+bad, s.Client("").Send(r), 400, "invalid_request")
 		}
-		// A challenge that was removed on the way is detected.
+		// An attacker who removes the code challenge from the authorization request is detected.
 		code := c.decide(b, old, "allow").Query().Get("code")
 		c.refused("a verifier without a challenge", c.exchange("", c.grant(code)), 400, "invalid_grant")
 		c.refused("secret twice", c.exchange("", url.Values{"client_id": {c.id}, "client_secret": {c.secret, "x"}}), 400, "invalid_request")
 	})
 }
 
-// TestOutOfBandFlow checks a program that cannot receive redirects and registers
+// TestOutOfBandFlow checks the grant of an application that cannot receive redirects and registers
 // urn:ietf:wg:oauth:2.0:oob: its user copies the code from a page.
 func TestOutOfBandFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -203,7 +203,7 @@ func TestImplicitFlow(t *testing.T) {
 }
 
 // TestWrongQuestions checks that an invalid authorization request is reported to the user if the
-// redirect URI is not verified, and otherwise to the application.
+// redirect URI is not valid, and otherwise to the application.
 func TestWrongQuestions(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -241,8 +241,8 @@ func TestWrongQuestions(t *testing.T) {
 	})
 }
 
-// TestConsentIsNobodyElses checks that a decision is accepted only from the page that was shown, in
-// the same session, for the same authorization request, and from the same site.
+// TestConsentIsNobodyElses checks that a consent decision is accepted only from the page that was
+// shown, in the same session, for the same authorization request, and from the same site.
 func TestConsentIsNobodyElses(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -277,7 +277,7 @@ func TestConsentIsNobodyElses(t *testing.T) {
 	})
 }
 
-// TestPublicClients checks that a public client needs PKCE and cannot get a token of its own.
+// TestPublicClients checks that a public client must use PKCE and cannot get a token of its own.
 func TestPublicClients(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -294,7 +294,7 @@ func TestPublicClients(t *testing.T) {
 	})
 }
 
-// TestApplicationTokens checks that an application's own token reads public data and acts for no
+// TestApplicationTokens checks that an application's own token can read public data and acts for no
 // user.
 func TestApplicationTokens(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -336,7 +336,7 @@ func TestApplicationTokens(t *testing.T) {
 		ask.Set("scope", "write")
 		c.refused("more than reading", c.exchange("", ask), 400, "invalid_scope")
 
-		// A deleted application disappears immediately with its tokens.
+		// Deleting an application immediately revokes its tokens.
 		if err := s.Store.Admin().ForgetApplication(context.Background(), c.id); err != nil {
 			t.Fatal(err)
 		}

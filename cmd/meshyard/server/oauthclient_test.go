@@ -19,7 +19,7 @@ const (
 	pass     = "correct horse battery"
 )
 
-// client is an application that calls the server, besides a user's browser.
+// client is an application that calls the server, while a user uses a browser.
 type client struct {
 	*testing.T
 	s          *servertest.Server
@@ -47,7 +47,8 @@ func (c *client) challenge() string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// question returns the authorization URL. more replaces parameters; an empty value removes one.
+// question returns a URL of the authorization endpoint. more contains names and values of
+// parameters that replace the default ones; an empty value removes a parameter.
 func (c *client) question(more ...string) string {
 	q := url.Values{
 		"client_id": {c.id}, "redirect_uri": {redirect}, "response_type": {"code"}, "state": {"a&b =#c"}, "scope": {"read"}, "code_challenge": {c.challenge()}, "code_challenge_method": {"S256"},
@@ -61,7 +62,8 @@ func (c *client) question(more ...string) string {
 	return "/login/oauth/authorize?" + q.Encode()
 }
 
-// decide lets a user decide and returns the URL that the browser is redirected to.
+// decide submits a user's decision on the consent page, and returns the URL that the browser is
+// redirected to.
 func (c *client) decide(b *servertest.Browser, question, decision string) *url.URL {
 	c.Helper()
 	page := b.Get(question).Want(c.T, 200)
@@ -97,7 +99,7 @@ func (c *client) grant(code string, more ...string) url.Values {
 	return v
 }
 
-// refused checks for an error in the format of RFC 6749.
+// refused checks that a response is an error in the format of RFC 6749.
 func (c *client) refused(what string, r *servertest.Response, status int, code string) {
 	c.Helper()
 	var said struct {
@@ -109,7 +111,8 @@ func (c *client) refused(what string, r *servertest.Response, status int, code s
 	}
 }
 
-// signedIn returns a browser in which a new user is signed in.
+// signedIn creates a user with a password, and returns a browser in which the user is signed in and
+// a client with a token.
 func signedIn(t *testing.T, s *servertest.Server, name string) (*servertest.Browser, *servertest.Client) {
 	t.Helper()
 	u := s.User(name)

@@ -17,7 +17,8 @@ func usernameIn(b *servertest.Browser) string {
 	return name
 }
 
-// A provider whose ID tokens hold only the subject is asked for UserInfo.
+// TestOpenIDUserInfo checks that the server requests UserInfo if the ID tokens of the provider
+// contain only the subject.
 func TestOpenIDUserInfo(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		issuer.SignsIn(oidctest.Claims{"sub": "1"})
@@ -48,7 +49,8 @@ func TestOpenIDUserInfo(t *testing.T) {
 	})
 }
 
-// The operator maps claims, admits some users of the provider only, and gives roles by a claim.
+// TestOpenIDRules checks the operator's rules: which claims are used, which users of the provider
+// are admitted, and which claim assigns roles.
 func TestOpenIDRules(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -111,7 +113,7 @@ func TestOpenIDRules(t *testing.T) {
 			signsIn(with("roles", []string{"root"})).Want(t, http.StatusSeeOther)
 			role("ADMINISTRATOR")
 			s.Client(issuer.Sign(ada)).Get("/users/me").Want(t, http.StatusOK)
-			role("ADMINISTRATOR") // an ID token as bearer token decides no roles
+			role("ADMINISTRATOR") // an ID token that is used as a bearer token does not assign roles
 			signsIn(ada).Want(t, http.StatusSeeOther)
 			role("MEMBER")
 			if code := admin.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {

@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// eachWithIssuer runs a test on both engines with a provider of OpenID Connect.
+// eachWithIssuer runs a test on both engines with an OpenID Connect provider.
 func eachWithIssuer(t *testing.T, test func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer)) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -30,7 +30,7 @@ func eachWithIssuer(t *testing.T, test func(t *testing.T, s *servertest.Server, 
 	}
 }
 
-// signInElsewhere goes through the provider and gives the last answer of the server.
+// signInElsewhere signs in through the provider, and returns the last response of the server.
 func signInElsewhere(t *testing.T, b *servertest.Browser, next string) *servertest.Response {
 	t.Helper()
 	to := b.Get("/login/oidc?next="+url.QueryEscape(next)).Want(t, http.StatusSeeOther)
@@ -38,11 +38,11 @@ func signInElsewhere(t *testing.T, b *servertest.Browser, next string) *serverte
 	return b.Follow(there)
 }
 
-// Who comes from the provider is the same user each time, with the wanted name unless a user
-// is called so.
+// TestOpenIDSignIn checks that a user of the provider is always the same user of this server. The
+// preferred username is used, or a similar one if it is taken or not allowed.
 func TestOpenIDSignIn(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
-		s.User("ada") // has nothing to do with the provider's ada
+		s.User("ada") // this is another user than the provider's ada
 		if page := s.Browser().Get("/login"); !strings.Contains(string(page.Bytes), `href="/login/oidc?next="`) {
 			t.Errorf("the page for signing in does not lead to the provider: %s", page.Bytes)
 		}
@@ -77,7 +77,7 @@ func TestOpenIDSignIn(t *testing.T) {
 			t.Errorf("of ada is known %+v", me.Me)
 		}
 
-		// The way back to an application's question is kept.
+		// After the sign-in, the browser returns to the authorization request of an application.
 		c := newClient(t, s, models.NewApplication{})
 		b := s.Browser()
 		issuer.SignsIn(oidctest.Claims{"sub": "1"})
@@ -89,8 +89,8 @@ func TestOpenIDSignIn(t *testing.T) {
 	})
 }
 
-// What does not come from this browser's own sign-in, or is not what the provider was asked for,
-// signs nobody in.
+// TestOpenIDTricks checks that responses which do not belong to this browser's own sign-in, or do
+// not match the request to the provider, do not sign in a user.
 func TestOpenIDTricks(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		issuer.SignsIn(oidctest.Claims{"sub": "1"})
@@ -142,13 +142,13 @@ func TestOpenIDTricks(t *testing.T) {
 	})
 }
 
-// An ID token of the provider, meant for this server, is taken as a bearer token, and makes its
-// user at first sight.
+// TestBearerOfTheProvider checks that an ID token of the provider for this server is accepted as a
+// bearer token, and that its first use creates the user.
 func TestBearerOfTheProvider(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		token := issuer.Sign(oidctest.Claims{"sub": "1", "preferred_username": "ada"})
 		var group sync.WaitGroup
-		for range 8 { // at first sight, all at once
+		for range 8 { // several concurrent first uses
 			group.Go(func() {
 				r, _ := http.NewRequest("GET", s.URL+"/users/me", nil)
 				r.Header.Set("Authorization", "Bearer "+token)
@@ -206,7 +206,8 @@ func TestBearerOfTheProvider(t *testing.T) {
 	})
 }
 
-// Where the provider cannot be reached the server works, and says so to those who need it.
+// TestOpenIDProviderIsDown checks that the server works while the provider is unreachable, and
+// reports that to users who need the provider.
 func TestOpenIDProviderIsDown(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, "sqlite", func(s *config.Settings) { s.OIDCIssuer, s.OIDCClientID = "http://127.0.0.1:1", "meshyard" })
@@ -221,12 +222,12 @@ func TestOpenIDProviderIsDown(t *testing.T) {
 	}
 }
 
-// TestForgedTokensAreBounded checks that forged ID tokens make the server fetch the keys of the
-// provider rarely, and that it verifies only so many of one network.
+// TestForgedTokensAreBounded checks that forged ID tokens rarely make the server fetch the keys of
+// the provider, and that the server verifies only a limited number of rejected tokens per network.
 func TestForgedTokensAreBounded(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		good, forged := issuer.Sign(oidctest.Claims{"sub": "1"}), oidctest.New(t).Sign(oidctest.Claims{"sub": "1", "iss": issuer.URL})
-		for range 3 { // not counted
+		for range 3 { // valid tokens do not count
 			s.Client(good).Get("/users/me").Want(t, 200)
 		}
 		var group sync.WaitGroup
@@ -251,7 +252,7 @@ func TestForgedTokensAreBounded(t *testing.T) {
 		if refused.Load() != 100 || unverified.Load() != 20 {
 			t.Errorf("of 120 forged tokens %d were verified and %d not, want 100 and 20", refused.Load(), unverified.Load())
 		}
-		if n := issuer.KeyRequests(); n > 3 { // one in ten seconds, on a machine that may be slow
+		if n := issuer.KeyRequests(); n > 3 { // one in ten seconds, even on a slow machine
 			t.Errorf("forged tokens made the server ask for the keys %d times, want one in ten seconds", n)
 		}
 		if told := socket(t, s.URL, forged, watching, 999); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "RATE_LIMITED" {

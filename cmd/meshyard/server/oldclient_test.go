@@ -16,8 +16,8 @@ import (
 )
 
 // oldShapes are the schemas that the existing client was generated from, as field:kind. A field
-// ending in ~ may be missing, a kind ending in ? may be null; [kind] is an array, {kind} an object
-// with any keys, a|b one or the other.
+// ending in ~ may be missing, and a kind ending in ? may be null. [kind] is an array, {kind} an
+// object with any keys, and a|b is either of two kinds.
 var oldShapes = map[string]string{
 	"FileSchema": `id:int name:text size:int url:url public_url:url download_url:url threejs_url:link thumbnail:url
 		default_image:ImageSummary? date:filedate formatted_size:text meta_data:list download_count:int direct_url:url? hash:text rank:int`,
@@ -121,7 +121,7 @@ func oldFaults(base string, v any, kind string) (faults []string) {
 	return faults
 }
 
-// oldPlain reports whether a value has a kind that is not a schema.
+// oldPlain reports whether a value matches a kind that is not a schema.
 func oldPlain(base string, v any, kind string) bool {
 	number, isNumber := v.(json.Number)
 	text, isText := v.(string)
@@ -151,7 +151,7 @@ var oldLicenses = []string{
 	"Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Public Domain Dedication", "GNU - GPL", "GNU - LGPL", "BSD License",
 }
 
-// oldClient is a program that was written for another server and configured with a new base URL.
+// oldClient is a client that was written for another server and is configured with a new base URL.
 type oldClient struct {
 	*testing.T
 	base, token string
@@ -160,14 +160,14 @@ type oldClient struct {
 	header http.Header // of the last response
 }
 
-// oldTransport follows no redirects; oldBrowser does, for content.
+// oldTransport follows no redirects. oldBrowser follows them, to get content.
 var (
 	oldTransport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	oldBrowser   = &http.Client{}
 )
 
 // do sends a request as existing clients do: sometimes with a wrong Content-Type, with the token in
-// the query, or with a trailing slash. An absolute URL is used unchanged.
+// the query, or with a trailing slash. An absolute URL is used as it is.
 func (c *oldClient) do(method, path string, body any, contentType string) (int, []byte) {
 	c.Helper()
 	text, isText := body.(string)
@@ -217,8 +217,8 @@ func (c *oldClient) do(method, path string, body any, contentType string) (int, 
 	return answer.StatusCode, read
 }
 
-// call checks the status and the kind of a response. It continues with a wrong response, to find
-// all problems.
+// call sends a request and checks the status and the kind of the response. It continues after a
+// wrong response, to find all problems.
 func (c *oldClient) call(status int, method, path string, body any, kind string) any {
 	c.Helper()
 	got, text := c.do(method, path, body, "")
@@ -241,7 +241,7 @@ func (c *oldClient) take(status, got int, text []byte, kind, what string) (v any
 	return v
 }
 
-// one expects an object, list an array, done {"ok":"ok"}.
+// one sends a request and expects an object, list expects an array, and done expects {"ok":"ok"}.
 func (c *oldClient) one(method, path string, body any, kind string) oldObject {
 	c.Helper()
 	o, ok := c.call(200, method, path, body, kind).(oldObject)
@@ -261,7 +261,7 @@ func (c *oldClient) done(method, path string, body any) {
 	c.one(method, path, body, "Done")
 }
 
-// refused expects an error in the documented format.
+// refused sends a request and expects an error in the documented format.
 func (c *oldClient) refused(status int, method, path string, body any) oldObject {
 	c.Helper()
 	o, _ := c.call(status, method, path, body, "Refusal").(oldObject)
@@ -276,7 +276,7 @@ func (c *oldClient) refused(status int, method, path string, body any) oldObject
 	return o
 }
 
-// fetch gets content without a token, as a browser does.
+// fetch returns the content at a URL, requested without a token like a browser does.
 func (c *oldClient) fetch(address any) string {
 	c.Helper()
 	answer, err := oldBrowser.Get(fmt.Sprint(address))
@@ -297,7 +297,8 @@ var (
 	oldPage = regexp.MustCompile(`[?&]page=(\d+)`)
 )
 
-// walk follows the pages of a list. The token is only in the query of the first URL.
+// walk follows the pages of a list and returns all objects. Only the URL of the first page contains
+// the token.
 func (c *oldClient) walk(path, kind string) (all []oldObject) {
 	c.Helper()
 	bare := &oldClient{T: c.T, base: c.base}
@@ -325,7 +326,7 @@ func (c *oldClient) walk(path, kind string) (all []oldObject) {
 	return all
 }
 
-// post submits a multipart form: fields in the given order, then the file.
+// post submits a multipart form: the fields in the given order, and then the file.
 func (c *oldClient) post(address string, fields [][2]string, name, file string) (int, []byte) {
 	c.Helper()
 	var b bytes.Buffer
@@ -339,7 +340,7 @@ func (c *oldClient) post(address string, fields [][2]string, name, file string) 
 	return c.do("POST", address, b.Bytes(), w.FormDataContentType())
 }
 
-// upload uploads a file in one request and returns the id of the pending upload.
+// upload uploads a file in one request and returns the ID of the pending upload.
 func (c *oldClient) upload(name, file, kind string) any {
 	c.Helper()
 	status, text := c.post("/files/0/uploadFile", [][2]string{{"type", kind}}, name, file)
@@ -347,8 +348,8 @@ func (c *oldClient) upload(name, file, kind string) any {
 	return o["id"]
 }
 
-// uploadByForm uploads a file in three requests: the form, the storage without a token, and the URL
-// that the storage redirects to.
+// uploadByForm uploads a file in three requests: one for the form, one that posts the file without
+// a token, and one to the URL that the server redirects to.
 func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
 	c.Helper()
 	form := c.one("POST", path, oldObject{"filename": name}, "StorageForm")
@@ -368,7 +369,7 @@ func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
 	return c.one("POST", to, nil, kind)
 }
 
-// same compares the text of two values.
+// same checks that two values are equal as text.
 func (c *oldClient) same(what string, got, want any) {
 	c.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -376,7 +377,7 @@ func (c *oldClient) same(what string, got, want any) {
 	}
 }
 
-// holds checks whether a list contains an object with the id.
+// holds checks whether a list contains an object with the ID.
 func (c *oldClient) holds(what string, list []oldObject, id any, want bool) {
 	c.Helper()
 	if got := slices.ContainsFunc(list, func(o oldObject) bool { return oldID(o) == fmt.Sprint(id) }); got != want {

@@ -18,14 +18,14 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// publisher is a program that keeps a thing the same as a folder: it finds the thing by its name,
-// changes what differs, and replaces files with other bytes.
+// publisher is a client that synchronizes a thing with a folder. It finds the thing by its name,
+// updates the fields that differ, and replaces changed files.
 type publisher struct {
 	*oldClient
-	processed func(file any) // returns when the rendering of a file is made
+	processed func(file any) // returns when the rendering of a file is complete
 }
 
-// deploy publishes the contents of a folder, by file name, and returns the thing and the ids of its
+// deploy publishes the contents of a folder, by file name, and returns the thing and the IDs of its
 // files.
 func (p publisher) deploy(about oldObject, folder map[string]string) (thing oldObject, ids map[string]string) {
 	p.Helper()
@@ -63,7 +63,7 @@ func (p publisher) deploy(about oldObject, folder map[string]string) (thing oldO
 	return p.one("POST", path+"/publish", nil, "ThingSchema"), ids
 }
 
-// TestJourneysOfOldPrograms performs whole tasks as existing programs do.
+// TestJourneysOfOldPrograms performs complete tasks as existing clients do.
 func TestJourneysOfOldPrograms(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -82,7 +82,7 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 				take(t)
 			})
 		}
-		// the bytes of the files of ada's things, by id and name
+		// The contents of the files of ada's things, by thing ID and file name.
 		published := make(map[string]map[string]string)
 
 		step("deploy again with changes", func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 			photo := ada.uploadByForm(path+"/files", "dish.png", picture, "ImageSummary")
 
 			about["description"], about["tags"] = "Version 2", []string{"dish", "bowl"}
-			// dish.stl changed, and the spoon became a fork
+			// dish.stl is changed, and the spoon is replaced by a fork.
 			folder = map[string]string{"lid.stl": donut, "dish.stl": donut + "\n", "fork.3mf": box}
 			again, after := p.deploy(about, folder)
 			ada.same("thing", again["id"], thing["id"])
@@ -124,7 +124,7 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 				thing, _ := publisher{ada, func(any) {}}.deploy(oldObject{"name": fmt.Sprint("Part ", i), "license": "cc", "category": "Tools", "description": "A part."}, folder)
 				published[oldID(thing)] = folder
 			}
-			// download returns the files of things as a program saves them.
+			// download returns the files of things as a client saves them.
 			download := func(things []oldObject, take func(file oldObject) string) map[string]map[string]string {
 				saved := make(map[string]map[string]string)
 				for _, thing := range things {
@@ -162,7 +162,7 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 
 		step("follow", func(t *testing.T) {
 			for range 2 {
-				for range 2 { // twice has no effect
+				for range 2 { // the second time has no effect
 					bob.done("POST", "/users/ada/followers", nil)
 				}
 				bob.same("followers", bob.list("/users/ada/followers", "UserSummary")[0]["name"], "bob")
@@ -212,7 +212,7 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 				c := newClient(t, s, models.NewApplication{RedirectURIs: []string{style.redirect}})
 				answer := allow(b.Get(c.question(append(style.question, "redirect_uri", style.redirect)...)))
 				var code string
-				if style.redirect == oob { // the user copies it
+				if style.redirect == oob { // the user copies the code
 					code = string(regexp.MustCompile(`id="code" value="(\w+)"`).FindSubmatch(answer.Want(t, 200).Bytes)[1])
 				} else {
 					to, _ := url.Parse(answer.Want(t, http.StatusSeeOther).Header.Get("Location"))

@@ -26,7 +26,7 @@ import (
 
 var newThing = map[string]any{"name": "One", "license": "cc", "category": "Tools", "description": "Made for a test."}
 
-// wantOutage checks the status and, with 503, the Retry-After header.
+// wantOutage checks the status and the code and, with 503, the Retry-After header.
 func wantOutage(t *testing.T, r *servertest.Response, status int, code string) {
 	t.Helper()
 	r.Want(t, status)
@@ -68,7 +68,7 @@ func TestPostgresOutage(t *testing.T) {
 		wantOutage(t, s.Browser().Get("/thing:"+servertest.ID(id)), http.StatusServiceUnavailable, "")
 		wantOutage(t, s.Browser().SignIn("ada", pass), http.StatusServiceUnavailable, "")
 		wantProblem(t, s.Client("").Get("/"), http.StatusServiceUnavailable, "The server is busy")
-		wantOutage(t, ada.Get("/"), http.StatusServiceUnavailable, "") // a program
+		wantOutage(t, ada.Get("/"), http.StatusServiceUnavailable, "") // a token: no page
 		ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
 		ada.Get("/healthz").Want(t, http.StatusOK)
 	}
@@ -89,8 +89,8 @@ func TestPostgresOutage(t *testing.T) {
 	})
 }
 
-// lasts makes an outage last MESHYARD_OUTAGE_SECONDS, during which a request is sent each second.
-// Without the variable it returns at once.
+// lasts makes an outage last MESHYARD_OUTAGE_SECONDS, and calls request once a second during it.
+// Without the variable it returns immediately.
 func lasts(t *testing.T, request func()) {
 	t.Helper()
 	seconds, _ := strconv.Atoi(os.Getenv("MESHYARD_OUTAGE_SECONDS"))
@@ -101,7 +101,7 @@ func lasts(t *testing.T, request func()) {
 }
 
 // TestSQLiteLocked checks that writes fail with 503 while another process holds the write lock of
-// SQLite for long.
+// SQLite for a long time.
 func TestSQLiteLocked(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, "sqlite")
@@ -155,7 +155,7 @@ func TestBucketOutage(t *testing.T) {
 			down.Store(true)
 			var uploaded, finalized, ready *servertest.Response
 			var byGraphQL *servertest.Result
-			var calls sync.WaitGroup // each of them waits for the S3 client to give up
+			var calls sync.WaitGroup // each upload waits until the S3 client gives up
 			calls.Go(func() { uploaded = ada.PostForm("/files/0/uploadFile", nil, "file", "a.stl", stl) })
 			calls.Go(func() { finalized = ada.Finalize("thing", thing, file) })
 			calls.Go(func() { byGraphQL = ada.GraphQLUpload(uploadAny, object{"file": nil}, "file", "b.stl", stl) })
@@ -215,7 +215,7 @@ func newProxy(t *testing.T, database string) *proxy {
 	return p
 }
 
-// serverAddress returns where the PostgreSQL server of a connection listens.
+// serverAddress returns the address of the PostgreSQL server of a connection.
 func serverAddress(c *pgx.ConnConfig) (network, address string) {
 	if strings.HasPrefix(c.Host, "/") {
 		return "unix", c.Host + "/.s.PGSQL." + servertest.ID(int64(c.Port))

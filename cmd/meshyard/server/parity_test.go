@@ -19,12 +19,13 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// step is one operation, sent by REST to one server and as its stored document to another.
+// step is one operation, which is sent by REST to one server and as its stored document to another
+// one.
 type step struct {
 	operation    string
 	method, path string
 	body         map[string]any
-	variables    map[string]any // of the document
+	variables    map[string]any // variables of the document
 	file         string         // for an upload
 	bob          bool           // called by bob instead of ada
 	before       func(s *servertest.Server)
@@ -141,7 +142,7 @@ var paritySteps = []step{
 	listed("get_users_username_collections", "/users/ada/collections", o{"username": "ada"}),
 	listed("get_users_username_search_term", "/users/bob/search/bracket", o{"username": "bob", "term": "bracket"}),
 
-	// Followers, watches, notifications, and the operations of collections.
+	// Followers, watches, notifications, and operations on collections.
 	change("post_users_username_followers", "POST", "/users/bob/followers", nil, o{"username": "bob"}, false), change("post_users_username_followers", "POST", "/users/ada/followers", nil, o{"username": "ada"}, false),
 	listed("get_users_username_followers", "/users/bob/followers", o{"username": "bob"}), listed("get_users_username_following", "/users/ada/following", o{"username": "ada"}),
 	change("delete_users_username_followers", "DELETE", "/users/bob/followers", nil, o{"username": "bob"}, false),
@@ -212,25 +213,25 @@ type (
 	l = []any
 )
 
-// constants are operations about types that the server does not have. Their response is constant
+// constants are operations about types that this server does not have. Their response is constant
 // and does not depend on their document.
 var constants = strings.Fields("get_groups get_users_username_groups get_printers_0_brands get_printers_0_models get_programs_0_all")
 
-// forStaff are operations for moderators. None of the callers is one.
+// forStaff are operations for moderators. None of the callers is a moderator.
 var forStaff = strings.Fields("post_copies_copy_id_restore post_comments_comment_id_restore")
 
-// look is a step that ada takes and that changes nothing.
+// look is a step by ada that reads only.
 func look(operation, path string, variables o) step {
 	return step{operation: operation, method: "GET", path: path, variables: variables}
 }
 
-// listed is look for a list with pages.
+// listed is a look at a list with pages.
 func listed(operation, path string, variables o) step {
 	variables["page"], variables["per_page"] = 1, 30
 	return look(operation, path, variables)
 }
 
-// change is a step that may change something.
+// change is a step that may change data.
 func change(operation, method, path string, body, variables o, bob bool) step {
 	return step{operation: operation, method: method, path: path, body: body, variables: variables, bob: bob}
 }
@@ -314,7 +315,8 @@ func TestParity(t *testing.T) {
 					t.Errorf("no response of %s was compared with a golden file", name)
 				}
 			}
-			for _, server := range []*servertest.Server{a, b} { // or their jobs do it at some time
+			// Do the work of the jobs now: otherwise the two servers do it at different times.
+			for _, server := range []*servertest.Server{a, b} {
 				for id := range int64(5) {
 					if err := server.Store.PurgeAccount(t.Context(), id); err != nil {
 						t.Error(err)
@@ -355,7 +357,7 @@ func (s step) byGraphQL(t *testing.T, c *servertest.Client) *servertest.Result {
 	return c.GraphQL(document, s.variables)
 }
 
-// only extracts one operation, with the fragments that it uses, from the stored documents.
+// only returns one operation of the stored documents, with the fragments that it uses.
 func only(t *testing.T, name string) string {
 	t.Helper()
 	all, err := parser.ParseQuery(&ast.Source{Input: rest.Documents()})
@@ -377,7 +379,7 @@ func only(t *testing.T, name string) string {
 	return text
 }
 
-// unwrap removes the payload or the connection around an object.
+// unwrap removes a payload or a connection around an object.
 func unwrap(v any) any {
 	for {
 		m, ok := v.(map[string]any)
@@ -400,8 +402,8 @@ func unwrap(v any) any {
 	}
 }
 
-// differences returns where a REST response and a GraphQL response have different values under the
-// same key.
+// differences returns the places where a REST response and a GraphQL response have different values
+// under the same key.
 func differences(key string, wire, graph any, compared *int) []string {
 	wire, graph = alike(wire, graph)
 	switch g := graph.(type) {
@@ -439,14 +441,14 @@ var longLicense = map[string]string{
 	"CC": "Creative Commons - Attribution", "CC_SA": "Creative Commons - Attribution - Share Alike", "PD0": "Creative Commons - Public Domain Dedication",
 }
 
-// alike reverses the special cases of REST: one object for a list of one, an array around one
-// object, comments by parent, and an empty object for null.
+// alike undoes the special cases of REST: one object for a list of one, an array around one object,
+// comments grouped by parent, and an empty object for null.
 func alike(wire, graph any) (any, any) {
 	list, isList := wire.([]any)
 	nodes, hasNodes := graph.([]any)
 	object, isObject := wire.(map[string]any)
 	_, isNode := graph.(map[string]any)
-	for _, key := range []string{"ids", "days"} { // REST returns only these
+	for _, key := range []string{"ids", "days"} { // REST returns only the value of this field
 		if inner, ok := graph.(map[string]any); ok && isList && inner[key] != nil {
 			return wire, inner[key]
 		}
@@ -456,7 +458,7 @@ func alike(wire, graph any) (any, any) {
 		return list[0], graph
 	case isObject && hasNodes && len(nodes) == 1 && object["comments"] == nil:
 		return wire, nodes[0]
-	case wire == "" && graph == nil: // a text that is absent
+	case wire == "" && graph == nil: // a missing text
 		return nil, nil
 	case isObject && len(object) == 0 && graph == nil:
 		return nil, nil
@@ -476,7 +478,8 @@ func alike(wire, graph any) (any, any) {
 	return wire, graph
 }
 
-// plain converts a value of either API to one form, as the wire document describes.
+// plain converts a value of either API to a common form, as the specification of the legacy wire
+// format defines it.
 func plain(key string, v any) string {
 	text := fmt.Sprint(v)
 	switch key {
@@ -488,18 +491,18 @@ func plain(key string, v any) string {
 		}
 	case "threejs_url":
 		if v == nil {
-			return "" // how REST represents null
+			return "" // REST returns null as ""
 		}
 	case "hash":
 		if raw, err := hex.DecodeString(text); err == nil {
 			return base64.StdEncoding.EncodeToString(raw)
 		}
-	case "last_active": // written every few seconds; TestLastActive compares it
+	case "last_active": // saved every few seconds, and checked by TestLastActive
 		return ""
 	case "date", "added", "modified", "created_at", "registered", "time":
 		for _, layout := range []string{time.RFC3339Nano, time.DateTime} {
 			if at, err := time.Parse(layout, text); err == nil {
-				// The two servers are called one after the other.
+				// The two servers are called one after the other, so times differ slightly.
 				return at.UTC().Truncate(time.Hour).String()
 			}
 		}
@@ -510,7 +513,7 @@ func plain(key string, v any) string {
 	return text
 }
 
-// everything returns everything that a user sees, without times and URLs.
+// everything returns all data that a user can see, without times and URLs.
 func everything(c *servertest.Client) string {
 	const file = "id name kind state size contentType sha256 rank downloadCount creator { username }"
 	var seen []string

@@ -14,8 +14,9 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// TestFieldsAlone checks that each field of the objects of lists has the same value alone, where an
-// operation reads a part of their rows, and beside all others, where it reads all.
+// TestFieldsAlone checks that each field of the objects in lists has the same value if it is
+// selected alone, so that the query reads only some columns, as if it is selected together with all
+// others.
 func TestFieldsAlone(t *testing.T) {
 	schema := graph.New(nil).Schema()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -104,8 +105,8 @@ func onlyObject(t *testing.T, text json.RawMessage) map[string]json.RawMessage {
 	return list[0]
 }
 
-// selection selects a field, and of an object its ID or else those of its fields that have no
-// selection.
+// selection returns the selection of a field. Of an object it selects the ID or, if it has none,
+// its fields without a selection set.
 func selection(schema *ast.Schema, f *ast.FieldDefinition) string {
 	of := schema.Types[f.Type.Name()]
 	if of.IsLeafType() {

@@ -15,7 +15,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// filled replaces the placeholders in a text, and creates the objects that belong to the caller.
+// filled replaces the placeholders in a text, and creates the caller's objects that they refer to.
 func (m *matrix) filled(text string, sc fixture, caller int) string {
 	m.t.Helper()
 	own := map[string]func(user string) int64{
@@ -44,12 +44,12 @@ func (m *matrix) filled(text string, sc fixture, caller int) string {
 	})
 }
 
-// nodeOf is what becomes a nodeId.
+// nodeOf matches the placeholder for a nodeId, which contains a type and an ID.
 var nodeOf = regexp.MustCompile(`node\((\w+), "(\d+)"\)`)
 
 var placeholder = regexp.MustCompile(`\$(thing|file|image|copy|comment|collection|userid|user|tag|slug|term|token|app|id|mine|upload|mycollection|report|delivery)\b`)
 
-// byGraphQL calls by GraphQL.
+// byGraphQL makes a call by GraphQL.
 func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) outcome {
 	m.t.Helper()
 	result := new(servertest.Result)
@@ -76,8 +76,8 @@ func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) 
 	return outcome{status, slices.Sorted(maps.Keys(shown))}
 }
 
-// firstEvent returns the first event of a subscription. Some subscriptions do not end until their
-// file changes.
+// firstEvent returns the first event of a subscription. It does not wait for the end, because some
+// subscriptions do not end until their file changes.
 func (m *matrix) firstEvent(c *servertest.Client, document string) []byte {
 	m.t.Helper()
 	r := c.Request(http.MethodPost, "/graphql", object{"query": document})
@@ -99,8 +99,8 @@ func (m *matrix) firstEvent(c *servertest.Client, document string) []byte {
 	return nil
 }
 
-// look collects the values of all fields with the alias `is` in a response, and checks that lists
-// have the length of their total count.
+// look collects the values of all fields with the alias `is` in a response, and checks that the
+// length of each list equals its total count.
 func (m *matrix) look(data any, shown map[string]bool) {
 	switch v := data.(type) {
 	case []any:
@@ -159,7 +159,7 @@ func (m *matrix) request(operation, body string, sc fixture, caller int) restReq
 
 var parameter = regexp.MustCompile(`\{([a-z]+?)(_id|name)?\}`)
 
-// byREST calls by REST. isList reports whether the response is a list.
+// byREST makes a call by REST. isList reports whether the response is a list.
 func (m *matrix) byREST(c *servertest.Client, r restRequest) (v outcome, isList bool) {
 	m.t.Helper()
 	var answer *servertest.Response
@@ -178,7 +178,7 @@ func (m *matrix) byREST(c *servertest.Client, r restRequest) (v outcome, isList 
 		checkErrorBody(m.t, answer)
 	}
 	var data any
-	_ = json.Unmarshal(answer.Bytes, &data) // a redirect has no body
+	_ = json.Unmarshal(answer.Bytes, &data) // a redirect has no JSON body
 	if o, ok := data.(map[string]any); ok {
 		if data = o["hits"]; data == nil && o["comments"] != nil {
 			data = slices.Concat(slices.Collect(maps.Values(threadsOf(o["comments"])))...)
@@ -188,7 +188,7 @@ func (m *matrix) byREST(c *servertest.Client, r restRequest) (v outcome, isList 
 	for _, e := range list {
 		entry, ok := e.(map[string]any)
 		if !ok {
-			break // only ids
+			break // it contains only IDs
 		}
 		name := entry["name"]
 		if name == nil {

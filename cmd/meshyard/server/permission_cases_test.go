@@ -1,14 +1,15 @@
 package server_test
 
-// permission is a row of the matrix for each of its fixtures: an operation or a field, and how it
-// is called by both APIs. Placeholders such as $name are replaced by values of the fixture, or by
-// objects of the caller: $mine is a draft, $upload a pending upload, $mycollection a collection.
+// permission describes rows of the matrix, one for each of its fixtures: an operation or a field,
+// and how it is called by both APIs. Placeholders such as $name are replaced by values of the
+// fixture, or by the caller's own objects: $mine is a draft, $upload a pending upload, and
+// $mycollection a collection.
 type permission struct {
 	field    string
-	fixtures string // separated by ", "; none if no object is concerned
-	ask      string // the GraphQL document; the row shows the values with the alias `is`
+	fixtures string // separated by ", "; "" if the call concerns no object
+	ask      string // the GraphQL document; the cell contains the values with the alias `is`
 	routes   string // equivalent REST operations, separated by spaces
-	body     string // of their requests
+	body     string // the body of their requests
 }
 
 // permissions are the tables of the matrix, and their rows.

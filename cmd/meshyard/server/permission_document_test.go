@@ -18,7 +18,7 @@ import (
 
 const permissionsDocument = "../../../docs/permissions.md"
 
-// TestPermissions checks that every caller gets the result that docs/permissions.md documents, by
+// TestPermissions checks that every caller gets the result that docs/permissions.md documents, with
 // both APIs and on both engines, and that a rejected call changes nothing.
 func TestPermissions(t *testing.T) {
 	servertest.Sequential(t)
@@ -57,7 +57,7 @@ func TestPermissions(t *testing.T) {
 	}, derives)
 }
 
-// check compares a cell with rules that hold independently of the document.
+// check checks a cell against rules that hold independently of the document.
 func (m *matrix) check(p permission, in string, caller int, v outcome) {
 	m.t.Helper()
 	scope, want := m.scopeOf(p), 0
@@ -74,7 +74,7 @@ func (m *matrix) check(p permission, in string, caller int, v outcome) {
 	}
 }
 
-// preview waits until the files of all fixtures have previews, because permissions do not depend on
+// preview waits until the files of all fixtures have previews, so that the results do not depend on
 // the progress of this work.
 func (m *matrix) preview() {
 	m.t.Helper()
@@ -86,7 +86,8 @@ func (m *matrix) preview() {
 	}
 }
 
-// named returns the name of a field, distinguished from other rows of the same field.
+// named returns the name of a field for the document, and what distinguishes the row from others of
+// the same field.
 func named(field string) string {
 	name, how, more := strings.Cut(field, ", ")
 	name = "`" + strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "Query."), "Mutation."), "Subscription.") + "`"
@@ -96,7 +97,7 @@ func named(field string) string {
 	return name
 }
 
-// about describes a fixture.
+// about returns the description of a fixture for the document.
 func about(p permission, in string) string {
 	if words, ok := map[string]string{
 		"": "", "catalogue": "all of theirs", "collection": "collection", "collection private": "private collection", "token": "access token", "session": "session", "application": "application", "invitation": "unused invitation", "notification": "notification", "report": "report by the owner", "webhook": "webhook",
@@ -129,8 +130,8 @@ func about(p permission, in string) string {
 	return words
 }
 
-// addressTable returns who has access to the content of a file and to its renditions, by kind of
-// URL. No token is sent, because it would not matter.
+// addressTable returns the table of who can access the content and the renditions of a file, by
+// kind of URL. The requests have no token, because a token makes no difference.
 func (m *matrix) addressTable() string {
 	m.t.Helper()
 	nobody, ada := m.clients[anonymous][auth.Read], m.clients[owner][auth.Read]
@@ -162,10 +163,12 @@ func (m *matrix) addressTable() string {
 	return table
 }
 
-// fileName matches the file name in the URLs below /blobs, which those below /view do not contain.
+// fileName matches the file name in a URL below /blobs whose prefix was replaced by /view. URLs
+// below /view contain no file name.
 var fileName = regexp.MustCompile(`(/view/\d+)/[^?]*`)
 
-// fetched returns the status of all given URLs, with or without their signatures.
+// fetched returns the status that all given URLs have in common, with or without their signatures.
+// If a signature is wanted and a URL has none, it returns "as without".
 func (m *matrix) fetched(c *servertest.Client, signed bool, addresses ...string) string {
 	m.t.Helper()
 	var seen []string
@@ -185,7 +188,7 @@ func (m *matrix) fetched(c *servertest.Client, signed bool, addresses ...string)
 	return strings.Join(seen, ", ")
 }
 
-// routeTable returns the rows that apply to each REST operation.
+// routeTable returns the table of the rows that apply to each REST operation.
 func routeTable(m *matrix) string {
 	table := "\n## The REST API\n\n" + routesAre + "\n\n| Path | Rows |\n|---|---|\n"
 	for _, operation := range rest.Operations() {
@@ -221,8 +224,8 @@ func TestPermissionsAreWhole(t *testing.T) {
 			}
 		}
 	}
-	// Without an event there is nothing to compare: a subscription to the caller's own files has none
-	// until one of them is processed. Its events have the type of those of thingProcessing.
+	// These have no row, because a subscription to the caller's own files sends no event until one of
+	// them is processed. Its events have the same type as those of thingProcessing.
 	for _, name := range []string{"Subscription.myProcessing", "FileProcessing.file", "FileProcessing.processing"} {
 		rows[name] = true
 	}
@@ -240,7 +243,7 @@ func TestPermissionsAreWhole(t *testing.T) {
 		}
 	}
 	for _, operation := range rest.Operations() {
-		// It returns the first of Thing.collections, and 404 if there is none, which a row cannot
+		// It returns the first of Thing.collections, or 404 if there is none, which a row cannot
 		// distinguish from a permission error.
 		if !routes[operation] && operation != "get_collections_thing_id_by_thing_id" {
 			t.Errorf("%s is of no row among the permissions", operation)

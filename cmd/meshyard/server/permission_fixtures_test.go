@@ -13,11 +13,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// fixture contains the ids and names of the objects of a call, by placeholder.
+// fixture contains the IDs and names of the objects of a call, by placeholder.
 type fixture map[string]string
 
-// fixtureBuilder creates fixtures. Each belongs to one user; objects with zoe in their name belong
-// to a third user, who makes no calls. Names describe how an object is hidden.
+// fixtureBuilder creates fixtures. Each fixture belongs to one user. Objects with zoe in their name
+// belong to a third user, who makes no calls. The names of objects describe how they are hidden.
 type fixtureBuilder struct {
 	t        *testing.T
 	s        *servertest.Server
@@ -27,7 +27,8 @@ type fixtureBuilder struct {
 	made     int
 }
 
-// as acts as a user with all scopes and roles, to create objects that the user cannot access later.
+// as returns a caller that acts as a user with all scopes and roles. It creates objects that the
+// user may not be allowed to access later.
 func (p *fixtureBuilder) as(user string) auth.Caller {
 	return auth.Caller{UserID: p.ids[user], Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 }
@@ -40,7 +41,7 @@ func (p *fixtureBuilder) user(name string) *models.User {
 	return u
 }
 
-// must returns a value, and fails the test on an error.
+// must returns a function that returns a value, and fails the test if there was an error.
 func must[V any](v V, err error) func(t *testing.T) V {
 	return func(t *testing.T) V {
 		t.Helper()
@@ -56,7 +57,7 @@ func (p *fixtureBuilder) upload(user, name string, content []byte) int64 {
 	return must(p.s.Store.Upload(context.Background(), p.as(user), models.NewUpload{Name: name, Bytes: bytes.NewReader(content)}))(p.t).ID
 }
 
-// thing creates a thing of a user with a model and an image: published, a draft or taken down.
+// thing creates a thing of a user with a model and an image. state is published, draft or down.
 func (p *fixtureBuilder) thing(user, name, state string, ancestors ...int64) (id, file, image int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -81,7 +82,7 @@ func (p *fixtureBuilder) thing(user, name, state string, ancestors ...int64) (id
 	return id, file, image
 }
 
-// zoe returns a thing of zoe's. It is reused, because no row changes it.
+// zoe returns a thing of zoe's in a state. It is created once, because no row changes it.
 func (p *fixtureBuilder) zoe(state string) int64 {
 	p.t.Helper()
 	if p.zoes[state] == 0 {
@@ -90,7 +91,7 @@ func (p *fixtureBuilder) zoe(state string) int64 {
 	return p.zoes[state]
 }
 
-// make creates a make of a thing with an image. It is a draft unless state is published.
+// make creates a make with an image of a thing. If state is draft, the make is a draft.
 func (p *fixtureBuilder) make(user, name, state string, thing int64) (id, file int64) {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -130,7 +131,8 @@ const (
 	unlisted  = "unlisted"
 )
 
-// set creates a fixture for a user. Its name is a noun, and how the object is hidden.
+// set creates the fixture of a user with a name. The name consists of a noun and how the object is
+// hidden.
 func (p *fixtureBuilder) set(user, name string) fixture {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -186,7 +188,7 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 	case "upload staged":
 		thing, _, _ := p.thing(user, published, published)
 		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
-		// The upload precedes the suspension.
+		// Create the upload before the suspension.
 		if u := must(p.s.Store.User(ctx, caller, user))(p.t); u.SuspendedAt != nil {
 			must(p.s.Store.UnsuspendUser(ctx, p.as("zoe"), user, "a pause"))(p.t)
 			defer func() { must(p.s.Store.SuspendUser(ctx, p.as("zoe"), user, "the reason"))(p.t) }()
@@ -200,7 +202,7 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 		return fixture{"token": servertest.ID(must(token, err)(p.t).ID)}
 	case "session":
 		if _, err := p.s.Store.SignIn(ctx, caller.UserID, "browser of "+user); models.CodeOf(err) == models.Forbidden {
-			return fixture{"id": "1000000"} // who is suspended has no session
+			return fixture{"id": "1000000"} // a suspended user has no session
 		} else if err != nil {
 			p.t.Fatal(err)
 		}
@@ -234,7 +236,7 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 	return nil
 }
 
-// decide returns a user the role in the name of the fixture.
+// decide assigns a user the role, or the suspension, that the name of the fixture contains.
 func (p *fixtureBuilder) decide(name, user string) {
 	p.t.Helper()
 	switch name {
@@ -245,8 +247,8 @@ func (p *fixtureBuilder) decide(name, user string) {
 	}
 }
 
-// catalogue is a fixture with all kinds of objects of a user, some of them hidden: the keys of the
-// user's objects are their states, those of zoe's also contain her name.
+// catalogue returns a fixture with all kinds of objects of a user, some of them hidden. The keys of
+// the user's objects are their states, and those of zoe's objects also contain her name.
 func (p *fixtureBuilder) catalogue(user string) fixture {
 	p.t.Helper()
 	ctx, caller := context.Background(), p.as(user)
@@ -265,7 +267,7 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 		p.makeOfZoes(user, state, id)
 		p.comment(user, "on zoe's "+state, models.Target{Type: models.OnThing, ID: id}, 0)
 	}
-	var ofDraft int64 // a file on a draft of a make
+	var ofDraft int64 // a file of a draft of a make
 	ancestors := []int64{of["zoe's "][published], of["zoe's "][draft], of["zoe's "][down], of["zoe's "][unlisted]}
 	for _, state := range []string{draft, down, unlisted, published} {
 		id, f, _ := p.thing(user, state, state, ancestors...)
@@ -300,7 +302,8 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 	}
 }
 
-// makeOfZoes creates a make of zoe's thing and, if it is published, also a draft.
+// makeOfZoes creates a make of zoe's thing by a user and, if the thing is published, also a draft
+// of a make.
 func (p *fixtureBuilder) makeOfZoes(user, state string, thing int64) {
 	p.t.Helper()
 	p.make(user, "of zoe's "+state, published, thing)

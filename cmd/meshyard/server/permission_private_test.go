@@ -11,18 +11,18 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// private are the fixtures of private objects, and the placeholders that refer to them.
+// private lists the fixtures of private objects, with the placeholders that refer to them.
 var private = map[string][]string{"upload pending": {"file", "image"}, "upload staged": {"file", "image"}, "token": {"token"}, "session": {"id"}}
 
-// amongOthers are rows that mix private objects with others, where the APIs differ: GraphQL returns
-// an empty list, and REST an error.
+// amongOthers are rows about lists that contain private objects and others, for which the APIs
+// differ: GraphQL returns an empty list, and REST an error.
 var amongOthers = []permission{
 	{"Thing.files", "upload pending, upload staged", `{ thing(id: $thing) { files(ids: [$file]) { id } } }`, "get_things_thing_id_files_file_id get_things_thing_id_images_image_id", ""},
 }
 
-// TestPrivateExistence checks that the existence of another user's upload or access token is not
-// revealed: each operation responds as if the object did not exist, except for digits, and with the
-// same number of database statements.
+// TestPrivateExistence checks that the existence of another user's pending upload, access token or
+// session is not revealed: each operation responds as if the object did not exist, except for
+// digits, and with the same number of database statements.
 func TestPrivateExistence(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := newMatrix(t, s)
@@ -50,7 +50,7 @@ func TestPrivateExistence(t *testing.T) {
 	})
 }
 
-// alike compares the responses for another user's object and for a missing one.
+// alike checks that the responses for another user's object and for a missing object are the same.
 func (m *matrix) alike(p permission, in string, names []string) {
 	m.t.Helper()
 	there := m.set("ada", in)
@@ -79,7 +79,7 @@ func (m *matrix) alike(p permission, in string, names []string) {
 	}
 }
 
-// addressesAlike compares the URLs of content, which anyone may request.
+// addressesAlike does the same for URLs of content, which can be requested without a token.
 func (m *matrix) addressesAlike() {
 	m.t.Helper()
 	nobody := m.clients[anonymous][auth.Read]
@@ -94,17 +94,18 @@ func (m *matrix) addressesAlike() {
 	}
 }
 
-// nonce matches the random nonce in the content security policy of a page.
+// nonce matches the random nonce of a page, which its Content-Security-Policy contains.
 var nonce = regexp.MustCompile(`nonce="[^"]*"`)
 
-// told returns everything that a response reveals.
+// told returns everything in a response that could reveal the existence of an object.
 func told(r *servertest.Response) string {
 	body := nonce.ReplaceAllString(string(r.Bytes), "")
 	return fmt.Sprint(r.StatusCode, r.Header.Get("X-Error"), r.Header.Get("Content-Type"), r.Header.Get("Location"), body)
 }
 
-// compare makes two calls, which must have the same response and number of statements. Background
-// work of the server adds statements now and then, so the minimum counts.
+// compare makes two calls, which must have the same response and the same number of statements. It
+// uses the minimum of several measurements, because background work of the server sends statements
+// too.
 func (m *matrix) compare(name string, there, missing func() string) {
 	m.t.Helper()
 	measured := func(call func() string) (words string, least int64) {
@@ -134,8 +135,8 @@ func digitsOut(s string) string {
 	}, s)
 }
 
-// TestWritingDoesNotRead checks that a token with the scope write only receives what it changed,
-// and reads nothing private.
+// TestWritingDoesNotRead checks that a token with only the scope write receives what it has
+// changed, and cannot read private data.
 func TestWritingDoesNotRead(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")

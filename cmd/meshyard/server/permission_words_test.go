@@ -1,6 +1,6 @@
 package server_test
 
-// The text of docs/permissions.md. The test generates its tables.
+// The text of docs/permissions.md. TestPermissions generates its tables.
 const (
 	permissionsAre = `# Permissions
 

@@ -34,7 +34,7 @@ const (
 
 var columns = [callers]string{"anonymous", "other", "owner", "moderator", "administrator", "suspended", "wrong scope", "expired", "application"}
 
-// calling is the order of the calls: first the callers who are rejected, because an unchanged
+// calling is the order of the calls. Callers who are rejected come first, because an unchanged
 // object can be used for the next call too.
 var calling = []int{anonymous, overdue, wrongScope, application, other, suspended, moderates, administers, owner}
 
@@ -52,7 +52,7 @@ type matrix struct {
 
 type address struct{ method, path string }
 
-// outcome is a cell: the status of a call, and the objects in the response.
+// outcome is the content of a cell: the status of a call, and the objects in the response.
 type outcome struct {
 	status int
 	shown  []string
@@ -112,8 +112,8 @@ func newMatrix(t *testing.T, s *servertest.Server) *matrix {
 	return m
 }
 
-// setting returns the fixture of a row for a caller: one of their own if they own the object. It is
-// reused until a call changes it.
+// setting returns the fixture of a row for a caller. It belongs to the caller if the caller owns
+// the object. It is reused until a call changes it.
 func (m *matrix) setting(caller int, name string) fixture {
 	m.t.Helper()
 	user := m.user(caller)
@@ -123,7 +123,7 @@ func (m *matrix) setting(caller int, name string) fixture {
 	return m.kept[user+name]
 }
 
-// user returns the user whose fixtures a caller gets.
+// user returns the user to whom the fixtures for a caller belong.
 func (m *matrix) user(caller int) string {
 	if caller == suspended {
 		return "sue"
@@ -131,8 +131,8 @@ func (m *matrix) user(caller int) string {
 	return "ada"
 }
 
-// scopeOf returns the scope that the schema requires for a row: that of its root field, or of the
-// field that it is about.
+// scopeOf returns the scope that the schema requires for the field of a row or, if it has no
+// directive, for the root field of the query.
 func (m *matrix) scopeOf(p permission) auth.Scope {
 	m.t.Helper()
 	name, _, _ := strings.Cut(p.field, ",")
@@ -147,7 +147,8 @@ func (m *matrix) scopeOf(p permission) auth.Scope {
 	return auth.Read
 }
 
-// cell fills a cell: by GraphQL, and by each equivalent route.
+// cell returns the outcome of a cell by GraphQL, and checks that each equivalent REST operation has
+// the same outcome.
 func (m *matrix) cell(p permission, in string, caller int) outcome {
 	m.t.Helper()
 	c := m.clients[caller][m.scopeOf(p)]
@@ -161,7 +162,7 @@ func (m *matrix) cell(p permission, in string, caller int) outcome {
 			got.shown = want.shown
 		}
 		if operation == "get_things_thing_id_images_image_id" && columns[caller] == "anonymous" && in == "thing "+published && got.status == http.StatusOK {
-			continue // the URL of a public image leads to its bytes without a token
+			continue // the URL of a public image returns its content without a token
 		}
 		if got.String() != want.String() {
 			m.t.Errorf("%s, %s, %s: by GraphQL %s, by %s %s", p.field, in, columns[caller], want, operation, got)
@@ -170,8 +171,8 @@ func (m *matrix) cell(p permission, in string, caller int) outcome {
 	return want
 }
 
-// attempt makes a call. A rejected call must change nothing; after another one, the fixture is not
-// reused.
+// attempt makes a call. It checks that a rejected call changes nothing. After a successful call,
+// the fixture is not reused.
 func (m *matrix) attempt(p permission, in string, caller int, call func() outcome) outcome {
 	m.t.Helper()
 	if !strings.HasPrefix(p.ask, "mutation") {
@@ -196,8 +197,8 @@ func (m *matrix) attempt(p permission, in string, caller int, call func() outcom
 	return v
 }
 
-// rows returns the columns of the latest rows of each table that calls can change, and the number
-// of rows, in one statement.
+// rows returns the relevant columns of the latest rows and the number of rows of each table that
+// calls can change. It uses one statement.
 func (m *matrix) rows() []string {
 	m.t.Helper()
 	rows := must(m.latest.Query())(m.t)
@@ -215,7 +216,7 @@ func (m *matrix) rows() []string {
 	return seen
 }
 
-// latestRows returns the statement of rows.
+// latestRows returns the SQL statement for rows.
 func latestRows() string {
 	var all []string
 	for _, row := range []string{

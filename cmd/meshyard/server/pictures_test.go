@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestPagePictures checks that the pages that the server writes let the browser choose the size of
-// each picture, leave its place free, and load the first one at once.
+// TestPagePictures checks that server-rendered pages let the browser choose the size of each image,
+// reserve space for it, and load the first one without delay.
 func TestPagePictures(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, visitor := s.User("ada"), s.Client("")
@@ -53,7 +53,7 @@ func TestPagePictures(t *testing.T) {
 	}, anonymousRead)
 }
 
-// picturesOf returns the attributes of the images in a page, with the last elements of URLs.
+// picturesOf returns the attributes of the images in a page, with only the last elements of URLs.
 func picturesOf(t *testing.T, r *servertest.Response) []map[string]string {
 	t.Helper()
 	document, err := html.Parse(strings.NewReader(string(r.Bytes)))

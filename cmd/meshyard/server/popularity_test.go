@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// town is a set of things of ada's and of users who do something with them, at different dates.
+// town is a set of things of ada's, and of users who perform actions on them on different days.
 type town struct {
 	s           *servertest.Server
 	db          *models.DB
@@ -33,7 +33,7 @@ type event struct {
 	who   string
 	what  string
 	thing int64
-	ago   int // days
+	ago   int // in days
 }
 
 var weights = map[string]float64{"download": 1, "collect": 2, "like": 3, "make": 8}
@@ -54,7 +54,7 @@ func newTown(t *testing.T, s *servertest.Server, things int, users ...string) *t
 	return w
 }
 
-// do performs an event by the public API, and moves it into the past.
+// do performs an event through the public API, and then moves it into the past.
 func (w *town) do(t *testing.T, e event) {
 	t.Helper()
 	c, id := w.users[e.who], servertest.ID(e.thing)
@@ -66,7 +66,7 @@ func (w *town) do(t *testing.T, e event) {
 	case "like":
 		table = "likes"
 		c.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, object{"id": id}, new(any))
-	case "collect": // each time into another collection
+	case "collect": // each time in a new collection
 		table = "collection_things"
 		var made struct {
 			CreateCollection struct{ Collection struct{ ID string } }
@@ -92,8 +92,8 @@ func (w *town) do(t *testing.T, e event) {
 	}
 }
 
-// touch performs an action on all things and reverts it, and folds the counts, so that events that
-// were moved into the past are included.
+// touch performs an action on all things and reverts it, and folds the counts. So events that were
+// moved into the past are included in the popularity.
 func (w *town) touch(t *testing.T, who string) {
 	t.Helper()
 	for _, thing := range w.things {
@@ -103,16 +103,16 @@ func (w *town) touch(t *testing.T, who string) {
 	w.s.Fold()
 }
 
-// popularityDay is a day as GraphQL returns it.
+// popularityDay is one day of a thing's popularity in GraphQL.
 type popularityDay struct {
 	Day, Event    string
 	Users, Weight int
 	Points        float64
 }
 
-// expected computes the documented formula: a user counts once a day with the event of the highest
-// weight, the creator not at all; weights are halved every 14 days; only the 90 days up to the last
-// event count.
+// expected computes the popularity by the documented formula. Each user counts once a day with the
+// event of the highest weight, and the creator does not count. Weights are halved every 14 days.
+// Only the 90 days up to the last event count.
 func (w *town) expected(thing int64, at time.Time) (score float64, days []popularityDay) {
 	type key struct{ day, who string }
 	heaviest, last := make(map[key]string), ""
@@ -128,7 +128,7 @@ func (w *town) expected(thing int64, at time.Time) (score float64, days []popula
 	}
 	end, _ := time.Parse(time.DateOnly, last)
 	since := end.AddDate(0, 0, -90).Format(time.DateOnly)
-	users := make(map[key]int) // user to points
+	users := make(map[key]int) // number of users by day and event
 	for k, what := range heaviest {
 		if k.day >= since {
 			users[key{k.day, what}]++
@@ -148,7 +148,7 @@ func (w *town) expected(thing int64, at time.Time) (score float64, days []popula
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*max(math.Abs(a), math.Abs(b)) }
 
-// explained checks the field popularity of each thing against the formula.
+// explained compares the field popularity of each thing with the formula.
 func (w *town) explained(t *testing.T, staff *servertest.Client) {
 	t.Helper()
 	for _, thing := range w.things {
@@ -170,7 +170,8 @@ func (w *town) explained(t *testing.T, staff *servertest.Client) {
 	}
 }
 
-// popular returns the ids of all things by popularity, which must be the same by both APIs.
+// popular returns the IDs of all things sorted by popularity, and checks that both APIs return the
+// same order.
 func (w *town) popular(t *testing.T) []int64 {
 	t.Helper()
 	var byREST []struct{ ID int64 }
@@ -191,7 +192,7 @@ func (w *town) popular(t *testing.T) []int64 {
 	return ids
 }
 
-// kept returns the stored popularity of things, by id.
+// kept returns the stored popularity of all things, by ID.
 func (w *town) kept(t *testing.T) string {
 	t.Helper()
 	rows, err := w.db.SQL().Query("SELECT id, popularity FROM things ORDER BY id")
@@ -210,26 +211,26 @@ func (w *town) kept(t *testing.T) string {
 	return kept
 }
 
-// TestPopularityFormula checks one thing for each rule of the formula.
+// TestPopularityFormula checks the formula with one thing for each rule.
 func TestPopularityFormula(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newTown(t, s, 9, "bob", "cyd", "dan", "eve", "fay")
 		staff := s.Staff()
 		for thing, events := range [][]event{
-			{{"bob", "like", 0, 0}, {"cyd", "like", 0, 0}}, // 6
-			// 3: only the highest weight
+			{{"bob", "like", 0, 0}, {"cyd", "like", 0, 0}}, // score 6
+			// Score 3: only the highest weight of a user and a day counts.
 			{{"bob", "download", 0, 0}, {"bob", "download", 0, 0}, {"bob", "like", 0, 0}, {"bob", "collect", 0, 0}, {"bob", "download", 0, 0}},
-			{{"bob", "make", 0, 14}}, // 4: half of it
-			// 5: a quarter of 16, half of 2
+			{{"bob", "make", 0, 14}}, // score 4: half the weight
+			// Score 5: a quarter of 16, and half of 2.
 			{{"bob", "make", 0, 28}, {"cyd", "make", 0, 28}, {"cyd", "download", 0, 28}, {"dan", "collect", 0, 14}},
-			// 2: the creator does not count
+			// Score 2: the creator does not count.
 			{{"ada", "make", 0, 0}, {"ada", "download", 0, 0}, {"ada", "collect", 0, 0}, {"bob", "collect", 0, 0}},
-			// each day again
+			// A user counts again on each day.
 			{{"bob", "download", 0, 0}, {"bob", "download", 0, 1}, {"bob", "download", 0, 2}},
-			// only 90 days from the last event
+			// Only 90 days up to the last event count.
 			{{"bob", "make", 0, 3}, {"cyd", "make", 0, 93}, {"dan", "make", 0, 94}},
-			{{"ada", "download", 0, 0}}, // nothing
-			// long ago: less than all others, but not nothing
+			{{"ada", "download", 0, 0}}, // score 0
+			// Events of long ago give a lower score than all others, but not 0.
 			{{"bob", "make", 0, 200}, {"bob", "collect", 0, 200}, {"cyd", "collect", 0, 210}, {"dan", "download", 0, 200}, {"eve", "like", 0, 289}},
 		} {
 			for _, e := range events {
@@ -257,8 +258,8 @@ func TestPopularityFormula(t *testing.T) {
 	})
 }
 
-// TestPopularityFollowsEvents checks that each kind of event moves a thing in the list with the
-// next fold, and back when it is undone.
+// TestPopularityFollowsEvents checks that each kind of event changes the position of a thing in the
+// list after the next fold, and that undoing it restores the position.
 func TestPopularityFollowsEvents(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newTown(t, s, 5, "bob", "cyd")
@@ -310,8 +311,8 @@ func TestPopularityFollowsEvents(t *testing.T) {
 	})
 }
 
-// TestPopularityRandomly checks that incremental folding equals recomputing, and the formula, for
-// random events.
+// TestPopularityRandomly checks for random events that incremental updates, a complete recount, and
+// the formula give the same popularity.
 func TestPopularityRandomly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		users := []string{"bob", "cyd", "dan", "eve"}
@@ -319,7 +320,7 @@ func TestPopularityRandomly(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
 		liked := make(map[event]bool)
 		for range 120 {
-			// two things have no events
+			// Two of the eight things have no events.
 			e := event{append(users, "ada")[r.IntN(5)], []string{"download", "download", "collect", "like", "make"}[r.IntN(5)], w.things[r.IntN(6)], r.IntN(130)}
 			once := event{e.who, e.what, e.thing, 0}
 			if e.what == "like" && (e.who == "ada" || liked[once]) {
@@ -331,7 +332,7 @@ func TestPopularityRandomly(t *testing.T) {
 				s.Fold()
 			}
 		}
-		w.touch(t, "bob") // reverts the likes of bob
+		w.touch(t, "bob") // this also removes the likes of bob
 		w.events = slices.DeleteFunc(w.events, func(e event) bool { return e.who == "bob" && e.what == "like" })
 		w.explained(t, s.Staff())
 
@@ -358,7 +359,7 @@ func TestPopularityRandomly(t *testing.T) {
 }
 
 // TestPopularityIsForTheStaff checks that only moderators, with a token that has the admin scope,
-// see what makes a thing popular.
+// can read the field popularity.
 func TestPopularityIsForTheStaff(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w, staff := newWorld(t, s), s.Staff()

@@ -17,7 +17,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// derivedObjects returns what is in the bucket of a server below derived/, by key.
+// derivedObjects returns the contents of the objects below derived/ in the bucket of a server, by
+// path.
 func derivedObjects(t *testing.T, s *servertest.Server) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(strings.TrimPrefix(s.Settings.BucketURL, "file://"), bucket.DerivedPrefix, "*"))
@@ -45,7 +46,8 @@ func removeAll(t *testing.T, objects map[string]string) {
 }
 
 // TestLostRenditionsAreMadeAgain checks that a rendition whose object is missing is generated
-// again: meanwhile the default image replaces images, and there is no 500.
+// again. Meanwhile, images are replaced by the default image, others get 503, and no request gets
+// 500.
 func TestLostRenditionsAreMadeAgain(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody := s.User("ada"), s.Client("")
@@ -67,7 +69,7 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 			standIn bool
 		}{{f.Thumbnail.URL, true}, {strings.Replace(f.Thumbnail.URL, "full", "thumb_large", 1), true}, {*f.ThreejsURL, false}, {*f.GlbURL, false}} {
 			removeAll(t, derivedObjects(t, s))
-			for range 2 { // first missing, then being generated
+			for range 2 { // the first time it is missing, the second time queued
 				r := nobody.Get(c.url)
 				status := map[bool]int{true: 200, false: 503}[c.standIn]
 				r.Want(t, status)
@@ -91,7 +93,7 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 			}
 		}
 
-		// An operator can find all of them.
+		// An operator can queue all previews that lack an object.
 		if n, err := s.Store.WantPreviews(t.Context(), models.AgainMissing); n != 0 || err != nil {
 			t.Errorf("%d previews miss an object although all are there: %v", n, err)
 		}
@@ -106,9 +108,9 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 	})
 }
 
-// TestRenditionsInCaches checks that caches revalidate within an hour, and that requests fail after
-// a takedown. Three.js JSON is stored compressed, and decompressed for clients that do not accept
-// gzip.
+// TestRenditionsInCaches checks that caches revalidate renditions within an hour, and that requests
+// fail after a takedown. Three.js JSON is stored compressed, and decompressed for clients that do
+// not accept gzip.
 func TestRenditionsInCaches(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody, staff := s.User("ada"), s.Client(""), s.Staff()
@@ -156,8 +158,8 @@ func TestRenditionsInCaches(t *testing.T) {
 	})
 }
 
-// TestOwnersTakeTurns checks that the files of an owner who used much processing time recently are
-// processed after those of others.
+// TestOwnersTakeTurns checks that the files of an owner who recently used much processing time are
+// processed after those of other owners.
 func TestOwnersTakeTurns(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		upload := func(c *servertest.Client, n int) (ids []int64) {
@@ -169,7 +171,7 @@ func TestOwnersTakeTurns(t *testing.T) {
 			return ids
 		}
 		upload(s.User("eve"), 12)
-		// Eve's first file took a minute.
+		// Eve's first file has taken a minute.
 		if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
 			t.Fatal(made, err)
 		}

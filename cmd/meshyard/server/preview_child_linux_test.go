@@ -15,8 +15,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// killChildren kills the first n preview processes of a server, each as soon as it starts. It stops
-// with ctx.
+// killChildren kills the first n preview processes of a server, each as soon as it starts, until
+// ctx ends.
 func killChildren(ctx context.Context, s *servertest.Server, n int) {
 	dir := strings.TrimPrefix(s.Settings.BucketURL, "file://")
 	killed := make(map[int]bool)
@@ -35,7 +35,7 @@ func killChildren(ctx context.Context, s *servertest.Server, n int) {
 }
 
 // TestPreviewProcessIsKilled checks that a preview whose process is killed is tried again, and
-// fails with a clear error after repeated kills. The server and other previews continue.
+// fails with a clear error after three kills. The server and other previews are not affected.
 func TestPreviewProcessIsKilled(t *testing.T) {
 	servertest.Sequential(t)
 	for _, c := range []struct {

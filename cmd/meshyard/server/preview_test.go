@@ -20,12 +20,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// derives configures a server to generate previews.
+// derives configures a server to generate previews, with one worker.
 func derives(s *config.Settings) { s.PreviewWorkers = 1 }
 
 type point struct{ X, Y, Z float64 }
 
-// previewed is the part of a file and its preview that the tests read.
+// previewed is the part of a file and of its preview that the tests read.
 type previewed struct {
 	ID        string
 	Kind      string
@@ -61,7 +61,7 @@ type previewed struct {
 const previewFields = `id kind thumbnail { url width height } threejsUrl glbUrl processing { state stage progress error attempts }
 	mesh { format triangles vertices components min { x y z } max { x y z } size { x y z } volume area watertight manifold decimated fingerprint duplicates { totalCount nodes { id name } } }`
 
-// settled waits until the processing of a file has ended.
+// settled waits until the processing of a file has ended, and returns the file.
 func settled(t *testing.T, c *servertest.Client, id int64) previewed {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -74,7 +74,7 @@ func settled(t *testing.T, c *servertest.Client, id int64) previewed {
 }
 
 // TestPreviewOfModel checks that a finalized model gets a rendering, three.js JSON, GLB and
-// measurements, which both APIs return, and has a default image before that.
+// measurements, which both APIs return. Before that, it must have a default image.
 func TestPreviewOfModel(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody := s.User("ada"), s.Client("")
@@ -175,8 +175,8 @@ func TestPreviewOfModel(t *testing.T) {
 	}, derives)
 }
 
-// TestPreviewThatFails checks that a file without a preview has an error message, and that its
-// content is available.
+// TestPreviewThatFails checks that a file whose preview fails has an error message, and that its
+// content is still available.
 func TestPreviewThatFails(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -201,9 +201,9 @@ func TestPreviewThatFails(t *testing.T) {
 	}, derives)
 }
 
-// TestPreviewIsShared checks that content that several files share is processed once, that the same
-// shape is found under another name and in another format, and that unused renditions are
-// collected.
+// TestPreviewIsShared checks that content that several files share is processed once, that files
+// with the same shape are found under other names and in other formats, and that unused renditions
+// are collected.
 func TestPreviewIsShared(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -240,8 +240,8 @@ func TestPreviewIsShared(t *testing.T) {
 	}, derives)
 }
 
-// TestPreviewOfPoisonedFile checks that processing that ended with its process is tried again, and
-// fails after three attempts.
+// TestPreviewOfPoisonedFile checks that processing is tried again after its process died, and fails
+// after three attempts.
 func TestPreviewOfPoisonedFile(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -249,7 +249,7 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		id := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
 		ada.Finalize("thing", thing, id).Want(t, 200)
 		db := openDB(t, s).SQL()
-		// The state after a process was killed some time ago.
+		// died sets the state that a process leaves which was killed some time ago.
 		died := func() {
 			if _, err := db.Exec("UPDATE previews SET state = 'running', beat_at = $1", time.Now().UTC().Add(-time.Hour).Format("2006-01-02 15:04:05.000000-07:00")); err != nil {
 				t.Fatal(err)
@@ -280,7 +280,7 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 	})
 }
 
-// TestPreviewsAreTheSame checks that the same content yields the same renditions, on both engines
+// TestPreviewsAreTheSame checks that the same content gives the same renditions, on both engines
 // and for all owners.
 func TestPreviewsAreTheSame(t *testing.T) {
 	if testing.Short() {
@@ -328,7 +328,7 @@ func TestPreviewsAreTheSame(t *testing.T) {
 }
 
 // TestPreviewsOfRealFiles checks that each real mesh has the number of triangles and the bounding
-// box of its manifest, and that each malformed one has an error message.
+// box that its manifest specifies, and that each malformed one has an error message.
 func TestPreviewsOfRealFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("rendering takes long under the race detector")
@@ -338,7 +338,7 @@ func TestPreviewsOfRealFiles(t *testing.T) {
 		thing := ada.Thing("Real")
 		ids := make(map[int64]string)
 		for _, path := range servertest.Meshes(t) {
-			// What a mesh becomes does not depend on the database, so the large collection is used on one.
+			// Previews do not depend on the database, so the large collection is used on one engine only.
 			if strings.HasPrefix(s.Settings.DatabaseURL, "postgres") && strings.Contains(path, "/shared/data/") {
 				continue
 			}
@@ -347,7 +347,7 @@ func TestPreviewsOfRealFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(b) == 0 {
-				continue // refused when it is uploaded
+				continue // empty files are rejected by the upload
 			}
 			id := ada.Upload(filepath.Base(path), b)
 			ada.Finalize("thing", thing, id).Want(t, 200)

@@ -11,14 +11,14 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// probe tests for a weakness that GraphQL security scanners know (graphql-cop, by its names). It
-// returns whether the weakness exists.
+// probe tests for a weakness that GraphQL security scanners look for, with the name that
+// graphql-cop uses. found reports whether the server has the weakness.
 type probe struct {
 	name  string
 	found func(c *servertest.Client) bool
 }
 
-// ask sends a body as JSON and returns the response as text.
+// ask sends a body as JSON and returns the response body.
 func ask(c *servertest.Client, body any) string { return string(asked(c, body).Bytes) }
 
 func query(text string) object { return object{"query": text} }
@@ -103,7 +103,7 @@ var probes = []probe{
 	}},
 }
 
-// TestProbes checks that the probes find only what is open on purpose, and nothing on a hardened
+// TestProbes checks that the probes find only weaknesses that are intended, and none on a hardened
 // server.
 func TestProbes(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -111,7 +111,7 @@ func TestProbes(t *testing.T) {
 		open   []string
 	}{
 		"by_default": {func(*config.Settings) {}, []string{"get_method_support", "field_suggestions", "introspection", "detect_graphiql"}},
-		// even if the probe's document is registered
+		// The document of a probe is registered.
 		"hardened": {hardened(t, "query cop { __typename }"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {

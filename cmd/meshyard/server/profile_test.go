@@ -7,8 +7,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestProfiles checks that a user's profile is visible to others except for the email address, and
-// that only the user can change it.
+// TestProfiles checks that a user's profile is public except for the e-mail address, and that only
+// the user can change it.
 func TestProfiles(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -47,7 +47,7 @@ func TestProfiles(t *testing.T) {
 	})
 }
 
-// TestFollowing checks that followers are counted once, on both sides, and that users cannot follow
+// TestFollowing checks that a follow is counted once for both users, and that users cannot follow
 // themselves.
 func TestFollowing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

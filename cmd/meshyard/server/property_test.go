@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// restWorld is a server with one object of each type, and its REST operations.
+// restWorld is a server with one object of each type, and the REST operations to call on it.
 type restWorld struct {
 	callers    map[string]*servertest.Client
 	ids        map[string]any
@@ -68,7 +68,7 @@ func newRestWorld(tb testing.TB, s *servertest.Server, ids map[string]any, calle
 	return w
 }
 
-// text generates a text that a client may send in place of a text, a number or an id.
+// text generates a text that a client may send instead of a text, a number or an ID.
 func (w *restWorld) text() *rapid.Generator[string] {
 	var known []string
 	for _, id := range w.ids {
@@ -82,7 +82,7 @@ func (w *restWorld) text() *rapid.Generator[string] {
 	)
 }
 
-// value generates a value of a JSON body.
+// value generates a value in a JSON body.
 func (w *restWorld) value(depth int) *rapid.Generator[any] {
 	kinds := []*rapid.Generator[any]{
 		rapid.Map(w.text(), func(s string) any { return s }), rapid.Map(rapid.Int64(), func(n int64) any { return n }),
@@ -96,13 +96,13 @@ func (w *restWorld) value(depth int) *rapid.Generator[any] {
 	return rapid.OneOf(kinds...)
 }
 
-// ask sends a random request, and fails if the response is an internal error or has an undocumented
-// shape.
+// ask sends a random request, and fails if the response is an internal error or does not match the
+// OpenAPI description.
 func (w *restWorld) ask(t *rapid.T) {
 	op := rapid.SampledFrom(w.operations).Draw(t, "operation")
 	who := rapid.SampledFrom([]string{"ada", "bob", "nobody", "eve"}).Draw(t, "caller")
 	if op.method == http.MethodDelete {
-		who = "eve" // who owns nothing, so that the objects remain
+		who = "eve" // she owns nothing, so the objects are not deleted
 	}
 	path := op.path
 	for _, name := range op.inPath {
@@ -166,7 +166,7 @@ func startRestWorld(t *testing.T, s *servertest.Server) *restWorld {
 }
 
 // TestAnyRESTInput checks that no input of any REST operation causes a 5xx status, or a response
-// that OpenAPI does not describe.
+// that does not match the OpenAPI description.
 func TestAnyRESTInput(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		rapid.Check(t, startRestWorld(t, s).ask)

@@ -19,8 +19,8 @@ func behindProxy(t *testing.T) func(*config.Settings) {
 	}
 }
 
-// TestClientsBehindAProxy checks that each client behind a trusted proxy has its own limits, that
-// an IPv6 network shares one limit, and that forged headers have no effect.
+// TestClientsBehindAProxy checks that each client behind a trusted proxy has a separate rate limit,
+// that an IPv6 network shares one limit, and that forged headers have no effect.
 func TestClientsBehindAProxy(t *testing.T) {
 	limited := func(c *config.Settings) { c.RateLimit = 2 }
 	from := func(s *servertest.Server, address string) int {
@@ -51,8 +51,8 @@ func TestClientsBehindAProxy(t *testing.T) {
 	})
 }
 
-// TestSignInBehindAProxy checks that sign-in attempts are counted by the same address, and that the
-// log contains it.
+// TestSignInBehindAProxy checks that sign-in attempts are counted by the address of the client,
+// which the log contains.
 func TestSignInBehindAProxy(t *testing.T) {
 	t.Parallel()
 	logged := new(buffer)
@@ -64,7 +64,7 @@ func TestSignInBehindAProxy(t *testing.T) {
 		want    int
 	}{{"198.51.100.1", 429}, {"198.51.100.2", 403}} {
 		status := 0
-		for range 11 { // ten attempts for one account from one address
+		for range 11 { // ten attempts are allowed for one account from one address
 			r := s.Client("").Request(http.MethodPost, "/login", url.Values{"username": {"ada"}, "password": {"wrong horse"}}.Encode())
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.Header.Set("X-Forwarded-For", c.address)

@@ -10,9 +10,9 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// TestPublicationStates moves a thing through all states. A user who has the id of an unlisted
-// thing sees it with its files, and no list or count contains it; a takedown and a restore keep the
-// state.
+// TestPublicationStates moves a thing through all states. An unlisted thing and its files must be
+// visible to users who have its ID, and must not be in any list or count. A takedown and a restore
+// must keep the state.
 func TestPublicationStates(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
@@ -89,7 +89,7 @@ func TestPublicationStates(t *testing.T) {
 		publish("UNLISTED")
 		check("unlisted again", 200, false)
 		const takedown = `mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A copy."}) { thing { state } } }`
-		for range 2 { // the second time with the same effect
+		for range 2 { // the second time has the same effect
 			staff.Query(takedown, id, new(any))
 		}
 		check("taken down", 403, false)
@@ -117,8 +117,7 @@ func TestPublicationStates(t *testing.T) {
 	})
 }
 
-// TestUpdateFile renames a file, makes it an attachment and a model again, and notes something
-// about it.
+// TestUpdateFile renames a file, changes its kind to an attachment and back, and sets its note.
 func TestUpdateFile(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -162,7 +161,7 @@ func TestUpdateFile(t *testing.T) {
 }
 
 // TestPrintSettings checks that print settings are the same in both APIs, and that changing them
-// leaves other details alone.
+// does not change other details.
 func TestPrintSettings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -207,8 +206,8 @@ func TestPrintSettings(t *testing.T) {
 	})
 }
 
-// TestHiddenKindsOfThings checks that lists leave out what a user does not want to see, and for
-// nobody else.
+// TestHiddenKindsOfThings checks that lists omit the kinds of things that the user has hidden, and
+// only for that user.
 func TestHiddenKindsOfThings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -238,7 +237,8 @@ func TestHiddenKindsOfThings(t *testing.T) {
 			if n := len(v.RandomThings); n > want {
 				t.Errorf("%s: %d things at random, want at most %d", who, n, want)
 			}
-			if n := v.Me.RecommendedThings.TotalCount; c != ada && n != want { // to ada, none of her own
+			// ada gets no recommendations of her own things.
+			if n := v.Me.RecommendedThings.TotalCount; c != ada && n != want {
 				t.Errorf("%s: %d things are recommended, want %d", who, n, want)
 			}
 		}
@@ -264,7 +264,8 @@ func TestHiddenKindsOfThings(t *testing.T) {
 	})
 }
 
-// TestViews checks that each viewer counts once a day, whatever the API, and the creator never.
+// TestViews checks that each viewer counts once a day in all APIs together, and that the creator
+// never counts.
 func TestViews(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
@@ -296,7 +297,7 @@ func TestViews(t *testing.T) {
 		if err := db.QueryRow("SELECT count(*) FILTER (WHERE length(viewer) < 5), count(*) FILTER (WHERE length(viewer) > 40) FROM views").Scan(&users, &hashes); err != nil || users != 2 || hashes != 1 {
 			t.Errorf("%d users and %d hashes of networks (%v), want 2 and 1", users, hashes, err)
 		}
-		// The next day they count again, and the rows of days that are over go.
+		// On the next day viewers count again, and the rows of earlier days are deleted.
 		if _, err := db.Exec("UPDATE views SET day = day - 2"); err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func usageOf(c *servertest.Client) (u usage) {
 	return data.Me.Usage
 }
 
-// stands checks the storage and the numbers of objects that a user has.
+// stands checks a user's storage and numbers of objects.
 func stands(t *testing.T, c *servertest.Client, bytes, pending, things int64) {
 	t.Helper()
 	if u := usageOf(c); u.Bytes != bytes || u.PendingUploads != pending || u.ThingsToday != things {
@@ -39,7 +39,7 @@ func stands(t *testing.T, c *servertest.Client, bytes, pending, things int64) {
 	}
 }
 
-// solid returns n bytes of a unique file.
+// solid returns the n bytes of a model that is unique for a name.
 func solid(n int, name any) []byte {
 	text := fmt.Sprint("solid ", name, "\n")
 	return []byte(text + strings.Repeat(" ", n-len(text)))
@@ -47,8 +47,8 @@ func solid(n int, name any) []byte {
 
 const uploadMine = `mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id } } }`
 
-// TestBytesQuota checks that a user can store exactly the quota, by both APIs, and again after a
-// deletion. Other users, and moderators, are not affected.
+// TestBytesQuota checks that a user can store exactly the quota in both APIs together, and more
+// after a deletion. Other users, and moderators, are not affected.
 func TestBytesQuota(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
@@ -71,7 +71,7 @@ func TestBytesQuota(t *testing.T) {
 		stands(t, ada, 10000, 2, 1)
 		ada.PostForm("/files/0/uploadFile", nil, "file", "e.stl", []byte("solid")).Want(t, 400)
 
-		bob.Upload("same.stl", solid(6000, "a")) // shared content counts for each user
+		bob.Upload("same.stl", solid(6000, "a")) // content that files share counts for each owner
 		stands(t, bob, 6000, 1, 0)
 		staff.Upload("large.stl", solid(20000, "a"))
 		if u := usageOf(staff); u.Bytes != 20000 || u.BytesLimit != nil || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
@@ -100,8 +100,8 @@ func TestBytesQuota(t *testing.T) {
 	}, quotas(10000, 0, 0))
 }
 
-// TestFormUploadCounts checks that the bytes of a form count for the user who staged it, and that a
-// repeated upload replaces the first one.
+// TestFormUploadCounts checks that the bytes of a form upload count for the user who staged it, and
+// that a repeated upload replaces the first one.
 func TestFormUploadCounts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -137,8 +137,8 @@ func TestFormUploadCounts(t *testing.T) {
 	}, quotas(10000, 1, 0))
 }
 
-// TestQuotasAtOnce checks that concurrent requests do not exceed a quota, and that all that fit
-// succeed.
+// TestQuotasAtOnce checks that concurrent requests do not exceed a quota, and that as many succeed
+// as the quota allows.
 func TestQuotasAtOnce(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -177,7 +177,7 @@ func TestQuotasAtOnce(t *testing.T) {
 }
 
 // TestThingsQuota checks that a user who has created the daily maximum of things receives the time
-// until the next one, and that deleting drafts makes room.
+// until the next one is allowed, and that deleting a draft allows another one.
 func TestThingsQuota(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -208,13 +208,14 @@ func TestThingsQuota(t *testing.T) {
 		ada.Thing("B")
 		s.Staff()
 		for range 3 {
-			s.Client(s.Token("staff", "write")).Thing("C") // whatever the scopes of the token
+			// Administrators have no quota, whatever the scopes of their tokens.
+			s.Client(s.Token("staff", "write")).Thing("C")
 		}
 	}, quotas(0, 0, 2))
 }
 
-// TestQuotaBeforeTheBody checks that an upload that cannot fit is rejected before its body, and
-// that one of unknown length is aborted when it exceeds the quota.
+// TestQuotaBeforeTheBody checks that an upload that exceeds the quota is rejected before its body
+// is read, and that one of unknown length is aborted when it exceeds the quota.
 func TestQuotaBeforeTheBody(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// issued is the answer of the token endpoint.
+// issued is a response of the token endpoint.
 type issued struct {
 	AccessToken  string `json:"access_token"`
 	RefreshToken string `json:"refresh_token"`
@@ -19,14 +19,14 @@ type issued struct {
 	Scope        string
 }
 
-// refresh exchanges a refresh token.
+// refresh exchanges a refresh token for new tokens.
 func (c *client) refresh(token string) *servertest.Response {
 	c.Helper()
 	return c.exchange("application/json", url.Values{"grant_type": {"refresh_token"}, "client_id": {c.id}, "client_secret": {c.secret}, "refresh_token": {token}})
 }
 
-// TestRefreshTokens checks that tokens of applications that use PKCE expire and are refreshed, each
-// refresh token once, and that a second use ends the sign-in.
+// TestRefreshTokens checks that tokens of applications that use PKCE expire and can be refreshed. A
+// refresh token can be used once; a second use ends the sign-in.
 func TestRefreshTokens(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		c, other := newClient(t, s, models.NewApplication{}), newClient(t, s, models.NewApplication{})
@@ -57,7 +57,7 @@ func TestRefreshTokens(t *testing.T) {
 			t.Error("a sign-in goes on after its refresh token was used twice")
 		}
 
-		// Of several uses at once one succeeds, and all others end the sign-in.
+		// Of several concurrent uses one succeeds, and the others end the sign-in.
 		third, _ := signIn()
 		var group sync.WaitGroup
 		var mu sync.Mutex
@@ -78,7 +78,8 @@ func TestRefreshTokens(t *testing.T) {
 			t.Errorf("%d of 4 uses at once succeeded", len(tokens))
 		}
 
-		// A code that is used twice has leaked too, also after its token was refreshed.
+		// A code that is used twice must have leaked, so its second use ends the sign-in, even after a
+		// refresh.
 		third, code := signIn()
 		c.refresh(third.RefreshToken).Want(t, 200, &second)
 		c.refused("a code used twice", c.exchange("", c.grant(code)), 400, "invalid_grant")
@@ -86,7 +87,7 @@ func TestRefreshTokens(t *testing.T) {
 			t.Error("a sign-in goes on after its code was used twice")
 		}
 
-		// A user who revokes the access token ends the sign-in.
+		// Revoking the access token ends the sign-in.
 		third, _ = signIn()
 		result, err := openDB(t, s).SQL().Exec("UPDATE tokens SET revoked_at = created_at WHERE revoked_at IS NULL AND application_id IS NOT NULL")
 		if err != nil {
@@ -97,7 +98,7 @@ func TestRefreshTokens(t *testing.T) {
 			t.Errorf("%d tokens were revoked, and the refresh token works", revoke)
 		}
 
-		// A program that knows nothing of PKCE gets a token that does not expire, as ever.
+		// An application that does not use PKCE gets a token that does not expire, as before.
 		code = c.decide(b, c.question("code_challenge", "", "code_challenge_method", ""), "allow").Query().Get("code")
 		old := string(c.exchange("", c.grant(code, "code_verifier", "")).Want(t, 200).Bytes)
 		if strings.Contains(old, "expires") || strings.Contains(old, "refresh") {

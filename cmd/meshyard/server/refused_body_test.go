@@ -14,11 +14,11 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// hung is the timeout for a server that waits for a body that never arrives.
+// hung is the time limit for a server that waits for a body that never arrives.
 const hung = 2 * time.Minute
 
 // unsent sends the head of a request and only the beginning of its body, and returns the response.
-// closed reports whether the server closed the connection afterwards.
+// closed reports whether the server closes the connection afterwards.
 func unsent(t *testing.T, s *servertest.Server, method, path, token string, headers, beginning string) (answer *servertest.Response, closed func() bool) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
@@ -48,7 +48,7 @@ func unsent(t *testing.T, s *servertest.Server, method, path, token string, head
 	}
 }
 
-// never are requests whose body never arrives completely.
+// never lists heads and beginnings of bodies that never arrive completely.
 var never = map[string]struct{ headers, beginning string }{
 	"invited":     {"Content-Length: 100000000\r\nExpect: 100-continue\r\n", ""},
 	"short":       {"Content-Length: 10\r\nExpect: 100-continue\r\n", ""},
@@ -57,7 +57,8 @@ var never = map[string]struct{ headers, beginning string }{
 }
 
 // TestRefusedWithoutReadingTheBody checks that an error that does not depend on the body is
-// returned without waiting for it: the server sends no 100 Continue, and closes the connection.
+// returned without waiting for the body: the server sends no 100 Continue, and closes the
+// connection.
 func TestRefusedWithoutReadingTheBody(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -90,7 +91,7 @@ func TestTooManyWithoutTheBody(t *testing.T) {
 			for way, body := range never {
 				t.Run(path+" "+way, func(t *testing.T) {
 					t.Parallel()
-					// The limit is per user.
+					// Each user has a separate limit.
 					ada := s.User(fmt.Sprintf("ada-%d-%s", i, strings.ReplaceAll(way, " ", "-")))
 					ada.Get("/files/1").Want(t, 404)
 					r, closed := unsent(t, s, "POST", path, ada.Token, body.headers, body.beginning)
@@ -104,8 +105,8 @@ func TestTooManyWithoutTheBody(t *testing.T) {
 	}, func(c *config.Settings) { c.RateLimit = 1 })
 }
 
-// TestConnectionIsKept checks that a short body that the handler does not read does not close the
-// connection, whether or not it has arrived.
+// TestConnectionIsKept checks that the connection stays open after a request with a short body that
+// the handler does not read, whether or not the body has arrived.
 func TestConnectionIsKept(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, "sqlite")
@@ -129,8 +130,8 @@ func TestConnectionIsKept(t *testing.T) {
 	}
 }
 
-// TestRefusedUploadIsNotDrained checks that the server stops reading a rejected upload instead of
-// reading hundreds of MB.
+// TestRefusedUploadIsNotDrained checks that the server stops reading the body of a rejected upload,
+// instead of reading hundreds of MB.
 func TestRefusedUploadIsNotDrained(t *testing.T) {
 	const size = 512 << 20
 	s := servertest.Start(t, "sqlite")

@@ -7,8 +7,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestReports follows reports of all kinds of content from the reporter to the moderators, who
-// decide once for all reports of an object.
+// TestReports follows reports of all kinds of content from the reporter to the moderators, whose
+// decision resolves all reports of an object.
 func TestReports(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
@@ -73,7 +73,7 @@ func TestReports(t *testing.T) {
 			t.Errorf("nothing: %+v", r.Errors)
 		}
 
-		// A decision holds for all reports of the object, and is in the log.
+		// A decision resolves all reports of the object, and is logged.
 		other := tell(eve, made.Thing.NodeID, "COPYRIGHT")
 		decide := func(c *servertest.Client, what, id, reason string) *servertest.Result {
 			t.Helper()
@@ -105,7 +105,7 @@ func TestReports(t *testing.T) {
 			t.Errorf("the log is %+v, want the role of the administrator and one decision", log.ModerationLog)
 		}
 
-		// Deleting an object closes its reports; restoring a comment dismisses them.
+		// Deleting an object resolves its reports; restoring a comment dismisses them.
 		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`, object{"id": made.CreateCollection.Collection.ID}, new(any))
 		staff.Query(`mutation ($id: ID!) { restoreComment(input: {id: $id}) { comment { needsModeration } } }`, object{"id": made.CreateComment.Comment.ID}, new(any))
 		if got := queue("DISMISSED"); len(got) != 1 || got[0].Target.Typename != "Comment" {

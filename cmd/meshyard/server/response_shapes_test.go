@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// lookups are paths and the published type of their response. {thing}, {copy} and the like are ids
-// of either world.
+// lookups are paths, with the published type of their response. Placeholders such as {thing_id} are
+// replaced by IDs of the full or the empty catalogue.
 var lookups = []struct{ path, kind string }{
 	{"/featured", "[FeaturedSchema]"}, {"/newest", "[ShortThingSchema]"}, {"/popular", "[ShortThingSchema]"},
 	{"/search", "ThingHits"}, {"/search/{term}", "ThingHits"}, {"/search/{tag}/tag", "ThingHits"}, {"/search/{term}/autocomplete", "ThingHits"},
@@ -31,14 +31,15 @@ var lookups = []struct{ path, kind string }{
 	{"/collections", "[Collection]"}, {"/collections/{collection_id}", "Collection"}, {"/collections/{collection_id}/things", "[ShortThingSchema]"},
 }
 
-// inFullWorld are lookups of objects that exist only in the full world.
+// inFullWorld are lookups of objects that exist only in the full catalogue.
 var inFullWorld = []struct{ path, kind string }{
 	{"/files/{file_id}", "FileSchema"}, {"/files/{file_id}/finalize", "FileSchema"}, {"/things/{thing_id}/files/{file_id}", "FileSchema"},
 	{"/things/{thing_id}/images/{image_id}", "ImageSummary"}, {"/tags/{tag}", "Tag"}, {"/tags/{tag}/things", "[ShortThingSchema]"}, {"/files/{image_id}", "FileSchema"},
 }
 
-// publishedOnly are lookups that the wire document does not describe. The tables of the published
-// interface check their shapes in every test that calls them.
+// publishedOnly are lookups that the specification of the legacy wire format does not describe.
+// Their shapes are checked against the tables of the published interface in every test that calls
+// them.
 var publishedOnly = []string{
 	"/users/{username}/following", "/users/{username}/followers", "/users/{username}/search", "/users/{username}/event-count",
 	"/users/{username}/unread-message-count", "/users/{username}/recommended-things", "/users/{username}/recommended-tags",
@@ -50,12 +51,12 @@ var publishedOnly = []string{
 	"/programs/0/all",
 }
 
-// TestEveryShape checks that no field that the wire document requires is null or missing, neither
-// in a full nor in an empty catalogue. The shapes are those of an existing client.
+// TestEveryShape checks that no field that the specification of the legacy wire format requires is
+// null or missing, in a full and in an empty catalogue. The shapes are those of an existing client.
 func TestEveryShape(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
-		// eve has almost nothing: an empty draft, a make of a deleted thing, a deleted comment, an
+		// eve has almost nothing: an empty draft, a make of a deleted thing, a deleted comment, and an
 		// empty collection.
 		gone, bare := ada.Thing("Gone"), eve.Thing("Bare")
 		ada.Finalize("thing", gone, ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))).Want(t, 200)
@@ -84,7 +85,7 @@ func TestEveryShape(t *testing.T) {
 		}
 		look(eve, "empty", lookups)
 
-		// ada has everything.
+		// ada has objects of every kind.
 		full := fullThing(t, s, ada, bob)
 		for name, id := range full {
 			ids[name] = id
@@ -98,7 +99,7 @@ func TestEveryShape(t *testing.T) {
 			}
 		}
 
-		// Each GET path in OpenAPI was requested.
+		// Every GET path in the OpenAPI description was requested.
 		var described struct{ Paths map[string]map[string]any }
 		s.Client("").Get("/openapi.json").Want(t, 200, &described)
 		for path, methods := range described.Paths {
@@ -111,7 +112,7 @@ func TestEveryShape(t *testing.T) {
 }
 
 // fullThing creates a featured thing of ada's with everything that a thing can have, and returns
-// all ids.
+// all IDs by the name of their path parameter.
 func fullThing(t *testing.T, s *servertest.Server, ada, bob *servertest.Client) map[string]any {
 	t.Helper()
 	publish := func(c *servertest.Client, fields object) (id, file int64) {

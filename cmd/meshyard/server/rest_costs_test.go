@@ -22,10 +22,10 @@ func budgetLeft(t *testing.T, c *servertest.Client) int {
 	return said.Extensions.Cost.Remaining
 }
 
-// TestRESTIsChargedLikeGraphQL checks that a REST request takes the cost of its operation from the
-// same budget as GraphQL, at most 10,000, and once only.
+// TestRESTIsChargedLikeGraphQL checks that a REST request charges the cost of its operation once to
+// the same budget as GraphQL, but at most 10,000.
 func TestRESTIsChargedLikeGraphQL(t *testing.T) {
-	few := func(s *config.Settings) { s.RateLimit = 40 } // and a cost of 400,000
+	few := func(s *config.Settings) { s.RateLimit = 40 } // a budget of 400,000
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		ada, anonymous := s.User("ada"), s.Client("")
@@ -42,7 +42,8 @@ func TestRESTIsChargedLikeGraphQL(t *testing.T) {
 		if cost := charged(ada, "/users/me/things?per_page=100", http.StatusOK); cost != 10_000 {
 			t.Errorf("100 things with their files and texts cost %d, want 10,000", cost)
 		}
-		// A cursor that is not valid is ignored, so the operation runs a second time.
+		// An invalid cursor is ignored and the operation runs again without it, which must not be
+		// charged.
 		const newest = "/users/me/likes?per_page=2"
 		if valid, invalid := charged(ada, newest, http.StatusOK), charged(ada, newest+"&after=x", http.StatusOK); valid != invalid {
 			t.Errorf("with an invalid cursor the request costs %d, want %d", invalid, valid)
@@ -68,7 +69,7 @@ func TestRESTIsChargedLikeGraphQL(t *testing.T) {
 	}, few)
 }
 
-// An answer by REST is as long as one by GraphQL at most.
+// TestRESTAnswersAreBounded checks that the size limit of GraphQL responses also applies to REST.
 func TestRESTAnswersAreBounded(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

@@ -14,14 +14,14 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// The credentials of all fake S3 servers. Parallel tests cannot set them for themselves.
+// The credentials of all fake S3 servers. Parallel tests cannot set environment variables.
 func init() {
 	os.Setenv("AWS_ACCESS_KEY_ID", "test")
 	os.Setenv("AWS_SECRET_ACCESS_KEY", "test")
 }
 
-// fakeS3 starts an S3 server with a bucket until the end of the test, and returns the URL of the
-// bucket for --bucket.
+// fakeS3 starts an S3 server with a bucket until the end of the test, and returns the bucket URL
+// for the settings.
 func fakeS3(t *testing.T) string {
 	t.Helper()
 	backend := s3mem.New()
@@ -33,8 +33,8 @@ func fakeS3(t *testing.T) string {
 	return "s3://meshyard?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(fake.URL)
 }
 
-// TestMainJobOnS3 repeats the main job with an S3 bucket: downloads redirect to a URL of the
-// bucket.
+// TestMainJobOnS3 runs the main job with an S3 bucket, and checks that downloads redirect to a URL
+// of the bucket.
 func TestMainJobOnS3(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {

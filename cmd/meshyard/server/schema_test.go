@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// TestNodes checks that every object is found again by its nodeId, that hidden objects are not, and
+// TestNodes checks that every object can be queried by its nodeId, that hidden objects cannot, and
 // that fields of interfaces need no fragments.
 func TestNodes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -64,9 +64,9 @@ func TestNodes(t *testing.T) {
 	})
 }
 
-// TestSchemaConventions checks conventions of the schema that hold for all nouns: what null means
-// in updates, what a filter of something unknown finds, and that pairs of mutations undo each
-// other.
+// TestSchemaConventions checks conventions of the schema that apply to all nouns: the meaning of
+// null in updates, the result of a filter with an unknown value, and that pairs of mutations undo
+// each other.
 func TestSchemaConventions(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -115,8 +115,8 @@ func TestSchemaConventions(t *testing.T) {
 	})
 }
 
-// TestFailuresKeepSiblings checks that a field that fails does not remove other fields of the
-// answer.
+// TestFailuresKeepSiblings checks that an error of one field does not remove the data of other
+// fields from the response.
 func TestFailuresKeepSiblings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -134,8 +134,8 @@ func TestFailuresKeepSiblings(t *testing.T) {
 	})
 }
 
-// TestRefusedRootFields asks for each field of Query and Mutation without a token, and checks that
-// its refusal leaves a sibling in the answer.
+// TestRefusedRootFields queries each field of Query and Mutation without a token, and checks that
+// its error does not remove the data of another field.
 func TestRefusedRootFields(t *testing.T) {
 	schema := graph.New(nil).Schema()
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -150,7 +150,7 @@ func TestRefusedRootFields(t *testing.T) {
 				document := fmt.Sprintf("%s { sibling: __typename %s }", strings.ToLower(root.Name), minimal(schema, field))
 				got := anonymous.GraphQL(document, nil)
 				if got.Code() != "UNAUTHENTICATED" {
-					continue // public, such as the name of the server
+					continue // a public field, such as the name of the server
 				}
 				refused++
 				if want := fmt.Sprintf(`{"sibling":"%s","%s":null}`, root.Name, field.Name); string(got.Data) != want {
@@ -164,7 +164,7 @@ func TestRefusedRootFields(t *testing.T) {
 	})
 }
 
-// takesUpload reports whether a field takes a file, which no plain document can contain.
+// takesUpload reports whether a field takes a file, which a document in JSON cannot contain.
 func takesUpload(schema *ast.Schema, field *ast.FieldDefinition) bool {
 	for _, a := range field.Arguments {
 		if input := schema.Types[a.Type.Name()]; input.Kind == ast.InputObject && input.Fields.ForName("file") != nil {
@@ -174,7 +174,7 @@ func takesUpload(schema *ast.Schema, field *ast.FieldDefinition) bool {
 	return false
 }
 
-// minimal returns a selection of a field with its required arguments.
+// minimal returns a selection of a field with its required arguments only.
 func minimal(schema *ast.Schema, field *ast.FieldDefinition) string {
 	var arguments []string
 	for _, a := range field.Arguments {
@@ -192,7 +192,7 @@ func minimal(schema *ast.Schema, field *ast.FieldDefinition) string {
 	return text
 }
 
-// minimalValue returns a value of a type, with the required fields of input objects.
+// minimalValue returns a value of a type with the required fields of input objects only.
 func minimalValue(schema *ast.Schema, of *ast.Type) string {
 	if of.Elem != nil {
 		return "[" + minimalValue(schema, of.Elem) + "]"

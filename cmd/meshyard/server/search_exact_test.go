@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// hits returns the ids of what a search by REST finds, page by page.
+// hits returns the IDs of all results of a REST search, from all pages.
 func hits(t *testing.T, c *servertest.Client, path string) (ids []int64) {
 	t.Helper()
 	for path != "" {
@@ -29,8 +29,8 @@ func hits(t *testing.T, c *servertest.Client, path string) (ids []int64) {
 	return ids
 }
 
-// The id of a thing, or its URL on this server, finds that thing before all others, whatever its
-// words are. Drafts are not found, and neither are things at the same path of other servers.
+// TestSearchByIDOrURL checks that the ID of a thing, or its URL on this server, finds that thing
+// before all others, whatever its text is. Drafts are not found.
 func TestSearchByIDOrURL(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -70,8 +70,8 @@ func TestSearchByIDOrURL(t *testing.T) {
 	})
 }
 
-// An unknown order is that by relevance, and the filters of the published interface apply or are
-// ignored.
+// TestLenientSearch checks that an unknown sort order means relevance, and that the filters of the
+// published interface are applied or ignored.
 func TestLenientSearch(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -92,7 +92,7 @@ func TestLenientSearch(t *testing.T) {
 				t.Errorf("%s finds %v, want %v", query, got, want)
 			}
 		}
-		// Last, because what is collected ranks higher.
+		// Do this last, because things in collections rank higher.
 		collection := read(t, bob.Do("POST", "/collections", object{"name": "Gears"}))
 		bob.Do("POST", fmt.Sprintf("/collections/%v/thing/%d", collection["id"], ids[0]), nil).Want(t, 200)
 		bobID := read(t, bob.Get("/users/me"))["id"]

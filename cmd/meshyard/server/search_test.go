@@ -18,7 +18,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// search returns the ids of the first ten things that a query finds.
+// search returns the IDs of the first ten things that a query finds.
 func search(c *servertest.Client, query string) []string {
 	var found struct {
 		Search struct{ Nodes []struct{ ID string } }
@@ -32,7 +32,7 @@ func search(c *servertest.Client, query string) []string {
 }
 
 // TestSearchFindsWhatIsMeant checks that queries as users type them find the intended thing among
-// the first ten, in a real catalogue. One in twenty may fail.
+// the first ten results in a real catalogue. One in twenty queries may fail.
 func TestSearchFindsWhatIsMeant(t *testing.T) {
 	servertest.Sequential(t)
 	file, err := os.Open(filepath.Join("..", "..", "..", "testdata", "catalogue", "queries.txt"))
@@ -66,9 +66,9 @@ func TestSearchFindsWhatIsMeant(t *testing.T) {
 	})
 }
 
-// TestSearchIsWalkedWhole checks that paging through results returns each hit once, by cursors in
-// both directions and by page numbers, also beyond the best hits, which are sorted by text
-// relevance.
+// TestSearchIsWalkedWhole checks that paging through results by cursors in both directions and by
+// page numbers returns each hit once. This includes the results after the best hits, which are
+// sorted by text relevance.
 func TestSearchIsWalkedWhole(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -88,7 +88,8 @@ func TestSearchIsWalkedWhole(t *testing.T) {
 			}
 		}
 		for _, sort := range []string{"RELEVANT", "TEXT", "POPULAR", "NEWEST", "MAKES"} {
-			for _, query := range []string{"p", "3d", "gear", "p zzzzzz"} { // "p" is in more than a thousand
+			// More than a thousand things contain "p".
+			for _, query := range []string{"p", "3d", "gear", "p zzzzzz"} {
 				walk := func(next func(p page, n int) map[string]any) (ids []string) {
 					args := next(page{}, 0)
 					for n := 1; args != nil && n < 60; n++ {
@@ -147,8 +148,8 @@ func TestSearchIsWalkedWhole(t *testing.T) {
 	})
 }
 
-// TestSearchFollowsChanges checks that committed changes are found immediately, and deleted or
-// hidden objects are not.
+// TestSearchFollowsChanges checks that committed changes are found immediately, and that deleted or
+// hidden objects are not found.
 func TestSearchFollowsChanges(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -285,7 +286,7 @@ func TestSearchTellsMore(t *testing.T) {
 }
 
 // searchWithFacets checks that a search with facets, which counts the results in the same
-// statement, returns the same number and the same page as one without.
+// statement, returns the same total count and page as a search without facets.
 func searchWithFacets(t *testing.T, c *servertest.Client) {
 	t.Helper()
 	for _, arguments := range []string{
@@ -313,11 +314,11 @@ func searchWithFacets(t *testing.T, c *servertest.Client) {
 		if d := cmp.Diff(found.Plain.result, found.With.result); d != "" {
 			t.Errorf("%s: with facets (-want +got):\n%s", arguments, d)
 		}
-		// The nodes of a page of 25 are read by a statement of their own.
+		// A separate statement reads the nodes of a page of 25.
 		if d := cmp.Diff(found.Long.Nodes[:min(24, len(found.Long.Nodes))], found.Plain.Nodes); d != "" {
 			t.Errorf("%s: a shorter page has other nodes (-want +got):\n%s", arguments, d)
 		}
-		// Each thing has one license.
+		// Each thing has exactly one license.
 		sum := 0
 		for _, license := range found.With.Facets.Licenses {
 			sum += license.Count
@@ -329,7 +330,7 @@ func searchWithFacets(t *testing.T, c *servertest.Client) {
 }
 
 // TestSearchTakesAnything checks that ten thousand random texts and filters cause no error of the
-// query language or the database, and stay within the limits.
+// query parser or the database, and stay within the limits.
 func TestSearchTakesAnything(t *testing.T) {
 	servertest.Sequential(t)
 	odd := []string{
@@ -343,7 +344,8 @@ func TestSearchTakesAnything(t *testing.T) {
 		kinds := []models.SearchType{models.SearchThings, models.SearchMakes, models.SearchUsers, models.SearchCollections}
 		sorts := []models.Sort{models.ByRelevance, models.ByText, models.ByPopular, models.ByNewest, models.ByMakes, models.ByDesigns, models.ByFollowers, models.ByName, models.ByUpdated}
 		times := []*time.Time{nil, nil, nil, nil, nil, nil, nil, nil, new(time.Time), new(time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)), new(time.Date(-4712, 1, 1, 0, 0, 0, 0, time.UTC)), new(time.Date(290000, 1, 1, 0, 0, 0, 0, time.UTC))}
-		// It logs the maximum time next to the median of ordinary searches.
+		// search returns the time of a search without its facets. The test logs the maximum in comparison
+		// with the median of ordinary searches.
 		search := func(kind models.SearchType, query string, f models.Filter, sort models.Sort, facets bool) (time.Duration, error) {
 			began := time.Now()
 			found, err := s.Store.Search(t.Context(), kind, query, f, sort)

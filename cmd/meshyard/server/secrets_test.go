@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// buffer collects all log output.
+// buffer stores log output.
 type buffer struct {
 	mu   sync.Mutex
 	kept bytes.Buffer
@@ -31,9 +31,9 @@ func (b *buffer) String() string {
 	return b.kept.String()
 }
 
-// TestNoSecretIsLogged checks that no token, password, code, cookie or secret appears in a log or
-// in an error response, however it was sent. It cannot be parallel, because it replaces the default
-// logger.
+// TestNoSecretIsLogged checks that no token, password, code, cookie or other secret appears in a
+// log or an error response, however it was sent. It is not parallel, because it replaces the
+// default logger.
 func TestNoSecretIsLogged(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {

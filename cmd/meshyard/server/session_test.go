@@ -10,7 +10,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// sessionOf returns the session cookie of a browser, as anyone who has it could send it.
+// sessionOf returns the session cookie of a browser, for requests that do not come from that
+// browser.
 func sessionOf(t *testing.T, b *servertest.Browser) *http.Cookie {
 	t.Helper()
 	r, err := http.NewRequest("GET", b.URL+"/", nil)
@@ -54,7 +55,8 @@ func askWith(t *testing.T, method, address, body string, cookie *http.Cookie, he
 	return response.StatusCode, string(text), response.Header
 }
 
-// The session of a browser counts for the API if a page of the server asks, and for nobody else.
+// TestSessionForAPI checks that the session of a browser counts for the API only if a page of the
+// server sends the request.
 func TestSessionForAPI(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -116,8 +118,8 @@ func TestSessionForAPI(t *testing.T) {
 			t.Errorf("create a thing from another site: got %d, want 401", status)
 		}
 
-		// A page of another origin may not send the header: the answer to the browser's question
-		// first allows no credentials.
+		// A page of another origin cannot send the header with the cookie: the response to the preflight
+		// request does not allow credentials.
 		status, _, h := askWith(t, "OPTIONS", s.URL+"/graphql", "", nil, "Origin", "https://elsewhere.example",
 			"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type,meshyard-session")
 		if status >= 300 || h.Get("Access-Control-Allow-Credentials") != "" {
@@ -137,7 +139,8 @@ func TestSessionForAPI(t *testing.T) {
 	})
 }
 
-// A session has the permissions of its user, and ends when the user is suspended.
+// TestSessionPermissions checks that a session has the permissions of its user, and ends when the
+// user is suspended.
 func TestSessionPermissions(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")

@@ -11,14 +11,14 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// A listedSession is a session as the API lists it.
+// listedSession is a session as the API lists it.
 type listedSession struct {
 	ID, UserAgent, CreatedAt, LastUsedAt, ExpiresAt string
 	Browser, System                                 *string
 	IsCurrent                                       bool
 }
 
-// TestSessions checks that users see where they are signed in, and sign out of other browsers.
+// TestSessions checks that users can list their sessions, and sign out of other browsers.
 func TestSessions(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -94,7 +94,7 @@ func TestSessions(t *testing.T) {
 			t.Errorf("got %+v, want an expiry after the sign-in", got)
 		}
 
-		// The last use is stored when activity is saved.
+		// The time of the last use is stored when activity is saved.
 		s.Fold()
 		if before, used := of(edge), list(first)[0]; used.UserAgent != firefox || used.LastUsedAt <= used.CreatedAt || before.LastUsedAt != before.CreatedAt {
 			t.Errorf("got %+v first, and %+v", used, before)
@@ -138,7 +138,7 @@ func TestSessions(t *testing.T) {
 		if got := words(list(bobs)); got != "Firefox on Linux, current" {
 			t.Errorf("bob has %s", got)
 		}
-		// A token is no session, so it ends all of them.
+		// With a token instead of a session, endSessions ends all sessions.
 		if r := ada.GraphQL(`mutation { endSessions(input: {}) { endedIds } }`, nil); r.Code() != "" {
 			t.Errorf("%+v", r.Errors)
 		}
@@ -151,7 +151,7 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-// TestSessionsAreBounded checks that a user has at most 100 sessions: another one ends the one that
+// TestSessionsAreBounded checks that a user has at most 100 sessions: a new one ends the one that
 // was not used for the longest time.
 func TestSessionsAreBounded(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

@@ -21,12 +21,12 @@ import (
 	"github.com/meshyard/meshyard/internal/webpage"
 )
 
-// webPage is what a browser and search engines read from a page.
+// webPage is what browsers and search engines read from a page.
 type webPage struct {
 	status int
 	title  string
 	meta   map[string]string // by name or property
-	links  map[string]string // by rel, the last one
+	links  map[string]string // by rel; the last one if there are several
 	config struct {
 		Name, Logo, Accent, BaseURL, Welcome string
 		User                                 *struct{ Username, Name, Role string }
@@ -36,7 +36,8 @@ type webPage struct {
 	model map[string]any // JSON-LD
 }
 
-// openPage opens a page with a client, and checks that it runs the scripts of the server only.
+// openPage opens a page, and checks that its Content-Security-Policy allows only the server's
+// scripts.
 func openPage(t *testing.T, get func(path string) *servertest.Response, path string) webPage {
 	t.Helper()
 	r := get(path)
@@ -100,10 +101,10 @@ func openPage(t *testing.T, get func(path string) *servertest.Response, path str
 	return page
 }
 
-// hostileText tries to end each kind of text that a page consists of.
+// hostileText contains text that tries to break out of each syntax in a page.
 const hostileText = `</title></script></style>--></p><script>alert(1)</script><img src=x onerror=alert(2)>"' onload='alert(3)' x="{{.}} ]]>&amp; [a](javascript:alert(4))`
 
-// gallerySettings returns settings of a public server with pages of the operator.
+// gallerySettings returns a function that configures a public server with pages of the operator.
 func gallerySettings(t *testing.T) func(*config.Settings) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{
@@ -122,7 +123,7 @@ func gallerySettings(t *testing.T) func(*config.Settings) {
 	}
 }
 
-// atom is what the tests read from a feed.
+// atom is the part of an Atom feed that the tests read.
 type atom struct {
 	Title string `xml:"title"`
 	Links []struct {
@@ -137,7 +138,7 @@ type atom struct {
 	} `xml:"entry"`
 }
 
-// readFeed reads a feed, and returns the addresses of its entries too.
+// readFeed returns a feed and the IDs of its entries.
 func readFeed(t *testing.T, c *servertest.Client, path string) (feed atom, ids []string) {
 	t.Helper()
 	r := c.Get(path).Want(t, 200)
@@ -150,7 +151,7 @@ func readFeed(t *testing.T, c *servertest.Client, path string) (feed atom, ids [
 	return feed, ids
 }
 
-// readSitemap returns the addresses in a sitemap.
+// readSitemap returns the URLs in a sitemap.
 func readSitemap(t *testing.T, c *servertest.Client, path string) (addresses []string) {
 	t.Helper()
 	var set struct {
@@ -168,8 +169,8 @@ func readSitemap(t *testing.T, c *servertest.Client, path string) (addresses []s
 	return addresses
 }
 
-// TestPagesHoldHostileTexts stores a script in every text field, and checks that no page and no
-// feed contains it as anything but text.
+// TestPagesHoldHostileTexts stores a script in every text field, and checks that pages and feeds
+// contain it only as text.
 func TestPagesHoldHostileTexts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, visitor := s.User("ada"), s.Client("")
@@ -230,8 +231,8 @@ func TestPagesHoldHostileTexts(t *testing.T) {
 	}, gallerySettings(t))
 }
 
-// TestPreviewsAndFeeds checks what search engines, previews of links and feed readers find, and
-// that they find nothing that is not in public lists.
+// TestPreviewsAndFeeds checks what search engines, link previews and feed readers find, and that
+// they find nothing that is not in public lists.
 func TestPreviewsAndFeeds(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff, visitor := s.User("ada"), s.Staff(), s.Client("")
@@ -254,7 +255,7 @@ func TestPreviewsAndFeeds(t *testing.T) {
 			}
 			for _, path := range feeds {
 				if !want && visitor.Get(path).StatusCode == http.StatusNotFound {
-					continue // of a tag that nothing has any more
+					continue // the tag does not exist any more
 				}
 				if _, ids := readFeed(t, visitor, path); slices.Contains(ids, address) != want {
 					t.Errorf("%s: %s has %v", where, path, ids)
@@ -277,7 +278,7 @@ func TestPreviewsAndFeeds(t *testing.T) {
 				t.Errorf("the page: got %d, want %d", got, want)
 			}
 		}
-		// The owner sees a draft, and nobody else does.
+		// Only the owner sees a draft.
 		if page := openPage(t, b.Get, fmt.Sprintf("/thing:%d", id)); page.status != 200 || page.meta["og:title"] != "" || page.title != "Vase · Meshyard" {
 			t.Errorf("the draft: %+v", page)
 		}
@@ -331,7 +332,7 @@ func TestPreviewsAndFeeds(t *testing.T) {
 		r.Header.Set("If-None-Match", visitor.Get("/feed.xml").Header.Get("ETag"))
 		visitor.Send(r).Want(t, http.StatusNotModified)
 
-		// Nothing is left of a private collection and of a thing that was taken down.
+		// A private collection and a taken-down thing are not visible at all.
 		var made struct {
 			CreateCollection struct{ Collection struct{ ID string } }
 		}
@@ -349,7 +350,8 @@ func TestPreviewsAndFeeds(t *testing.T) {
 	}, anonymousRead)
 }
 
-// TestCanonicalPaths opens the readable and the former paths of pages.
+// TestCanonicalPaths checks that readable and former paths redirect to the canonical paths of
+// pages.
 func TestCanonicalPaths(t *testing.T) {
 	t.Parallel()
 	s := servertest.Start(t, "sqlite", gallerySettings(t))
@@ -389,7 +391,7 @@ func TestCanonicalPaths(t *testing.T) {
 	if robots := string(visitor.Get("/robots.txt").Bytes); !strings.Contains(robots, "Sitemap: "+s.URL+"/sitemap.xml") || strings.Contains(robots, "Disallow: /\n") {
 		t.Errorf("robots.txt: %s", robots)
 	}
-	// Another origin that sends the cookie is not allowed to read the page.
+	// Another origin must not be able to read the page with the cookie.
 	_, _, h := askWith(t, "GET", s.URL+"/", "", nil, "Origin", "https://elsewhere.example", "Sec-Fetch-Site", "cross-site")
 	if h.Get("Access-Control-Allow-Credentials") != "" || h.Get("Cross-Origin-Resource-Policy") != "same-origin" || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") {
 		t.Errorf("for another origin: %v", h)
@@ -401,8 +403,8 @@ func TestCanonicalPaths(t *testing.T) {
 	}
 }
 
-// TestPrivatePages checks that a private server shows nothing to visitors but the way to sign in
-// and the pages of the operator.
+// TestPrivatePages checks that a private server shows visitors only the sign-in page and the pages
+// of the operator.
 func TestPrivatePages(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, visitor := s.User("ada"), s.Client("")
@@ -447,7 +449,7 @@ func TestPrivatePages(t *testing.T) {
 	}, gallerySettings(t), func(c *config.Settings) { c.AnonymousRead = false })
 }
 
-// TestSitemapRanges checks that ranges of ids hold each published thing and creator once.
+// TestSitemapRanges checks that ranges of IDs contain each published thing and each creator once.
 func TestSitemapRanges(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ctx := context.Background()
@@ -476,7 +478,8 @@ func TestSitemapRanges(t *testing.T) {
 	})
 }
 
-// TestSiteSettings checks that wrong settings of the site are refused with their name.
+// TestSiteSettings checks that invalid settings of the site are rejected with an error that names
+// the setting.
 func TestSiteSettings(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

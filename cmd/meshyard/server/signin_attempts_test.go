@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// signInFrom tries a password from an address, with the given cookies.
+// signInFrom tries to sign in from an address, with the given cookies.
 func signInFrom(s *servertest.Server, address, name, password string, cookies ...*http.Cookie) *servertest.Response {
 	r := s.Client("").Request(http.MethodPost, "/login", url.Values{"username": {name}, "password": {password}}.Encode())
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -21,7 +21,7 @@ func signInFrom(s *servertest.Server, address, name, password string, cookies ..
 	return s.Client("").Send(r)
 }
 
-// TestSignInTakesUserNamesOnly checks that a name that only resembles a user name is rejected, so
+// TestSignInTakesUserNamesOnly checks that a name that only resembles a username is rejected, so
 // that it cannot bypass the limits of that user.
 func TestSignInTakesUserNamesOnly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -36,8 +36,8 @@ func TestSignInTakesUserNamesOnly(t *testing.T) {
 	})
 }
 
-// TestSignInIsNotLockedByOthers checks that guesses of one user's password from many networks slow
-// down that user on a new device, and do not lock them out.
+// TestSignInIsNotLockedByOthers checks that attempts to guess a user's password from many networks
+// delay that user's sign-in on a new device, but do not prevent it.
 func TestSignInIsNotLockedByOthers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -57,8 +57,8 @@ func TestSignInIsNotLockedByOthers(t *testing.T) {
 }
 
 // TestSignInOnAKnownDevice checks that a browser in which the user has signed in before can sign in
-// while others on the same network guess, and that its cookie is useless for another user, when
-// modified, or for guessing.
+// while others on the same network guess passwords. Its device cookie must be useless for another
+// user, after a modification, and for guessing.
 func TestSignInOnAKnownDevice(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		const network = "198.51.100.1"

@@ -18,7 +18,7 @@ import (
 func TestPasswordSignIn(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
-		s.User("bob") // has no password
+		s.User("bob") // bob has no password
 		s.Password("ada", pass)
 		b := s.Browser()
 		page := b.Get("/login").Want(t, 200)
@@ -49,7 +49,8 @@ func TestPasswordSignIn(t *testing.T) {
 		if page := b.Follow(r).Want(t, 200); !strings.Contains(string(page.Bytes), "<strong>ada</strong>") {
 			t.Errorf("after signing in: %s", page.Bytes)
 		}
-		// It redirects to an authorization request of an application, and to no other URL.
+		// After the sign-in, the browser is redirected only to an authorization request of an
+		// application.
 		for _, next := range []string{"https://evil.example/", "//evil.example/login/oauth/authorize", "/\\evil.example", "javascript:alert(1)", "/things/1", "/login/oauth/authorize@evil.example", ""} {
 			r := s.Browser().Post("/login", url.Values{"username": {"ada"}, "password": {pass}, "next": {next}}).Want(t, 303)
 			if to := r.Header.Get("Location"); to != s.URL+"/login" {
@@ -60,7 +61,7 @@ func TestPasswordSignIn(t *testing.T) {
 		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
 			t.Errorf("after signing out: %s", page.Bytes)
 		}
-		// A new password ends all sessions of the old one.
+		// Setting a new password ends all existing sessions.
 		b.SignIn("ada", pass).Want(t, 303)
 		s.Password("ada", pass+"!")
 		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
@@ -76,7 +77,7 @@ func TestPasswordSignIn(t *testing.T) {
 	})
 }
 
-// TestCookieIsSecure checks that the cookie is limited to https, if the base URL is https, and to
+// TestCookieIsSecure checks that the cookies are limited to HTTPS, if the base URL is HTTPS, and to
 // this host.
 func TestCookieIsSecure(t *testing.T) {
 	t.Parallel()
@@ -105,8 +106,8 @@ func TestCookieIsSecure(t *testing.T) {
 	}
 }
 
-// TestPasswordAttempts checks that the number of attempts is limited, equally for existing and
-// missing accounts.
+// TestPasswordAttempts checks that the number of attempts is limited in the same way for existing
+// and missing accounts.
 func TestPasswordAttempts(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -126,8 +127,8 @@ func TestPasswordAttempts(t *testing.T) {
 	})
 }
 
-// TestNoNameIsToldByTime checks that rejecting a missing name takes as long as rejecting a wrong
-// password.
+// TestNoNameIsToldByTime checks that rejecting an unknown name takes as long as rejecting a wrong
+// password (no timing side channel).
 func TestNoNameIsToldByTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures times")
@@ -137,7 +138,7 @@ func TestNoNameIsToldByTime(t *testing.T) {
 	s.Password("ada", pass)
 	ctx := context.Background()
 	least := map[string]time.Duration{"ada": time.Minute, "nobody": time.Minute}
-	for range 40 { // alternating, because other work on the machine slows down both
+	for range 40 { // alternate, because other work on the machine slows both down
 		for name := range least {
 			begin := time.Now()
 			if _, err := s.Store.CheckPassword(ctx, name, "wrong horse"); models.CodeOf(err) != models.Unauthenticated {
@@ -147,13 +148,13 @@ func TestNoNameIsToldByTime(t *testing.T) {
 		}
 	}
 	known, unknown := least["ada"], least["nobody"]
-	// A name without a hash to compare with would be rejected a thousand times faster.
+	// Without a hash to compare with, an unknown name would be rejected a thousand times faster.
 	if ratio := float64(known) / float64(unknown); ratio < 0.1 || ratio > 10 {
 		t.Errorf("a wrong password takes %s, a wrong name %s", known, unknown)
 	}
 }
 
-// TestSignInsExpire checks that expired sessions and codes are invalid, and are removed.
+// TestSignInsExpire checks that expired sessions and codes are rejected and removed.
 func TestSignInsExpire(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
@@ -180,7 +181,8 @@ func TestSignInsExpire(t *testing.T) {
 	})
 }
 
-// TestSignInBelowAPath checks that every URL in the pages contains the path of the base URL.
+// TestSignInBelowAPath checks that every URL in the sign-in pages contains the path of the base
+// URL.
 func TestSignInBelowAPath(t *testing.T) {
 	t.Parallel()
 	h, _ := handlerAt(t, servertest.Settings(t, "sqlite"), "https://models.example/meshyard")

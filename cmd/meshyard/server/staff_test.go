@@ -9,8 +9,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// TestFeaturing checks that moderators feature published things, that the latest comes first, and
-// that other users cannot.
+// TestFeaturing checks that moderators can feature published things, that the latest featured thing
+// comes first, and that other users cannot feature things.
 func TestFeaturing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
@@ -72,8 +72,9 @@ func TestFeaturing(t *testing.T) {
 	})
 }
 
-// TestDeprecatedCalls checks that administrators see the callers of deprecated operations by both
-// APIs, with the number and the time of the last call. Other operations are not counted.
+// TestDeprecatedCalls checks that administrators can query the callers of deprecated operations in
+// both APIs, with the number of calls and the time of the last one. Other operations are not
+// recorded.
 func TestDeprecatedCalls(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, staff := s.User("ada"), s.Staff()
@@ -92,7 +93,7 @@ func TestDeprecatedCalls(t *testing.T) {
 		ada.GraphQL(`{ newest { nothing } }`, nil)
 		s.Client("").Get("/newest").Want(t, 401)
 		const query = `{ deprecatedCalls { operation username tokenName userAgent calls firstAt lastAt } }`
-		for range 2 { // stored counts are added to, and not repeated
+		for range 2 { // the second query must not add the calls again
 			var found struct {
 				DeprecatedCalls []struct {
 					Operation, Username, TokenName, UserAgent string

@@ -7,7 +7,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestStatementCounts checks that the cost of a list does not depend on its length.
+// TestStatementCounts checks that the number of statements for a list does not depend on the length
+// of the list.
 func TestStatementCounts(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)

@@ -14,12 +14,13 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// codeStatus is the REST status for a GraphQL error code, as documented in wire.md.
+// codeStatus is the REST status for a GraphQL error code, as the specification of the legacy wire
+// format defines it.
 var codeStatus = map[string]int{
 	"": 200, "BAD_USER_INPUT": 400, "CONFLICT": 400, "TOO_LARGE": 400, "UNAUTHENTICATED": 401, "FORBIDDEN": 403, "NOT_FOUND": 404,
 }
 
-// statusCase is a call with an expected status, by REST and by GraphQL.
+// statusCase is a call by both APIs with the expected status.
 type statusCase struct {
 	name   string
 	caller *servertest.Client
@@ -67,7 +68,7 @@ func checkErrorBody(t *testing.T, r *servertest.Response) {
 	}
 }
 
-// world is the objects that the calls refer to.
+// world contains the objects that the calls refer to.
 type world struct {
 	ada, bob                                  *servertest.Client
 	thing, draft                              int64 // ada's
@@ -114,7 +115,7 @@ func openDB(t *testing.T, s *servertest.Server) *models.DB {
 	return db
 }
 
-// operation is one call by both APIs, for a file or another object with the id.
+// operation is one call by both APIs. id is the ID of a file or another object.
 type operation struct {
 	name  string
 	scope auth.Scope
@@ -140,8 +141,8 @@ const (
 	finalizeChange = `mutation ($id: ID!) { finalizeFile(input: {id: $id}) { file { id } } }`
 )
 
-// TestFileStatuses produces every status that interface.md documents for the file operations, by
-// both APIs, with the documented body.
+// TestFileStatuses produces every documented status of the file operations, with both APIs, and
+// checks the documented body.
 func TestFileStatuses(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -180,7 +181,7 @@ func TestFileStatuses(t *testing.T) {
 	})
 }
 
-// identity checks the results that depend on the token only.
+// identity checks the statuses that depend only on the token.
 func identity(t *testing.T, w *world, op operation, id any) {
 	t.Helper()
 	lacking := w.wr
@@ -248,7 +249,8 @@ func TestUploadStatuses(t *testing.T) {
 		} {
 			statusCase{"upload of " + name, w.ada, 400, rest, nil}.check(t)
 		}
-		nothingLeft(t, s, 4) // the world's four uploads, two of which share bytes with all others
+		// The four uploads of the world remain. Two of them have the same content as all other uploads.
+		nothingLeft(t, s, 4)
 	})
 }
 
@@ -266,7 +268,7 @@ func nothingLeft(t *testing.T, s *servertest.Server, rows int) {
 	soundCatalogue(t, s)
 }
 
-// soundCatalogue checks that rows and objects match exactly.
+// soundCatalogue checks that the database and the bucket match exactly.
 func soundCatalogue(t *testing.T, s *servertest.Server) {
 	t.Helper()
 	if err := s.Store.Check(context.Background(), 0, true, func(problem string) { t.Error(problem) }); err != nil {
@@ -318,7 +320,7 @@ func TestFinalizeFilesStatuses(t *testing.T) {
 				return c.Do("POST", "/files/0/FinalizeFiles", body)
 			}, nil}.check(t)
 		}
-		// The valid upload was not affected.
+		// The valid upload is not affected by the rejected call.
 		var f struct{ File struct{ State string } }
 		w.ada.Query(`query ($id: ID!) { file(id: $id) { state } }`, map[string]any{"id": w.pending}, &f)
 		if f.File.State != "PENDING" {

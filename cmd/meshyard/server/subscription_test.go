@@ -21,7 +21,7 @@ import (
 
 const watching = `subscription ($id: ID!) { fileProcessing(id: $id) { state progress error } }`
 
-// watched is an event of a subscription.
+// watched is an event of a subscription to a file.
 type watched struct {
 	Data struct {
 		FileProcessing struct {
@@ -36,8 +36,8 @@ type watched struct {
 	}
 }
 
-// stream subscribes by server-sent events over POST, and returns the events until the stream is
-// complete.
+// stream subscribes by server-sent events over POST, and returns all events until the stream
+// completes.
 func stream(t *testing.T, c *servertest.Client, id int64) []watched {
 	t.Helper()
 	r := c.Request(http.MethodPost, "/graphql", map[string]any{"query": watching, "variables": map[string]any{"id": servertest.ID(id)}})
@@ -47,8 +47,8 @@ func stream(t *testing.T, c *servertest.Client, id int64) []watched {
 	return events(t, c.Send(r))
 }
 
-// eventSource subscribes like EventSource in browsers: by GET, with the token as a parameter
-// because it cannot set headers.
+// eventSource subscribes like EventSource in browsers: by GET, with the token as a query parameter,
+// because EventSource cannot set headers.
 func eventSource(t *testing.T, s *servertest.Server, token string, id int64) []watched {
 	t.Helper()
 	variables, _ := json.Marshal(map[string]any{"id": servertest.ID(id)})
@@ -58,7 +58,7 @@ func eventSource(t *testing.T, s *servertest.Server, token string, id int64) []w
 	return events(t, s.Client("").Send(r))
 }
 
-// events reads a stream that must be complete.
+// events reads the events of a stream, which must complete.
 func events(t *testing.T, answer *servertest.Response) (told []watched) {
 	t.Helper()
 	if got := answer.Header.Get("Content-Type"); got != "text/event-stream" || answer.Header.Get("Content-Encoding") != "" {
@@ -81,8 +81,8 @@ func events(t *testing.T, answer *servertest.Response) (told []watched) {
 	return told
 }
 
-// socket subscribes by WebSocket with the token in the payload, as browsers do, and returns the
-// events until the subscription is complete.
+// socket subscribes over a WebSocket with the token in the connection_init payload, as browsers do,
+// and returns all events until the subscription completes.
 func socket(t *testing.T, url, token, query string, id int64) (told []watched) {
 	t.Helper()
 	for _, payload := range overSocket(t, url, token, query, map[string]any{"id": servertest.ID(id)}) {
@@ -95,7 +95,8 @@ func socket(t *testing.T, url, token, query string, id int64) (told []watched) {
 	return told
 }
 
-// refusedBySocket returns the code of the first error, and the size of the messages.
+// refusedBySocket runs an operation over a WebSocket, and returns the code of the first error and
+// the total size of the messages.
 func refusedBySocket(t *testing.T, url, token, query string) (code string, size int) {
 	t.Helper()
 	for _, payload := range overSocket(t, url, token, query, nil) {
@@ -111,8 +112,8 @@ func refusedBySocket(t *testing.T, url, token, query string) (code string, size 
 	return code, size
 }
 
-// overSocket returns the payloads of an operation until it is complete. It calls before once the
-// socket is open.
+// overSocket runs an operation over a WebSocket and returns its payloads until it completes. It
+// calls before when the socket is open.
 func overSocket(t *testing.T, url, token, query string, variables map[string]any, before ...func()) (told []json.RawMessage) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -147,7 +148,7 @@ func overSocket(t *testing.T, url, token, query string, variables map[string]any
 			send(message{ID: "1", Type: "subscribe", Payload: body})
 		case "next":
 			told = append(told, m.Payload)
-		case "error": // carries a list of errors, where "next" carries a response
+		case "error": // the payload is a list of errors; that of "next" is a response
 			return append(told, json.RawMessage(`{"errors":`+string(m.Payload)+`}`))
 		case "complete":
 			return told
@@ -155,8 +156,8 @@ func overSocket(t *testing.T, url, token, query string, variables map[string]any
 	}
 }
 
-// TestEventsAreNegotiated checks that clients that list text/event-stream after JSON types, as urql
-// and gql.tada do, get JSON for queries and mutations.
+// TestEventsAreNegotiated checks that queries and mutations get JSON if the client lists
+// text/event-stream after JSON types in Accept, as urql and gql.tada do.
 func TestEventsAreNegotiated(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -172,7 +173,7 @@ func TestEventsAreNegotiated(t *testing.T) {
 	})
 }
 
-// TestSubscription checks that subscribers to a file receive its processing state until the end,
+// TestSubscription checks that subscribers to a file receive its processing states until the end
 // over both transports, and that users without access to the file receive an error.
 func TestSubscription(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -205,7 +206,8 @@ func TestSubscription(t *testing.T) {
 	}, derives)
 }
 
-// TestSocketOutlivesToken checks that an open WebSocket accepts a token only while it is valid.
+// TestSocketOutlivesToken checks that an operation on an open WebSocket is rejected after its token
+// was revoked.
 func TestSocketOutlivesToken(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -226,13 +228,13 @@ func TestSocketOutlivesToken(t *testing.T) {
 	})
 }
 
-// TestHostileSocket checks that errors over WebSocket equal those over HTTP: they have a code and
-// are short. A message is charged before it is parsed.
+// TestHostileSocket checks that errors over a WebSocket have a code and are short, as over HTTP,
+// and that a message is charged before it is parsed.
 func TestHostileSocket(t *testing.T) {
-	// This is a cost budget of 200,000.
+	// The rate limit of 20 requests gives a cost budget of 200,000.
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 20 })
 	s.User("ada")
-	s.User("bob") // budgets belong to users
+	s.User("bob") // each user has a separate budget
 	var long strings.Builder
 	for i := range 400 {
 		fmt.Fprintf(&long, "unknown%d ", i)

@@ -21,7 +21,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// open is a subscription over server-sent events.
+// open is an open subscription over server-sent events.
 type open struct {
 	*http.Response
 	lines    *bufio.Scanner
@@ -68,7 +68,7 @@ func (o *open) close() {
 	o.Body.Close()
 }
 
-// waits returns a finalized file whose preview is never generated.
+// waits returns a thing with a finalized file whose preview is never generated.
 func waits(t *testing.T, c *servertest.Client) (thing, file int64) {
 	t.Helper()
 	thing, file = c.Thing("Watched"), c.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl"))
@@ -76,7 +76,7 @@ func waits(t *testing.T, c *servertest.Client) (thing, file int64) {
 	return thing, file
 }
 
-// until fails the test unless a condition becomes true.
+// until waits until a condition is true, and fails the test if that takes too long.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(hung); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -95,7 +95,7 @@ func TestOpenSubscriptionsAreLimited(t *testing.T) {
 		all := make([]*open, 32)
 		for i := range all {
 			all[i] = subscribe(t, ada, file)
-			// although nothing else arrives
+			// The event arrives although no other event follows.
 			if first := all[i].next(); !strings.Contains(first, `"WAITING"`) {
 				t.Fatalf("subscription %d: %s %q", i, all[i].Status, first)
 			}
@@ -130,7 +130,7 @@ func TestOpenSubscriptionsAreLimited(t *testing.T) {
 	})
 }
 
-// dial opens a WebSocket like a browser, which accepts compression.
+// dial opens a WebSocket like a browser that accepts compression.
 func dial(t *testing.T, s *servertest.Server, token string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	conn, r, err := websocket.Dial(t.Context(), s.URL+"/graphql", &websocket.DialOptions{
@@ -150,7 +150,7 @@ func dial(t *testing.T, s *servertest.Server, token string) (*websocket.Conn, *h
 	return conn, r, wsjson.Read(t.Context(), conn, &ack)
 }
 
-// TestOpenSocketsAreLimited checks that a user, and a network without a token, has at most 32 open
+// TestOpenSocketsAreLimited checks that a user, or a network without a token, has at most 32 open
 // WebSockets.
 func TestOpenSocketsAreLimited(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -181,7 +181,7 @@ func TestOpenSocketsAreLimited(t *testing.T) {
 }
 
 // TestSocketMessagesAreLimited checks that a WebSocket is closed after too many messages, and after
-// an invalid connection_init.
+// an invalid connection_init message.
 func TestSocketMessagesAreLimited(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	conn, _, err := dial(t, s, s.User("ada").Token)
@@ -212,7 +212,7 @@ func TestSocketMessagesAreLimited(t *testing.T) {
 }
 
 // TestManySubscribersOfOneFile checks that a file is read once for all of its subscribers, and that
-// nothing remains when they have disconnected. It cannot be parallel, because it inspects all
+// no goroutines remain after they have disconnected. It is not parallel, because it inspects all
 // goroutines.
 func TestManySubscribersOfOneFile(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -221,7 +221,7 @@ func TestManySubscribersOfOneFile(t *testing.T) {
 			ada := s.User("ada")
 			thing, file := waits(t, ada)
 			_, other := waits(t, ada)
-			var clients []*servertest.Client // administrators, who see drafts of others
+			var clients []*servertest.Client // administrators can see drafts of other users
 			for i := range 8 {
 				name := fmt.Sprint("watcher", i)
 				if _, err := s.Store.Admin().CreateUser(t.Context(), name, true); err != nil {
@@ -242,7 +242,7 @@ func TestManySubscribersOfOneFile(t *testing.T) {
 			opened := s.Statements()
 			left := subscribe(t, clients[7], other)
 			left.next()
-			// All of them receive new events.
+			// All subscribers receive the same new event.
 			ada.Do(http.MethodDelete, fmt.Sprintf("/things/%d/files/%d", thing, file), nil).Want(t, 200)
 			var ended sync.WaitGroup
 			for i, o := range all {
@@ -270,12 +270,12 @@ func TestManySubscribersOfOneFile(t *testing.T) {
 	}
 }
 
-// TestSubscriptionsEndWithTheServer checks that subscriptions do not prevent the shutdown of the
-// server, and receive no complete event then.
+// TestSubscriptionsEndWithTheServer checks that open subscriptions do not prevent the shutdown of
+// the server, and receive no complete event when it shuts down.
 func TestSubscriptionsEndWithTheServer(t *testing.T) {
 	t.Parallel()
 	var o *open
-	// the server ends with this subtest, and the client does not
+	// The server stops at the end of this subtest, and the client does not.
 	t.Run("server", func(within *testing.T) {
 		s := servertest.Start(within, "sqlite")
 		ada := s.User("ada")
@@ -290,8 +290,8 @@ func TestSubscriptionsEndWithTheServer(t *testing.T) {
 	}
 }
 
-// TestSocketsEndWithTheServer checks that subscriptions over WebSocket are not completed when the
-// server shuts down: their clients would not subscribe again.
+// TestSocketsEndWithTheServer checks that subscriptions over a WebSocket receive no complete
+// message when the server shuts down, because their clients would not subscribe again.
 func TestSocketsEndWithTheServer(t *testing.T) {
 	t.Parallel()
 	var conns []*websocket.Conn
@@ -300,7 +300,7 @@ func TestSocketsEndWithTheServer(t *testing.T) {
 		err = wsjson.Read(t.Context(), conn, &m)
 		return m.Type, err
 	}
-	// the server ends with this subtest, and the clients do not
+	// The server stops at the end of this subtest, and the clients do not.
 	t.Run("server", func(within *testing.T) {
 		s := servertest.Start(within, "sqlite")
 		ada := s.User("ada")
@@ -330,8 +330,8 @@ func TestSocketsEndWithTheServer(t *testing.T) {
 	}
 }
 
-// TestProcessingOfSeveralFiles checks that one subscription shows all files of a thing, and another
-// one those of the caller, until they are finished.
+// TestProcessingOfSeveralFiles checks the subscriptions to all files of a thing and to all of the
+// caller's files, until the files are processed.
 func TestProcessingOfSeveralFiles(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

@@ -18,7 +18,8 @@ var (
 	shownToken  = regexp.MustCompile(`name="id" value="(\d+)"`)
 )
 
-// tokenForm returns the fields of the form that makes tokens, as a browser was shown them.
+// tokenForm returns the fields of the form that creates tokens, as the page shows it, with the
+// given name and scopes.
 func tokenForm(t *testing.T, b *servertest.Browser, name string, scopes ...string) url.Values {
 	t.Helper()
 	form := b.Get(tokenPage).Want(t, http.StatusOK).Fields()
@@ -28,7 +29,7 @@ func tokenForm(t *testing.T, b *servertest.Browser, name string, scopes ...strin
 	return form
 }
 
-// makeOnPage makes a token on the page and returns it.
+// makeOnPage creates a token on the token page and returns it.
 func makeOnPage(t *testing.T, b *servertest.Browser, name string, scopes ...string) string {
 	t.Helper()
 	page := b.Post(tokenPage, tokenForm(t, b, name, scopes...)).Want(t, http.StatusOK)
@@ -39,7 +40,8 @@ func makeOnPage(t *testing.T, b *servertest.Browser, name string, scopes ...stri
 	return string(found[1])
 }
 
-// A user makes a token in a browser, uses it, sees it listed, and revokes it.
+// TestTokenPage checks that a user can create a token in a browser, use it, see it in the list, and
+// revoke it.
 func TestTokenPage(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -76,7 +78,7 @@ func TestTokenPage(t *testing.T) {
 			t.Errorf("headers %v", page.Header)
 		}
 
-		// The tokens that the server made at the shell are listed too: revoke exactly this one.
+		// The page also lists tokens that were created by other means. Revoke only the new one.
 		ids := shownToken.FindAllSubmatch(page.Bytes, -1)
 		revoke := page.Fields()
 		revoke.Set("id", string(ids[0][1])) // newest first
@@ -92,7 +94,8 @@ func TestTokenPage(t *testing.T) {
 	})
 }
 
-// Nothing but the page itself makes or revokes tokens, and nobody reaches another user's.
+// TestTokenPageTricks checks that only the forms of the page itself create or revoke tokens, and
+// that users cannot access the tokens of other users.
 func TestTokenPageTricks(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
@@ -164,7 +167,8 @@ func TestTokenPageTricks(t *testing.T) {
 	})
 }
 
-// Users who sign in through the OpenID provider can make tokens too.
+// TestTokenPageAfterOpenID checks that users who sign in through the OpenID provider can create
+// tokens too.
 func TestTokenPageAfterOpenID(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
 		issuer.SignsIn(oidctest.Claims{"sub": "1", "preferred_username": "ada"})

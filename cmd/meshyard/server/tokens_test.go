@@ -28,8 +28,8 @@ type madeToken struct {
 	}
 }
 
-// TestTokens checks that users create tokens with no more scopes than the token they use, list
-// them, and revoke them immediately.
+// TestTokens checks that users can create tokens with no more scopes than the token they use, can
+// list them, and can revoke them with immediate effect.
 func TestTokens(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -94,7 +94,7 @@ func TestTokens(t *testing.T) {
 		if code := revoke(bob, made.CreateToken.Token.ID); code != "NOT_FOUND" {
 			t.Errorf("bob ends ada's token: %q", code)
 		}
-		laptop.Get("/users/me").Want(t, 200) // and is remembered
+		laptop.Get("/users/me").Want(t, 200) // the result is cached now
 		if code := revoke(ada, made.CreateToken.Token.ID); code != "" {
 			t.Errorf("ada ends her token: %q", code)
 		}
@@ -110,7 +110,7 @@ func TestTokens(t *testing.T) {
 }
 
 // TestTokensOfApplications checks that a token that was issued to an application is listed as such,
-// creates no other token, and revokes only itself.
+// cannot create tokens, and can revoke only itself.
 func TestTokensOfApplications(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, ada := signedIn(t, s, "ada")
@@ -149,7 +149,7 @@ func TestTokensOfApplications(t *testing.T) {
 	})
 }
 
-// TestApplications checks that administrators register and delete applications.
+// TestApplications checks that administrators can register and delete applications.
 func TestApplications(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		staff, ada := s.Staff(), s.User("ada")
@@ -195,11 +195,11 @@ func TestApplications(t *testing.T) {
 	})
 }
 
-// TestTokenCaps checks that a user has at most 100 valid tokens of their own, and an application
-// the last 50 of each user.
+// TestTokenCaps checks that a user has at most 100 valid personal tokens, and that the last 50
+// tokens of an application for each user are valid.
 func TestTokenCaps(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob := s.User("ada"), s.User("bob") // one token each
+		ada, bob := s.User("ada"), s.User("bob") // each has one token already
 		ctx := context.Background()
 		input := object{"input": object{"name": "x", "scopes": []string{"READ"}}}
 		for range 98 {
@@ -207,7 +207,7 @@ func TestTokenCaps(t *testing.T) {
 		}
 		var group sync.WaitGroup
 		var made atomic.Int32
-		for range 4 { // one more, and not four
+		for range 4 { // only one more is allowed
 			group.Go(func() {
 				if result := ada.GraphQL(makeToken, input); result.Code() == "" {
 					made.Add(1)
@@ -259,7 +259,8 @@ func TestTokenCaps(t *testing.T) {
 	})
 }
 
-// TestRateLimitIsByUser checks that requests are counted by user, with any token.
+// TestRateLimitIsByUser checks that the requests of a user are counted together, whatever tokens
+// they use.
 func TestRateLimitIsByUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -272,7 +273,7 @@ func TestRateLimitIsByUser(t *testing.T) {
 	}, func(c *config.Settings) { c.RateLimit = 3 })
 }
 
-// TestWriteOnlyTokenReadsNoLists checks that a token with the scope write only cannot read the
+// TestWriteOnlyTokenReadsNoLists checks that a token with only the scope write cannot read the
 // catalogue through the payloads of mutations.
 func TestWriteOnlyTokenReadsNoLists(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

@@ -19,7 +19,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// collector receives traces by OTLP over HTTP.
+// collector is an OpenTelemetry collector: it receives traces by OTLP over HTTP.
 type collector struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -50,7 +50,8 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// trace waits for the root of a trace and returns its spans by id.
+// trace waits until the root span of a trace has arrived, and returns the spans of the trace by ID.
+// parent is the client's span, of which the root span is a child.
 func (c *collector) trace(t *testing.T, id, parent string) map[string]*v1.Span {
 	t.Helper()
 	for late := time.Now().Add(hung); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
@@ -71,7 +72,7 @@ func (c *collector) trace(t *testing.T, id, parent string) map[string]*v1.Span {
 	return nil
 }
 
-// path returns the names of a span and of those above it.
+// path returns the names of a span and its ancestors, the root first.
 func path(spans map[string]*v1.Span, span *v1.Span) string {
 	names := []string{}
 	for ; span != nil; span = spans[hex.EncodeToString(span.ParentSpanId)] {
@@ -81,8 +82,8 @@ func path(spans map[string]*v1.Span, span *v1.Span) string {
 	return strings.Join(names, " > ")
 }
 
-// TestTraces checks that a request is one trace, below the one of its client, from HTTP to the
-// operation, its fields, statements and calls to the bucket, and that no span has values.
+// TestTraces checks that the spans of a request, from HTTP to the operation, its fields, statements
+// and calls to the bucket, belong to the client's trace, and that no span contains values.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -118,7 +119,7 @@ func TestTraces(t *testing.T) {
 					t.Errorf("the trace lacks %s: %v", want, paths)
 				}
 			}
-			// A REST request that writes: transactions, and calls to the bucket.
+			// Test a REST request that writes, with transactions and calls to the bucket.
 			thing := ada.Thing("Traced")
 			spans = send(strings.Replace(id, "0af", "0bf", 1), ada.Request("POST", "/files/0/FinalizeFiles", servertest.FinalizeBody("thing", thing, file)))
 			var found []string
@@ -130,7 +131,8 @@ func TestTraces(t *testing.T) {
 					t.Errorf("the trace lacks %s: %q", want, found)
 				}
 			}
-			// A request whose client does not want it traced is not, as the next trace shows.
+			// A request with the sampled flag off is not traced. The later trace shows that it would have
+			// arrived by now.
 			r := ada.Request("GET", "/users/me", nil)
 			r.Header.Set("Traceparent", "00-"+strings.Replace(id, "0af", "0cf", 1)+"-"+parent+"-00")
 			ada.Send(r).Want(t, 200)

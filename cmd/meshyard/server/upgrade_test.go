@@ -23,7 +23,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// unpack writes the files of an archive to a folder.
+// unpack extracts the files of an archive to a folder.
 func unpack(t *testing.T, archive, folder string) {
 	t.Helper()
 	f, err := os.Open(archive)
@@ -56,9 +56,9 @@ func unpack(t *testing.T, archive, folder string) {
 	}
 }
 
-// oldRelease returns the settings of a catalogue that an earlier release made: its database with
-// the last migration named, its bucket, and the answers that it gave to users with its tokens. The
-// renderings in the bucket were replaced by a small image.
+// oldRelease returns the settings of a catalogue that an earlier release created, and its users. It
+// consists of the database after the named migration, the bucket, and recorded responses to the
+// users' requests. The renderings in the bucket were replaced by a small image.
 func oldRelease(t *testing.T, engine, migration string) (settings config.Settings, users map[string]oldUser) {
 	t.Helper()
 	settings = servertest.Settings(t, engine)
@@ -88,37 +88,38 @@ func oldRelease(t *testing.T, engine, migration string) (settings config.Setting
 	return settings, users
 }
 
-// oldUser is a user of an earlier release with what it answered to their GET requests, by path.
+// oldUser is a user of an earlier release, with the responses of that release to the user's GET
+// requests, by path.
 type oldUser struct {
 	Token   string
 	Answers map[string]any
 }
 
-// renewed reports whether this release is meant to answer another value than release 0007 did.
+// renewed reports whether this release intentionally returns another value than release 0007.
 func renewed(at, key string, before any) bool {
 	text, _ := before.(string)
-	if strings.Contains(text, "signature=") { // is signed again
+	if strings.Contains(text, "signature=") { // the URL has a new signature
 		return true
 	}
 	switch key {
-	case "default_image": // a rendering has an id, a name and a URL of its own
+	case "default_image": // renderings now have their own ID, name and URL
 		return true
-	case "url": // images have a URL that needs no token
+	case "url": // images now have a URL that needs no token
 		return strings.Contains(at, "images")
-	case "thumbnail": // there was none for things with models only
+	case "thumbnail": // things with only models had no thumbnail
 		return strings.HasSuffix(text, "/renders/default/thing.png")
-	case "level", "twitter", "needs_moderation", "rank": // had another type
+	case "level", "twitter", "needs_moderation", "rank": // these had another type
 		return true
-	case "moderation", "is_banned": // did not show takedowns
+	case "moderation", "is_banned": // takedowns were not shown
 		return true
-	case "spotlight_images": // has a larger size
+	case "spotlight_images": // it has a larger size now
 		return true
 	}
 	return false
 }
 
-// lost returns what an answer of an earlier release holds and the answer of this one lacks or
-// changes without being meant to.
+// lost returns the values in a response of an earlier release that the response of this release
+// lacks or unintentionally changes.
 func lost(at string, before, now any) (faults []string) {
 	switch b := before.(type) {
 	case map[string]any:
@@ -131,7 +132,7 @@ func lost(at string, before, now any) (faults []string) {
 	case []any:
 		n, _ := now.([]any)
 		if strings.HasSuffix(at, "images") && len(n) > len(b) {
-			n = n[:len(b)] // renderings follow
+			n = n[:len(b)] // renderings come after the image files
 		}
 		if len(n) != len(b) {
 			return []string{fmt.Sprintf("%s: %d entries, before %d", at, len(n), len(b))}
@@ -147,8 +148,9 @@ func lost(at string, before, now any) (faults []string) {
 	return faults
 }
 
-// TestUpgrade checks that the database of an earlier release keeps its content, ids and tokens: the
-// old tokens get the old answers, files have their bytes, and ids are not used again.
+// TestUpgrade checks that upgrading the database of an earlier release keeps content, IDs and
+// tokens: requests with the old tokens get the old responses, files have their content, and IDs are
+// not reused.
 func TestUpgrade(t *testing.T) {
 	servertest.Sequential(t)
 	t.Parallel()
@@ -185,7 +187,7 @@ func TestUpgrade(t *testing.T) {
 				}
 			}
 			images := imageIDs(t, bob, 1)
-			ada.Finalize("thing", 3, 6).Want(t, 200) // a pending upload
+			ada.Finalize("thing", 3, 6).Want(t, 200) // 6 is a pending upload
 			ada.Do("DELETE", "/things/1/files/1", nil).Want(t, 200)
 			if got := imageIDs(t, bob, 1); !slices.Equal(got, images[:1]) || len(images) != 2 {
 				t.Errorf("images %v, and %v after the model was deleted, want the photo", images, got)

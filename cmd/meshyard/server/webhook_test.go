@@ -31,21 +31,23 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// toLocal lets webhooks lead to the machine of the test.
+// toLocal allows webhooks to call receivers on the test machine.
 func toLocal(c *config.Settings) { c.WebhookAllowPrivate, c.WebhookTimeout = true, hung }
 
-// receiver is the program behind a webhook. It verifies signatures by itself.
+// receiver is an HTTP server that receives webhook messages. It verifies signatures independently
+// of the server's code.
 type receiver struct {
 	*httptest.Server
 	t testing.TB
-	// answer answers the attempt of that number, from 1, to send a message to a path. nil: 200.
+	// answer responds to an attempt to send a message to a path. Attempts are numbered from 1. If it
+	// is nil, the response is 200.
 	answer func(path string, attempt int, w http.ResponseWriter, r *http.Request)
 
 	mu       sync.Mutex
 	secrets  map[string]string            // by path
 	attempts map[string]map[string]int    // by path and message
 	bodies   map[string]map[string][]byte // of accepted messages, by path and message
-	twice    int                          // messages that were accepted again
+	twice    int                          // number of messages that were accepted more than once
 	came     *sync.Cond
 	done     chan struct{} // closed at the end of the test
 }
@@ -59,7 +61,7 @@ func newReceiver(t testing.TB, answer func(path string, attempt int, w http.Resp
 	return v
 }
 
-// hang waits until the sender gives up.
+// hang waits until the sender closes the connection.
 func (v *receiver) hang(r *http.Request) {
 	select {
 	case <-r.Context().Done():
@@ -112,7 +114,7 @@ func (a *accepted) WriteHeader(status int) {
 	a.ResponseWriter.WriteHeader(status)
 }
 
-// wait waits until n messages to a path were accepted, and returns them.
+// wait waits until n messages to a path have been accepted, and returns them.
 func (v *receiver) wait(path string, n int) []map[string]any {
 	v.t.Helper()
 	timer := time.AfterFunc(hung, v.came.Broadcast)
@@ -138,7 +140,7 @@ func decoded(body []byte) (message map[string]any, err error) {
 	return message, err
 }
 
-// hook creates a webhook of a client for all events, and returns its id.
+// hook creates a webhook of a client's user for all events, and returns its ID.
 func (v *receiver) hook(c *servertest.Client, path string, global bool) string {
 	v.t.Helper()
 	events := []string{"THING_PUBLISHED", "THING_UNPUBLISHED", "FILE_PROCESSED", "MAKE_CREATED", "COMMENT_CREATED", "MODERATION_DECIDED"}
@@ -158,7 +160,7 @@ func (v *receiver) hook(c *servertest.Client, path string, global bool) string {
 	return created.CreateWebhook.Webhook.ID
 }
 
-// logged returns the events in the log of a webhook with their data, the oldest first.
+// logged returns the events in the delivery log of a webhook with their data, oldest first.
 func logged(c *servertest.Client, hook string) (events []string) {
 	var data struct {
 		Webhook struct {
@@ -170,15 +172,15 @@ func logged(c *servertest.Client, hook string) (events []string) {
 	c.Query(`query ($id: ID!) { webhook(id: $id) { deliveries(first: 100) { nodes { event payload } } } }`, object{"id": hook}, &data)
 	for _, d := range data.Webhook.Deliveries.Nodes {
 		message, _ := decoded([]byte(d.Payload))
-		text, _ := json.Marshal(message["data"]) // with sorted keys
+		text, _ := json.Marshal(message["data"]) // this sorts the keys
 		events = append(events, fmt.Sprintf("%s %s", message["type"], text))
 	}
 	slices.Reverse(events)
 	return events
 }
 
-// TestWebhookEvents checks who receives which events, and that they hold nothing that the owner of
-// the webhook may not see.
+// TestWebhookEvents checks who receives which events, and that events contain nothing that the
+// owner of the webhook may not see.
 func TestWebhookEvents(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		staff, ada, bob, eve := s.Staff(), s.User("ada"), s.User("bob"), s.User("eve")
@@ -186,8 +188,8 @@ func TestWebhookEvents(t *testing.T) {
 		of := map[string]string{"all": v.hook(staff, "/all", true), "ada": v.hook(ada, "/ada", false), "bob": v.hook(bob, "/bob", false), "eve": v.hook(eve, "/eve", false)}
 		clients := map[string]*servertest.Client{"all": staff, "ada": ada, "bob": bob, "eve": eve}
 		seen := make(map[string]int)
-		// expect checks what became of an action: the events that each receives, which contain these
-		// texts.
+		// expect checks the new events of each user after an action: one event that contains the wanted
+		// text, or none.
 		expect := func(action string, want map[string]string) {
 			t.Helper()
 			for who, c := range clients {
@@ -217,7 +219,8 @@ func TestWebhookEvents(t *testing.T) {
 		draft := strconv.FormatInt(ada.Thing("A secret draft"), 10)
 		query(ada, `mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`, draft)
 		query(ada, `mutation { createMake(input: {thingId: %s}) { make { id } } }`, draft)
-		for _, events := range [][]string{logged(ada, of["ada"])} { // ada alone sees what is on her draft
+		// Only ada receives events about her draft.
+		for _, events := range [][]string{logged(ada, of["ada"])} {
 			if news := events[seen["ada"]:]; len(news) != 2 || !strings.HasPrefix(news[0], "comment.created") || !strings.HasPrefix(news[1], "make.created") {
 				t.Errorf("on a draft: ada receives %q, want a comment and a make", news)
 			}
@@ -252,12 +255,12 @@ func TestWebhookEvents(t *testing.T) {
 		query(ada, `mutation { publishThing(input: {id: %s}) { thing { id } } }`, thing)
 		expect("publish again", map[string]string{"all": "thing.published", "ada": "thing.published"})
 
-		// A change that fails, or is rolled back, causes no event.
+		// A change that fails or is rolled back causes no event.
 		if r := bob.GraphQL(`mutation ($id: ID!) { deleteThing(input: {id: $id, reason: "no"}) { deletedId } }`, object{"id": thing}); r.Code() != "FORBIDDEN" {
 			t.Errorf("delete by another user: %+v", r.Errors)
 		}
 		expect("refused deletion", nil)
-		// A global webhook of a user who is an administrator no more receives nothing.
+		// A global webhook receives nothing if its owner is no longer an administrator.
 		if _, err := openDB(t, s).SQL().Exec("UPDATE users SET is_admin = false WHERE username = 'staff'"); err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +278,7 @@ func TestWebhookEvents(t *testing.T) {
 			t.Errorf("ada receives %v", messages[0])
 		}
 		v.wait("/all", seen["all"])
-		// With the account go its webhooks.
+		// Deleting an account also deletes its webhooks.
 		query(eve, `mutation { deleteAccount(input: {username: "eve"}) { deletedId } }`)
 		if err := openDB(t, s).SQL().QueryRow("SELECT count(*) FROM webhooks WHERE id = " + of["eve"]).Scan(&count); err != nil || count != 0 {
 			t.Errorf("%d webhooks of a deleted account are left: %v", count, err)
@@ -283,8 +286,8 @@ func TestWebhookEvents(t *testing.T) {
 	}, toLocal)
 }
 
-// TestWebhookOfFile checks that the owner hears of previews, also of one that was made before, for
-// another file of the same content.
+// TestWebhookOfFile checks that the owner of a file receives an event when its preview is done,
+// also if the preview already exists because another file has the same content.
 func TestWebhookOfFile(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -314,8 +317,8 @@ func TestWebhookOfFile(t *testing.T) {
 	}, toLocal, derives)
 }
 
-// TestWebhookAPI manages webhooks by GraphQL while one receiver hangs, which must not hold up the
-// others.
+// TestWebhookAPI manages webhooks by GraphQL while one receiver hangs, which must not delay
+// deliveries to the others.
 func TestWebhookAPI(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -335,7 +338,7 @@ func TestWebhookAPI(t *testing.T) {
 		good, failing, dead := v.hook(ada, "/good", false), v.hook(ada, "/broken", false), v.hook(ada, "/gone", false)
 		v.hook(ada, "/hang", false)
 		draft := ada.Thing("Draft")
-		for range 20 { // more than the connections to a webhook
+		for range 20 { // more than the maximum number of connections to a webhook
 			ada.Do("POST", fmt.Sprintf("/things/%d/comments", draft), object{"body": "Note."}).Want(t, 200)
 		}
 		v.wait("/good", 20)
@@ -358,7 +361,8 @@ func TestWebhookAPI(t *testing.T) {
 		if messages := v.wait("/good", 21); !slices.ContainsFunc(messages, func(m map[string]any) bool { return m["type"] == "ping" }) {
 			t.Error("no ping came")
 		}
-		// settled waits until no delivery to a webhook waits without an attempt, and returns the field.
+		// settled waits until done returns true for the given fields of a webhook, and returns the
+		// response.
 		settled := func(id, fields string, done func(string) bool) string {
 			t.Helper()
 			for late := time.Now().Add(hung); ; {
@@ -372,14 +376,14 @@ func TestWebhookAPI(t *testing.T) {
 				time.Sleep(5 * time.Millisecond)
 			}
 		}
-		// One that answers 410 is disabled, and its messages fail.
+		// A webhook whose receiver responds with 410 is disabled, and its deliveries fail.
 		settled(dead, "isEnabled disabledReason waiting: deliveries(state: WAITING) { totalCount }", func(data string) bool {
 			return strings.Contains(data, `"isEnabled":false,"disabledReason":"the receiver answered 410 Gone","waiting":{"totalCount":0}`)
 		})
 		if r := mutate(ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id } } }`, dead); r.Code() != "CONFLICT" {
 			t.Errorf("ping of a disabled webhook: %s %+v", r.Data, r.Errors)
 		}
-		// A failing one is repeated later, except for a ping.
+		// Failed deliveries are retried later, except for pings.
 		failed := ping(failing)
 		settled(failing, "failingSince deliveries(state: FAILED) { nodes { id statusCode error nextAttemptAt attempts } }", func(data string) bool {
 			return strings.Contains(data, `"id":"`+failed+`","statusCode":500,"error":"the receiver answered 500","nextAttemptAt":null,"attempts":1`) && !strings.Contains(data, `"failingSince":null`)
@@ -387,7 +391,7 @@ func TestWebhookAPI(t *testing.T) {
 		settled(failing, "deliveries(state: WAITING) { nodes { attempts statusCode } }", func(data string) bool {
 			return strings.Count(data, `{"attempts":1,"statusCode":500}`) == 20
 		})
-		// It works again, and the failed message is sent again.
+		// After the receiver works again, the failed message can be sent again.
 		broken.Store(false)
 		if r := mutate(bob, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { id } } }`, failed); r.Code() != "NOT_FOUND" {
 			t.Errorf("bob repeats the delivery of ada: %s %+v", r.Data, r.Errors)
@@ -400,7 +404,7 @@ func TestWebhookAPI(t *testing.T) {
 			return strings.Contains(data, `{"failingSince":null,`) && strings.Contains(data, `{"id":"`+failed+`","statusCode":200,"error":""}`)
 		})
 
-		// After a rotation, both secrets verify.
+		// After a rotation, messages are signed with both secrets.
 		old := v.secrets["/good"]
 		r := mutate(ada, `mutation { rotateWebhookSecret(input: {id: $id}) { secret } }`, good)
 		var rotated struct{ RotateWebhookSecret struct{ Secret string } }
@@ -458,11 +462,11 @@ func TestWebhookAPI(t *testing.T) {
 	}, toLocal, withMetrics)
 }
 
-// quietly is a logger for servers whose warnings are expected.
+// quietly is a logger that discards the expected warnings of a server.
 var quietly = slog.New(slog.DiscardHandler)
 
-// commenting is a store without running jobs, and a user with a draft to comment on. Comments cause
-// events for the webhooks of the user.
+// commenting is a server that runs no jobs, and a user with a draft to comment on. Comments cause
+// events for the user's webhooks.
 type commenting struct {
 	t      *testing.T
 	server *server.Server
@@ -494,7 +498,7 @@ func (c *commenting) comment(n int) {
 	}
 }
 
-// states counts the deliveries to a webhook by state.
+// states returns the number of deliveries to a webhook by state.
 func (c *commenting) states(hook int64) map[string]int {
 	c.t.Helper()
 	rows := must(c.sql().Query(fmt.Sprint("SELECT state, count(*) FROM webhook_deliveries WHERE webhook_id = ", hook, " GROUP BY state")))(c.t)
@@ -516,9 +520,10 @@ func (c *commenting) sql() *sql.DB {
 	return openDB(c.t, &servertest.Server{Server: c.server}).SQL()
 }
 
-// TestWebhookDeliveries sends events to receivers that fail, hang and redirect to a private
-// address, until all attempts are made: each message is delivered once or reported, and nothing
-// reaches the private address. MESHYARD_WEBHOOK_EVENTS is the number of events.
+// TestWebhookDeliveries sends events to receivers that fail, hang, or redirect to a private
+// address, until all attempts are made. Each message must be delivered once or reported as failed,
+// and no connection to the private address may be opened. MESHYARD_WEBHOOK_EVENTS is the number of
+// events.
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
 	events := 24
@@ -562,7 +567,7 @@ func TestWebhookDeliveries(t *testing.T) {
 				hooks[path], v.secrets[path] = c.hook(v.URL + path)
 			}
 			c.comment(events)
-			// Eight rounds, each with the attempts that are due; then the next ones become due.
+			// Run eight rounds of the attempts that are due.
 			c.rounds(8, slices.Collect(maps.Values(hooks))...)
 			for path, hook := range hooks {
 				want := map[string]int{"delivered": events}
@@ -580,7 +585,7 @@ func TestWebhookDeliveries(t *testing.T) {
 				t.Errorf("%d messages were accepted twice", v.twice)
 			}
 
-			// The same webhooks on a server that allows no private addresses.
+			// Open the same webhooks on a server that does not allow private addresses.
 			settings.WebhookAllowPrivate = false
 			strict := &commenting{t: t, server: must(server.Open(t.Context(), settings, quietly))(t), ada: c.ada, on: c.on}
 			defer strict.server.Close()
@@ -599,7 +604,7 @@ func TestWebhookDeliveries(t *testing.T) {
 	}
 }
 
-// rounds makes all attempts that are due, so many times, and makes the next ones due after each.
+// rounds makes all due attempts n times. After each time it makes the next attempts due.
 func (c *commenting) rounds(n int, hooks ...int64) {
 	c.t.Helper()
 	db := openDB(c.t, &servertest.Server{Server: c.server})
@@ -612,7 +617,7 @@ func (c *commenting) rounds(n int, hooks ...int64) {
 						c.t.Error(err)
 						return
 					}
-					// A turn ends after a while, and the next job continues.
+					// DeliverWebhook returns after a time limit, and is then called again.
 					err := db.Read.NewSelect().Table("webhook_deliveries").ColumnExpr("count(*)").
 						Where("webhook_id = ? AND state = 'waiting' AND next_attempt_at <= ?", hook, time.Now().UTC()).Scan(context.Background(), &due)
 					if err != nil {
@@ -629,8 +634,8 @@ func (c *commenting) rounds(n int, hooks ...int64) {
 	}
 }
 
-// TestWebhooksSurviveTheirServer checks that messages are sent whose server died between the commit
-// and the attempt, or during it.
+// TestWebhooksSurviveTheirServer checks that messages are sent even if the server dies between the
+// commit and the attempt, or during the attempt.
 func TestWebhooksSurviveTheirServer(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -641,15 +646,15 @@ func TestWebhooksSurviveTheirServer(t *testing.T) {
 			toLocal(&settings)
 			c := newCommenting(t, settings)
 			_, v.secrets["/"] = c.hook(v.URL + "/")
-			c.comment(3) // no jobs run in this process
+			c.comment(3) // this process runs no jobs
 			c.server.Close()
 			s := servertest.Run(t, settings)
 			v.wait("/", 3)
-			// A message whose job is lost, and whose attempt never ended.
+			// Simulate a message whose job was lost and whose attempt never ended.
 			c.server = s.Server
 			db := c.sql()
 			for late := time.Now().Add(hung); ; time.Sleep(10 * time.Millisecond) {
-				// Once the attempt is recorded, which is after the message came.
+				// Wait until the attempt is recorded, which happens after the message has arrived.
 				changed, err := db.Exec("UPDATE webhook_deliveries SET state = 'waiting', next_attempt_at = created_at WHERE id = 1 AND state = 'delivered'")
 				if err != nil {
 					t.Fatal(err)
@@ -680,8 +685,8 @@ func TestWebhooksSurviveTheirServer(t *testing.T) {
 	}
 }
 
-// TestFailingWebhookIsDisabled checks that a webhook is disabled after days of failures, and that
-// the log expires.
+// TestFailingWebhookIsDisabled checks that a webhook is disabled after some days of failures, and
+// that log entries expire.
 func TestFailingWebhookIsDisabled(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {

@@ -20,8 +20,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// TestWebPages opens the web pages that API responses link to, as a browser without JavaScript and
-// without a token.
+// TestWebPages opens the web pages that API responses link to, like a browser without JavaScript
+// and without a token.
 func TestWebPages(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, visitor := s.User("ada"), s.Client("")
@@ -72,15 +72,15 @@ func TestWebPages(t *testing.T) {
 		html("/thing:x", 404)
 		html("/nobody", 404)
 		visitor.Get(fmt.Sprintf("/thing:%d", draft)).Want(t, 404)
-		ada.Get(fmt.Sprintf("/thing:%d", draft)).Want(t, 200) // with her token
+		ada.Get(fmt.Sprintf("/thing:%d", draft)).Want(t, 200) // ada's token gives access
 		visitor.Get(fmt.Sprintf("/thing:%d/zip", draft)).Want(t, 404)
 		ada.Get("/api/users/me").Want(t, 200)
 		visitor.Get("/api/users/me").Want(t, 401)
 	}, anonymousRead)
 }
 
-// answerIn returns the operation whose answer is in a page, and checks that it is what the client
-// of the gallery would get.
+// answerIn returns the name of the operation whose response is embedded in a page, and checks that
+// a client of the gallery would get the same response.
 func answerIn(t *testing.T, visitor *servertest.Client, page string) string {
 	t.Helper()
 	found := regexp.MustCompile(`id="answer"[^>]*>([^<]*)</script>`).FindStringSubmatch(page)
@@ -101,7 +101,7 @@ func answerIn(t *testing.T, visitor *servertest.Client, page string) string {
 			decode(t, visitor.GraphQL(document.Text, answer.Variables), &want)
 			for _, data := range []any{answer.Data, want} {
 				if thing, ok := below(data, "thing").(map[string]any); ok {
-					delete(thing, "viewCount") // the page was a view
+					delete(thing, "viewCount") // the page itself counts as a view
 				}
 			}
 			if !reflect.DeepEqual(answer.Data, want) {
@@ -112,8 +112,8 @@ func answerIn(t *testing.T, visitor *servertest.Client, page string) string {
 	return answer.Operation
 }
 
-// TestZip downloads the files of a thing as an archive, complete and resumed, and compares the
-// content.
+// TestZip downloads the files of a thing as a ZIP archive, in one request and resumed, and compares
+// the content.
 func TestZip(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, visitor := s.User("ada"), s.Client("")
@@ -157,7 +157,7 @@ func TestZip(t *testing.T) {
 	}, anonymousRead)
 }
 
-// TestReservedNames checks that no user can have the name of a path of the server.
+// TestReservedNames checks that a path of the server cannot be used as a username.
 func TestReservedNames(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	for _, name := range []string{"things", "GraphQL", "api", "thingops"} {

@@ -59,8 +59,8 @@ func TestSlashes(t *testing.T) {
 	})
 }
 
-// TestOddBodies checks that the format of a body is detected from its content, whatever the
-// Content-Type.
+// TestOddBodies checks that the format of a request body is detected from its content, whatever the
+// Content-Type is.
 func TestOddBodies(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -102,8 +102,8 @@ func TestOddBodies(t *testing.T) {
 	})
 }
 
-// TestLicences checks that licenses are accepted as code, code without hyphens or long name, and
-// returned as long name.
+// TestLicences checks that licenses are accepted as a code, a code without hyphens or a long name,
+// and are returned as a long name.
 func TestLicences(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -120,8 +120,8 @@ func TestLicences(t *testing.T) {
 				}
 			}
 		}
-		// What was never documented is no error: the most probable license, else Attribution for a
-		// new thing, and no change for others.
+		// An undocumented license is accepted as the most similar one. If there is none, a new thing gets
+		// Attribution, and an update changes nothing.
 		old := ada.Thing("Old")
 		path := fmt.Sprint("/things/", old)
 		for _, c := range []struct{ written, created, changed string }{
@@ -146,7 +146,7 @@ var (
 	fileTime = regexp.MustCompile(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`)
 )
 
-// The fields of wire.md sections 3 and 6, by type.
+// The fields of things, files, images and users in the legacy wire format, as name:type.
 const (
 	fileFields = `id:int name:string size:int url:address public_url:address download_url:address threejs_url:string thumbnail:address
 		default_image:object? date:filetime formatted_size:string meta_data:array download_count:int direct_url:address? hash:string rank:int`
@@ -165,7 +165,8 @@ const (
 		make_count:int app_count:int root_comment_count:int`
 )
 
-// shape returns where an object does not have exactly the given fields with their types.
+// shape returns the differences between the fields of an object and the given fields with their
+// types.
 func shape(base string, o object, fields string) (faults []string) {
 	known := make(map[string]bool)
 	for _, field := range strings.Fields(fields) {
@@ -196,7 +197,7 @@ func shape(base string, o object, fields string) (faults []string) {
 }
 
 // TestShapes checks that things, files, images and users have every documented field with its type,
-// both full and empty ones.
+// whether optional data is set or not.
 func TestShapes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -263,7 +264,8 @@ func TestShapes(t *testing.T) {
 	})
 }
 
-// TestPages checks that lists link to their next page in headers, and keep the query parameters.
+// TestPages checks that list responses link to their next page in headers, and that the links keep
+// the query parameters.
 func TestPages(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -356,7 +358,7 @@ func TestDeprecation(t *testing.T) {
 			if c.successor == "" {
 				continue
 			}
-			// The URL with rel="deprecation" contains text about the operation.
+			// The URL with rel="deprecation" leads to text about the operation.
 			guide := regexp.MustCompile(`<([^>#]+)#(\w+)>; rel="deprecation"`).FindStringSubmatch(links)
 			if body := string(s.Client("").Get(guide[1]).Want(t, 200).Bytes); !strings.Contains(body, `id="`+guide[2]+`"`) {
 				t.Errorf("%s has nothing of %s", guide[1], guide[2])
@@ -365,8 +367,8 @@ func TestDeprecation(t *testing.T) {
 	}, func(s *config.Settings) { s.Sunset = config.Day{Time: time.Date(2027, 6, 30, 0, 0, 0, 0, time.UTC)} })
 }
 
-// TestRefusedOperations checks that an operation of the published interface that this server lacks
-// returns 404 with the reason.
+// TestRefusedOperations checks that operations of the published interface that this server does not
+// support return 404 with the reason.
 func TestRefusedOperations(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
