@@ -82,8 +82,8 @@ func (b *backingUp) run(ctx context.Context) (*backup.Manifest, error) {
 	if err := b.copying.removePartial(ctx); err != nil {
 		return nil, err
 	}
-	// Most objects are copied before the snapshot, so that it is short: on PostgreSQL it holds up
-	// vacuum.
+	// Copy most objects before the snapshot, to keep the snapshot short: on PostgreSQL, vacuum cannot
+	// remove dead tuples while it exists.
 	for _, prefix := range []string{bucket.ContentPrefix, bucket.DerivedPrefix} {
 		for o, err := range b.copying.from.Objects(ctx, prefix) {
 			if err != nil {

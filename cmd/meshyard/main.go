@@ -1,4 +1,4 @@
-// Command meshyard is the server and its administration commands.
+// Command meshyard runs the Meshyard server, and contains its administration commands.
 package main
 
 import (

@@ -37,7 +37,7 @@ func (c calibration) work() float64 {
 	return statementWork*float64(c.Statements) + rowWork*float64(c.Rows) + answerWork*float64(c.KiB<<10)
 }
 
-// affordable reports whether the work is within slack times the cost.
+// affordable reports whether the work is at most slack times the cost.
 func (c calibration) affordable() bool { return c.work() <= slack*(float64(c.Cost)+parsingWork) }
 
 // like reports whether the cost and the work equal the calibrated ones within a factor of slack.

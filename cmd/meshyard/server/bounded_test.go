@@ -130,8 +130,8 @@ func TestDeprecatedCallsAreBounded(t *testing.T) {
 	})
 }
 
-// TestSearchIsBounded checks that a single letter matches whole words only, and that few words of a
-// query may be misspelled.
+// TestSearchIsBounded checks that a single letter matches whole words only, and that the number of
+// statements for correcting misspelled words is limited.
 func TestSearchIsBounded(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

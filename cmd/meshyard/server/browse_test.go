@@ -32,8 +32,8 @@ func objCube(side float64) []byte {
 		"f 1 4 3 2\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n", side)
 }
 
-// TestFiltersAndFacets checks each condition of a filter, sorting by name, and that a facet ignores
-// its own list in the filter.
+// TestFiltersAndFacets checks each condition of a filter, sorting by name, and that the values of a
+// facet are counted without the filter's own list of such values.
 func TestFiltersAndFacets(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -202,8 +202,8 @@ func TestUsersAreListed(t *testing.T) {
 	})
 }
 
-// TestFeed checks that a feed has what followed users published, newest first, and that its cursors
-// pass over entries of all types.
+// TestFeed checks that a feed contains what followed users published, newest first, and that paging
+// by cursor returns the entries of all types.
 func TestFeed(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, cyd := s.User("ada"), s.User("bob"), s.User("cyd")
@@ -264,8 +264,8 @@ func TestFeed(t *testing.T) {
 	})
 }
 
-// TestFilesWithoutBytes checks that a file that was imported without its bytes says so, and is
-// counted like the others.
+// TestFilesWithoutBytes checks that a file that was imported without its bytes is marked as not
+// available, and is counted like the others.
 func TestFilesWithoutBytes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

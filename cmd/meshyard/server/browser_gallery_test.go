@@ -60,7 +60,7 @@ func (v *visitor) sees(text string) {
 }
 
 // click clicks the first visible link, button, summary or label below the selector within whose
-// text or accessible name starts with text.
+// text or ARIA label starts with text.
 func (v *visitor) click(within, text string) {
 	v.t.Helper()
 	element := fmt.Sprintf(`[...document.querySelectorAll(%q)].flatMap(e => [...e.querySelectorAll('a, button, summary, label')])

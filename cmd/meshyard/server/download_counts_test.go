@@ -17,7 +17,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// pool holds the ids of objects of one type that clients have seen, including deleted ones.
+// pool contains the IDs of objects of one type that clients have seen, including deleted ones.
 type pool struct {
 	mu     sync.Mutex
 	ids    []string
@@ -70,9 +70,9 @@ type crowd struct {
 	done sync.Map
 }
 
-// deed is a mutation. vars returns the variables of its document; the newId in its response is
-// added to the pool made. If only the owner of an object in a pool may perform it, the owner
-// usually does.
+// deed is a mutation. vars returns the variables of its document. The newId in its response is
+// added to the pool made. If only the owner of an object may perform it, own is the pool of such
+// objects, and the owner usually performs it.
 type deed struct {
 	name, document string
 	vars           func(r *rand.Rand, who int) object
@@ -171,7 +171,7 @@ func (c *crowd) act(t *testing.T, seed uint64, n int) {
 		for range n {
 			who, d := r.IntN(len(c.users)), c.deeds[r.IntN(len(c.deeds))]
 			if d.name == "delete thing" && r.IntN(8) > 0 {
-				// Otherwise few objects would remain.
+				// Delete fewer things, so that enough objects remain.
 				d = c.deeds[slices.IndexFunc(c.deeds, func(d deed) bool { return d.name == "set ancestors" })]
 			}
 			vars := d.vars(r, who)

@@ -48,7 +48,8 @@ func TestDraftOfMakeHides(t *testing.T) {
 	})
 }
 
-// TestBrokenText checks that invalid text is rejected in every input.
+// TestBrokenText checks that text that is not valid Unicode, or contains a null character, is
+// rejected in every input.
 func TestBrokenText(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)

@@ -1,5 +1,5 @@
-// Package server assembles the server: it opens the database and the bucket and passes them to the
-// other packages.
+// Package server assembles the Meshyard server: it opens the database and the bucket and passes
+// them to the other packages.
 package server
 
 import (

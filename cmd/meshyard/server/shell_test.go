@@ -138,7 +138,7 @@ type atom struct {
 	} `xml:"entry"`
 }
 
-// readFeed returns a feed and the IDs of its entries.
+// readFeed returns a feed and the IDs of its entries, which are URLs.
 func readFeed(t *testing.T, c *servertest.Client, path string) (feed atom, ids []string) {
 	t.Helper()
 	r := c.Get(path).Want(t, 200)
