@@ -11,15 +11,15 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// answer says what the data of an operation becomes on the wire. Data are decoded once, into the
-// wire's own structs: they are the size of a page.
+// answer defines how the data of an operation becomes a REST response. The data are decoded once,
+// into the wire structs, and are about the size of one page.
 type answer struct {
 	write  func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error
-	schema reflect.Type // of the body; nil where there is none
-	paged  bool         // whether there are headers about the pages of a list
-	query  []string     // parameters of the query that the answer reads by itself
+	schema reflect.Type // of the body; nil if there is none
+	paged  bool         // whether the response has page headers
+	query  []string     // query parameters that the answer reads itself
 
-	// anonymous writes the answer for a request without a token. If it is nil, such a request is 401.
+	// anonymous writes the response to a request without a token. If nil, such a request gets 401.
 	anonymous func(w http.ResponseWriter, data []byte) error
 }
 
@@ -39,7 +39,7 @@ func completeAll[T any](s *server, items []*T) []*T {
 	return items
 }
 
-// read decodes what stands under the alias answer.
+// read decodes the value with the alias answer.
 func read[T any](data []byte) (v T, err error) {
 	var of struct {
 		Answer T `json:"answer"`
@@ -56,7 +56,7 @@ func decode(data []byte, v any) error {
 	return nil
 }
 
-// only returns the value of an object that has but one key.
+// only returns the value of an object that has exactly one key.
 func only[T any](object map[string]T) (v T, err error) {
 	for _, v := range object {
 		if len(object) == 1 {
@@ -66,7 +66,7 @@ func only[T any](object map[string]T) (v T, err error) {
 	return v, fmt.Errorf("an answer with %d keys where one was expected", len(object))
 }
 
-// body answers with what is made of data.
+// body responds with the value that a function returns for the data.
 func body[T any](of func(s *server, r *http.Request, data []byte) (T, error)) answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		v, err := of(s, r, data)
@@ -77,13 +77,13 @@ func body[T any](of func(s *server, r *http.Request, data []byte) (T, error)) an
 	}, schema: reflect.TypeFor[T]()}
 }
 
-// as says what an answer's body looks like, where its Go type has too many fields.
+// as sets the schema of the body, for Go types with more fields than the body has.
 func (a answer) as(schema reflect.Type) answer {
 	a.schema = schema
 	return a
 }
 
-// one answers with a wire struct.
+// one responds with a wire struct.
 func one[T any]() answer {
 	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
 		v, err := read[*T](data)
@@ -94,7 +94,7 @@ func one[T any]() answer {
 	}).as(reflect.TypeFor[T]())
 }
 
-// inside answers with what lies under the one key of a payload.
+// inside responds with the value of the only key of a payload.
 func inside[T any]() answer {
 	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
 		payload, err := read[map[string]*T](data)
@@ -109,8 +109,8 @@ func inside[T any]() answer {
 	}).as(reflect.TypeFor[T]())
 }
 
-// first answers with the only entry of the list under the one key of an object. That there is none
-// is NotFound.
+// first responds with the first entry of the list in the only key of an object. It returns NotFound
+// if the list is empty.
 func first[T, Read any](noun string, as func(r *http.Request, read *Read) *T) answer {
 	return body(func(s *server, r *http.Request, data []byte) (*T, error) {
 		object, err := read[map[string][]*Read](data)
@@ -129,8 +129,8 @@ func first[T, Read any](noun string, as func(r *http.Request, read *Read) *T) an
 	}).as(reflect.TypeFor[T]())
 }
 
-// listInside answers with the list under the one key of an object, bare and whole. One entry that
-// is no list becomes one.
+// listInside responds with the complete list in the only key of an object, as an array. A single
+// object becomes a list of one entry.
 func listInside[T any]() answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		object, err := read[map[string]oneOrMore[T]](data)
@@ -146,7 +146,7 @@ func listInside[T any]() answer {
 	}, schema: reflect.TypeFor[[]T]()}
 }
 
-// oneOrMore is a list, or the one entry that it has.
+// oneOrMore decodes a list, or a single object as a list of one entry.
 type oneOrMore[T any] []*T
 
 // UnmarshalJSON reads an array or an object.
@@ -164,18 +164,18 @@ type part[T any] struct {
 	Items []*T
 }
 
-// page answers with a numbered page of a list as a bare array, its total and its neighbours in
-// headers.
+// page responds with a numbered page of a list as an array, with the total and links to other pages
+// in headers.
 func page[T any]() answer {
 	return pageAs(func(items []*T) any { return items }, reflect.TypeFor[[]T]())
 }
 
-// pageAs answers with what is made of a numbered page of a list.
+// pageAs is like page, with a function that converts the page to the body.
 func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		list, err := read[struct {
 			part[T]
-			List *part[T] // if it belongs to an object
+			List *part[T] // if the list belongs to an object
 		}](data)
 		if err != nil {
 			return err
@@ -188,8 +188,8 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 	}, schema: schema, paged: true}
 }
 
-// listing is page for a list that is an operation's whole answer, and of which the list beside it
-// is a detail.
+// listing is like page, for an operation whose answer is the list itself. Its total and page end
+// come from the field with the alias list.
 func listing[T any]() answer {
 	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		var of struct {
@@ -204,7 +204,7 @@ func listing[T any]() answer {
 	}, schema: reflect.TypeFor[[]T](), paged: true}
 }
 
-// found answers with a page of what a search found.
+// found responds with a page of search results.
 var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 	v, err := read[*wire.SearchSchema](data)
 	if err != nil {
@@ -215,10 +215,10 @@ var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request
 	return writeJSON(w, v)
 }, schema: reflect.TypeFor[wire.SearchSchema](), paged: true}
 
-// ok answers that it is done.
+// ok responds that the action succeeded.
 var ok = one[wire.OKSchema]()
 
-// writeJSON answers with a body.
+// writeJSON writes a JSON body. If w is a recorded response, it encodes into its buffer.
 func writeJSON(w http.ResponseWriter, v any) error {
 	kept, isKept := w.(*recorded)
 	var into []byte
@@ -235,7 +235,7 @@ func writeJSON(w http.ResponseWriter, v any) error {
 	if isKept {
 		kept.body = body
 	} else {
-		_, _ = w.Write(body) // a client that is gone reads no error
+		_, _ = w.Write(body) // a disconnected client needs no error
 	}
 	return nil
 }

@@ -6,19 +6,19 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// bareIDs answers with a bare array of ids.
+// bareIDs responds with an array of IDs.
 var bareIDs = body(func(_ *server, _ *http.Request, data []byte) ([]wire.ID, error) {
 	of, err := read[wire.IDsSchema](data)
 	return of.IDs, err
 })
 
-// counted answers with the length of a list.
+// counted responds with the length of a list.
 var counted = body(func(_ *server, _ *http.Request, data []byte) (wire.CountSchema, error) {
 	of, err := read[struct{ List wire.CountSchema }](data)
 	return of.List, err
 })
 
-// stats answers with an entry for each day.
+// stats responds with one entry for each day.
 var stats = body(func(_ *server, _ *http.Request, data []byte) ([]*wire.StatsSchema, error) {
 	user, err := read[struct {
 		ID   wire.ID
@@ -30,10 +30,10 @@ var stats = body(func(_ *server, _ *http.Request, data []byte) ([]*wire.StatsSch
 	return user.Days, err
 })
 
-// bareText answers with a JSON string.
+// bareText responds with a JSON string.
 var bareText = body(func(_ *server, _ *http.Request, data []byte) (string, error) { return read[string](data) })
 
-// bareList answers with a bare array that has no pages.
+// bareList responds with an array that is not divided into pages.
 func bareList[T any]() answer {
 	return body(func(s *server, _ *http.Request, data []byte) ([]*T, error) {
 		items, err := read[[]*T](data)
@@ -41,11 +41,11 @@ func bareList[T any]() answer {
 	})
 }
 
-// emptyList answers with an empty array, for nouns that this server lacks and that clients read at
-// start.
+// emptyList responds with an empty array, for features that this server lacks but that clients
+// request at startup.
 var emptyList = body(func(*server, *http.Request, []byte) ([]any, error) { return []any{}, nil })
 
-// noPrograms answers with an empty list of slicing programs.
+// noPrograms responds with an empty list of slicing programs.
 var noPrograms = body(func(*server, *http.Request, []byte) (wire.ProgramsSchema, error) {
 	return wire.ProgramsSchema{Programs: []any{}}, nil
 })

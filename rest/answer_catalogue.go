@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// categories answers with all categories: with ?return=complete each holds those on it, else there
-// are the roots alone.
+// categories responds with the category tree: with ?return=complete each category contains its
+// children, otherwise only the roots are listed.
 var categories = func() answer {
 	a := body(func(s *server, r *http.Request, data []byte) ([]*wire.CategorySchema, error) {
 		roots, err := read[[]*wire.CategorySchema](data)
@@ -27,10 +27,10 @@ var categories = func() answer {
 	return a
 }()
 
-// threads answers with a page of comments by the comments that they reply to.
+// threads responds with a page of comments, grouped by their parent comment.
 var threads = pageAs(func(comments []*wire.CommentSchema) any { return wire.Threaded(comments) }, reflect.TypeFor[wire.ThreadedSchema]())
 
-// removedThing answers with the id of the thing that was removed.
+// removedThing responds with the ID of the thing that was removed.
 var removedThing = body(func(_ *server, r *http.Request, _ []byte) (int64, error) {
 	return strconv.ParseInt(r.PathValue("thing_id"), 10, 64)
 })

@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// redirect sends the client to the address that the operation answered.
+// redirect sends the client to the URL that the operation returned.
 var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
 	to, err := read[struct{ URL string }](data)
 	if err != nil {
@@ -21,8 +21,8 @@ var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Requ
 	return nil
 }}
 
-// lookedAt answers HEAD where GET would record a download: it leads to the bytes and records
-// nothing.
+// lookedAt is the response to HEAD where GET would record a download: it redirects to the file and
+// records nothing.
 var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
 	f, err := read[struct {
 		ID                wire.ID
@@ -43,7 +43,7 @@ var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Requ
 	return nil
 }}
 
-// fileOrImage answers with a picture as an image summary, and with any other file as what it is.
+// fileOrImage responds with an image summary if the file is an image, and with the file otherwise.
 var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 	payload, err := read[struct{ File *wire.FileSchema }](data)
 	if err != nil {
@@ -58,15 +58,15 @@ var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.R
 	return writeJSON(w, f)
 }, schema: reflect.TypeFor[eitherSchema]()}
 
-// eitherSchema stands for one of two shapes.
+// eitherSchema declares that a body has one of two schemas.
 type eitherSchema struct {
 	*wire.FileSchema
 	*wire.ImageSummary
 }
 
-// images answers with the images of a thing, in the sizes that ?type= and ?size= name, or in all.
-// The URL of each is that of the image below the thing, which leads to the bytes without a token.
-// That of an image that is not public is the signed URL of its bytes.
+// images responds with the images of a thing in the sizes selected by ?type= and ?size=, or in all
+// sizes. The URL of a public image is the one below the thing, which redirects to the image without
+// a token. The URL of an image that is not public is the signed URL of its file.
 var images = imageList(func(s *server, r *http.Request, p *wire.Picture) *wire.ImageSchema {
 	url := p.URL
 	if !strings.Contains(url, "?") {
@@ -75,7 +75,7 @@ var images = imageList(func(s *server, r *http.Request, p *wire.Picture) *wire.I
 	return &wire.ImageSchema{ID: p.ID, URL: url, Name: p.Name}
 }, func(i *wire.ImageSchema, sizes []wire.ImageSize) { i.Sizes = sizes })
 
-// summaries is images for a make, whose images have no URL of their own below it.
+// summaries is like images, but for makes, whose images have no URL below the make.
 var summaries = imageList(func(_ *server, _ *http.Request, p *wire.Picture) *wire.ImageSummary {
 	return p.Summary()
 }, func(i *wire.ImageSummary, sizes []wire.ImageSize) { i.Sizes = sizes })
@@ -97,7 +97,7 @@ func imageList[T any](as func(s *server, r *http.Request, p *wire.Picture) *T, s
 	return a
 }
 
-// sizesOf returns the sizes of an image that a request names.
+// sizesOf returns the sizes of an image that a request selects.
 func sizesOf(r *http.Request, p *wire.Picture) []wire.ImageSize {
 	kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
 	return slices.DeleteFunc(p.AllSizes(), func(have wire.ImageSize) bool {
@@ -105,8 +105,8 @@ func sizesOf(r *http.Request, p *wire.Picture) []wire.ImageSize {
 	})
 }
 
-// image answers with one image in the sizes that ?type= and ?size= name, or without a token with a
-// redirect to its bytes.
+// image responds with one image in the sizes selected by ?type= and ?size=. Without a token it
+// redirects to the file of the image.
 var image = func() answer {
 	a := first("image", func(r *http.Request, p *wire.Picture) *wire.ImageSummary {
 		summary := p.Summary()

@@ -8,15 +8,15 @@ import (
 	"github.com/meshyard/meshyard/internal/structjson"
 )
 
-// TestBodiesAsEncodingJSON checks that structjson can encode the body of every route, as
-// encoding/json does.
+// TestBodiesAsEncodingJSON checks that structjson encodes the body of every route as encoding/json
+// does.
 func TestBodiesAsEncodingJSON(t *testing.T) {
 	for _, r := range routes {
 		if r.answer.schema == nil {
 			continue
 		}
 		body := reflect.New(r.answer.schema)
-		if body.Elem().Kind() == reflect.Slice { // of pointers, or of structs that the server points to
+		if body.Elem().Kind() == reflect.Slice { // pointers, or structs that the server points to
 			element := body.Elem().Type().Elem()
 			body.Elem().Set(reflect.Append(body.Elem(), reflect.Zero(element)))
 		}

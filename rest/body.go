@@ -16,12 +16,13 @@ import (
 )
 
 const (
-	maxBody   = 1 << 20  // of a request that carries no file
-	maxFields = 64 << 10 // of the fields that stand before a file, all together
+	maxBody   = 1 << 20  // bytes of a request body without a file
+	maxFields = 64 << 10 // bytes of all fields before the file together
 )
 
-// readBody reads the fields of a body by what it holds, since clients send JSON under any content
-// type and under none: an object, a form, or nothing, for which some write null.
+// readBody reads the fields of a body. It detects the format from the content, because clients send
+// JSON with any Content-Type or none. The body is a JSON object, a form, or empty; some clients
+// send null for an empty body.
 func readBody(r *http.Request) (map[string]any, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -55,7 +56,7 @@ func readBody(r *http.Request) (map[string]any, error) {
 	return fromQuery(form), nil
 }
 
-// fromQuery returns parameters by name; a name that ends in [] is a list's.
+// fromQuery returns the parameters by name. A name with the suffix [] is a list.
 func fromQuery(query url.Values) map[string]any {
 	fields := make(map[string]any, len(query))
 	for name, values := range query {
@@ -72,15 +73,15 @@ func fromQuery(query url.Values) map[string]any {
 	return fields
 }
 
-// filePart is the file of a form. It can be read once. After its last byte it reads the rest of the
-// form, and returns an error instead of io.EOF if that holds another file or a field that comes too
-// late, so that nothing is stored.
+// filePart is the file of a form. It can be read once. At the end of the file, Read also reads the
+// rest of the form. If the rest has another file or a field that must come before the file, Read
+// returns an error instead of io.EOF, so that nothing is stored.
 type filePart struct {
 	part    io.Reader
 	form    *httpbody.Form
 	name    string
-	atLeast int64 // the least number of bytes that it has
-	ended   error // what the rest of the form was found to be
+	atLeast int64 // minimum size in bytes
+	ended   error // the result of reading the rest of the form
 }
 
 // Read implements io.Reader.
@@ -96,11 +97,11 @@ func (f *filePart) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxPartsAfterFile bounds what a form may hold after its file.
+// maxPartsAfterFile is the maximum number of parts after the file of a form.
 const maxPartsAfterFile = 100
 
-// checkRest returns io.EOF, or what is wrong with the parts after the file. Fields other than type
-// are ignored there.
+// checkRest reads the parts after the file. It returns io.EOF if they are valid, else BadInput.
+// Fields other than type are ignored there.
 func (f *filePart) checkRest() error {
 	for range maxPartsAfterFile {
 		part, err := f.form.NextPart()
@@ -125,12 +126,13 @@ func (f *filePart) checkRest() error {
 	return badInput("body", "body: at most %d parts may follow the file", maxPartsAfterFile)
 }
 
-// notTheFile is the error for a part that has a filename but is not the file.
+// notTheFile returns the error for a part that has a filename but is not the file.
 func notTheFile(name string) error {
 	return badInput("file", "file: only the part named file may have a filename (got one in the part %.60q)", name)
 }
 
-// readForm reads the fields of a multipart form up to the part named file, which it returns unread.
+// readForm reads the fields of a multipart form up to the part named file, and returns that part
+// unread.
 func readForm(r *http.Request) (fields map[string]any, file *filePart, err error) {
 	parts, err := httpbody.NewForm(r)
 	if err != nil {
@@ -163,13 +165,13 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 	}
 }
 
-// takesFile reports whether an operation's body carries a file.
+// takesFile reports whether an operation's body contains a file.
 func takesFile(op *operation) bool {
 	v := op.variables["file"]
 	return v != nil && v.Type.Name() == "Upload"
 }
 
-// readUpload reads a body that carries a file.
+// readUpload reads a body that contains a file.
 func readUpload(r *http.Request) (map[string]any, error) {
 	fields, file, err := readForm(r)
 	if err != nil {
@@ -182,7 +184,7 @@ func readUpload(r *http.Request) (map[string]any, error) {
 	return fields, nil
 }
 
-// fieldsOf reads the body of a request where its operation has a use for one.
+// fieldsOf reads the body of a request if its operation needs one.
 func fieldsOf(op *operation, r *http.Request) (map[string]any, error) {
 	if takesFile(op) {
 		return readUpload(r)

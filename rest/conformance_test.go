@@ -45,12 +45,12 @@ func TestEveryPublishedOperation(t *testing.T) {
 	}
 }
 
-// misplaced are parameters of the table that belong to other operations: a new comment has no id
-// yet, and all notifications are marked as read at once.
+// misplaced are parameters of the published table that belong to other operations: a new comment
+// has no id yet, and all notifications are marked as read at once.
 var misplaced = map[string]bool{"POST /comments comment_id": true, "POST /events/0/read-all id": true}
 
-// TestEveryPublishedParameter checks that the description names and explains each parameter of the
-// published interface.
+// TestEveryPublishedParameter checks that the OpenAPI description lists and explains each parameter
+// of the published interface.
 func TestEveryPublishedParameter(t *testing.T) {
 	text, err := OpenAPI(graph.New(nil), "")
 	if err != nil {
@@ -110,8 +110,8 @@ func TestEveryPublishedParameter(t *testing.T) {
 	}
 }
 
-// TestDocumentsListRefusals checks that the README names what the refused operations are about, and
-// that the guide lists each one.
+// TestDocumentsListRefusals checks that the README names the first path segment of each refused
+// operation, and that the guide lists each one with its reason.
 func TestDocumentsListRefusals(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {
@@ -131,8 +131,9 @@ func TestDocumentsListRefusals(t *testing.T) {
 	}
 }
 
-// TestDocumentsNameTheCallToFinalize checks that the reference and the guide show an author of a
-// REST program which call finalizes uploads: the published interface marks it as deprecated.
+// TestDocumentsNameTheCallToFinalize checks that the OpenAPI description and the guide show which
+// REST operation finalizes uploads. Readers need it because the published interface marks that
+// operation as deprecated.
 func TestDocumentsNameTheCallToFinalize(t *testing.T) {
 	const call = "POST /files/0/FinalizeFiles"
 	text, err := OpenAPI(graph.New(nil), "")

@@ -8,7 +8,7 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// costs returns the cost of every operation when lists have so many entries.
+// costs returns the cost of every operation for pages of perPage entries.
 func costs(t *testing.T, perPage int) map[string]int {
 	t.Helper()
 	g := graph.New(nil)
@@ -47,9 +47,9 @@ func costs(t *testing.T, perPage int) map[string]int {
 	return found
 }
 
-// TestCosts checks that the longest pages of every operation have a cost that is bounded.
+// TestCosts checks that the cost of every operation is bounded, even with the longest pages.
 func TestCosts(t *testing.T) {
-	const most = 130_000 // a hundred whole things
+	const most = 130_000 // about 100 complete things
 	for name, cost := range costs(t, 100) {
 		if cost > most || cost < 1 {
 			t.Errorf("%s costs %d with pages of 100, want 1 to %d", name, cost, most)

@@ -7,17 +7,18 @@ import (
 	"time"
 )
 
-// dateLayouts are the dates of ISO 8601 that clients send.
+// dateLayouts are the ISO 8601 formats that clients send.
 var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, time.DateOnly, "2006-01", "2006"}
 
-// dateSteps are what may follow now, or a date and ||: +1d, -1M, /d, which cuts down to the start
-// of the day.
+// dateSteps matches what may follow now, or a date and ||: +1d, -1M, or /d, which rounds down to
+// the start of the day.
 var dateSteps = regexp.MustCompile(`^(?:[+-]\d{1,4}[yMwdhHms]|/[yMwdhHms])*$`)
 
 var dateStep = regexp.MustCompile(`[+-]\d{1,4}[yMwdhHms]|/[yMwdhHms]`)
 
-// parseDate reads a date, or date arithmetic as Elasticsearch defined it, which the old service
-// took: now-7d, now-1M/d, 2026-01-31||+1w.
+// parseDate parses a date, or Elasticsearch date math, which the original service accepted: now-7d,
+// now-1M/d, 2026-01-31||+1w. It returns false if the text is invalid or the result is outside the
+// years 1 to 9999.
 func parseDate(text string, now time.Time) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	at, steps := now.UTC(), ""

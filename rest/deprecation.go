@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// deprecation says since when an operation is deprecated and what takes its place. What is said of
-// it elsewhere follows from this row: the headers, OpenAPI and the guide. Its words are the reason
-// that the schema gives for the field that it runs, where that is deprecated too.
+// deprecation says since when an operation is deprecated and what replaces it. The headers, OpenAPI
+// and the guide are derived from it. If the GraphQL field that the operation runs is deprecated
+// too, the reason is the one in the schema.
 type deprecation struct {
 	since     time.Time
 	successor string // a path of this server
-	reason    string // where the field itself is not deprecated
+	reason    string // only if the field itself is not deprecated
 }
 
 var (

@@ -11,8 +11,9 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// All that is said of a deprecation says the same: the schema's reason, OpenAPI, the guide and the
-// headers. What the old documentation calls deprecated is, and nothing else.
+// TestDeprecationSignals checks that the schema's reason, OpenAPI, the guide and the headers agree
+// on each deprecation, and that exactly the operations that the published interface deprecates are
+// deprecated.
 func TestDeprecationSignals(t *testing.T) {
 	g := graph.New(nil)
 	openAPI, err := OpenAPI(g, "")
@@ -109,7 +110,8 @@ func TestParseDate(t *testing.T) {
 	}
 }
 
-// Whatever text comes, it is a date that the database keeps, or refused.
+// FuzzParseDate checks that parseDate either rejects a text or returns a date that the database can
+// store.
 func FuzzParseDate(f *testing.F) {
 	for _, text := range []string{"now", "now-7d", "now-1M/M", "2026-01-31||+1w/d", "2026-01-31T10:00:00+02:00", "0001-01-01||-1s", "9999-12-31||+1d", "now/w", "now+9999y-9999y", " now"} {
 		f.Add(text, int64(1_774_969_445))

@@ -14,8 +14,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// WriteError answers with an error in the documented shape: the words of the status as `error` and
-// in X-Error, and the explanation as `message`.
+// WriteError writes an error response in the documented format: the text of the status as `error`
+// and in X-Error, and the explanation as `message`.
 func WriteError(w http.ResponseWriter, status int, message string, reasons ...string) {
 	words := http.StatusText(status)
 	h := w.Header()
@@ -47,8 +47,8 @@ func writeErrors(w http.ResponseWriter, errs gqlerror.List) {
 	WriteError(w, status, e.Message, reasons...)
 }
 
-// WriteFailure answers with an error that came from below without an operation around it, or with
-// one of an operation, which is presented already.
+// WriteFailure writes an error response for err. An error of a GraphQL operation already has a
+// code; any other error is first converted as for GraphQL clients.
 func WriteFailure(w http.ResponseWriter, r *http.Request, err error) {
 	var presented *gqlerror.Error
 	if errors.As(err, &presented) && presented.Extensions["code"] != nil {

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// storeForm takes the bytes of a staged upload. It is the one operation with no document: no token
-// comes with the form, the signed policy among its fields stands for one, and the file must not be
-// held in memory. It answers 200 with the address to finalize at in Location, since some clients
-// take nothing else for success and others read nothing but Location.
+// storeForm stores the file of a staged upload. It is the only operation without a stored document:
+// the form is authorized by its signed policy instead of a token, and the file must not be buffered
+// in memory. It responds with 200 and the URL to finalize the upload in Location: some clients
+// accept no other status as success, and others read only Location.
 func (s *server) storeForm(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	values, file, err := readForm(r)

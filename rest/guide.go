@@ -26,7 +26,8 @@ Lists come in pages by number here, as in the REST API. New programs do better w
 ` + "`pageInfo { hasNextPage endCursor }`" + ` in the selection.
 `
 
-// Guide returns the migration guide in Markdown: what to send instead of each path of the REST API.
+// Guide returns the migration guide in Markdown. It shows the GraphQL document that replaces each
+// REST path.
 func Guide(g *graph.Graph) ([]byte, error) {
 	schema := g.Schema()
 	document, err := loadDocument(schema)
@@ -82,8 +83,8 @@ func Guide(g *graph.Graph) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// Stored returns the document of each operation as a client sends it that moves to GraphQL: as the
-// guide shows it, with its fragments after it.
+// Stored returns the document of each operation as the guide shows it, followed by its fragments. A
+// client that migrates to GraphQL sends it in this form.
 func Stored(g *graph.Graph) ([]graphqlhttp.Document, error) {
 	document, err := loadDocument(g.Schema())
 	if err != nil {
@@ -102,7 +103,7 @@ func Stored(g *graph.Graph) ([]graphqlhttp.Document, error) {
 	return stored, nil
 }
 
-// notice returns a sentence that names what to call instead of a deprecated operation.
+// notice returns the sentence that names the replacement of a deprecated operation.
 func (r route) notice(op *operation) string {
 	path, _, _ := strings.Cut(r.deprecated.successor, "?")
 	for _, other := range routes {
@@ -113,8 +114,8 @@ func (r route) notice(op *operation) string {
 	return "Deprecated: " + op.reason(r.deprecated)
 }
 
-// replacement is the operation that a deprecated one gives way to: the one at its successor's path,
-// or itself where GraphQL is the successor.
+// replacement returns the operation that replaces a deprecated one: the operation at its
+// successor's path, or the operation itself if the successor is GraphQL.
 func (r route) replacement() string {
 	path, _, _ := strings.Cut(r.deprecated.successor, "?")
 	for _, other := range routes {
@@ -125,7 +126,8 @@ func (r route) replacement() string {
 	return r.operation
 }
 
-// fragmentsOf names the fragments that a selection uses, and those that these use.
+// fragmentsOf returns the sorted names of the fragments that a selection uses, directly or through
+// other fragments.
 func fragmentsOf(set ast.SelectionSet) (names []string) {
 	for _, selection := range set {
 		switch s := selection.(type) {

@@ -10,11 +10,11 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// object is a JSON object of the description.
+// object is a JSON object of the OpenAPI description.
 type object map[string]any
 
-// OpenAPI describes the face in OpenAPI 3.1, from the routes, the stored documents and the wire
-// structs: nothing in it is written twice. base is the address of the server that it names.
+// OpenAPI returns the OpenAPI 3.1 description of the REST API, generated from the routes, the
+// stored documents and the wire structs. base is the URL of the server in it.
 func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 	schema := g.Schema()
 	document, err := loadDocument(schema)
@@ -29,7 +29,7 @@ func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 	paths := object{}
 	for _, r := range routes {
 		if r.method == head {
-			continue // as GET, less the body
+			continue // same as GET, without the body
 		}
 		at, ok := paths[r.path].(object)
 		if !ok {
@@ -64,7 +64,7 @@ func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 	}, "", "  ")
 }
 
-// tags groups the operations by the first segment of their paths.
+// tags returns the groups of operations, by the first segment of their paths.
 func tags() []object {
 	var names []string
 	for _, r := range routes {
@@ -81,7 +81,7 @@ func tags() []object {
 
 func tagOf(path string) string { return strings.Split(path, "/")[1] }
 
-// operation describes one route.
+// operation returns the description of one route.
 func (d *describer) operation(r route, op *operation) object {
 	description := op.description
 	summary, _, _ := strings.Cut(description+" ", ". ")
@@ -110,7 +110,7 @@ func (d *describer) operation(r route, op *operation) object {
 		if r.answer.schema == found.schema && v.Type.Elem != nil {
 			value = d.inputOf(v.Type.Elem) // a search takes one value, which becomes a list of one
 		}
-		if v.Variable == "per_page" && op.variables["after"] != nil { // a page becomes a cursor
+		if v.Variable == "per_page" && op.variables["after"] != nil { // a page number becomes a cursor
 			parameters = append(parameters, parameter("page", in, pageBounds("page", nil)))
 		}
 		parameters = append(parameters, parameter(v.Variable, in, pageBounds(v.Variable, value)))
@@ -130,7 +130,7 @@ func (d *describer) operation(r route, op *operation) object {
 	return described
 }
 
-// withText returns the schema of a field of a body with its description.
+// withText returns the schema of a body field, with its description.
 func withText(name string, schema object) object {
 	described := object{"description": parameterTexts[name]}
 	if jsonTexts[name] {
@@ -144,7 +144,7 @@ func withText(name string, schema object) object {
 	return described
 }
 
-// pageBounds returns the bounds of the parameters that every list has.
+// pageBounds returns the schemas of the paging parameters, and value for other parameters.
 func pageBounds(name string, value object) object {
 	switch name {
 	case "page":
@@ -169,8 +169,9 @@ func requestBody(op *operation, properties object, required []string) object {
 	return object{"required": len(required) > 0, "content": content}
 }
 
-// responses describes what an operation answers. A 400 can only come of a body, or of a page with
-// more texts than one answer may hold.
+// responses returns the possible responses of an operation. A 400 is possible only for an operation
+// with a body or other parameters that can be invalid, or for a page whose texts exceed the maximum
+// size of a response.
 func (d *describer) responses(r route, op *operation) object {
 	success := object{"description": "Done."}
 	status := http.StatusOK
@@ -203,8 +204,8 @@ func (d *describer) responses(r route, op *operation) object {
 	return all
 }
 
-// refuses reports whether an operation may be asked what it cannot take: it has parameters besides
-// ids and the numbers of pages.
+// refuses reports whether an operation can reject its input: it has parameters other than IDs in
+// the path and paging parameters, or it runs a mutation that returns BadInput for some IDs.
 func (op *operation) refuses(r route) bool {
 	if slices.Contains([]string{"publishThing", "likeThing", "likeMake", "toggle", "followUser", "unfollowUser", "deleteFile", "deleteImage", "deleteAccount", "reportSpam", "restoreComment", "finalizeFile"}, op.field.Name) {
 		return true
@@ -236,7 +237,7 @@ func errorResponses() object {
 	return all
 }
 
-// formOperation describes the one operation that has no document.
+// formOperation describes the upload by form, the only operation without a stored document.
 func formOperation() object {
 	return object{
 		"operationId": "post_upload_file_storage", "tags": []string{"files"}, "summary": "Post the bytes of a staged upload",

@@ -28,7 +28,7 @@ var tagTexts = map[string]string{
 	"programs":    "Programs, which this server does not have. The list is always empty.",
 }
 
-// parameterTexts describe the parameters of paths, queries and bodies by name.
+// parameterTexts describe the parameters of paths, queries and bodies, by name.
 var parameterTexts = map[string]string{
 	"after":                "The cursor of a position in the list, as the Link to the next page has it. It takes the place of page.",
 	"ancestors":            "The ids of the things that it is a remix of, at most 20.",
@@ -94,7 +94,7 @@ var parameterTexts = map[string]string{
 	"username":             "The name of a user; me is the caller.",
 }
 
-// imageWords are the words of the parameters that answers read by themselves.
+// imageWords are the allowed values of the query parameters that answers read themselves.
 var imageWords = func() map[string][]string {
 	kinds, sizes := make(map[string]bool), make(map[string]bool)
 	for _, size := range thumbnail.Sizes {
@@ -109,17 +109,17 @@ var (
 		"users_thing_count", "users_user_types", "skill_level", "programs",
 	}
 	// ignored are parameters of the published interface that are accepted and have no effect, because
-	// the server lacks what they are about.
+	// the server lacks the feature that they belong to.
 	ignored = map[string][]string{
 		"get_search": ignoredBySearch, "get_search_term": ignoredBySearch,
 		"get_collections_collection_id_things": {"sort", "search", "image_type", "image_size"},
-		"get_categories":                       {"page", "per_page"}, // all of them are one page
+		"get_categories":                       {"page", "per_page"}, // all categories are one page
 		"get_printers_0_brands":                {"include_user_defined"},
 		"get_printers_0_models":                {"include_user_defined", "brand"},
 	}
 )
 
-// parameter describes a parameter of a path or a query.
+// parameter describes a path or query parameter.
 func parameter(name, in string, schema object) object {
 	described := object{"name": name, "in": in, "required": in == "path", "schema": schema}
 	if text := parameterTexts[name]; text != "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// describer turns wire structs and input types of GraphQL into JSON Schema. Structs become
-// components, each once.
+// describer converts wire structs and GraphQL input types to JSON Schema. Each struct becomes one
+// component.
 type describer struct {
 	schema     *ast.Schema
 	components object
@@ -21,7 +21,7 @@ type describer struct {
 
 var errorType = reflect.TypeFor[wire.ErrorSchema]()
 
-// The types of fields that are written otherwise than their kind says.
+// fieldSchemas has the schemas of types that are not encoded as their kind suggests.
 var fieldSchemas = map[reflect.Type]object{
 	reflect.TypeFor[wire.Flag]():     {"type": "integer", "enum": []int{0, 1}},
 	reflect.TypeFor[wire.Time]():     {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00$`, "examples": []string{"2015-04-09T12:55:22+00:00"}},
@@ -40,7 +40,7 @@ func licenseNames() []string {
 	return names
 }
 
-// schemaOf describes a type as it is written.
+// schemaOf returns the schema of a Go type in its JSON encoding.
 func (d *describer) schemaOf(t reflect.Type) object {
 	if s := fieldSchemas[t]; s != nil {
 		return s
@@ -98,7 +98,8 @@ func nullable(s object) object {
 	return object{"anyOf": []object{s, {"type": "null"}}}
 }
 
-// component describes a struct, and refers to it. Every field that it always writes is required.
+// component adds the schema of a struct to the components and returns a reference to it. Every
+// field that is always written is required.
 func (d *describer) component(t reflect.Type) object {
 	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 	if d.components[name] == nil {
@@ -110,7 +111,8 @@ func (d *describer) component(t reflect.Type) object {
 			if f.Anonymous || shadowed(t, f) {
 				continue
 			}
-			// What may be left out is read and never written, but for the reasons of an error.
+			// Fields with omitempty are only read, never written. The errors field of ErrorSchema is the
+			// exception.
 			if options == "omitempty" && t != errorType {
 				continue
 			}
@@ -119,7 +121,7 @@ func (d *describer) component(t reflect.Type) object {
 				properties[key] = d.schemaOf(f.Type)
 				continue
 			}
-			of := f.Type // where it is written at all, it is not null
+			of := f.Type // it is not null if it is written at all
 			if of.Kind() == reflect.Pointer {
 				of = of.Elem()
 			}
@@ -130,13 +132,14 @@ func (d *describer) component(t reflect.Type) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// shadowed reports whether a field of an embedded struct has given way to one of the struct itself.
+// shadowed reports whether a field of an embedded struct is shadowed by a field of the struct
+// itself.
 func shadowed(t reflect.Type, f reflect.StructField) bool {
 	own, _ := t.FieldByName(f.Name)
 	return len(own.Index) < len(f.Index)
 }
 
-// inputOf describes the type of a variable as clients of the wire write it.
+// inputOf returns the schema of a variable's type as REST clients send it.
 func (d *describer) inputOf(t *ast.Type) object {
 	if t.Elem != nil {
 		return object{"type": "array", "items": d.inputOf(t.Elem)}
@@ -181,7 +184,7 @@ func (d *describer) inputOf(t *ast.Type) object {
 	return object{"type": "string"}
 }
 
-// words are the values of an enum as the wire writes them.
+// words returns the values of an enum as the REST API writes them.
 func words(definition *ast.Definition) []string {
 	var list []string
 	for _, name := range enumNames(definition) {
@@ -191,7 +194,7 @@ func words(definition *ast.Definition) []string {
 	return list
 }
 
-// text writes an operation as it is stored.
+// text returns an operation as GraphQL text.
 func text(op *ast.OperationDefinition) string {
 	var b strings.Builder
 	formatter.NewFormatter(&b, formatter.WithIndent("  ")).FormatQueryDocument(&ast.QueryDocument{Operations: ast.OperationList{op}})

@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "update the golden files")
 
-// The description, the schema and the guide change only when a user means it: go test ./rest
-// -update.
+// TestGoldens checks that the OpenAPI description, the schema and the guide change only
+// intentionally. Update them with go test ./rest -update.
 func TestGoldens(t *testing.T) {
 	g := graph.New(nil)
 	openAPI, err := rest.OpenAPI(g, "http://127.0.0.1:8080")

@@ -25,14 +25,14 @@ var operationFiles embed.FS
 type operation struct {
 	*ast.OperationDefinition
 
-	description string // for those who call it by REST: the comment above it
+	description string // the comment above the document, shown to REST clients
 
-	field     *ast.Field // what it is about
-	scope     auth.Scope // what the token must carry: the @auth of its field
+	field     *ast.Field // the only field besides an optional list
+	scope     auth.Scope // the scope that the token needs, from the @auth of the field
 	variables map[string]*ast.VariableDefinition
 }
 
-// Documents returns all stored documents as one text, in which they share fragments.
+// Documents returns the text of all stored documents. They share fragments.
 func Documents() string {
 	files, err := fs.Glob(operationFiles, "operations/*.graphql")
 	var all strings.Builder
@@ -44,7 +44,7 @@ func Documents() string {
 		all.Write(text)
 	}
 	if err != nil {
-		panic(err) // they are part of the binary
+		panic(err) // the files are embedded in the binary
 	}
 	return all.String()
 }
@@ -60,9 +60,9 @@ func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// matchOperations returns each route its operation. Every route needs one and every operation a
-// route and a description, each path parameter a variable, and each operation one field, which says
-// what scope it needs.
+// matchOperations returns the operations by name. It returns an error unless every route has an
+// operation, every operation has a route and a description, every path parameter has a variable,
+// and every operation has exactly one field with @auth, which gives the scope that it needs.
 func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[string]*operation, error) {
 	found := make(map[string]*operation)
 	var errs []error
@@ -100,7 +100,8 @@ func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[strin
 	return found, errors.Join(errs...)
 }
 
-// commentAbove returns the comment on the lines above an operation. A blank line ends it.
+// commentAbove returns the comment on the lines directly above an operation, up to the first blank
+// line.
 func commentAbove(definition *ast.OperationDefinition) string {
 	if definition.Comment == nil {
 		return ""
@@ -114,8 +115,9 @@ func commentAbove(definition *ast.OperationDefinition) string {
 	return strings.Join(text, " ")
 }
 
-// scopeOf returns the field that an operation is about, and the scope that it needs. Beside it
-// there may be a list that is a detail of the object that it returns.
+// scopeOf returns the field of an operation with the alias answer, and the scope that it needs. The
+// operation may have a second field with the alias list, which is a detail of the object that the
+// first returns.
 func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error) {
 	var answer *ast.Field
 	others := 0
@@ -137,7 +139,7 @@ func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error
 	return nil, "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer, and no other but list", definition.Name)
 }
 
-// checkDeprecation checks that a route and the field that it runs agree on whether they are
+// checkDeprecation returns an error if only one of a route and the GraphQL field that it runs is
 // deprecated.
 func (r route) checkDeprecation(field *ast.Field) error {
 	reason := deprecationReason(field.Definition)
@@ -147,7 +149,7 @@ func (r route) checkDeprecation(field *ast.Field) error {
 	return nil
 }
 
-// deprecationReason is why a field is deprecated, "" where it is not.
+// deprecationReason returns why a field is deprecated, or "" if it is not.
 func deprecationReason(field *ast.FieldDefinition) string {
 	if d := field.Directives.ForName("deprecated"); d != nil {
 		reason, _ := d.ArgumentMap(nil)["reason"].(string)
@@ -156,7 +158,7 @@ func deprecationReason(field *ast.FieldDefinition) string {
 	return ""
 }
 
-// reason is why an operation is deprecated.
+// reason returns why an operation is deprecated.
 func (op *operation) reason(d *deprecation) string {
 	if d.reason != "" {
 		return d.reason
@@ -164,11 +166,11 @@ func (op *operation) reason(d *deprecation) string {
 	return deprecationReason(op.field.Definition)
 }
 
-// mutates reports whether running it changes anything.
+// mutates reports whether the operation changes data.
 func (op *operation) mutates() bool { return op.Operation == ast.Mutation }
 
-// nameFields rewrites an error that names a field of a GraphQL input to name the parameter of the
-// REST operation that fills the field.
+// nameFields replaces the name of a GraphQL input field in an error by the name of the REST
+// parameter that sets the field.
 func (op *operation) nameFields(e *gqlerror.Error) {
 	field, _ := e.Extensions["field"].(string)
 	if field == "" {
@@ -187,7 +189,7 @@ func (op *operation) nameFields(e *gqlerror.Error) {
 	e.Message = strings.Join(messages, "; ")
 }
 
-// nameField returns the message with the parameter in place of the field that it begins with.
+// nameField returns the message with the REST parameter in place of the field at its start.
 func (op *operation) nameField(field, message string) string {
 	rest, ok := strings.CutPrefix(message, field+":")
 	if !ok {
@@ -201,12 +203,12 @@ func (op *operation) nameField(field, message string) string {
 	return message
 }
 
-// parameterOf returns the variable that fills the field of an input, or "" if none does.
+// parameterOf returns the variable that sets the field of an input, or "" if there is none.
 func parameterOf(name string, value *ast.Value, field string) string {
 	if value.Kind == ast.Variable && name == field {
 		return value.Raw
 	}
-	// a target, which REST writes as a type and an id
+	// A target, which REST writes as a type and an ID.
 	if name == field && value.Kind == ast.ObjectValue {
 		for _, part := range []string{"type", "id"} {
 			if v := value.Children.ForName(part); v != nil && v.Kind == ast.Variable {

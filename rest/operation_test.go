@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// A route and the stored documents that do not fit each other are found before anything is served.
+// TestMisfitsAreFound checks that matchOperations finds routes and stored documents that do not
+// match, before requests are served.
 func TestMisfitsAreFound(t *testing.T) {
 	schema := graph.New(nil).Schema()
 	for name, c := range map[string]struct {
@@ -52,7 +53,7 @@ func FuzzConvert(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, variable := range []string{"ID", "Int", "Boolean", "String", "License", "TargetType", "FinalizeFileInput"} {
 			for _, value := range []any{text, []any{text}, map[string]any{"id": text, "rank": text}, true, nil} {
-				// Whatever comes, it is converted or refused as bad input: no panic and no other error.
+				// Every value is converted or rejected as bad input: no panic and no other error.
 				_, err := s.convert("x", value, &ast.Type{NamedType: variable})
 				if err != nil && !strings.HasPrefix(err.Error(), "x") {
 					t.Errorf("convert(%#v, %s): %v", value, variable, err)

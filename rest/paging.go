@@ -16,24 +16,25 @@ const (
 	maxPage        = 1_000_000
 )
 
-// pageNumbers reads page and per_page as the old service did: what is missing, or no number, is the
-// default, and what is out of bounds is the nearest bound, so no value is an error.
+// pageNumbers reads page and per_page as the original service did: a missing or non-numeric value
+// is replaced by the default, and an out-of-range value by the nearest bound. No value is an error.
 func pageNumbers(query url.Values) (page, perPage int) {
 	return number(query.Get("page"), 1, maxPage, 1), number(query.Get("per_page"), 1, maxPerPage, defaultPerPage)
 }
 
 func number(text string, least, most, otherwise int) int {
-	n, err := strconv.Atoi(strings.TrimSpace(text)) // at the bound of an int where it is beyond
+	n, err := strconv.Atoi(strings.TrimSpace(text)) // returns the nearest int if out of range
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return otherwise
 	}
 	return min(max(n, least), most)
 }
 
-// linkPages sends Total-Count, and RFC 8288 Link with first, prev, next and last. The addresses
-// keep the whole query that came, the access token included, since some clients follow them as they
-// are. Next carries the cursor at which the page ends beside the number of the page that follows,
-// so that a client that follows it receives each entry once, though others come and go meanwhile.
+// linkPages sets Total-Count and Link (RFC 8288) with first, prev, next and last. The URLs keep the
+// complete query of the request, including the access token, because some clients follow them
+// unchanged. The next link has the cursor of the end of this page in addition to the page number,
+// so that a client that follows it receives each entry once, even if entries are added or removed
+// in between.
 func linkPages(h http.Header, base string, u *url.URL, list wire.Extent) {
 	h.Set("Total-Count", strconv.Itoa(list.Total))
 	query := u.Query()

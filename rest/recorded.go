@@ -9,14 +9,14 @@ import (
 	"github.com/meshyard/meshyard/internal/etag"
 )
 
-// recorded is an answer that is kept until it is complete, because its headers depend on its body.
+// recorded buffers a response until it is complete, because its headers depend on its body.
 type recorded struct {
 	header http.Header
 	status int
 	body   []byte
 }
 
-// longBody is the size in bytes of the largest body whose memory the next answer can use.
+// longBody is the capacity in bytes of the largest body buffer that is reused.
 const longBody = 1 << 20
 
 var recordedPool = sync.Pool{New: func() any { return &recorded{header: make(http.Header)} }}
@@ -27,7 +27,8 @@ func newRecorded() *recorded {
 	return a
 }
 
-// free lets another answer use the memory of this one.
+// free returns the response to the pool unless its body is larger than longBody. The response must
+// not be used afterwards.
 func (a *recorded) free() {
 	if cap(a.body) <= longBody {
 		clear(a.header)
@@ -36,26 +37,26 @@ func (a *recorded) free() {
 	}
 }
 
-// Header is for writing.
+// Header implements http.ResponseWriter.
 func (a *recorded) Header() http.Header { return a.header }
 
-// WriteHeader keeps the status.
+// WriteHeader stores the status.
 func (a *recorded) WriteHeader(status int) { a.status = status }
 
-// Write keeps some of the body.
+// Write appends to the buffered body.
 func (a *recorded) Write(b []byte) (int, error) {
 	a.body = append(a.body, b...)
 	return len(b), nil
 }
 
-// send sends the answer. One that succeeded carries a tag of its content, and is not sent again to
-// anyone who has it.
+// send sends the response. A response with status 200 gets an ETag, and is answered with 304 if the
+// client already has that version.
 func (a *recorded) send(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	announced := h.Values("Link")
 	maps.Copy(h, a.header)
 	if len(announced) > 0 {
-		// One header, and the pages of a list first: there are clients that look no further.
+		// Send a single Link header with the page links first: some clients read nothing else.
 		h.Set("Link", strings.Join(append(a.header.Values("Link"), announced...), ", "))
 	}
 	if a.status == http.StatusOK {
@@ -71,5 +72,5 @@ func (a *recorded) send(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // a client that is gone reads no error
+	_, _ = w.Write(a.body) // a disconnected client needs no error
 }

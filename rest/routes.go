@@ -6,7 +6,7 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// route maps one documented operation onto the stored document of the same name.
+// route maps a documented operation to the stored document of the same name.
 type route struct {
 	method, path string
 	operation    string
@@ -15,15 +15,15 @@ type route struct {
 }
 
 const (
-	get   = http.MethodGet // and HEAD, which is answered like GET unless that would change something
+	get   = http.MethodGet // also HEAD, which is rejected if the operation changes data
 	head  = http.MethodHead
 	post  = http.MethodPost
 	patch = http.MethodPatch
 	del   = http.MethodDelete
 )
 
-// routes is the whole face: every path answers with and without a slash at its end. The form
-// upload, which streams and carries no token, is the one operation besides; form.go has it.
+// routes is the complete REST API. Every path is served with and without a trailing slash. The only
+// other operation is the upload by form, which streams its file and needs no token; see form.go.
 var routes = []route{
 	{post, "/things", "post_things", inside[wire.ThingSchema](), nil},
 	{get, "/things/{thing_id}", "get_things_thing_id", one[wire.ThingSchema](), nil},
@@ -168,7 +168,7 @@ var routes = []route{
 	{get, "/programs/0/all", "get_programs_0_all", noPrograms, nil},
 }
 
-// Operations names the operations of all routes, in the order of the table.
+// Operations returns the names of the operations of all routes, in the order of the table.
 func Operations() []string {
 	names := make([]string, len(routes))
 	for i, r := range routes {

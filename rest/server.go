@@ -1,6 +1,6 @@
-// Package rest is the face for programs written for the old REST API: a table of routes, each of
-// which runs a stored GraphQL document on the same schema that GraphQL clients use. No rules and no
-// queries live here.
+// Package rest serves the REST API of legacy clients. A table maps each route to a stored GraphQL
+// document, which runs on the same schema that GraphQL clients use. The package contains no
+// business rules and no database queries.
 package rest
 
 import (
@@ -26,23 +26,25 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// Options are what the face stands on.
+// Options are the dependencies and settings of the REST layer.
 type Options struct {
 	Graph *graph.Graph
 	URLs  urls.Builder
-	// Charge takes the cost of an operation from the caller's budget. If nil, costs are not charged.
+	// Charge subtracts the cost of an operation from the caller's budget. If nil, costs are not
+	// charged.
 	Charge func(r *http.Request, cost int) graphqlhttp.Budget
-	// Sunset is when deprecated operations end; zero: nobody has said.
+	// Sunset is the date on which deprecated operations are removed. Zero means that no date is set.
 	Sunset time.Time
-	// NoteDeprecated remembers who called a deprecated operation.
+	// NoteDeprecated records that the caller used a deprecated operation.
 	NoteDeprecated func(r *http.Request, operation string)
 	// Observe is called after each operation with its root field, in the form "Query.things", and the
 	// codes of its errors.
 	Observe func(fields, codes []string)
-	// MayUpload reports whether a file of at least so many bytes can be taken from the caller.
+	// MayUpload returns an error if the server would reject a file of at least the given number of
+	// bytes from the caller.
 	MayUpload func(ctx context.Context, atLeast int64) error
-	// StoreForm takes the bytes, at least so many, of the staged upload that a checked form stands
-	// for.
+	// StoreForm stores the file of a staged upload whose signed form was already verified. The file
+	// has at least the given number of bytes.
 	StoreForm func(ctx context.Context, form signing.Form, atLeast int64, file io.Reader) error
 }
 
@@ -53,8 +55,8 @@ type server struct {
 	costs    *graphqlhttp.CostCalculator
 }
 
-// Handler answers the documented paths. It fails when a route and the stored documents do not fit
-// each other or the schema.
+// Handler returns the handler of all documented paths. It returns an error if the routes, the
+// stored documents and the schema do not match.
 func Handler(o Options) (http.Handler, error) {
 	s := &server{Options: o, schema: o.Graph.Schema()}
 	document, err := loadDocument(s.schema)
@@ -82,8 +84,8 @@ func Handler(o Options) (http.Handler, error) {
 	return mux, nil
 }
 
-// mount answers a path with and without a slash at its end; a redirect between them would turn a
-// POST into a GET.
+// mount registers a handler for a path with and without a trailing slash. A redirect between the
+// two would turn a POST into a GET.
 func (s *server) mount(mux *http.ServeMux, pattern string, h http.Handler) {
 	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		telemetry.SetRoute(r.Context(), pattern)
@@ -93,7 +95,8 @@ func (s *server) mount(mux *http.ServeMux, pattern string, h http.Handler) {
 	mux.Handle(pattern+"/{$}", named)
 }
 
-// notFound answers where no route of mux does, in the documented shape.
+// notFound returns the handler for requests that match no route of mux. It responds in the
+// documented error format: 405 with Allow if the path exists for another method, else 404.
 func notFound(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
@@ -112,7 +115,7 @@ func notFound(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// serve runs a route's operation.
+// serve returns the handler that runs a route's operation.
 func (s *server) serve(rt route, op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		telemetry.SetOperation(r.Context(), rt.operation)
@@ -121,7 +124,8 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			w.Header().Set("Cache-Control", "no-store")
 		}
 		if r.Method == http.MethodHead && op.mutates() {
-			// The mux sends HEAD where GET is served; a look at what GET would do must not do it.
+			// The mux also routes HEAD requests to GET handlers. A HEAD must not perform the change that GET
+			// performs.
 			w.Header().Set("Allow", rt.method)
 			WriteError(w, http.StatusMethodNotAllowed, "HEAD is not served here")
 			return
@@ -141,7 +145,7 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 		if rt.deprecated != nil {
 			s.NoteDeprecated(r, rt.operation)
 		}
-		if op.mutates() || rt.method == post { // what it answers depends on the body
+		if op.mutates() || rt.method == post { // the response depends on the body: no ETag
 			s.respond(rt, op, w, r)
 			return
 		}
@@ -152,7 +156,7 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 	})
 }
 
-// respond runs a route's operation and writes what it answers.
+// respond runs a route's operation and writes the response.
 func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http.Request) {
 	variables, err := s.variables(op, r)
 	if err != nil {
@@ -162,7 +166,7 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 	response := s.run(r, op, variables, s.charge)
 	s.observe(op, response)
 	if badCursor(response.Errors) {
-		// No value that says which page is an error; see pageNumbers. The request is charged already.
+		// No value of page or after is an error; see pageNumbers. The request is already charged.
 		delete(variables, "after")
 		response = s.run(r, op, variables, free)
 	}
@@ -178,9 +182,9 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 	}
 }
 
-// respondAnonymously answers a request without a token if the operation permits that and what it
-// asks for is public, or if its network has spent its budget. Otherwise it writes nothing and
-// returns false.
+// respondAnonymously responds to a request without a token if the operation permits that and the
+// requested object is public, or if the rate limit of the client's network is exceeded. Otherwise
+// it writes nothing and returns false.
 func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWriter, r *http.Request) bool {
 	caller, err := auth.From(r.Context())
 	if rt.answer.anonymous == nil || err != nil || caller.Known() {
@@ -198,7 +202,7 @@ func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWrit
 	return len(response.Errors) == 0 && rt.answer.anonymous(w, response.Data) == nil
 }
 
-// observe reports an operation that was executed.
+// observe reports an executed operation and its error codes to Observe.
 func (s *server) observe(op *operation, response *graphql.Response) {
 	if s.Observe == nil {
 		return
@@ -211,12 +215,12 @@ func (s *server) observe(op *operation, response *graphql.Response) {
 	s.Observe([]string{op.field.ObjectDefinition.Name + "." + op.field.Name}, codes)
 }
 
-// hasCode reports whether one of the errors has a code.
+// hasCode reports whether one of the errors has the code.
 func hasCode(errs gqlerror.List, code apierror.Code) bool {
 	return slices.ContainsFunc(errs, func(e *gqlerror.Error) bool { return e.Extensions["code"] == string(code) })
 }
 
-// badCursor reports whether an operation failed for its cursor.
+// badCursor reports whether an operation failed because of its cursor.
 func badCursor(errs gqlerror.List) bool {
 	return slices.ContainsFunc(errs, func(e *gqlerror.Error) bool { return e.Extensions["field"] == "after" })
 }
@@ -237,13 +241,13 @@ func (s *server) run(r *http.Request, op *operation, variables map[string]any, c
 	if response := next(ctx); response != nil {
 		return response
 	}
-	// The executor gives nothing for a client that went away, and where the time is over.
+	// The executor returns no response if the client disconnected or the timeout expired.
 	return s.executor.DispatchError(graphql.WithOperationContext(context.WithoutCancel(ctx), oc), gqlerror.List{gqlerror.Wrap(context.Cause(ctx))})
 }
 
-// charge takes the cost of an operation from the caller's budget, as GraphQL does. No operation is
-// too expensive in itself: the documents are the server's own, and lists end at 100 entries. Each
-// request is charged once.
+// charge subtracts the cost of an operation from the caller's budget, as GraphQL requests do. It
+// sets no limit per operation: the documents are the server's own, and a page has at most 100
+// entries. Each request is charged once.
 func (s *server) charge(r *http.Request, oc *graphql.OperationContext) error {
 	if s.Charge == nil {
 		return nil

@@ -2,10 +2,11 @@ package rest
 
 import "net/http"
 
-// refusal is an operation of the published interface that no route serves, and the reason.
+// refusal is an operation of the published interface that is not served, with the reason.
 type refusal struct{ method, path, reason string }
 
-// The reasons are sentences: they are shown in the guide and in the message of the 404.
+// The reasons are complete sentences: the guide shows them, and the 404 response has them as its
+// message.
 const (
 	noGroups        = "Groups and their forums are not part of this server."
 	noMessages      = "Private messages are not part of this server."
@@ -17,9 +18,9 @@ const (
 	noVerified      = "There are no verified designers on this server."
 )
 
-// unserved lists every operation of the published interface that routes lacks. Each answers 404
-// with its reason. A row is removed when its route is added: the conformance test refuses an
-// operation that is in both tables or in neither.
+// unserved lists every operation of the published interface that has no route. Each responds with
+// 404 and its reason. A row is removed when its route is added: the conformance test fails if an
+// operation is in both tables or in neither.
 var unserved = []refusal{
 	{post, "/groups", noGroups},
 	{get, "/groups/{group_id}", noGroups},
@@ -82,7 +83,7 @@ var unserved = []refusal{
 	{get, "/changelogs", noChangelogs},
 }
 
-// ServeHTTP answers 404 with the reason.
+// ServeHTTP responds with 404 and the reason.
 func (u refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	WriteError(w, http.StatusNotFound, u.reason)
 }

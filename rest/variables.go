@@ -17,9 +17,9 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// variables returns the variables of an operation from the path, the query and the body, by name:
-// the path wins over the body, the body over the query. Each becomes what its declared type wants.
-// What is absent, or null, is left out; what is unknown is not looked at.
+// variables returns the variables of an operation, read by name from the path, the query and the
+// body. The path has priority over the body, and the body over the query. Each value is converted
+// to the declared type. Missing and null values are left out, and unknown names are ignored.
 func (s *server) variables(op *operation, r *http.Request) (map[string]any, error) {
 	query := r.URL.Query()
 	given := fromQuery(query)
@@ -31,7 +31,7 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 		given[name] = value
 	}
 	variables := make(map[string]any, len(op.variables))
-	// in their order, so that the first that is wrong is always the same
+	// In declaration order, so that the same request always reports the same error first.
 	for _, v := range op.VariableDefinitions {
 		name := v.Variable
 		if value := r.PathValue(name); value != "" {
@@ -45,7 +45,7 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			variables[name] = perPage
 			continue
 		case "after":
-			if after := query.Get("after"); after != "" { // which is more precise than a number
+			if after := query.Get("after"); after != "" { // a cursor is more precise than a page number
 				variables[name] = after
 			} else if page > 1 {
 				variables[name] = graph.PageCursor(page)
@@ -54,7 +54,7 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 		}
 		value := given[name]
 		if name == "parent_id" && isZero(value) {
-			value = nil // on the wire, the parent of a comment that is not a reply
+			value = nil // in REST, 0 is the parent of a comment that is not a reply
 		}
 		if value == nil || value == "" && v.Type.NamedType != "String" {
 			if v.Type.NonNull && v.DefaultValue == nil {
@@ -73,12 +73,12 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 	return variables, nil
 }
 
-// isZero reports whether a value is the id 0.
+// isZero reports whether a value is the ID 0.
 func isZero(value any) bool { return value == "0" || value == json.Number("0") }
 
-// setLicense sets the variable of a license. Old programs send licenses that were never documented,
-// so an unknown one is no error: a new thing gets the first license of the table, and for a change
-// the variable is left out, so that the license stays.
+// setLicense sets a license variable. Old clients send licenses that were never documented, so an
+// unknown license is not an error: a new thing gets the first license of the table, and an update
+// leaves the variable out, so that the license does not change.
 func setLicense(variables map[string]any, v *ast.VariableDefinition, value any) {
 	text, _ := value.(string)
 	license, ok := wire.LicenseEnum(text)
@@ -93,7 +93,7 @@ func setLicense(variables map[string]any, v *ast.VariableDefinition, value any) 
 	}
 }
 
-// fromPath converts a segment of the path. A list is separated by commas.
+// fromPath converts a segment of the path. Commas separate the entries of a list.
 func (s *server) fromPath(v *ast.VariableDefinition, segment string) (any, error) {
 	switch {
 	case v.Type.Elem != nil:
@@ -105,20 +105,21 @@ func (s *server) fromPath(v *ast.VariableDefinition, segment string) (any, error
 	case v.Type.NamedType == "ID" && !isID(segment):
 		return nil, apierror.New(apierror.NotFound, "%s: %.60q is not an id", v.Variable, segment)
 	case v.Variable == "term":
-		return strings.ReplaceAll(segment, "+", " "), nil // as clients write it in a path, too
+		return strings.ReplaceAll(segment, "+", " "), nil // clients write a space as + in the path, too
 	case v.Type.NamedType == "DateTime":
 		return s.convert(v.Variable, segment, v.Type)
 	}
 	return segment, nil
 }
 
-// convert turns a value of a query, a form or a JSON body into one that its type takes.
+// convert converts a value from a query, a form or a JSON body to the given GraphQL type. It
+// returns BadInput if the value does not have that type.
 func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 	if t.Elem != nil {
 		list, ok := value.([]any)
 		if _, text := value.(string); !ok && !text {
 			return nil, badInput(name, "%s: want a list", name)
-		} else if text { // a query or a form that names it once
+		} else if text { // a single parameter in a query or a form
 			converted, err := s.convert(name, value, t.Elem)
 			return []any{converted}, err
 		}
@@ -183,11 +184,11 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 	return nil, fmt.Errorf("rest: %s: no conversion to %s", name, t.NamedType)
 }
 
-// jsonTexts are the parameters that are arrays on the wire and JSON texts in GraphQL.
+// jsonTexts are the parameters that are arrays in REST and JSON text in GraphQL.
 var jsonTexts = map[string]bool{"details_parts": true}
 
-// named returns the id, or the name, of an object that stands where one of these is wanted: clients
-// send back whole what they got.
+// named returns the ID or the name of an object if that is what the parameter needs. Clients send
+// back complete objects that they received earlier.
 func named(value any, wanted string) any {
 	if object, ok := value.(map[string]any); ok {
 		switch wanted {
@@ -200,7 +201,8 @@ func named(value any, wanted string) any {
 	return value
 }
 
-// convertObject keeps the keys that the type knows: clients send more than is wanted.
+// convertObject converts the keys that the input type has and ignores others, because clients send
+// more.
 func (s *server) convertObject(name string, value any, definition *ast.Definition) (any, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
@@ -223,14 +225,14 @@ func (s *server) convertObject(name string, value any, definition *ast.Definitio
 	return converted, nil
 }
 
-// enumAliases are the words of the wire that differ from the schema's by more than case.
+// enumAliases convert REST words that differ from the GraphQL enum value in more than case.
 var enumAliases = map[string]func(text string) (string, bool){
 	"License":    wire.LicenseEnum,
 	"TargetType": func(text string) (string, bool) { return "MAKE", strings.EqualFold(text, "copy") },
 }
 
-// enumFallbacks are the values that stand for words that no enum value has, because the published
-// interface is lenient about them.
+// enumFallbacks are the values used for unknown words, because the published interface accepts
+// them.
 var enumFallbacks = map[string]string{"SearchSort": "RELEVANT"}
 
 func convertEnum(name string, value any, definition *ast.Definition) (any, error) {
@@ -251,10 +253,10 @@ func convertEnum(name string, value any, definition *ast.Definition) (any, error
 	return nil, badInput(name, "%s: want one of %s", name, strings.Join(words(definition), ", "))
 }
 
-// searchSorts are the orders of a search that the published interface has. The schema has more.
+// searchSorts are the sort orders of a search in the published interface. The schema has more.
 var searchSorts = []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DESIGNS", "FOLLOWERS"}
 
-// enumNames returns the names of the values of an enum that clients of the wire can send.
+// enumNames returns the names of the enum values that REST clients can send.
 func enumNames(definition *ast.Definition) (names []string) {
 	for _, v := range definition.EnumValues {
 		if definition.Name != "SearchSort" || slices.Contains(searchSorts, v.Name) {
@@ -264,7 +266,7 @@ func enumNames(definition *ast.Definition) (names []string) {
 	return names
 }
 
-// isID reports whether text is an id as this server writes them.
+// isID reports whether text is an ID in its canonical decimal form.
 func isID(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == text

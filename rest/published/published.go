@@ -1,5 +1,5 @@
-// Package published holds the published interface that the REST API is compatible with, as two
-// tables, and checks answers against it. It is for tests.
+// Package published contains the published interface that the REST API is compatible with, as two
+// tables, and checks responses against it. Only tests use it.
 package published
 
 import (
@@ -20,15 +20,15 @@ var fieldsTable string
 
 // Operation is an operation of the published interface.
 type Operation struct {
-	Method, Path string   // the path without a query and without a slash at its end
-	Query        string   // the query that chooses this row, such as type=users; often ""
-	Parameters   []string // such as path:thing_id!:integer
-	Response     string   // the type of the body of a 200, "" if there is none
+	Method, Path string   // the path without a query and without a trailing slash
+	Query        string   // the query that selects this row, such as type=users; often ""
+	Parameters   []string // for example path:thing_id!:integer
+	Response     string   // the type of the body of a 200, or "" if it has none
 }
 
 var parameter = regexp.MustCompile(`\{\w+\}`)
 
-// Shape returns a method and a path in which the names of parameters do not matter.
+// Shape returns a method and a path with the names of path parameters removed.
 func Shape(method, path string) string {
 	return method + " " + parameter.ReplaceAllString(path, "{}")
 }
@@ -46,8 +46,8 @@ func Operations() (all []Operation) {
 	return all
 }
 
-// Response returns the type of a successful response to a request, "" if the table has none. The
-// path is that of an operation, with names in place of parameters.
+// Response returns the type of the body of a successful response, or "" if the table has none. The
+// path is the path of an operation, with the names of its parameters.
 func Response(method, path string, query url.Values) string {
 	shape := Shape(method, path)
 	if shape == "GET /search" {
@@ -66,7 +66,7 @@ func Response(method, path string, query url.Values) string {
 	return ""
 }
 
-// responses are the operations by shape, those that a query chooses first.
+// responses returns the operations by shape. Operations that a query selects come first.
 var responses = sync.OnceValue(func() map[string][]Operation {
 	all := make(map[string][]Operation)
 	for _, op := range Operations() {
@@ -80,10 +80,10 @@ var responses = sync.OnceValue(func() map[string][]Operation {
 	return all
 })
 
-// statuses are the statuses of errors at the end of the column of responses.
+// statuses matches the error statuses at the end of the response column.
 var statuses = regexp.MustCompile(`( [45]\d\d)+$`)
 
-// rows returns the cells of a table without its first line.
+// rows returns the cells of a table without its header line.
 func rows(table string) (all [][]string) {
 	for line := range strings.Lines(table) {
 		all = append(all, strings.Split(strings.TrimRight(line, "\n"), "\t"))
@@ -96,7 +96,7 @@ type field struct {
 	required, nullable bool
 }
 
-// schemas are the fields of each schema by name.
+// schemas has the fields of each schema by name.
 var schemas = func() map[string]map[string]field {
 	all := make(map[string]map[string]field)
 	for _, cells := range rows(fieldsTable) {
@@ -108,8 +108,8 @@ var schemas = func() map[string]map[string]field {
 	return all
 }()
 
-// Check returns what is wrong with a decoded JSON value as one of the published type. Fields that
-// the type does not name are allowed.
+// Check returns the differences between a decoded JSON value and the published type. Fields that
+// the type does not have are allowed.
 func Check(value any, of string) (faults []string) {
 	return check("", value, of)
 }
@@ -179,8 +179,8 @@ var dateTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(Z|[+-]\d\d:\d
 func checkFields(at string, object map[string]any, schema string) (faults []string) {
 	for name, f := range schemas[schema] {
 		v, has := object[name]
-		// The one exemption: the thing of a make whose thing was deleted is an empty object. Clients
-		// that were generated from the interface take neither null there nor a missing field.
+		// The one exception: if the thing of a make was deleted, the thing is an empty object. Clients
+		// generated from the published interface accept neither null nor a missing field.
 		if empty, is := v.(map[string]any); schema == "CopySchema" && name == "thing" && is && len(empty) == 0 {
 			continue
 		}
@@ -197,7 +197,7 @@ func checkFields(at string, object map[string]any, schema string) (faults []stri
 	return faults
 }
 
-// split cuts a type at a separator that is not within brackets.
+// split splits a type at the separators that are not within brackets.
 func split(of string, separator rune) (parts []string) {
 	depth, start := 0, 0
 	for i, c := range of {

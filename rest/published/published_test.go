@@ -10,7 +10,7 @@ func TestTables(t *testing.T) {
 	for _, schema := range schemas {
 		fields += len(schema)
 	}
-	// UserSummarySchema is in the table twice, so some of its 440 rows are about the same field.
+	// UserSummarySchema is in the table twice, so some of the 440 rows describe the same field.
 	if n := len(Operations()); n != 176 || fields < 400 {
 		t.Errorf("read %d operations and %d fields, want 176 and more than 400", n, fields)
 	}

@@ -17,7 +17,7 @@ type CategorySchema struct {
 	ThingsURL    string            `json:"things_url"`
 	Thumbnail    string            `json:"thumbnail"`
 	PreviewImage string            `json:"preview_image"`
-	Children     []*CategorySchema `json:"children,omitzero"` // if they are asked for
+	Children     []*CategorySchema `json:"children,omitzero"` // if requested
 }
 
 // Complete implements [Completer].
@@ -55,13 +55,14 @@ type CollectionSchema struct {
 	Newest   *newestThing   `json:"newest,omitempty"`
 }
 
-// featuredThing is the thing that was chosen to stand for a collection.
+// featuredThing is the thing that the owner chose to represent a collection.
 type featuredThing struct {
 	ID    ID       `json:"id"`
 	Image *Picture `json:"image"`
 }
 
-// newestThing is the thing that was added to a collection last, which stands for it otherwise.
+// newestThing is the thing that was added to a collection last. It represents a collection without
+// a featured thing.
 type newestThing struct {
 	Nodes []struct {
 		Image *Picture `json:"image"`
@@ -116,7 +117,7 @@ type SearchSchema struct {
 	Info *PageEnd `json:"info,omitempty"` // input only: cleared by Extent
 }
 
-// PageEnd is the end of a page: its cursor, and whether another page follows.
+// PageEnd is the cursor at the end of a page, and whether another page follows.
 type PageEnd struct {
 	EndCursor   string `json:"endCursor"`
 	HasNextPage bool   `json:"hasNextPage"`
@@ -125,7 +126,7 @@ type PageEnd struct {
 // Hit is a search hit: a thing, a copy, a user or a collection (see HitSchemas).
 type Hit struct{ Completer }
 
-// HitSchemas makes the wire struct of a hit from its GraphQL type name.
+// HitSchemas create the wire struct of a hit by its GraphQL type name.
 var HitSchemas = map[string]func() Completer{
 	"Thing":      func() Completer { return new(ShortThingSchema) },
 	"Make":       func() Completer { return new(CopySchema) },
@@ -133,7 +134,7 @@ var HitSchemas = map[string]func() Completer{
 	"Collection": func() Completer { return new(CollectionSchema) },
 }
 
-// UnmarshalJSON reads a hit by its __typename.
+// UnmarshalJSON reads a hit into the struct for its __typename.
 func (h *Hit) UnmarshalJSON(b []byte) error {
 	var of struct {
 		Type string `json:"__typename"`
@@ -152,7 +153,7 @@ func (h *Hit) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes the wire struct of the hit.
 func (h Hit) MarshalJSON() ([]byte, error) { return h.AppendJSON(nil) }
 
-// AppendJSON appends the same.
+// AppendJSON appends the same encoding as MarshalJSON to b.
 func (h Hit) AppendJSON(b []byte) ([]byte, error) { return structjson.Append(b, h.Completer) }
 
 // Extent returns the length of the whole list and the end of this page, and clears Info.

@@ -75,14 +75,14 @@ func (c *CommentSchema) Complete(a urls.Builder) {
 	c.Target, c.Parent, c.ReplyCount = nil, nil, 0
 }
 
-// ThreadedSchema groups comments by the id of their parent ("0" for root comments), with their
-// authors by id.
+// ThreadedSchema groups comments by the ID of their parent ("0" for root comments). Users has the
+// authors by ID.
 type ThreadedSchema struct {
 	Comments map[string][]*CommentSchema `json:"comments"`
 	Users    map[string]*UserSummary     `json:"users"`
 }
 
-// Threaded groups comments, already completed, by parent.
+// Threaded groups comments by parent. The comments must be completed already.
 func Threaded(comments []*CommentSchema) *ThreadedSchema {
 	t := &ThreadedSchema{make(map[string][]*CommentSchema), make(map[string]*UserSummary)}
 	for _, c := range comments {

@@ -5,7 +5,7 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// CopySchema is a make. The wire calls makes copies.
+// CopySchema is a make. REST calls makes copies.
 type CopySchema struct {
 	ID               ID           `json:"id"`
 	URL              string       `json:"url"`
@@ -39,13 +39,13 @@ type CopySchema struct {
 // CopiedThing is the thing of a make, or an empty object if the thing was deleted.
 type CopiedThing struct{ *ShortThingSchema }
 
-// UnmarshalJSON reads a thing, or null.
+// UnmarshalJSON reads a thing or null.
 func (t *CopiedThing) UnmarshalJSON(b []byte) error { return structjson.Decode(b, &t.ShortThingSchema) }
 
 // MarshalJSON writes the thing, or an empty object.
 func (t CopiedThing) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-// AppendJSON appends the same.
+// AppendJSON appends the same encoding as MarshalJSON to b.
 func (t CopiedThing) AppendJSON(b []byte) ([]byte, error) {
 	if t.ShortThingSchema == nil {
 		return append(b, "{}"...), nil

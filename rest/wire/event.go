@@ -6,7 +6,7 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// EventSchema is a notification. The wire calls notifications events.
+// EventSchema is a notification. REST calls notifications events.
 type EventSchema struct {
 	ID      ID            `json:"id"`
 	Type    int           `json:"type"` // see eventTypes
@@ -21,12 +21,12 @@ type EventSchema struct {
 	Target *eventTarget `json:"target,omitempty"`
 }
 
-// eventTypes are the kinds of notifications by their number on the wire, from 1. The published
-// interface does not say which number means what. New kinds are added at the end; 0 is a kind
-// without a number.
+// eventTypes are the kinds of notifications. The number of a kind in REST is its position, starting
+// at 1. The published interface does not define the numbers. New kinds are added at the end; 0 is a
+// kind without a number.
 var eventTypes = []string{"COMMENT", "REPLY", "LIKE", "MAKE", "FOLLOW", "REMIX", "MODERATION", "PROCESSING_FAILED"}
 
-// EventObject is what a notification is about, or who caused it.
+// EventObject is the subject of a notification, or the user who caused it.
 type EventObject struct {
 	Thumbnail    string        `json:"thumbnail"`
 	ThingsURL    string        `json:"things_url"`
@@ -63,26 +63,26 @@ type CountSchema struct {
 	Count int `json:"count"`
 }
 
-// IDsSchema is the things that an operation was about.
+// IDsSchema has the IDs of the things that an operation affected or lists.
 type IDsSchema struct {
 	IDs []ID `json:"ids"`
 }
 
-// WatchedSchema answers an operation that changes a watch.
+// WatchedSchema is the response to an operation that changes a watch.
 type WatchedSchema struct {
 	IsWatched bool `json:"is_watched"`
 }
 
-// LikedSchema answers an operation that changes a like.
+// LikedSchema is the response to an operation that changes a like.
 type LikedSchema struct {
 	IsLiked bool `json:"is_liked"`
 }
 
-// StatsSchema is what happened on a day. Views are not counted by this server.
+// StatsSchema has the statistics of one day. This server does not count views.
 type StatsSchema struct {
 	Day         string `json:"day"`
 	UserID      ID     `json:"user_id"`
-	ThingID     *ID    `json:"thing_id,omitzero"` // only by thing
+	ThingID     *ID    `json:"thing_id,omitzero"` // only in statistics by thing
 	Views       int    `json:"views"`
 	Downloads   int    `json:"downloads"`
 	Likes       int    `json:"likes"`
@@ -93,7 +93,7 @@ type StatsSchema struct {
 	Derivatives int    `json:"derivatives"`
 }
 
-// ProgramsSchema is the list of slicing programs, which is empty.
+// ProgramsSchema is the list of slicing programs, which is always empty.
 type ProgramsSchema struct {
 	Count    int   `json:"count"`
 	Programs []any `json:"programs"`

@@ -56,7 +56,7 @@ type rendering struct {
 	URL string `json:"url"`
 }
 
-// Picture is an image as GraphQL answers it.
+// Picture is an image as GraphQL returns it.
 type Picture struct {
 	ID        ID         `json:"id"`
 	Name      string     `json:"name"`
@@ -71,7 +71,7 @@ const (
 	featuredSize  = "preview_featured"
 )
 
-// in returns the URL of the picture in a size, or of the original if no sizes were made yet.
+// in returns the URL of the image in a size, or of the original if it has no scaled sizes yet.
 func (p *Picture) in(size string) string {
 	if p.Rendering == nil {
 		return p.URL
@@ -79,7 +79,7 @@ func (p *Picture) in(size string) string {
 	return urls.Sized(p.Rendering.URL, size)
 }
 
-// AllSizes returns every size of the picture, in the documented order.
+// AllSizes returns every size of the image, in the documented order.
 func (p *Picture) AllSizes() []ImageSize {
 	all := make([]ImageSize, len(thumbnail.Sizes))
 	for i, size := range thumbnail.Sizes {
@@ -88,17 +88,17 @@ func (p *Picture) AllSizes() []ImageSize {
 	return all
 }
 
-// Summary returns the picture as the wire shows it. Its URL needs no token.
+// Summary returns the image in its REST form. Its URL needs no token.
 func (p *Picture) Summary() *ImageSummary {
 	return &ImageSummary{ID: p.ID, URL: p.URL, Name: p.Name, Sizes: p.AllSizes(), Added: p.Added}
 }
 
-// thumbnail returns the URL of the thumbnail, or of the placeholder of a kind.
+// thumbnail returns the URL of the thumbnail, or of the placeholder for the kind if p is nil.
 func (p *Picture) thumbnail(a urls.Builder, kind string) string {
 	return p.shown(a, kind, thumbnailSize)
 }
 
-// preview returns the URL of the preview, or of the placeholder of a kind.
+// preview returns the URL of the preview, or of the placeholder for the kind if p is nil.
 func (p *Picture) preview(a urls.Builder, kind string) string { return p.shown(a, kind, previewSize) }
 
 func (p *Picture) shown(a urls.Builder, kind, size string) string {
@@ -132,18 +132,18 @@ type ImageSchema struct {
 	Sizes []ImageSize `json:"sizes"`
 }
 
-// IDSchema is the answer of an upload.
+// IDSchema is the response to an upload.
 type IDSchema struct {
 	ID ID `json:"id"`
 }
 
-// FormSchema is an upload form: the URL to post it to, and its fields.
+// FormSchema is an upload form: the URL to post it to and its fields.
 type FormSchema struct {
 	Action string     `json:"action"`
 	Fields FormFields `json:"fields"`
 }
 
-// FormFields is a list of fields in GraphQL and an object on the wire.
+// FormFields are a list in GraphQL and an object in REST.
 type FormFields struct {
 	AWSAccessKeyID     string `json:"AWSAccessKeyId"`
 	Bucket             string `json:"bucket"`
@@ -156,7 +156,7 @@ type FormFields struct {
 	ContentDisposition string `json:"Content-Disposition"`
 }
 
-// UnmarshalJSON reads the list.
+// UnmarshalJSON reads the list of fields.
 func (f *FormFields) UnmarshalJSON(b []byte) error {
 	var list []struct{ Name, Value string }
 	if err := json.Unmarshal(b, &list); err != nil {

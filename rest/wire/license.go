@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// Licenses maps the license enum of GraphQL to its names on the wire: requests carry the code,
-// answers the long name.
+// Licenses maps the GraphQL license enum to its REST names: requests have the code, responses the
+// long name.
 var Licenses = []struct{ Enum, Code, Name string }{
 	{"CC", "cc", "Creative Commons - Attribution"},
 	{"CC_SA", "cc-sa", "Creative Commons - Attribution - Share Alike"},
@@ -21,10 +21,10 @@ var Licenses = []struct{ Enum, Code, Name string }{
 	{"BSD", "bsd", "BSD License"},
 }
 
-// License is an enum in GraphQL and the long name on the wire.
+// License is an enum in GraphQL and the long name in REST.
 type License string
 
-// UnmarshalJSON reads the enum.
+// UnmarshalJSON reads the enum value.
 func (l *License) UnmarshalJSON(b []byte) error {
 	var enum string
 	err := json.Unmarshal(b, &enum)
@@ -37,7 +37,7 @@ func (l *License) UnmarshalJSON(b []byte) error {
 }
 
 // LikelyLicense returns the enum value of the license that a client which does not know the codes
-// most probably means: gpl3 is a GPL and cc-by-sa-4.0 is Attribution - Share Alike.
+// most probably means: gpl3 is GPL, and cc-by-sa-4.0 is Attribution - Share Alike.
 func LikelyLicense(text string) (string, bool) {
 	letters := strings.ToLower(strings.Map(func(r rune) rune {
 		if r == '0' || unicode.IsLetter(r) {

@@ -9,7 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// ThingSchema is a thing. Fields that this server does not store carry their empty value.
+// ThingSchema is a thing. Fields that this server does not store have their empty value.
 type ThingSchema struct {
 	ID               ID                `json:"id"`
 	Name             string            `json:"name"`
@@ -77,16 +77,16 @@ type ThingSchema struct {
 	AncestorList *ancestorList `json:"ancestor_list,omitempty"`
 }
 
-// takedown is the decision of a moderator to hide a thing. Its owner and moderators see it.
+// takedown is the decision of a moderator to hide a thing. Its creator and moderators see it.
 type takedown struct {
 	Reason string `json:"reason"`
 }
 
-// Parts is a list of objects that the server stores and does not interpret. It is the text of a
-// JSON array in GraphQL.
+// Parts is a list of objects that the server stores and does not interpret. In GraphQL it is the
+// text of a JSON array.
 type Parts string
 
-// UnmarshalJSON reads the text.
+// UnmarshalJSON reads the text of the array.
 func (p *Parts) UnmarshalJSON(b []byte) error {
 	var text string
 	err := json.Unmarshal(b, &text)
@@ -242,8 +242,8 @@ func (t *ShortThingSchema) Complete(a urls.Builder) {
 	t.Image, t.Category = nil, nil
 }
 
-// FullThingSchema is a thing in a list of whole things. It has the fields of ShortThingSchema as
-// well, because some clients expect one in these lists and some the other.
+// FullThingSchema is a thing in a list of complete things. It also has the fields of
+// ShortThingSchema, because some clients expect one type in these lists and some the other.
 type FullThingSchema struct {
 	ThingSchema
 	CreatedAt    Time   `json:"created_at"`

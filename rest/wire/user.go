@@ -47,13 +47,13 @@ func orPicture(a urls.Builder, url string) string {
 	return url
 }
 
-// UserSchema is a user's profile. Fields that this server does not store carry their empty value.
+// UserSchema is a user's profile. Fields that this server does not store have their empty value.
 type UserSchema struct {
 	ID               ID       `json:"id"`
 	Name             string   `json:"name"`
 	FirstName        string   `json:"first_name"`
 	LastName         string   `json:"last_name"`
-	Email            *string  `json:"email,omitzero"` // the caller's own
+	Email            *string  `json:"email,omitzero"` // only for the caller's own profile
 	URL              string   `json:"url"`
 	PublicURL        string   `json:"public_url"`
 	Thumbnail        string   `json:"thumbnail"`
@@ -68,7 +68,7 @@ type UserSchema struct {
 	ThingsURL        string   `json:"things_url"`
 	CopiesURL        string   `json:"copies_url"`
 	LikesURL         string   `json:"likes_url"`
-	DefaultLicense   *License `json:"default_license,omitzero"` // the caller's own
+	DefaultLicense   *License `json:"default_license,omitzero"` // only for the caller's own profile
 	Printers         []any    `json:"printers"`
 	Programs         []any    `json:"programs"`
 	Types            []any    `json:"types"`

@@ -1,5 +1,5 @@
-// Package wire holds the structs of the REST API. Each one decodes what a stored GraphQL document
-// answers and encodes what legacy clients expect.
+// Package wire contains the structs of the REST API. Each struct decodes the result of a stored
+// GraphQL document and encodes the JSON that legacy clients expect.
 package wire
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// Completer is a wire struct that adds what only the wire needs, such as URLs and constants, after
-// it was decoded.
+// Completer is a wire struct that sets the fields which GraphQL does not return, such as URLs and
+// constants, after it was decoded.
 type Completer interface{ Complete(a urls.Builder) }
 
-// Extent is the length of a list and the end of one page of it.
+// Extent is the length of a list and the position where one page of it ends.
 type Extent struct {
 	Total int
 	Info  PageEnd
 }
 
-// ID is a string in GraphQL and an integer on the wire.
+// ID is a string in GraphQL and an integer in REST.
 type ID int64
 
 // UnmarshalJSON reads a decimal string.
@@ -35,7 +35,7 @@ func (id *ID) UnmarshalJSON(b []byte) error {
 
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
 
-// Flag is a boolean in GraphQL, or the state of publication, and 0 or 1 on the wire.
+// Flag is a boolean or a publication state in GraphQL, and 0 or 1 in REST.
 type Flag int
 
 // UnmarshalJSON reads true, or "PUBLISHED", as 1 and anything else as 0.
@@ -47,20 +47,20 @@ func (f *Flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// TargetID is the type and the id of the target of a comment.
+// TargetID is the type and the ID of the target of a comment.
 type TargetID struct {
 	Type string `json:"__typename"`
 	ID   ID     `json:"id"`
 }
 
-// Time is RFC 3339 in GraphQL. The wire has no fractions and a numeric offset, because clients
-// parse it with fixed patterns.
+// Time is RFC 3339 in GraphQL. In REST it has no fractional seconds and a numeric offset, because
+// clients parse it with fixed patterns.
 type Time struct{ time.Time }
 
-// MarshalJSON writes 2015-04-09T12:55:22+00:00.
+// MarshalJSON writes the form 2015-04-09T12:55:22+00:00.
 func (t Time) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-// AppendJSON appends the same.
+// AppendJSON appends the same encoding as MarshalJSON to b.
 func (t Time) AppendJSON(b []byte) ([]byte, error) {
 	return t.UTC().AppendFormat(b, `"2006-01-02T15:04:05-07:00"`), nil
 }
@@ -68,34 +68,34 @@ func (t Time) AppendJSON(b []byte) ([]byte, error) {
 // FileTime is the date format that only FileSchema uses.
 type FileTime struct{ time.Time }
 
-// MarshalJSON writes 2015-04-09 12:55:22.
+// MarshalJSON writes the form 2015-04-09 12:55:22.
 func (t FileTime) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
-// AppendJSON appends the same.
+// AppendJSON appends the same encoding as MarshalJSON to b.
 func (t FileTime) AppendJSON(b []byte) ([]byte, error) {
 	return t.UTC().AppendFormat(b, `"`+time.DateTime+`"`), nil
 }
 
-// Hash is hex in GraphQL and base64 on the wire.
+// Hash is hexadecimal in GraphQL and base64 in REST.
 type Hash string
 
-// UnmarshalJSON reads hex.
+// UnmarshalJSON reads a hexadecimal string.
 func (h *Hash) UnmarshalJSON(b []byte) error {
 	raw, err := hex.DecodeString(strings.Trim(string(b), `"`))
 	*h = Hash(base64.StdEncoding.EncodeToString(raw))
 	return err
 }
 
-// OKSchema is the answer of an action that succeeded.
+// OKSchema is the response to a successful action.
 type OKSchema struct{}
 
 // MarshalJSON writes {"ok":"ok"}.
 func (OKSchema) MarshalJSON() ([]byte, error) { return []byte(`{"ok":"ok"}`), nil }
 
-// UnmarshalJSON reads nothing.
+// UnmarshalJSON ignores its input.
 func (*OKSchema) UnmarshalJSON([]byte) error { return nil }
 
-// ErrorSchema is the body of every error. Some clients compare Error with the words of the HTTP
+// ErrorSchema is the body of every error. Some clients compare Error with the text of the HTTP
 // status, so the explanation is in Message.
 type ErrorSchema struct {
 	Error   string   `json:"error"`
