@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// continueExtension is the request extension by which a client asks for the remaining mutations of
-// a request to run after one has failed.
+// continueExtension is the request extension that makes the server run the remaining mutations of a
+// request after one has failed.
 const continueExtension = "continueOnError"
 
 // errSkipped is the error of a mutation that did not run.
@@ -21,9 +21,9 @@ var errSkipped = &apierror.Error{
 	Message: "not executed, because an earlier mutation of the request failed",
 }
 
-// authorize implements @auth. Without a token, queries may read what is public if the operator
-// permits it. Mutations after one that failed are skipped unless the client asks otherwise, because
-// they usually depend on it.
+// authorize implements @auth. Without a token, queries can read public data if the operator permits
+// it. After a failed mutation, the following mutations of the request are skipped with Conflict
+// unless the client set continueOnError, because they usually depend on the failed one.
 func (r *Resolver) authorize(ctx context.Context, _ any, next graphql.Resolver, scope auth.Scope) (any, error) {
 	if scope == auth.Read && r.readsAnonymously(ctx) {
 		return next(ctx)
@@ -42,8 +42,8 @@ func (r *Resolver) authorize(ctx context.Context, _ any, next graphql.Resolver, 
 	return next(ctx)
 }
 
-// checkPayload returns an error if a mutation by a token without the scope read selects lists of
-// the catalogue in its payload.
+// checkPayload returns Forbidden if a mutation's token lacks the scope read and the payload selects
+// a connection or another list of the catalogue.
 func checkPayload(ctx context.Context, fc *graphql.FieldContext) error {
 	if caller(ctx).Scopes.Has(auth.Read) {
 		return nil
@@ -54,8 +54,8 @@ func checkPayload(ctx context.Context, fc *graphql.FieldContext) error {
 	return nil
 }
 
-// readsAnonymously reports whether the operation is a query without a token on a server that
-// permits anonymous reading. A token that is invalid is an error and not ignored.
+// readsAnonymously reports whether the operation is a query without a token and anonymous reads are
+// permitted. An invalid token is an error; it is not ignored.
 func (r *Resolver) readsAnonymously(ctx context.Context) bool {
 	permitted := r.AnonymousRead || ctx.Value(anonymousKey{}) != nil
 	if !permitted || graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
@@ -67,22 +67,22 @@ func (r *Resolver) readsAnonymously(ctx context.Context) bool {
 
 type anonymousKey struct{}
 
-// PermitAnonymous returns a context in which a query without a token reads what is public, even if
+// PermitAnonymous returns a context in which a query without a token can read public data, even if
 // the operator does not permit that in general. It is for operations that must work without a
 // token.
 func PermitAnonymous(ctx context.Context) context.Context {
 	return context.WithValue(ctx, anonymousKey{}, true)
 }
 
-// firstList returns the first field, as Type.field, that leads from the objects of a payload to a
-// list of the catalogue, "" if there is none.
+// firstList returns the first field in the selection, as Type.field, that returns a list of the
+// catalogue, or "" if there is none.
 func firstList(selected ast.SelectionSet) string {
 	for _, selection := range selected {
 		list := ""
 		switch s := selection.(type) {
 		case *ast.Field:
 			named := s.Definition.Type.Name()
-			// which writers of a thing name themselves
+			// Ancestors are allowed: the creator of a thing sets them.
 			isList := strings.HasSuffix(named, "Connection") && s.Name != "ancestors"
 			if isList || s.Definition.Type.Elem != nil && named == s.ObjectDefinition.Name {
 				return s.ObjectDefinition.Name + "." + s.Name
@@ -100,7 +100,7 @@ func firstList(selected ast.SelectionSet) string {
 	return ""
 }
 
-// caller returns the caller of the request, which is nobody where @auth does not require one.
+// caller returns the caller of the request. It is the zero Caller if the request has no token.
 func caller(ctx context.Context) auth.Caller {
 	c, _ := auth.From(ctx)
 	return c

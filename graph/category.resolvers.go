@@ -36,7 +36,7 @@ func (r *queryResolver) Category(ctx context.Context, slug string) (*models.Cate
 	}
 	c, err := categories.BySlug(slug)
 	if err == nil {
-		batch.Split(batch.FromContext(ctx), c) // else its things are read for all categories
+		batch.Split(batch.FromContext(ctx), c) // otherwise its things would be read for all categories
 	}
 	return c, err
 }

@@ -39,15 +39,14 @@ type countKey struct{ name string }
 // joinedPages reads pages of lists together with their nodes.
 type joinedPages[V any] func(ctx context.Context, list models.List, parents []int64, part models.Slice) (map[int64]models.JoinedPage[V], error)
 
-// maxJoined is the maximum size of a part of a list without an owner that is read together with its
-// nodes.
+// maxJoined is the maximum size of a page of a top-level list that is read together with its nodes.
 const maxJoined = 24
 
 // connect returns a page of the list that belongs to owner. One statement reads the pages of all
-// owners in the batch, and another one all nodes on them. Where joined is given, one statement
-// reads both, except for long parts of lists that belong to no object and have no name, whose nodes
-// are read by a prepared statement. name identifies the list among those of owners of that type;
-// its cursors contain it.
+// owners in the batch, and a second statement reads all nodes on them. If joined is given, one
+// statement reads both, except for pages longer than maxJoined of top-level lists without a
+// list.Name: a prepared statement reads their nodes. name identifies the list among the lists of
+// owners of that type, and is part of its cursors.
 func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64,
 	nodes *batch.Loader[V], as func(V) N, joined ...joinedPages[V],
@@ -67,8 +66,8 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	}
 	_, isRoot := any(owner).(*root)
 	worthJoining := (selected["nodes"] || selected["edges"]) && (!isRoot || max(part.First, part.Last) <= maxJoined)
-	// A list with a name is always read with its nodes: fields that select the nodes of a page and
-	// fields that select only its pageInfo, as the deprecated listings do, then share a statement.
+	// A list with a name is always read with its nodes, so that fields that select the nodes of a page
+	// and fields that select only its pageInfo, as the deprecated listings do, share a statement.
 	if len(joined) > 0 && (list.Name != "" || worthJoining) {
 		pages, err := batch.Once(ctx, owners, joinedKey{keyOf(name, part)}, id, func(ctx context.Context, ids []int64) (map[int64]models.JoinedPage[V], error) {
 			pages, err := joined[0](ctx, list, ids, part)
@@ -105,7 +104,7 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	return connection[V, N, E](name, part, page, values, as, count), nil
 }
 
-// connection returns a page with its nodes.
+// connection returns a page as a connection.
 func connection[V comparable, N any, E model.EdgeOf[N]](
 	name string, part models.Slice, page models.Page, values []V, as func(V) N, count func(context.Context) (int64, error),
 ) *model.Connection[N, E] {
@@ -133,7 +132,7 @@ func connection[V comparable, N any, E model.EdgeOf[N]](
 func same[V any](v V) V { return v }
 
 // selectedFields returns the fields that the operation selects on the connection being resolved.
-// Fields that read a list but do not return a connection use its nodes.
+// Other fields that read a list return its nodes, so the result for them is "nodes".
 func selectedFields(ctx context.Context) map[string]bool {
 	connection := graphql.GetFieldContext(ctx).Field.Definition.Type.Name()
 	if !strings.HasSuffix(connection, "Connection") {
@@ -158,7 +157,7 @@ func pageInfo(list string, part models.Slice, page models.Page) *model.PageInfo 
 	return info
 }
 
-// root is the owner of the lists that belong to no object.
+// root is the owner of top-level lists, which belong to no object.
 type root struct{ _ byte }
 
 func rootID(*root) int64 { return 1 }

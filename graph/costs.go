@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// listLengths holds the longest list that a field without a connection can return: a fixed number,
-// or the name of the argument that bounds it. Connections are bounded by first and last.
+// listLengths has the maximum length of each list that is not a connection: a fixed number, or the
+// name of the argument that limits it. Connections are limited by first and last.
 var listLengths = map[string]listLength{
 	"Query.featured":        {argument: "perPage"},
 	"Query.newest":          {argument: "perPage"},
@@ -41,10 +41,10 @@ type listLength struct {
 	argument string
 }
 
-// ownCosts holds the costs of fields that are not 1. A unit is about 0.04 ms of processor time at
-// most, and 10 KiB of memory. `bench -only amplification-sqlite` measures them.
+// ownCosts has the costs of fields that do not cost 1. One unit is at most about 0.04 ms of CPU
+// time and 10 KiB of memory, measured by `bench -only amplification-sqlite`.
 var ownCosts = map[string]int{
-	// Long texts have up to 256 KiB, and their HTML 320 KiB.
+	// Long texts have up to 256 KiB, and their HTML up to 320 KiB.
 	"Thing.description":          50,
 	"Thing.instructions":         50,
 	"Make.description":           50,
@@ -69,13 +69,13 @@ var ownCosts = map[string]int{
 	"Query.category":   20,
 	"Query.me":         10,
 	"Query.webhook":    10,
-	// These take statements of their own.
+	// These need statements of their own.
 	"Query.makes":                  40,
 	"Query.comments":               40,
 	"User.usage":                   30,
 	"User.unreadNotificationCount": 20,
-	"User.feed":                    300, // what all followed users published is sorted
-	// These read much of the database for each object.
+	"User.feed":                    300, // sorts everything that the followed users published
+	// These read a large part of the database for each object.
 	"Query.randomThings":      150,
 	"Query.categories":        30,
 	"Thing.popularity":        50,
@@ -86,25 +86,25 @@ var ownCosts = map[string]int{
 	"User.recommendedThings":  3_000,
 	"User.recommendedTags":    500,
 	"User.downloadedThings":   600,
-	"User.likedThingIds":      1_000, // 10,000 ids
+	"User.likedThingIds":      1_000, // 10,000 IDs
 	"User.collectedThingIds":  1_000,
 	"User.stats":              1_000,
 	"SearchEdge.highlights":   5,
-	"SearchConnection.facets": 4_000, // counts up to five results: facets ignore their own lists
+	"SearchConnection.facets": 4_000, // up to five counts: each facet ignores its own filter
 }
 
 const (
-	connectionCost  = 10    // of a page, besides its entries
-	totalCountCost  = 60    // of counting a list
-	searchWordCost  = 100   // of each word that is searched for, in the list and in its count
-	maxSearchWords  = 10    // that a search uses
-	filterCost      = 500   // of a list of which entries are chosen by a filter
-	modelFilterCost = 2_000 // of conditions on the models of things, in addition
-	rowsPerCost     = 70    // rows that are passed over before a numbered page
-	markdownPerCost = 40    // bytes of Markdown that are rendered
+	connectionCost  = 10    // a page, without its entries
+	totalCountCost  = 60    // counting a list
+	searchWordCost  = 100   // each search word, in the list and in its count
+	maxSearchWords  = 10    // used by a search
+	filterCost      = 500   // a list with a filter
+	modelFilterCost = 2_000 // filter conditions on model files, in addition
+	rowsPerCost     = 70    // rows skipped before a numbered page, per unit
+	markdownPerCost = 40    // bytes of rendered Markdown, per unit
 )
 
-// fieldCost implements graphqlhttp.FieldCost: a list costs as much as it can hold.
+// fieldCost implements graphqlhttp.FieldCost. A list is charged for its maximum length.
 func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	cost := graphqlhttp.Cost{Own: max(ownCosts[field], 1), Entries: 1}
 	switch field {
@@ -133,7 +133,7 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	case ok:
 		cost.Entries = length.fixed
 	case isConnection(field):
-		// The longer of first and last; only one of them is valid.
+		// first or last, whichever is given; giving both is invalid.
 		cost.Own += connectionCost
 		cost.Entries = defaultFirst
 		for _, name := range []string{"first", "last"} {
@@ -164,7 +164,7 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	return cost
 }
 
-// searchCost returns the cost of looking up the words of a search.
+// searchCost returns the cost of looking up the search words.
 func searchCost(arguments map[string]any) int {
 	query, _ := arguments["query"].(string)
 	return searchWordCost * min(len(tokenize.Query(query)), maxSearchWords)
@@ -181,7 +181,8 @@ func isConnection(field string) bool {
 	return f != nil && strings.HasSuffix(f.Type.Name(), "Connection")
 }
 
-// intArgument returns an argument that has not been validated.
+// intArgument returns an integer argument that has not been validated, or otherwise if it is not an
+// integer.
 func intArgument(arguments map[string]any, name string, otherwise int) int {
 	switch n := arguments[name].(type) {
 	case int64:
@@ -192,7 +193,7 @@ func intArgument(arguments map[string]any, name string, otherwise int) int {
 		if i, err := strconv.Atoi(n.String()); err == nil {
 			return i
 		}
-	case string: // which the Int scalar accepts
+	case string: // the Int scalar accepts strings
 		if i, err := strconv.Atoi(n); err == nil {
 			return i
 		}

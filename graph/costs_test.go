@@ -22,7 +22,7 @@ func costOf(t *testing.T, text string, variables map[string]any) int {
 	return costsOf(t, text, variables)[0]
 }
 
-// costsOf returns the cost of an operation with each of some variables in turn.
+// costsOf returns the cost of an operation with each of the variable sets, in order.
 func costsOf(t *testing.T, text string, variables ...map[string]any) (got []int) {
 	t.Helper()
 	g := New(nil)
@@ -47,8 +47,8 @@ func costsOf(t *testing.T, text string, variables ...map[string]any) (got []int)
 	return got
 }
 
-// TestCostsOfVariables checks that what is remembered of an operation does not depend on the
-// variables of its first request, wherever in the operation they are used.
+// TestCostsOfVariables checks that the cached cost of an operation does not depend on the variables
+// of its first request, wherever they are used in the operation.
 func TestCostsOfVariables(t *testing.T) {
 	few, many := map[string]any{"n": 1}, map[string]any{"n": 100}
 	for _, text := range []string{
@@ -64,8 +64,8 @@ func TestCostsOfVariables(t *testing.T) {
 	}
 }
 
-// Every connection costs as much as its longest page: one with the default cost would be a way
-// around the limit.
+// TestConnectionCosts checks that every connection costs as much as its longest page. A connection
+// with the default cost would bypass the limit.
 func TestConnectionCosts(t *testing.T) {
 	connections := 0
 	for _, definition := range New(nil).Schema().Types {
@@ -95,7 +95,7 @@ func TestConnectionCosts(t *testing.T) {
 	}
 }
 
-// Every list that is not a connection has a length in the table, or is short by nature.
+// TestListLengthsExist checks that the schema has every field in listLengths.
 func TestListLengthsExist(t *testing.T) {
 	schema := New(nil).Schema()
 	for field := range listLengths {
@@ -106,7 +106,8 @@ func TestListLengthsExist(t *testing.T) {
 	}
 }
 
-// A list costs as much as it can hold, however its length is given.
+// TestCost checks that a list costs as much as its maximum length, whether the length is a literal,
+// a variable or a default.
 func TestCost(t *testing.T) {
 	for text, want := range map[string]int{
 		"{__typename}": 1, "{me{id}}": 11,
@@ -127,9 +128,10 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// The whole schema can be read once, in the ways that tools do.
+// TestCostOfIntrospection checks that a request can read the complete schema once, as tools do, but
+// not ten times.
 func TestCostOfIntrospection(t *testing.T) {
-	// the longest getIntrospectionQuery of graphql-js 16
+	// The longest getIntrospectionQuery of graphql-js 16.
 	whole, err := os.ReadFile("../internal/graphqlhttp/testdata/introspection.graphql")
 	if err != nil {
 		t.Fatal(err)

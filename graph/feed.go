@@ -9,7 +9,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// feedItems reads the objects of entries of a feed. The objects of each type form a batch.
+// feedItems loads the objects of feed entries. The objects of each type form a batch.
 func feedItems(ctx context.Context, store *models.Store, ids []int64) (map[int64]any, error) {
 	found, err := store.FeedItemsByID(ctx, ids)
 	if err != nil {

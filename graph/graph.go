@@ -16,11 +16,11 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 )
 
-// Graph is the executable schema.
+// Graph is the executable GraphQL schema.
 type Graph struct {
 	resolver  *Resolver
 	schema    graphql.ExecutableSchema // executes breadth first
-	generated graphql.ExecutableSchema // executes as gqlgen does
+	generated graphql.ExecutableSchema // executes with gqlgen's generated code
 }
 
 // New returns the schema with its resolvers.
@@ -32,12 +32,14 @@ func New(r *Resolver) *Graph {
 	return &Graph{resolver: r, schema: exec.NewBreadthFirst(generated, graphqlhttp.ResponseLimit, joinBatches), generated: generated}
 }
 
-// Generated returns the same graph on the executor that gqlgen generates. Tests compare the two.
+// Generated returns the same graph with the executor that gqlgen generates. Tests compare the two
+// executors.
 func (g *Graph) Generated() *Graph {
 	return &Graph{resolver: g.resolver, schema: g.generated, generated: g.generated}
 }
 
-// publicSchema returns the schema of the generated code, without what only the code generator uses.
+// publicSchema returns the schema of the generated code, without the directive and the scalar that
+// only the code generator uses.
 var publicSchema = sync.OnceValue(func() *ast.Schema {
 	const generatorDirective = "goField"
 	isGenerator := func(d *ast.Directive) bool { return d.Name == generatorDirective }
@@ -56,11 +58,11 @@ var publicSchema = sync.OnceValue(func() *ast.Schema {
 	return schema
 })
 
-// nodeIDScalar is the scalar that the generator binds to strings. Clients see ID, which the
-// generator binds to integers.
+// nodeIDScalar is the scalar that the code generator maps to strings. Clients see ID instead, which
+// the code generator maps to integers.
 const nodeIDScalar = "NodeID"
 
-// asID replaces nodeIDScalar in a type.
+// asID replaces nodeIDScalar by ID in a type.
 func asID(t *ast.Type) {
 	if t.Elem != nil {
 		asID(t.Elem)
@@ -69,10 +71,10 @@ func asID(t *ast.Type) {
 	}
 }
 
-// Schema returns the parsed schema, which must not be modified.
+// Schema returns the parsed schema. It must not be modified.
 func (g *Graph) Schema() *ast.Schema { return g.schema.Schema() }
 
-// SDL returns the schema in the schema definition language.
+// SDL returns the schema in the GraphQL schema definition language.
 func (g *Graph) SDL() string {
 	var b bytes.Buffer
 	formatter.NewFormatter(&b, formatter.WithIndent("  ")).FormatSchema(g.Schema())
@@ -84,8 +86,8 @@ func (g *Graph) Costs() (*graphqlhttp.CostCalculator, error) {
 	return graphqlhttp.NewCostCalculator(g.Schema(), fieldCost)
 }
 
-// Executor returns an executor that runs operations in process, without HTTP. documents holds the
-// documents that it may run.
+// Executor returns an executor that runs operations in process, without HTTP. documents has the
+// documents that it can run.
 func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.Executor {
 	e := executor.New(g.schema)
 	e.SetErrorPresenter(graphqlhttp.PresentError)
@@ -95,7 +97,8 @@ func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.
 	return e
 }
 
-// Handler serves the schema over HTTP. It sets the fields of o that follow from the schema.
+// Handler returns an HTTP handler for the schema. It sets the fields of o that depend on the
+// schema.
 func (g *Graph) Handler(o graphqlhttp.Options) (http.Handler, error) {
 	o.Schema = g.schema
 	o.Executor = g.Executor(nil)

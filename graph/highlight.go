@@ -13,15 +13,15 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// The length of an excerpt, and of the text before its first match, in bytes.
+// The length of an excerpt and of the text before its first match, in bytes.
 const (
 	excerptLength = 240
 	excerptBefore = 60
-	// excerptWindow is the length of the part of a text that is searched for matches, in bytes.
+	// excerptWindow is the number of bytes at the start of a text that are searched for matches.
 	excerptWindow = 2 << 10
 )
 
-// searchWords returns the words of the search that the field being resolved belongs to.
+// searchWords returns the words of the search that contains the field being resolved.
 func searchWords(ctx context.Context) []tokenize.Word {
 	for field := graphql.GetFieldContext(ctx); field != nil; field = field.Parent {
 		if query, ok := field.Args["query"].(string); ok {
@@ -59,7 +59,7 @@ func (r *Resolver) highlights(ctx context.Context, hit model.SearchHit) ([]*mode
 	return orEmpty(all), nil
 }
 
-// highlight returns an excerpt of a text with the matching words marked, or nothing if none match.
+// highlight returns an excerpt of a text with the matching words marked, or nil if no word matches.
 func highlight(field model.HighlightField, text string, words []tokenize.Word) []*model.Highlight {
 	marks := tokenize.Marks(window(text), words)
 	if len(marks) == 0 {
@@ -89,11 +89,12 @@ func highlight(field model.HighlightField, text string, words []tokenize.Word) [
 	return []*model.Highlight{h}
 }
 
-// window returns the first excerptWindow bytes of a text, up to the last word or else character.
+// window returns the first excerptWindow bytes of a text, cut at a word or, if there is no space
+// nearby, at a character.
 func window(text string) string { return text[:wordStart(text, min(len(text), excerptWindow))] }
 
-// wordStart moves an offset in a text back to the start of a word if a space is near, and otherwise
-// to the start of a character.
+// wordStart moves an offset back to the start of a word if a space is within 20 bytes, otherwise to
+// the start of a character.
 func wordStart(text string, at int) int {
 	const near = 20 // bytes
 	if at == 0 || at >= len(text) {

@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// mediaImage returns the image that shows a file, or nil if there is none. The preview may be nil.
+// mediaImage returns the image for a file, or nil if it has none. p can be nil.
 func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaImage {
 	if f == nil || f.ImageID() == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaIma
 	return m
 }
 
-// mediaImages returns the image of each file, nil for those that have none.
+// mediaImages returns the image of each file, or nil for a file without one.
 func (r *Resolver) mediaImages(ctx context.Context, files []*models.File) ([]*model.MediaImage, error) {
 	some := slices.DeleteFunc(slices.Clone(files), func(f *models.File) bool { return f == nil })
 	previews, err := previewsOf(ctx, some)
@@ -51,7 +51,7 @@ func (r *Resolver) mediaImages(ctx context.Context, files []*models.File) ([]*mo
 	return images, nil
 }
 
-// imagesOf returns the images of each target in their order.
+// imagesOf returns the first images of each target, in their order.
 func imagesOf[O comparable](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64, first int32, ids []int64) ([][]*model.MediaImage, error) {
 	if err := inRange("first", first, 1, models.MaxFiles); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func imagesOf[O comparable](ctx context.Context, r *Resolver, objs []O, on model
 	return images, nil
 }
 
-// defaultImages returns the first image of each target, nil for those that have none.
+// defaultImages returns the first image of each target, or nil for a target without one.
 func defaultImages[O comparable](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64) ([]*model.MediaImage, error) {
 	files, err := batch.Load(ctx, objs, loadersOf(ctx).images[on], id)
 	if err != nil {
@@ -85,8 +85,8 @@ func defaultImages[O comparable](ctx context.Context, r *Resolver, objs []O, on 
 	return r.mediaImages(ctx, files)
 }
 
-// userImages returns the URL of an image of each user, whose file is given, for a request, nil for
-// those who have none.
+// userImages returns the image URL for each of the given files of users, in the requested size and
+// format, or nil for a user without an image.
 func (r *Resolver) userImages(ctx context.Context, files []*models.File, request imageRequest) ([]*string, error) {
 	images, err := r.mediaImages(ctx, files)
 	if err != nil {
@@ -105,7 +105,8 @@ func (r *Resolver) userImages(ctx context.Context, files []*models.File, request
 	return shown, nil
 }
 
-// blob returns the URL of the bytes of a file for a caller who may see it.
+// blob returns the URL of the bytes of a file. It is signed if the file is not public, so the
+// caller must be allowed to see the file.
 func (r *Resolver) blob(f *models.File) string {
 	if f.Public() {
 		return r.URLs.Blob(f.ID, f.Name)

@@ -9,10 +9,10 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// thingList returns the name of the list of all things in an order.
+// thingList returns the name of the list of all things in a sort order.
 func thingList(sort models.Sort) string { return "things " + string(sort) }
 
-// listing returns a numbered page of all published things, for the deprecated listings.
+// listing returns a numbered page of all published things, for the deprecated listing fields.
 func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage int32, after *string) ([]*models.Thing, error) {
 	if err := inRange("perPage", perPage, 1, maxFirst); err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage 
 	return c.Nodes, nil
 }
 
-// names returns up to n distinct names of the things that a search found.
+// names returns up to n distinct names of the things that a search found, ignoring case.
 func (r *Resolver) names(ctx context.Context, found *models.SearchResult, n int) ([]string, error) {
 	pages, err := found.Page(ctx, []int64{0}, models.Slice{First: maxFirst})
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *Resolver) names(ctx context.Context, found *models.SearchResult, n int)
 	return names, err
 }
 
-// explainPopularity returns what the popularity of a thing consists of.
+// explainPopularity returns the popularity score of a thing with the points of each day.
 func explainPopularity(days []models.PopularityDay) *model.Popularity {
 	p := &model.Popularity{Days: make([]*models.PopularityDay, len(days))}
 	for i, d := range days {
@@ -63,7 +63,7 @@ func explainPopularity(days []models.PopularityDay) *model.Popularity {
 	return p
 }
 
-// facetsOf converts the facets of a search, which form a batch.
+// facetsOf converts the facets of a search. They form a batch.
 func facetsOf[F comparable, V any](ctx context.Context, counts []models.Facet[V], as func(model.Facet[V]) F) []F {
 	facets := make([]F, len(counts))
 	for i, c := range counts {
@@ -73,7 +73,7 @@ func facetsOf[F comparable, V any](ctx context.Context, counts []models.Facet[V]
 	return facets
 }
 
-// orEmpty returns an empty list instead of nil, which GraphQL would write as null.
+// orEmpty returns an empty list instead of nil, because GraphQL writes nil as null.
 func orEmpty[V any](list []V) []V {
 	if list == nil {
 		return []V{}

@@ -15,16 +15,16 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// loaders are the batch loaders of the schema and the state of one operation.
+// loaders has the batch loaders of the schema and the state of one operation.
 type loaders struct {
 	*sharedLoaders
-	// categories is read once for each operation.
+	// categories reads the category tree on the first call and caches it for the operation.
 	categories func() (*models.CategoryTree, error)
-	root       *root       // owner of the lists of all things
-	stale      atomic.Bool // set when the reads of the operation are inconsistent
+	root       *root       // owner of the unfiltered lists of things
+	stale      atomic.Bool // set if the reads of the operation are inconsistent
 }
 
-// sharedLoaders are the batch loaders that all operations use.
+// sharedLoaders are the batch loaders that all operations share.
 type sharedLoaders struct {
 	store             *models.Store
 	users             *batch.Loader[*models.User]
@@ -40,7 +40,7 @@ type sharedLoaders struct {
 	tokens            *batch.Loader[*models.Token]
 	applications      *batch.Loader[*models.Application]
 	moderationEntries *batch.Loader[*models.ModerationEntry]
-	// a moderation entry refers to two users, so it needs two loaders
+	// A moderation entry refers to two users, so it needs two loaders.
 	actors     *batch.Loader[*models.User]
 	reports    *batch.Loader[*models.Report]
 	deciders   *batch.Loader[*models.User] // a report refers to three users
@@ -50,16 +50,16 @@ type sharedLoaders struct {
 	html       map[models.LongText]*batch.Loader[string]
 	filesOn    map[models.TargetType]*batch.Loader[[]*models.File]
 	images     map[models.TargetType]*batch.Loader[*models.File]
-	marks      *batch.Loader[models.Marks]               // of things, by the caller
-	liked      map[models.TargetType]*batch.Loader[bool] // except for things, by the caller
+	marks      *batch.Loader[models.Marks]               // of the caller on things
+	liked      map[models.TargetType]*batch.Loader[bool] // by the caller, except things
 	followed   *batch.Loader[bool]                       // by the caller
-	watched    map[models.TargetType]*batch.Loader[bool] // except for things, by the caller
-	// collections of the caller that hold a thing
+	watched    map[models.TargetType]*batch.Loader[bool] // by the caller, except things
+	// The caller's collections that contain a thing.
 	holding       *batch.Loader[[]*models.Collection]
 	notifications *batch.Loader[*models.Notification]
 	webhooks      *batch.Loader[*models.Webhook]
-	deliveries    *batch.Loader[*models.WebhookDelivery] // to webhooks
-	feedItems     *batch.Loader[any]                     // by the id of the entry
+	deliveries    *batch.Loader[*models.WebhookDelivery] // of webhooks
+	feedItems     *batch.Loader[any]                     // by the ID of the feed entry
 
 	needs peroperation.Cache[needs]
 }
@@ -139,17 +139,18 @@ type loadersKey struct{}
 
 func loadersOf(ctx context.Context) *loaders { return ctx.Value(loadersKey{}).(*loaders) }
 
-// errStale reports that an object was deleted between the reads of one operation.
+// errStale is the error for an object that was deleted between the reads of one operation.
 var errStale = &models.Error{Code: models.Conflict, Message: "the data changed while it was read: send the request again"}
 
-// stale marks the operation's reads as inconsistent, so that a query runs again.
+// stale marks the reads of the operation as inconsistent, so that a query is run again. It returns
+// errStale.
 func stale(ctx context.Context) error {
 	loadersOf(ctx).stale.Store(true)
 	return errStale
 }
 
-// loaderExtension returns each operation a batch registry of its own. It runs a query again, a few
-// times, if its objects changed while they were read.
+// loaderExtension creates a batch registry for each operation. It runs a query up to six times if
+// objects were deleted while it read them.
 type loaderExtension struct{ shared *sharedLoaders }
 
 // ExtensionName implements graphql.HandlerExtension.
@@ -164,7 +165,7 @@ func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.Op
 	operation := graphql.GetOperationContext(ctx).Operation
 	switch operation.Operation {
 	case ast.Subscription:
-		return next(e.with(tracing.Off(ctx))) // it reads again and again
+		return next(e.with(tracing.Off(ctx))) // it reads repeatedly until it ends
 	case ast.Mutation:
 		ctx, span := traced(ctx, operation)
 		ctx, end := database.WithSlots(e.with(ctx))
@@ -178,7 +179,7 @@ func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.Op
 	ran := false
 	return func(ctx context.Context) *graphql.Response {
 		if ran {
-			return nil // a query has one response
+			return nil // a query has only one response
 		}
 		ran = true
 		ctx, span := traced(ctx, operation)
@@ -194,7 +195,8 @@ func (e loaderExtension) InterceptOperation(ctx context.Context, next graphql.Op
 	}
 }
 
-// traced starts the span of an operation. Clients choose its name.
+// traced starts the tracing span of an operation. It truncates the operation name, which the client
+// chooses.
 func traced(ctx context.Context, operation *ast.OperationDefinition) (context.Context, tracing.Span) {
 	if !tracing.On(ctx) {
 		return ctx, tracing.Span{}
@@ -205,10 +207,10 @@ func traced(ctx context.Context, operation *ast.OperationDefinition) (context.Co
 	return ctx, span
 }
 
-// maxOperationName is how much of the name of an operation its span has.
+// maxOperationName is the maximum length in bytes of an operation name in a span.
 const maxOperationName = 100
 
-// with returns a context for one run of an operation.
+// with returns a context with new loaders for one run of an operation.
 func (e loaderExtension) with(ctx context.Context) context.Context {
 	registry := batch.NewRegistry()
 	ctx = batch.WithRegistry(models.WithBudget(ctx), registry)

@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// longTexts lists the long texts that each field needs. Where an interface has the field, the entry
-// of the interface lists those of all its types.
+// longTexts lists the long texts that each field reads. A field of an interface has the long texts
+// of all types that implement it.
 var longTexts = map[string][]models.LongText{
 	"Thing.description":      {models.ThingDescription},
 	"Thing.instructions":     {models.ThingInstructions},
@@ -22,7 +22,7 @@ var longTexts = map[string][]models.LongText{
 	"SearchEdge.highlights":  {models.ThingDescription, models.MakeDescription, models.CollectionDescription},
 }
 
-// extras lists what is read with objects for each field, as longTexts does.
+// extras lists the extras that each field reads. As in longTexts, interface fields are listed too.
 var extras = map[string]models.Extra{
 	"Actor.avatarUrl":        models.UserAvatar,
 	"User.avatarUrl":         models.UserAvatar,
@@ -38,9 +38,9 @@ var extras = map[string]models.Extra{
 	"Thing.category":         models.ThingCategory,
 }
 
-// parts lists the fields that need some parts of the rows of objects. All other fields need all
-// parts, except those of the types in withoutParts. The image of a thing is read with the parts
-// that Thing.defaultImage needs.
+// parts maps sets of column groups to the fields that need them. A field that is not listed needs
+// all column groups, except fields of the types in withoutParts. The image of a thing is read with
+// the groups that Thing.defaultImage needs.
 var parts = map[models.Extra][]string{
 	0: {
 		"Query.things", "Query.newest", "Query.popular", "Query.featured", "Query.tag", "Query.category",
@@ -65,7 +65,7 @@ var parts = map[models.Extra][]string{
 	models.TagCounts:      {"Tag.thingCount"},
 }
 
-// partsOf holds the parts that each field needs.
+// partsOf has the column groups that each listed field needs.
 var partsOf = func() map[string]models.Extra {
 	of := make(map[string]models.Extra)
 	for part, fields := range parts {
@@ -76,13 +76,13 @@ var partsOf = func() map[string]models.Extra {
 	return of
 }()
 
-// withoutParts are types whose fields need no parts of the rows of things, users and files.
+// withoutParts are types whose fields need no columns of things, users and files.
 var withoutParts = []string{"ThingConnection", "ThingEdge", "PageInfo", "Image"}
 
-// categoryFields are the fields of a category that do not need the tree of all categories.
+// categoryFields are the fields of a category that do not need the complete category tree.
 var categoryFields = []string{"__typename", "id", "nodeId", "name", "slug", "parent", "things"}
 
-// needs are the long texts and the extras that an operation may read.
+// needs are the long texts and the extras that an operation can read.
 type needs struct {
 	texts  []models.LongText
 	extras models.Extra
@@ -126,13 +126,13 @@ func needsOf(operation *ast.OperationDefinition) needs {
 	return needs{texts, needed}
 }
 
-// has returns whether an extra was read with an object.
+// has returns a function that reports whether an extra was read with an object.
 func has[O interface{ Has(models.Extra) bool }](extra models.Extra) func(O) bool {
 	return func(o O) bool { return o.Has(extra) }
 }
 
-// readOrLoad returns what was read with each object if isRead holds for all of them, and otherwise
-// what load returns.
+// readOrLoad returns read of each object if isRead is true for all of them, otherwise the result of
+// load.
 func readOrLoad[O, V any](objs []O, isRead func(O) bool, read func(O) V, load func() ([]V, error)) ([]V, error) {
 	values := make([]V, len(objs))
 	for i, o := range objs {

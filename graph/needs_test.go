@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNeedsAreFields checks that the fields that need something exist, and that those of an
-// interface are listed if those of its types need long texts or extras.
+// TestNeedsAreFields checks that the fields listed in needs.go exist, and that an interface field
+// is listed if a type that implements the interface lists the field in longTexts or extras.
 func TestNeedsAreFields(t *testing.T) {
 	schema := New(nil).Schema()
 	listed := make(map[string]bool)

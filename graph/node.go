@@ -9,9 +9,9 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// nodes returns the objects of some ids, nil for those that do not exist or are hidden from the
-// caller. Objects of a type are read together, except those whose visibility depends on other
-// objects.
+// nodes returns the objects with the given node IDs, or nil for an object that does not exist or is
+// hidden from the caller. Objects of one type are read together, except those whose visibility
+// depends on other objects.
 func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error) {
 	l, refs := loadersOf(ctx), make([]*models.NodeRef, len(ids))
 	for i, id := range ids {
@@ -29,7 +29,7 @@ func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error
 			}
 			return []any{nilOrValue(tree.ByID(refs[0].ID))}, nil
 		},
-		"Make":         one(ctx, r.Store.Make), // which checks its thing too
+		"Make":         one(ctx, r.Store.Make), // it also checks the thing of the make
 		"Comment":      one(ctx, r.Store.Comment),
 		"Notification": one(ctx, r.Store.Notification),
 	}
@@ -55,7 +55,7 @@ func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error
 	return found, nil
 }
 
-// one returns a function that reads a single object.
+// one returns a function that reads a single object without batching.
 func one[V any](ctx context.Context, read func(context.Context, auth.Caller, int64) (*V, error)) func([]*models.NodeRef) ([]any, error) {
 	return func(refs []*models.NodeRef) ([]any, error) {
 		object, err := read(ctx, caller(ctx), refs[0].ID)
@@ -63,7 +63,7 @@ func one[V any](ctx context.Context, read func(context.Context, auth.Caller, int
 	}
 }
 
-// loadNodes returns a function that loads the objects of a type.
+// loadNodes returns a function that loads the objects of one type in a batch.
 func loadNodes[V any](ctx context.Context, typeName string, loader *batch.Loader[*V]) func([]*models.NodeRef) ([]any, error) {
 	return func(refs []*models.NodeRef) ([]any, error) {
 		return batch.LoadAs(ctx, refs, loader, func(ref *models.NodeRef) int64 {

@@ -7,8 +7,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// visibleTargets returns what each object is about, nil where the caller may no longer see it. It
-// reads one statement for each type of target.
+// visibleTargets returns the target of each object, or nil if the caller is not allowed to see it.
+// It executes one statement for each type of target.
 func visibleTargets[T any, O comparable](ctx context.Context, objs []O, of func(O) models.Target) ([]T, error) {
 	l := loadersOf(ctx)
 	shown := make([]T, len(objs))
@@ -47,7 +47,7 @@ func visibleTargets[T any, O comparable](ctx context.Context, objs []O, of func(
 	return shown, nil
 }
 
-// phrases says what each kind of notification reports, where that does not depend on the target.
+// phrases has the text for each kind of notification whose text does not depend on the target.
 var phrases = map[models.NotificationKind]string{
 	models.NotifyComment:          "wrote a comment",
 	models.NotifyReply:            "replied to your comment",
@@ -57,8 +57,7 @@ var phrases = map[models.NotificationKind]string{
 	models.NotifyProcessingFailed: "No preview could be made of a file",
 }
 
-// sentence writes a notification as one sentence of plain text. actor is nil where nobody caused
-// it.
+// sentence returns a notification as one sentence of plain text. actor is nil if no user caused it.
 func sentence(n *models.Notification, actor *models.User) string {
 	who := "Somebody"
 	if actor != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// null implements @null: it replaces the null of a field that null clears by the zero value. It is
-// called only for fields that the client sent, so a nil that is left means that the field was
-// omitted.
+// null implements @null. For a field that null clears, it replaces null by the zero value; for any
+// other field, null is BadInput. It is called only for fields that the client sent, so a remaining
+// nil means that the field was omitted.
 func null(ctx context.Context, _ any, next graphql.Resolver, clears bool) (any, error) {
 	value, err := next(ctx)
 	v := reflect.ValueOf(value)

@@ -22,7 +22,8 @@ type pageArgs struct {
 	before *string
 }
 
-// slice returns the part of the named list that the arguments select.
+// slice converts the arguments to a part of the named list. It returns BadInput if they are
+// invalid.
 func (a pageArgs) slice(list string) (part models.Slice, err error) {
 	if a.first != nil {
 		if err := inRange("first", *a.first, 1, maxFirst); err != nil {
@@ -55,16 +56,15 @@ func (a pageArgs) slice(list string) (part models.Slice, err error) {
 	return part, err
 }
 
-// pagePrefix begins the cursors of numbered pages, which the REST API and the HTML pages need. They
-// are the one place of the schema where pages have numbers: other clients follow endCursor, which
-// is faster and exact while the list changes.
+// pagePrefix is the prefix of the cursors of numbered pages, which the REST API and the HTML pages
+// need. Page numbers appear nowhere else in the schema. Other clients should use endCursor, which
+// is faster and stays correct while the list changes.
 const pagePrefix = "page:"
 
-// PageCursor returns the cursor after which a page of `first` entries begins. Pages are counted
-// from 1.
+// PageCursor returns the cursor of a numbered page of `first` entries. The first page is 1.
 func PageCursor(page int) string { return pagePrefix + strconv.Itoa(page) }
 
-// pageNumber returns the number of the page that begins after a cursor, or 0 for any other cursor.
+// pageNumber returns the page number of a cursor from PageCursor, or 0 for any other cursor.
 func pageNumber(after *string) int {
 	if after == nil {
 		return 0
@@ -77,7 +77,7 @@ func pageNumber(after *string) int {
 	return int(page)
 }
 
-// inRange checks an integer argument.
+// inRange returns BadInput if an integer argument is out of range.
 func inRange(name string, n, least, most int32) error {
 	if n < least || n > most {
 		err := apierror.Invalid(name, "%s: must be between %d and %d (got %d)", name, least, most, n).
@@ -88,8 +88,8 @@ func inRange(name string, n, least, most int32) error {
 	return nil
 }
 
-// cursor encodes the position of an entry and the name of its list. A cursor stays valid while
-// entries are added and removed, and other lists refuse it.
+// cursor encodes the position of an entry and the name of its list (a keyset cursor). It stays
+// valid while entries are added and removed. Other lists reject it.
 func cursor(list string, p models.Position) string {
 	position := list + ":" + strconv.FormatInt(p.Key, 10) + ":" + strconv.FormatInt(p.ID, 10)
 	if p.Text != "" {

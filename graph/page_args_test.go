@@ -6,7 +6,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Any text is refused as a cursor or encodes a position that survives a round trip.
+// FuzzCursor checks that parseCursor either rejects a text or returns a position that survives a
+// round trip.
 func FuzzCursor(f *testing.F) {
 	f.Add("things", cursor("things", models.Position{Key: 5, ID: -7}))
 	f.Add("things", "dGhpbmdzOjE6Mg")

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// The processing of a file may run on another node, so its row is polled: often after a change, and
-// less and less often while nothing changes.
+// Another node may process a file, so its row is polled: frequently after a change, and with
+// exponential backoff while nothing changes.
 const (
 	minPollInterval = 200 * time.Millisecond
 	maxPollInterval = 2 * time.Second
@@ -21,8 +21,9 @@ const (
 	maxPollTime     = 30 * time.Second
 )
 
-// watch returns a channel that receives the processing state of a file at once and whenever it
-// changes, until processing ends. A slow receiver gets the latest state only.
+// watch returns a channel that receives the processing state of a file immediately and after each
+// change, until processing ends or maxWatchTime has passed. A slow receiver gets only the latest
+// state. It returns NotFound or Forbidden if the caller cannot see the file.
 func (r *Resolver) watch(ctx context.Context, fileID int64) (<-chan *model.Processing, error) {
 	watcher := caller(ctx)
 	snapshots, unsubscribe := r.poller.subscribe(r.Store, fileID)
@@ -57,7 +58,7 @@ func (r *Resolver) watch(ctx context.Context, fileID int64) (<-chan *model.Proce
 				select {
 				case next := <-snapshots:
 					if state, err = next.visibleTo(watcher, fileID); err != nil {
-						return // deleted, or hidden from the watcher
+						return // the file was deleted or hidden from the watcher
 					}
 				case <-ctx.Done():
 					return
@@ -68,11 +69,12 @@ func (r *Resolver) watch(ctx context.Context, fileID int64) (<-chan *model.Proce
 	return states, nil
 }
 
-// snapshot is a file and its preview as one poll read them. The zero snapshot is a missing file.
+// snapshot has a file and its preview as read by one poll. The zero snapshot means that the file
+// does not exist.
 type snapshot struct {
 	file    *models.File
 	preview *models.Preview
-	err     error // the poll failed
+	err     error // if the poll failed
 }
 
 func (s snapshot) visibleTo(watcher auth.Caller, fileID int64) (*model.Processing, error) {
@@ -85,13 +87,13 @@ func (s snapshot) visibleTo(watcher auth.Caller, fileID int64) (*model.Processin
 	return processing(s.file, s.preview), s.file.Allows(watcher)
 }
 
-// poller reads all watched files for all watchers, with two statements for each poll. It runs only
-// while there are watchers.
+// poller polls all watched files for all watchers, with two statements per poll. It runs only while
+// there are watchers.
 type poller struct {
 	mu      sync.Mutex
 	files   map[int64]*watchedFile
 	polls   int           // number of polls started
-	changed chan struct{} // signals that a watcher came or went
+	changed chan struct{} // signals that a watcher was added or removed
 	running bool
 }
 
@@ -99,15 +101,15 @@ type watchedFile struct {
 	last     snapshot
 	interval time.Duration
 	due      time.Time
-	// watchers maps each channel to the number of polls when it subscribed, or to delivered.
+	// watchers maps each channel to the number of polls started before it subscribed, or to delivered.
 	watchers map[chan snapshot]int
 }
 
-// delivered marks a watcher that has received the latest snapshot.
+// delivered marks a watcher that has received a snapshot.
 const delivered = -1
 
-// subscribe returns a channel that receives the first snapshot read after the call and then each
-// one that differs.
+// subscribe returns a channel that receives the first snapshot read after the call, and then each
+// snapshot that differs from the previous one.
 func (p *poller) subscribe(store *models.Store, fileID int64) (snapshots <-chan snapshot, unsubscribe func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -163,8 +165,8 @@ func (p *poller) run(store *models.Store) {
 	}
 }
 
-// begin returns the files to poll now, or the time of the next poll. ok is false if no file is
-// watched; the poller has then stopped.
+// begin returns the files to poll now, or the time of the next poll. If no file is watched, ok is
+// false and the poller is marked as stopped.
 func (p *poller) begin(now time.Time) (due []int64, next time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,7 +205,8 @@ func readSnapshots(store *models.Store, ids []int64) (map[int64]snapshot, error)
 }
 
 // deliver sends the snapshots of a poll. Watchers that subscribed after the poll started wait for
-// the next one, which starts at once, so nobody receives a state older than the subscription.
+// the next poll, which starts immediately, so no watcher receives a state older than its
+// subscription.
 func (p *poller) deliver(ids []int64, snapshots map[int64]snapshot, err error, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -229,7 +232,7 @@ func (p *poller) deliver(ids []int64, snapshots map[int64]snapshot, err error, n
 				f.due = time.Time{}
 			case subscribed != delivered || changed:
 				select {
-				case <-watcher: // drop a snapshot that the watcher has not received
+				case <-watcher: // drop a snapshot that the watcher has not received yet
 				default:
 				}
 				watcher <- s

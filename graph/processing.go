@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// previewsOf returns the preview of each file, nil for those that have none. Most files were read
-// with their previews; those of the others are loaded.
+// previewsOf returns the preview of each file, or nil for a file without one. Most files were read
+// with their previews; for the others, the previews are loaded.
 func previewsOf(ctx context.Context, files []*models.File) ([]*models.Preview, error) {
 	isRead := func(f *models.File) bool { return f.Preview != nil || f.PreviewID == 0 }
 	return readOrLoad(files, isRead, func(f *models.File) *models.Preview { return f.Preview }, func() ([]*models.Preview, error) {
@@ -21,7 +21,7 @@ func previewsOf(ctx context.Context, files []*models.File) ([]*models.Preview, e
 	})
 }
 
-// fromPreview returns, for each file, what convert makes of its finished preview, or nil.
+// fromPreview converts the finished preview of each file. The result is nil for a file without one.
 func fromPreview[V any](ctx context.Context, files []*models.File, convert func(f *models.File, p *models.Preview) *V) ([]*V, error) {
 	previews, err := previewsOf(ctx, files)
 	if err != nil {
@@ -61,19 +61,20 @@ func processing(f *models.File, p *models.Preview) *model.Processing {
 	return state
 }
 
-// imageRequest is the box and the format in which an image is requested.
+// imageRequest is the box and the format of a requested image.
 type imageRequest struct {
 	box    thumbnail.Box
-	format string // empty: as it is stored
+	format string // empty: the stored format
 }
 
-// fullImage requests an image as it is stored.
+// fullImage requests an image in its stored size and format.
 var fullImage = imageRequest{}
 
 // maxBox is the maximum width and height of the box of an image.
 const maxBox = 10_000
 
-// requestImage returns the request that the arguments of a field make.
+// requestImage returns the image request for the arguments of a field. It returns BadInput if width
+// or height is out of range.
 func requestImage(width, height *int32, fit model.ImageFit, format *model.ImageFormat) (imageRequest, error) {
 	r := imageRequest{box: thumbnail.Box{Crop: fit == model.ImageFitCover}}
 	for _, side := range []struct {
@@ -95,7 +96,8 @@ func requestImage(width, height *int32, fit model.ImageFit, format *model.ImageF
 	return r, nil
 }
 
-// thumbnail returns the rendering of a preview for a request, or nil if it has none.
+// thumbnail returns the rendering of a preview in the requested size and format, or nil if the
+// preview has none.
 func (r *Resolver) thumbnail(f *models.File, p *models.Preview, request imageRequest) *model.Image {
 	if p.Picture == "" {
 		return nil
@@ -105,13 +107,13 @@ func (r *Resolver) thumbnail(f *models.File, p *models.Preview, request imageReq
 	return &model.Image{URL: r.renditionURL(f, "renders", p.Tag(), name+"."+format), Width: int32(width), Height: int32(height)}
 }
 
-// How long signed URLs are valid.
+// The validity periods of signed URLs.
 const (
-	recordURLTTL   = time.Hour        // in a record, which clients may keep for a while
+	recordURLTTL   = time.Hour        // in a record, which clients can keep for a while
 	downloadURLTTL = 10 * time.Minute // after a tracked download
 )
 
-// renditionURL returns the URL of a file that was derived from f. It is signed if f is not public.
+// renditionURL returns the URL of a rendition of f. It is signed if f is not public.
 func (r *Resolver) renditionURL(f *models.File, kind, tag, name string) string {
 	url := r.URLs.Derived(kind, f.ID, tag, name)
 	if f.Public() {
@@ -120,8 +122,8 @@ func (r *Resolver) renditionURL(f *models.File, kind, tag, name string) string {
 	return r.URLs.Signed(url, f.ID, renditionExpiry())
 }
 
-// renditionExpiry returns when a URL that is signed now expires. It stays the same for some
-// minutes, so that browsers can reuse cached images.
+// renditionExpiry returns the expiry time for a URL that is signed now. It is rounded to 15
+// minutes, so that the URL stays the same for that time and browsers can cache the image.
 func renditionExpiry() time.Time {
 	const step = 15 * time.Minute
 	return time.Now().Truncate(step).Add(recordURLTTL + step)

@@ -7,7 +7,8 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 )
 
-// TestImageRequestNamesTheFirstFault checks that the same request has the same error each time.
+// TestImageRequestNamesTheFirstFault checks that the same invalid request always returns the same
+// error.
 func TestImageRequestNamesTheFirstFault(t *testing.T) {
 	for range 50 {
 		_, err := requestImage(new(int32), new(int32), model.ImageFitCover, nil)

@@ -1,6 +1,6 @@
-// Package graph implements the GraphQL schema. Each noun has a schema file (*.graphqls) and its
-// resolvers (*.resolvers.go) side by side. Resolvers check the caller's scope, call package models,
-// and convert results; rules and queries are in package models.
+// Package graph implements the GraphQL schema. Each object type has a schema file (*.graphqls) next
+// to its resolvers (*.resolvers.go). Resolvers check the caller's scope, call package models, and
+// convert the results. Business rules and database queries are in package models.
 package graph
 
 import (
@@ -10,11 +10,11 @@ import (
 
 //go:generate go run ../internal/graphqlgen
 
-// Resolver holds what the resolvers depend on.
+// Resolver has the dependencies of the resolvers.
 type Resolver struct {
 	Store *models.Store
 	URLs  urls.Builder
-	// AnonymousRead permits queries without a token. They see what is public.
+	// AnonymousRead permits queries without a token. They can read public data only.
 	AnonymousRead bool
 
 	poller poller

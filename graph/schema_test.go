@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// Whatever a client can ask for is described, in words that say more than its name.
+// TestEverythingIsDescribed checks that every type, field, argument and enum value has a
+// description that is more than its name.
 func TestEverythingIsDescribed(t *testing.T) {
 	schema := graph.New(nil).Schema()
 	seen := 0
@@ -45,7 +46,8 @@ func TestEverythingIsDescribed(t *testing.T) {
 	}
 }
 
-// Each field of the roots says by @auth what it needs: none is open by omission.
+// TestEveryRootFieldNeedsAuth checks that every query and mutation has an @auth directive, so that
+// no field is public by omission.
 func TestEveryRootFieldNeedsAuth(t *testing.T) {
 	schema := graph.New(nil).Schema()
 	for _, field := range append(schema.Query.Fields, schema.Mutation.Fields...) {
@@ -55,8 +57,8 @@ func TestEveryRootFieldNeedsAuth(t *testing.T) {
 	}
 }
 
-// TestSchemaLint checks the rules of docs/schema.md: the names, the nullability and the shapes that
-// GitHub's and Relay's conventions ask for.
+// TestSchemaLint checks the rules of docs/schema.md: the names, the nullability and the structures
+// that GitHub's and Relay's conventions require.
 func TestSchemaLint(t *testing.T) {
 	schema := graph.New(nil).Schema()
 	camel, pascal, upper := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`), regexp.MustCompile(`^[A-Z][a-zA-Z0-9]*$`), regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)

@@ -9,8 +9,8 @@ import (
 // resource.
 var thingPath = regexp.MustCompile(`^/?(?:api/)?(?:thing:|things/|view/)([1-9][0-9]{0,18})(?:[/?#].*)?$`)
 
-// thingAt returns the id of the thing whose URL on this server text is, or "" if it is none. The
-// scheme and the host may be left out.
+// thingAt returns the ID of the thing if text is its URL on this server, or "" if it is not. The
+// URL can omit the scheme and the host.
 func (r *Resolver) thingAt(text string) string {
 	text = strings.TrimSpace(text)
 	_, host, _ := strings.Cut(r.URLs.Base, "://")

@@ -16,8 +16,8 @@ func makeID(m *models.Make) int64       { return m.ID }
 func commentID(c *models.Comment) int64 { return c.ID }
 func webhookID(w *models.Webhook) int64 { return w.ID }
 
-// ownID returns a function that returns the id of the caller, and 0 for other users, whose private
-// lists are neither shown nor read.
+// ownID returns a function that returns the ID of the caller, or 0 for other users. The private
+// lists of other users are neither read nor returned.
 func ownID(ctx context.Context) func(*models.User) int64 {
 	own := caller(ctx).UserID
 	return func(u *models.User) int64 {
@@ -28,7 +28,7 @@ func ownID(ctx context.Context) func(*models.User) int64 {
 	}
 }
 
-// asActor returns a user as an actor, nil if there is none.
+// asActor converts a user to an actor, and a nil user to nil.
 func asActor(u *models.User) model.Actor {
 	if u == nil {
 		return nil
@@ -36,8 +36,8 @@ func asActor(u *models.User) model.Actor {
 	return u
 }
 
-// visibleThing returns a function that replaces a thing that the caller may not see by nil, such as
-// one that was taken down after it was made.
+// visibleThing returns a function that returns nil for a thing that the caller is not allowed to
+// see, for example a thing that was taken down after a make of it was posted.
 func visibleThing(ctx context.Context) func(*models.Thing) *models.Thing {
 	return func(t *models.Thing) *models.Thing {
 		if t == nil || t.Allows(caller(ctx)) != nil {
@@ -47,7 +47,7 @@ func visibleThing(ctx context.Context) func(*models.Thing) *models.Thing {
 	}
 }
 
-// visibleFile returns a function that replaces a file that the caller may not see by nil.
+// visibleFile returns a function that returns nil for a file that the caller is not allowed to see.
 func visibleFile(ctx context.Context) func(*models.File) *models.File {
 	return func(f *models.File) *models.File {
 		if f == nil || f.Allows(caller(ctx)) != nil {
@@ -57,7 +57,7 @@ func visibleFile(ctx context.Context) func(*models.File) *models.File {
 	}
 }
 
-// filesOn returns, for each object, the first of its files that match.
+// filesOn returns the first matching files of each object. Nil kinds or ids match all files.
 func filesOn[O comparable](ctx context.Context, objects []O, on models.TargetType, id func(O) int64, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
 	if err := inRange("first", first, 1, models.MaxFiles); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func filesOn[O comparable](ctx context.Context, objects []O, on models.TargetTyp
 	})
 }
 
-// countOf returns how many files have one of the kinds. No list means all kinds.
+// countOf returns the number of files of the given kinds. Nil kinds means all kinds.
 func countOf(counts map[models.FileKind]int64, kinds []models.FileKind) (n int32) {
 	for kind, count := range counts {
 		if kinds == nil || slices.Contains(kinds, kind) {
@@ -83,11 +83,11 @@ func countOf(counts map[models.FileKind]int64, kinds []models.FileKind) (n int32
 	return n
 }
 
-// markFunc likes or watches a target, or takes that back.
+// markFunc likes or watches a target, or removes the like or watch.
 type markFunc func(context.Context, auth.Caller, models.Target) error
 
-// afterThing calls mark on a thing and returns the thing, or nil if a mark was taken back of one
-// that the caller can no longer see.
+// afterThing calls mark on a thing and returns the thing. It returns nil if the caller is no longer
+// allowed to see the thing, which is possible only when a like or watch is removed.
 func (r *Resolver) afterThing(ctx context.Context, mark markFunc, id int64) (*models.Thing, error) {
 	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnThing, ID: id}); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (r *Resolver) afterThing(ctx context.Context, mark markFunc, id int64) (*mo
 	return unlessHidden(r.Store.Thing(ctx, caller(ctx), id))
 }
 
-// afterMake does for makes what afterThing does for things.
+// afterMake is afterThing for makes.
 func (r *Resolver) afterMake(ctx context.Context, mark markFunc, id int64) (*models.Make, error) {
 	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnMake, ID: id}); err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (r *Resolver) afterMake(ctx context.Context, mark markFunc, id int64) (*mod
 	return unlessHidden(r.Store.Make(ctx, caller(ctx), id))
 }
 
-// afterCollection does for collections what afterThing does for things.
+// afterCollection is afterThing for collections.
 func (r *Resolver) afterCollection(ctx context.Context, mark markFunc, id int64) (*models.Collection, error) {
 	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnCollection, ID: id}); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (r *Resolver) afterCollection(ctx context.Context, mark markFunc, id int64)
 	return unlessHidden(r.Store.Collection(ctx, caller(ctx), id))
 }
 
-// unlessHidden returns nil for an object that the caller may not see.
+// unlessHidden returns nil without an error if err is Forbidden.
 func unlessHidden[O any](object *O, err error) (*O, error) {
 	if models.CodeOf(err) == models.Forbidden {
 		return nil, nil
@@ -119,8 +119,8 @@ func unlessHidden[O any](object *O, err error) (*O, error) {
 	return object, err
 }
 
-// targets returns the object that each of objects refers to. It takes one statement for each type
-// of target.
+// targets returns the target of each object. It executes one statement for each type of target. If
+// a target was deleted in the meantime, it returns errStale and marks the operation as stale.
 func targets[T any, O comparable](ctx context.Context, objects []O, of func(O) (models.Target, bool)) ([]T, error) {
 	l := loadersOf(ctx)
 	results := make([]T, len(objects))
@@ -159,7 +159,7 @@ func targets[T any, O comparable](ctx context.Context, objects []O, of func(O) (
 	return results, nil
 }
 
-// nilOrValue converts a pointer to an interface that is nil if the pointer is.
+// nilOrValue converts a pointer to an interface. A nil pointer becomes a nil interface.
 func nilOrValue[V any](v *V) any {
 	if v == nil {
 		return nil
@@ -167,8 +167,8 @@ func nilOrValue[V any](v *V) any {
 	return v
 }
 
-// checkVisible returns an error if the caller may not see the target, which may have been taken
-// down.
+// checkVisible returns Forbidden or NotFound if the caller is not allowed to see an object, for
+// example because it was taken down.
 func checkVisible(ctx context.Context, target any) error {
 	switch t := target.(type) {
 	case *models.Thing:
@@ -190,21 +190,21 @@ func checkVisible(ctx context.Context, target any) error {
 	return nil
 }
 
-// checkVisibleMake returns an error if the caller may not see the make. The creator of a make sees
-// it whatever became of its thing.
+// checkVisibleMake returns an error if the caller is not allowed to see the make. The creator of a
+// make can always see it, even if its thing is hidden or deleted.
 func checkVisibleMake(ctx context.Context, m *models.Make) error {
 	if err := m.Allows(caller(ctx)); err != nil || m.ThingID == 0 || m.OwnerID == caller(ctx).UserID {
 		return err
 	}
 	things, err := batch.Load(ctx, []*models.Make{m}, loadersOf(ctx).things, func(m *models.Make) int64 { return m.ThingID })
-	if err != nil || things[0] == nil { // deleted since the make was read
+	if err != nil || things[0] == nil { // the thing was deleted after the make was read
 		return err
 	}
 	return things[0].Allows(caller(ctx))
 }
 
-// fileTarget returns what a file is attached to. The images of users are attached to no object of
-// the interface Attachable.
+// fileTarget returns the object that a file is attached to. ok is false for a pending upload and
+// for the images of users, which are not Attachable in the schema.
 func fileTarget(f *models.File) (models.Target, bool) {
 	t, ok := f.Target()
 	return t, ok && t.Type != models.OnAvatar && t.Type != models.OnCover

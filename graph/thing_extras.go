@@ -8,14 +8,15 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// marked returns, for each thing, whether the caller has marked it.
+// marked returns, for each thing, whether the caller has liked, collected or watched it, as
+// selected by extra and mark.
 func marked(ctx context.Context, things []*models.Thing, extra models.Extra, mark func(models.Marks) bool) ([]bool, error) {
 	return readOrLoad(things, has[*models.Thing](extra), func(t *models.Thing) bool { return mark(t.Marks) }, func() ([]bool, error) {
 		return batch.LoadAs(ctx, things, loadersOf(ctx).marks, thingID, mark)
 	})
 }
 
-// thingHTML returns the HTML of a text of each thing.
+// thingHTML returns the rendered HTML of one long text of each thing.
 func (r *Resolver) thingHTML(ctx context.Context, things []*models.Thing, extra models.Extra, of models.LongText) ([]string, error) {
 	var failed error
 	read := func(t *models.Thing) string {
@@ -31,7 +32,7 @@ func (r *Resolver) thingHTML(ctx context.Context, things []*models.Thing, extra 
 	return html, errors.Join(failed, err)
 }
 
-// tagsWith returns a function that returns the tags that were read with a thing. They form a
+// tagsWith returns a function that returns the tags that were read with a thing. The tags form a
 // batch.
 func tagsWith(ctx context.Context) func(*models.Thing) []*models.Tag {
 	return func(t *models.Thing) []*models.Tag {

@@ -8,12 +8,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// viewPurpose distinguishes the hashes of viewers from other signatures.
+// viewPurpose separates the signatures of viewers from signatures with other purposes.
 const viewPurpose = "view"
 
-// noteView counts a view of a thing by the caller. A caller without an account is known by a hash
-// of the network and the day with the key of the server, so that views do not tell who visits, or
-// whether a visitor comes back on another day.
+// noteView counts a view of a thing by the caller. A caller without an account is identified by a
+// hash of the network and the day, keyed with the server's key. The stored views therefore do not
+// reveal who viewed a thing, or whether a visitor returned on another day.
 func (r *Resolver) noteView(ctx context.Context, t *models.Thing) {
 	c, viewer := caller(ctx), ""
 	if c.UserID == 0 {

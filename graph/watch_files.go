@@ -12,9 +12,9 @@ import (
 )
 
 // watchFiles returns a channel that receives the processing state of each file that read returns,
-// at once and whenever it changes, for up to maxWatchTime. read gets the IDs of the files that are
-// not finished yet. The channel is closed when read returns an error of the caller, such as for a
-// thing that was deleted.
+// immediately and after each change, for up to maxWatchTime. read receives the IDs of the files
+// that are not finished yet. The channel is closed when read returns NotFound or Forbidden, for
+// example because the thing was deleted.
 func (r *Resolver) watchFiles(ctx context.Context, read func(ctx context.Context, unfinished []int64) ([]*models.File, error)) (<-chan *model.FileProcessing, error) {
 	known := make(map[int64]*model.Processing)
 	changes, err := r.changedFiles(ctx, known, read)
@@ -50,8 +50,8 @@ func (r *Resolver) watchFiles(ctx context.Context, read func(ctx context.Context
 	return states, nil
 }
 
-// changedFiles reads files and returns those that are not in known with their present state. It
-// updates known. If the database fails, nothing has changed.
+// changedFiles reads the files and returns those whose state differs from known. It updates known.
+// If the database fails, it returns an error and leaves known unchanged.
 func (r *Resolver) changedFiles(ctx context.Context, known map[int64]*model.Processing, read func(context.Context, []int64) ([]*models.File, error)) ([]*model.FileProcessing, error) {
 	var unfinished []int64
 	for id, state := range known {

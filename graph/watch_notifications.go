@@ -9,12 +9,12 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// notificationInterval is how often a subscription reads new notifications. Another node may have
-// written them.
+// notificationInterval is the polling interval of a notification subscription. It polls because
+// another node may have written the notifications.
 const notificationInterval = time.Second
 
 // watchNotifications returns a channel that receives the number of unread notifications of the
-// caller at once, and then each new notification, until maxWatchTime has passed.
+// caller immediately, and then each new notification, for up to maxWatchTime.
 func (r *Resolver) watchNotifications(ctx context.Context) (<-chan *model.NotificationUpdate, error) {
 	recent, err := r.Store.RecentNotifications(ctx, caller(ctx))
 	if err != nil {
@@ -51,7 +51,7 @@ func (r *Resolver) watchNotifications(ctx context.Context) (<-chan *model.Notifi
 			}
 			recent, err := r.Store.RecentNotifications(ctx, caller(ctx))
 			if err != nil {
-				continue // the database may be back at the next tick
+				continue // try again at the next tick, the database may have recovered
 			}
 			added := slices.DeleteFunc(slices.Clone(recent), func(n *models.Notification) bool { return seen[n.ID] })
 			if len(added) == 0 {

@@ -1,11 +1,10 @@
-// Package batch loads the fields of objects that were read together with one statement for all of
-// them.
+// Package batch loads related objects for many objects with one statement (a batch loader).
 //
-// Objects that one statement or one page of a list returned form a batch, and so do those of
-// several lists for which an operation selects the same fields (see [Join]). The first time a field
-// of one of them is resolved, it is loaded for the whole batch. The number of statements of an
-// operation therefore depends on its fields and not on the number or the lengths of its lists, and
-// no load waits for a timer to collect more keys.
+// Objects that one statement or one page of a list returned form a batch. Objects of several lists
+// for which an operation selects the same fields are joined into one batch (see [Join]). The first
+// time a field of one member is resolved, it is loaded for the whole batch. The number of
+// statements of an operation therefore depends on its fields and not on the number or the length of
+// its lists, and no load waits for a timer to collect more keys.
 package batch
 
 import (
@@ -35,8 +34,8 @@ func WithRegistry(ctx context.Context, r *Registry) context.Context {
 // FromContext returns the registry of the operation. It panics if there is none.
 func FromContext(ctx context.Context) *Registry { return ctx.Value(contextKey{}).(*Registry) }
 
-// Batch is a set of objects of one type that were read together, with what has been loaded for
-// them.
+// Batch is a set of objects of one type that were read together, with the values that were loaded
+// for them.
 type Batch struct {
 	members []any
 
@@ -51,7 +50,7 @@ type load[V any] struct {
 	err    error
 }
 
-// Add makes a batch of the objects, except for those that belong to one already.
+// Add makes a batch of the objects that do not belong to a batch yet.
 func Add[O comparable](r *Registry, objects []O) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,17 +63,18 @@ func Add[O comparable](r *Registry, objects []O) {
 	}
 }
 
-// Split makes a batch of an object alone: its fields are loaded for no other member of its batch.
+// Split puts an object into a batch of its own, so that its fields are not loaded for the other
+// members of its previous batch.
 func Split(r *Registry, o any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.batches[o] = &Batch{members: []any{o}, loads: make(map[any]any)}
 }
 
-// Join makes one batch of the objects of each set, for which the same fields are about to be
-// loaded. A batch stays as it is if something was loaded for it already, or if several sets have
-// objects of it: joining those would load values that the operation does not select. Nothing may be
-// loaded meanwhile.
+// Join makes one batch of the objects of each set, because the same fields will be loaded for them.
+// A batch is not joined if a value was already loaded for it, or if several sets contain objects of
+// it: joining it would load values that the operation does not select. No load may run
+// concurrently.
 func Join(r *Registry, sets [][]any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +109,7 @@ func Join(r *Registry, sets [][]any) {
 	}
 }
 
-// Of returns the batch of an object. An object that was not added is a batch of its own.
+// Of returns the batch of an object. An object that was not added gets a batch of its own.
 func Of(r *Registry, o any) *Batch {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,9 +121,8 @@ func Of(r *Registry, o any) *Batch {
 	return b
 }
 
-// Once calls fetch with the ids of all members of the batch on the first call for key, and returns
-// the same values and error on every later call. id returns the id to fetch for a member, or 0 for
-// none.
+// Once calls fetch on the first call for key, with the IDs of all members of the batch. Later calls
+// return the same values and error. id returns the ID to fetch for a member, or 0 for none.
 func Once[O, V any](
 	ctx context.Context, b *Batch, key any, id func(O) int64,
 	fetch func(ctx context.Context, ids []int64) (map[int64]V, error),

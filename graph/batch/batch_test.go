@@ -12,13 +12,13 @@ type object struct{ id int64 }
 
 func id(o *object) int64 { return o.id }
 
-// TestJoin checks which objects are loaded together.
+// TestJoin checks which objects are loaded together after Join.
 func TestJoin(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		sets   [][]int64 // ids; the batches are {1, 2} and {3, 4}, and 5 has none
-		loaded bool      // whether something was loaded for {1, 2} before
-		want   []int64   // loaded with 1
+		sets   [][]int64 // IDs; the batches are {1, 2} and {3, 4}, and 5 has none
+		loaded bool      // whether a value was already loaded for {1, 2}
+		want   []int64   // the IDs loaded together with 1
 	}{
 		{"one set", [][]int64{{1, 2, 3, 4, 5}}, false, []int64{1, 2, 3, 4, 5}},
 		{"two sets", [][]int64{{1, 2}, {3, 4, 5}}, false, []int64{1, 2}},
@@ -58,7 +58,7 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestSplit checks which objects are loaded with one that was split from its batch.
+// TestSplit checks that an object is loaded alone after Split.
 func TestSplit(t *testing.T) {
 	r := batch.NewRegistry()
 	ctx := batch.WithRegistry(t.Context(), r)

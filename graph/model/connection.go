@@ -13,7 +13,7 @@ type Edge[N any] struct {
 	Node   N
 }
 
-// EdgeOf constrains the edge types of the schema, which differ in name only.
+// EdgeOf constrains the edge types of the schema, which differ only in their names.
 type EdgeOf[N any] interface {
 	~struct {
 		Cursor string
@@ -21,7 +21,7 @@ type EdgeOf[N any] interface {
 	}
 }
 
-// Connection is one page of a list, as in the Relay cursor connections specification.
+// Connection is one page of a list, as defined by the Relay cursor connections specification.
 type Connection[N any, E EdgeOf[N]] struct {
 	Edges    []*E
 	Nodes    []N
@@ -37,7 +37,7 @@ func (c *Connection[N, E]) TotalCount(ctx context.Context) (int32, error) {
 	return int32(min(n, math.MaxInt32)), err
 }
 
-// The edges of the schema.
+// The edge types of the schema.
 type (
 	ThingEdge           Edge[*models.Thing]
 	MakeEdge            Edge[*models.Make]
@@ -57,7 +57,7 @@ type (
 	FeedEdge            Edge[FeedItem]
 )
 
-// The connections of the schema.
+// The connection types of the schema.
 type (
 	ThingConnection struct {
 		*Connection[*models.Thing, ThingEdge]

@@ -5,13 +5,13 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Facet is a value that search results have in common, and the number of those results.
+// Facet is a value that search results have in common, with the number of those results.
 type Facet[V any] struct {
 	Value V
 	Count int32
 }
 
-// The facets of the schema. Those of creators are ids.
+// The facet types of the schema. The values of creator facets are user IDs.
 type (
 	CategoryFacet struct{ Facet[*models.Category] }
 	LicenseFacet  struct{ Facet[models.License] }

@@ -6,7 +6,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Image is a rendering or a scaled picture that can be fetched by URL.
+// Image is a rendering or a scaled image that can be downloaded from a URL.
 type Image struct {
 	URL           string
 	Width, Height int32 // pixels

@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Mesh is the measurements of a file that holds a mesh.
+// Mesh has the measurements of a file that contains a mesh.
 type Mesh struct {
 	*preview.Mesh
 	File *models.File
@@ -15,13 +15,13 @@ type Mesh struct {
 
 func point(p [3]float64) *Point { return &Point{X: p[0], Y: p[1], Z: p[2]} }
 
-// Min returns the lowest corner of the bounding box in mm.
+// Min returns the minimum corner of the bounding box in mm.
 func (m *Mesh) Min() *Point { return point(m.Mesh.Min) }
 
-// Max returns the highest corner of the bounding box in mm.
+// Max returns the maximum corner of the bounding box in mm.
 func (m *Mesh) Max() *Point { return point(m.Mesh.Max) }
 
-// Size returns the lengths of the bounding box's sides in mm.
+// Size returns the side lengths of the bounding box in mm.
 func (m *Mesh) Size() *Point { return point(m.Mesh.Size) }
 
 // Components returns the number of connected components.

@@ -1,5 +1,5 @@
-// Package model holds the types of the GraphQL schema that are not nouns of package models:
-// connections, scalars, unions, and the generated inputs and payloads.
+// Package model contains the types of the GraphQL schema that have no counterpart in package
+// models: connections, scalars, unions, and the generated inputs and payloads.
 package model
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// MarshalID writes an id as a decimal string.
+// MarshalID writes an ID as a decimal string.
 func MarshalID(id int64) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendID(nil, id)) })
 }
 
-// AppendID appends what MarshalID writes.
+// AppendID appends the encoding of MarshalID to b.
 func AppendID(b []byte, id int64) []byte {
 	return append(strconv.AppendInt(append(b, '"'), id, 10), '"')
 }
 
-// UnmarshalID reads an id, which must be a decimal number of at most 64 bits.
+// UnmarshalID reads a decimal ID of at most 64 bits. It returns BadInput for other values.
 func UnmarshalID(v any) (int64, error) {
 	digits := fmt.Sprint(v)
 	id, err := strconv.ParseInt(digits, 10, 64)
@@ -33,17 +33,17 @@ func UnmarshalID(v any) (int64, error) {
 	return id, nil
 }
 
-// MarshalDateTime writes a time in UTC as in RFC 3339.
+// MarshalDateTime writes a time in UTC in RFC 3339 format.
 func MarshalDateTime(t time.Time) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = w.Write(AppendDateTime(nil, t)) })
 }
 
-// AppendDateTime appends what MarshalDateTime writes.
+// AppendDateTime appends the encoding of MarshalDateTime to b.
 func AppendDateTime(b []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano), '"')
 }
 
-// UnmarshalDateTime reads a time as in RFC 3339.
+// UnmarshalDateTime reads a time in RFC 3339 format. It returns BadInput for other values.
 func UnmarshalDateTime(v any) (time.Time, error) {
 	s, _ := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
@@ -53,7 +53,7 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 	return t, nil
 }
 
-// Node is an object with a NodeID.
+// Node is an object with a nodeId field.
 type Node any
 
 // Actor is a *models.User.
