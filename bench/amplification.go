@@ -26,18 +26,18 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// What an operation may take.
+// The limits of what an operation may cost the server.
 const (
-	worstList        = 1000  // entries of the longest lists
-	maxCPUPer100     = 20.0  // ms of processor time for each 100 of its cost
-	maxBytesPer100   = 1.0   // MiB at the peak for each 100 of its cost
+	worstList        = 1000  // entries in the longest lists
+	maxCPUPer100     = 20.0  // ms of CPU time per 100 cost units
+	maxBytesPer100   = 1.0   // MiB of peak memory per 100 cost units
 	maxOperationCPU  = 2_000 // ms
 	maxOperationPeak = 64.0  // MiB
-	leastCost        = 250   // costs below it are rounded up: any request takes some time
-	leastTries       = 3     // of what is above a limit: the lowest counts, to leave out other work
+	leastCost        = 250   // lower costs count as this one: every request takes some time
+	leastTries       = 3     // for results above a limit: the lowest counts, to exclude other work
 )
 
-// amplified is what an operation takes.
+// amplified is the CPU time and memory that an operation takes.
 type amplified struct {
 	name      string
 	document  string // "" for REST
@@ -48,9 +48,9 @@ type amplified struct {
 func (a amplified) cpuPer100() float64  { return a.cpu * 100 / max(a.cost, leastCost) }
 func (a amplified) peakPer100() float64 { return a.peak * 100 / max(a.cost, leastCost) }
 
-// amplify asks for every field of the schema as often as its cost permits, of the most expensive
-// objects that members can make, and prints what takes most for its cost. Then it asks for random
-// combinations, and prints what was worse.
+// amplify requests every field of the schema as often as its cost permits, on the most expensive
+// objects that members can create, and prints the operations that take most for their cost. Then it
+// does the same with random combinations of fields.
 func amplify(ctx context.Context, o options, e engine) (err error) {
 	v, closeAll, err := newVictim(ctx, o, e)
 	if err != nil {
@@ -98,7 +98,7 @@ func amplify(ctx context.Context, o options, e engine) (err error) {
 	return v.compareCallers(ctx, o, slices.Concat(all, random))
 }
 
-// victim is a server with a large catalogue and the most expensive objects.
+// victim is a server with a large catalogue and the most expensive objects that members can create.
 type victim struct {
 	engine
 	db     *sql.DB
@@ -152,7 +152,8 @@ func newVictim(ctx context.Context, o options, e engine) (v *victim, closeAll fu
 	return v, func() error { return errors.Join(v.server.stop(), opened.Close(), app.Close(), drop()) }, nil
 }
 
-// settle waits until the server has done what it does after its start.
+// settle waits until the server has finished its startup work: until it uses at most 50 ms of CPU
+// time a second in five consecutive seconds.
 func (v *victim) settle(ctx context.Context) error {
 	for quiet := 0; quiet < 5; {
 		before, err := v.cpu(ctx)
@@ -175,11 +176,11 @@ func (v *victim) settle(ctx context.Context) error {
 	return nil
 }
 
-// most asks for a field as often as its cost permits.
+// most measures an operation that requests a field as often as its cost permits.
 func (v *victim) most(ctx context.Context, p graphqltest.Probe) (found amplified, err error) {
 	one, accepted, err := v.measure(ctx, p.Document(1))
 	if err != nil || !accepted {
-		return amplified{name: p.Name}, err // too expensive to be asked for
+		return amplified{name: p.Name}, err // a single request already exceeds the cost limit
 	}
 	for times := min(90, graphqlhttp.MaxCost/int(one.cost)); times > 0; times-- {
 		document := p.Document(times)
@@ -191,8 +192,9 @@ func (v *victim) most(ctx context.Context, p graphqltest.Probe) (found amplified
 	return found, nil
 }
 
-// measure runs an operation, several times if it takes too much, and returns the lowest results.
-// Accepted is whether its cost was within the limit.
+// measure runs an operation and returns its results. It repeats an operation that exceeds a limit
+// and returns the lowest results. accepted is whether the cost of the operation was within the
+// limit.
 func (v *victim) measure(ctx context.Context, document string) (found amplified, accepted bool, err error) {
 	body, err := json.Marshal(map[string]any{"query": document, "extensions": map[string]any{"cost": true}})
 	if err != nil {
@@ -223,7 +225,8 @@ func (v *victim) measure(ctx context.Context, document string) (found amplified,
 	})
 }
 
-// lowest runs once, and again if the result is above a limit.
+// lowest calls once, and repeats it up to leastTries times while the result exceeds a limit. It
+// returns the lowest CPU time and peak memory.
 func (v *victim) lowest(once func() (amplified, bool, error)) (found amplified, accepted bool, err error) {
 	for try := range leastTries {
 		again, accepted, err := once()
@@ -241,7 +244,7 @@ func (v *victim) lowest(once func() (amplified, bool, error)) (found amplified, 
 	return found, true, nil
 }
 
-// take sends a request and measures what it takes.
+// take sends a request and measures the CPU time and the peak memory that it takes.
 func (v *victim) take(ctx context.Context, method, path string, body []byte) (text []byte, found amplified, err error) {
 	request, err := v.request(ctx, method, path, body)
 	if err != nil {
@@ -287,7 +290,7 @@ func (v *victim) request(ctx context.Context, method, path string, body []byte) 
 	return request, nil
 }
 
-// cpu returns the processor time of the server and of the processes that work for it in PostgreSQL.
+// cpu returns the CPU time of the server and of its backend processes in PostgreSQL.
 func (v *victim) cpu(ctx context.Context) (time.Duration, error) {
 	u, err := v.server.usage()
 	if err != nil || v.engine == sqlite {
@@ -303,7 +306,7 @@ func (v *victim) cpu(ctx context.Context) (time.Duration, error) {
 		if err := rows.Scan(&pid); err != nil {
 			return 0, err
 		}
-		if spent, err := processorTimeOf(pid); err == nil { // it may have ended
+		if spent, err := processorTimeOf(pid); err == nil { // the backend may have ended
 			u.cpu += spent
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// endlessRate is the rate limit of the server: nothing is refused, but costs are charged, so they
-// can be read from what is left.
+// endlessRate is the rate limit of the server. It is so high that no request is rejected, but costs
+// are charged, so that they can be computed from the remaining budget.
 const endlessRate = 1_000_000
 
-// routes requests every path of REST whose name contains part, with the longest pages of the most
-// expensive objects.
+// routes requests every REST path that contains part, with the longest pages of the most expensive
+// objects.
 func (v *victim) routes(ctx context.Context, part string) ([]amplified, error) {
 	worst, first := fmt.Sprint(graphqltest.Base+worstList), fmt.Sprint(graphqltest.Base+1)
 	fill := strings.NewReplacer("{thing_id}", worst, "{copy_id}", worst, "{comment_id}", worst, "{file_id}", first, "{image_id}", first, "{id}", worst,
@@ -28,7 +28,7 @@ func (v *victim) routes(ctx context.Context, part string) ([]amplified, error) {
 	var all []amplified
 	for _, path := range slices.Compact(paths) {
 		if strings.Contains(path, "download") || strings.Contains(path, "finalize") || !strings.Contains(path, part) {
-			continue // they change something
+			continue // these change data
 		}
 		found, accepted, err := v.lowest(func() (amplified, bool, error) { return v.get(ctx, fill.Replace(path)+"?per_page=100") })
 		if err != nil {
@@ -41,7 +41,8 @@ func (v *victim) routes(ctx context.Context, part string) ([]amplified, error) {
 	return all, nil
 }
 
-// get requests a path of REST. Accepted is whether that has a cost: there may be no such route.
+// get requests a REST path. accepted is false if the request was not charged, for example because
+// no GET route exists.
 func (v *victim) get(ctx context.Context, path string) (found amplified, accepted bool, err error) {
 	before, err := v.budget(ctx)
 	if err != nil {
@@ -55,7 +56,7 @@ func (v *victim) get(ctx context.Context, path string) (found amplified, accepte
 	return found, found.cost > 0, err
 }
 
-// budget returns the cost that the caller may still spend.
+// budget returns the remaining cost budget of the caller.
 func (v *victim) budget(ctx context.Context) (float64, error) {
 	text, _, err := v.take(ctx, http.MethodPost, "/graphql", []byte(`{"query":"{__typename}","extensions":{"cost":true}}`))
 	if err != nil {

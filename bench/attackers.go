@@ -18,12 +18,12 @@ import (
 
 const (
 	attackers  = 16  // callers that send the most expensive operations
-	attacks    = 8   // how many different operations those are
-	maxSlowing = 3.0 // how many times longer others may wait during the attack, in the median
+	attacks    = 8   // number of different expensive operations
+	maxSlowing = 3.0 // maximum median latency of others during the attack, relative to none
 )
 
-// compareCallers measures requests of honest callers beside callers that send the most expensive
-// operations of all that were found, relative to the requests alone.
+// compareCallers measures the latency of ordinary callers while attackers send the most expensive
+// of the given operations, relative to the latency without attackers.
 func (v *victim) compareCallers(ctx context.Context, o options, all []amplified) error {
 	tokens := make([]string, attackers)
 	for i := range tokens {
@@ -98,8 +98,8 @@ func (v *victim) compareCallers(ctx context.Context, o options, all []amplified)
 	return nil
 }
 
-// askDuringAttack lets the readers ask while a number of callers attack, and returns how many
-// attacks were executed.
+// askDuringAttack measures the readers while a number of callers attack. It returns the number of
+// attacks that were executed.
 func askDuringAttack(ctx context.Context, o options, readers *asker, callers int, attack func(i, n int) (*http.Request, error)) (got turn, answered int, err error) {
 	attacking, stop := context.WithCancel(ctx)
 	defer stop()
@@ -114,7 +114,7 @@ func askDuringAttack(ctx context.Context, o options, readers *asker, callers int
 				}
 				answer, err := http.DefaultClient.Do(request.WithContext(attacking))
 				if err != nil {
-					continue // at the end
+					continue // canceled at the end of the turn
 				}
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
@@ -125,7 +125,7 @@ func askDuringAttack(ctx context.Context, o options, readers *asker, callers int
 			return nil
 		})
 	}
-	if callers > 0 { // let the attack begin
+	if callers > 0 { // let the attack start
 		if _, err := readers.ask(ctx, o.round/4); err != nil {
 			return got, 0, err
 		}
@@ -139,7 +139,7 @@ func askDuringAttack(ctx context.Context, o options, readers *asker, callers int
 	return got, answered, err
 }
 
-// mostExpensive returns the operations that take most processor time of all, for a caller who is no
+// mostExpensive returns the operations that take the most CPU time for a caller who is not an
 // administrator.
 func (v *victim) mostExpensive(ctx context.Context, all []amplified) (found []amplified) {
 	slices.SortFunc(all, func(a, b amplified) int { return cmp.Compare(b.cpu, a.cpu) })
@@ -153,7 +153,7 @@ func (v *victim) mostExpensive(ctx context.Context, all []amplified) (found []am
 	return found[:min(len(found), attacks)]
 }
 
-// newUser creates a user and returns their token.
+// newUser creates a user and returns a token of that user.
 func (v *victim) newUser(ctx context.Context, name string) (token string, err error) {
 	if _, err := v.store.Admin().CreateUser(ctx, name, false); err != nil {
 		return "", err
@@ -161,7 +161,7 @@ func (v *victim) newUser(ctx context.Context, name string) (token string, err er
 	return v.store.Admin().CreateToken(ctx, strings.ToLower(name), "bench", auth.Scopes{auth.Read, auth.Write}, 0)
 }
 
-// as returns v with the token of another caller.
+// as returns a copy of v with the token of another caller.
 func (v *victim) as(token string) *victim {
 	other := *v
 	other.token = token

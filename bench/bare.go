@@ -14,7 +14,7 @@ import (
 	"strconv"
 )
 
-// serveBare runs a bare handler by name. args are its address and further parameters.
+// serveBare runs a bare handler by name. args are its listen address and further arguments.
 func serveBare(ctx context.Context, name string, args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("-bare %s: too few arguments", name)
@@ -48,7 +48,7 @@ func serveBare(ctx context.Context, name string, args []string) error {
 	return nil
 }
 
-// answer writes a value as JSON.
+// answer writes a value as a JSON response.
 func answer(w http.ResponseWriter, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -60,8 +60,8 @@ func answer(w http.ResponseWriter, v any) {
 	_, _ = w.Write(body)
 }
 
-// bareUpload is a simple upload handler. It does not parse the form: the whole body is hashed and
-// stored.
+// bareUpload returns a minimal upload handler. It does not parse the form: it hashes and stores the
+// whole body.
 func bareUpload(folder string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := keep(folder, r.Body); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// fileRow is the columns that a bare handler reads for a file, in the order of its select.
+// fileRow has the columns that a bare handler reads for a file, in the order of its select.
 type fileRow struct {
 	id, size, downloads int64
 	name, md5           string
@@ -30,7 +30,7 @@ func (f *fileRow) scan(e engine, scan scanner) (err error) {
 	return err
 }
 
-// fileAnswer has the keys of the REST type FileSchema in their order.
+// fileAnswer has the keys of the REST type FileSchema, in the same order.
 type fileAnswer struct {
 	ID            int64     `json:"id"`
 	Name          string    `json:"name"`
@@ -50,8 +50,8 @@ type fileAnswer struct {
 	Rank          int32     `json:"rank"`
 }
 
-// bareFiles serves GET /files/{id} with one prepared select. args are the engine, the database, and
-// the base URL.
+// bareFiles returns a handler that serves GET /files/{id} with one prepared select. args are the
+// engine, the database and the base URL.
 func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("want engine, database and base, not %q", args)
@@ -70,7 +70,7 @@ func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
 	return mux, nil
 }
 
-// bareFile serves a file by id.
+// bareFile serves a file by ID.
 func bareFile(e engine, base string, find selection) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)

@@ -16,7 +16,7 @@ const selectNewest = "SELECT t.id, t.name, t.created_at, t.published_at, t.like_
 	"(SELECT string_agg(tt.name || chr(1) || g.slug || chr(1) || g.thing_count, chr(2)) " + tagsOfOne + " JOIN tags AS g ON g.id = tt.tag_id) " +
 	pageOfThings + "LEFT JOIN files AS f ON f.id = (SELECT id " + filesOfOne + " AND kind = 'image' ORDER BY rank, id LIMIT 1) " + inOrder
 
-// thingAnswer has the keys of the REST type ShortThingSchema in their order.
+// thingAnswer has the keys of the REST type ShortThingSchema, in the same order.
 type thingAnswer struct {
 	ID           int64         `json:"id"`
 	Name         string        `json:"name"`
@@ -38,7 +38,7 @@ type thingAnswer struct {
 	Rank         *struct{}     `json:"rank"`
 }
 
-// creatorAnswer has the keys of UserSummary.
+// creatorAnswer has the keys of the REST type UserSummary.
 type creatorAnswer struct {
 	ID               int64  `json:"id"`
 	Name             string `json:"name"`
@@ -101,7 +101,8 @@ func bareNewest(e engine, base string, newest selection) http.HandlerFunc {
 	}
 }
 
-// scan reads a row and returns the position of the thing in the list.
+// scan reads a row. It returns the position of the thing in the list and the total length of the
+// list.
 func (t *thingAnswer) scan(e engine, scan scanner, base string) (at position, total int64, err error) {
 	var image *int64
 	var imageName, tags *string
@@ -147,7 +148,7 @@ func (t *thingAnswer) scan(e engine, scan scanner, base string) (at position, to
 	return at, total, nil
 }
 
-// linkNewest sets the headers with the length of the list and the links to other pages.
+// linkNewest sets the headers Total-Count and Link.
 func linkNewest(h http.Header, base string, page, total int64, last position) {
 	h.Set("Total-Count", strconv.FormatInt(total, 10))
 	link := func(rel string, page int64, after string) string {

@@ -14,7 +14,7 @@ const selectNodes = "SELECT t.id, t.name, t.created_at, u.id, u.username, (SELEC
 	"(SELECT string_agg(id || chr(1) || name || chr(1) || size, chr(2)) FROM (SELECT id, name, size " + filesOfOne + " ORDER BY rank, id LIMIT 100) AS f) " +
 	pageOfThings + inOrder
 
-// nodesAnswer is the response to the GraphQL document.
+// nodesAnswer is the response to nodesDocument.
 type nodesAnswer struct {
 	Data struct {
 		Things struct {
@@ -45,7 +45,7 @@ type nodeFile struct {
 	Size int64  `json:"size"`
 }
 
-// bareNodes serves the one document, of which it reads only the variable.
+// bareNodes serves nodesDocument. It reads only the variables of the request.
 func bareNodes(e engine, nodes selection) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {

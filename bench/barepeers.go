@@ -12,24 +12,24 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// selectFileJSON selects the answer to fileDocument.
+// selectFileJSON selects the complete response to fileDocument as text.
 const selectFileJSON = `SELECT '{"data":{"file":' || row_to_json(f)::text || '}}' FROM (SELECT CAST(id AS text) AS id, name, size, upper(kind) AS kind, ` +
 	`upper(state) AS state, content_type AS "contentType", sha256, md5, rank, created_at AS "createdAt" FROM files WHERE id = $1) AS f`
 
-// selectPageJSON selects the answer to pageDocument.
+// selectPageJSON selects the complete response to pageDocument as text.
 const selectPageJSON = `SELECT '{"data":{"things":{"nodes":' || json_agg(n)::text || '}}}' FROM (SELECT CAST(t.id AS text) AS id, t.name, t.created_at AS "createdAt", ` +
 	`(SELECT row_to_json(c) FROM (SELECT CAST(u.id AS text) AS id, u.username) AS c) AS creator, ` +
 	`(SELECT coalesce(json_agg(f), '[]') FROM (SELECT CAST(id AS text) AS id, name, size ` + filesOfOne + ` ORDER BY rank, id LIMIT 100) AS f) AS files ` +
 	pageOfThings + inOrder + `) AS n`
 
-// insertDownload records a download and returns the name of the file. Callers are not known, so
-// each file has one.
+// insertDownload records a download and returns the name of the file. The bare handler does not
+// know its callers, so the user is derived from the file ID.
 const insertDownload = `INSERT INTO downloads (user_id, file_id, thing_id, created_at) SELECT 2 + id % 64, id, thing_id, now() FROM files WHERE id = $1 ` +
 	`RETURNING (SELECT name FROM files WHERE id = file_id)`
 
-// barePeers serves the requests of the table of peers, each with one prepared statement. GraphQL
-// answers are the text that PostgreSQL returns. args are the engine, the database, and the base
-// URL.
+// barePeers returns a handler for the requests of the peers comparison, each with one prepared
+// statement. It returns the text from PostgreSQL as the GraphQL response. args are the engine, the
+// database and the base URL.
 func barePeers(ctx context.Context, args []string) (http.Handler, error) {
 	if len(args) != 3 {
 		return nil, fmt.Errorf("want engine, database and base, not %q", args)
@@ -54,7 +54,7 @@ func barePeers(ctx context.Context, args []string) (http.Handler, error) {
 	return mux, nil
 }
 
-// bareDocuments serves fileDocument and pageDocument. It reads only their variables.
+// bareDocuments serves fileDocument and pageDocument. It reads only the variables of the request.
 func bareDocuments(e engine, file, page selection) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
@@ -91,7 +91,7 @@ func bareDocuments(e engine, file, page selection) http.HandlerFunc {
 	}
 }
 
-// bareDownload records a download, and redirects to a signed URL of the bytes.
+// bareDownload records a download and redirects to a signed URL of the file.
 func bareDownload(base string, record selection) http.HandlerFunc {
 	addresses := urls.Builder{Base: base, Key: make([]byte, 32)}
 	return func(w http.ResponseWriter, r *http.Request) {

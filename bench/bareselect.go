@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	_ "modernc.org/sqlite" // the driver sqlite
+	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
 // selection runs a prepared select and calls each for every row.
@@ -20,11 +20,11 @@ type scanner func(columns ...any) error
 // databaseConns is the number of connections to PostgreSQL that the server uses.
 func databaseConns() int { return max(16, 4*runtime.NumCPU()) }
 
-// forSQLite replaces the functions that have another name in SQLite. The selects are written for
-// PostgreSQL.
+// forSQLite replaces the names of functions that have another name in SQLite. The selects are
+// written for PostgreSQL.
 var forSQLite = strings.NewReplacer("string_agg(", "group_concat(", "chr(", "char(")
 
-// preparer prepares a select with the least overhead that the driver of the engine allows.
+// preparer prepares a select with the least overhead that the driver allows.
 type preparer func(query string) (selection, error)
 
 // openBare opens the database of a bare handler.
@@ -41,7 +41,7 @@ func openBare(ctx context.Context, e engine, address string) (preparer, error) {
 		}
 		return func(query string) (selection, error) {
 			return func(ctx context.Context, each func(scanner) error, args ...any) error {
-				// pgx prepares it on the first use on each connection.
+				// pgx prepares the query on its first use on each connection.
 				rows, err := pool.Query(ctx, query, args...)
 				if err != nil {
 					return err
@@ -73,7 +73,7 @@ func openBare(ctx context.Context, e engine, address string) (preparer, error) {
 	}, nil
 }
 
-// forEach calls each for every row, of either driver.
+// forEach calls each for every row of either driver.
 func forEach(rows interface {
 	Next() bool
 	Scan(...any) error
@@ -87,17 +87,17 @@ func forEach(rows interface {
 	return rows.Err()
 }
 
-// timeFormat is the format in which the server stores times in SQLite, which has no type for them.
+// timeFormat is the format in which the server stores times in SQLite, which has no time type.
 const timeFormat = "2006-01-02 15:04:05.999999-07:00"
 
-// moment is a time, as a column or an argument.
+// moment is a time as a column or an argument, in the representation of the engine.
 type moment struct {
 	e    engine
 	at   time.Time
 	text string
 }
 
-// column returns the destination for scanning.
+// column returns the destination for Scan.
 func (m *moment) column() any {
 	if m.e == sqlite {
 		return &m.text

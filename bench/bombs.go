@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	honestFiles     = 10     // each of an owner of its own
-	honestTriangles = 10_000 // of each
+	honestFiles     = 10     // each of a different owner
+	honestTriangles = 10_000 // in each file
 	honestSeconds   = 10
 )
 
-// queueBombs has one owner finalize all hostile models of the tests, and then measures how long the
-// ordinary files of other owners wait for their previews.
+// queueBombs lets one owner finalize all hostile models of the tests, and then measures how long
+// the ordinary files of other owners wait for their previews.
 func queueBombs(ctx context.Context, o options) (err error) {
 	address, drop, err := newDatabase(ctx, o, sqlite)
 	if err != nil {
@@ -50,7 +50,7 @@ func queueBombs(ctx context.Context, o options) (err error) {
 	var honest []*maker
 	for i := range honestFiles {
 		ball := meshtest.SphereSTL(honestTriangles)
-		ball[0] = byte(i) // makes the files different
+		ball[0] = byte(i) // makes each file different
 		m, err := newMaker(ctx, a, fmt.Sprint("honest", i))
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func queueBombs(ctx context.Context, o options) (err error) {
 	if err := server.finalize(ctx, attacker.token, attacker.thing, attacker.files...); err != nil {
 		return err
 	}
-	time.Sleep(2 * time.Second) // the first bombs are being processed
+	time.Sleep(2 * time.Second) // let the server start to process the first hostile files
 	began := time.Now()
 	for _, m := range honest {
 		if err := server.finalize(ctx, m.token, m.thing, m.files...); err != nil {
@@ -123,7 +123,7 @@ func newMaker(ctx context.Context, a *server.Server, name string) (*maker, error
 	return m, nil
 }
 
-// upload adds a pending upload.
+// upload creates a pending upload.
 func (m *maker) upload(ctx context.Context, a *server.Server, name string, content []byte) error {
 	f, err := a.Store.Upload(ctx, m.caller, models.NewUpload{Name: name, Bytes: bytes.NewReader(content)})
 	if err != nil {
@@ -133,7 +133,7 @@ func (m *maker) upload(ctx context.Context, a *server.Server, name string, conte
 	return nil
 }
 
-// processed reports whether the processing of a file has ended, with a preview or with an error.
+// processed reports whether the processing of a file has ended, successfully or with an error.
 func (p *process) processed(ctx context.Context, token string, file int64) (bool, error) {
 	query, err := json.Marshal(map[string]string{"query": fmt.Sprintf(`{ file(id: %d) { processing { state } } }`, file)})
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *process) processed(ctx context.Context, token string, file int64) (bool
 	return bytes.Contains(body, []byte("DONE")) || bytes.Contains(body, []byte("FAILED")) || bytes.Contains(body, []byte("NOT_APPLICABLE")), nil
 }
 
-// awaitProcessed waits until the processing of a file has ended.
+// awaitProcessed waits until the processing of a file has ended. It returns an error after limit.
 func (p *process) awaitProcessed(ctx context.Context, token string, file int64, limit time.Duration) error {
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
 		if ended, err := p.processed(ctx, token, file); ended || err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/auth"
@@ -32,16 +32,16 @@ const (
 
 const (
 	filesPerThing = 3   // typical for such catalogues
-	newEvery      = 100 // of so many files, one has a download that its stored count does not include
+	newEvery      = 100 // one file in this many has a download that is not in its stored count
 )
 
-// description has a typical length. Things with a description of one line would fit into so few
-// pages that PostgreSQL would read all of them for each statement, which happens only in very small
-// catalogues.
+// description has a typical length. With one-line descriptions, all things would fit into so few
+// database pages that PostgreSQL would scan all of them for each statement, as it does only in very
+// small catalogues.
 var description = strings.Repeat("Print it flat, without supports, and sand the edges before you glue the halves. ", 8)
 
 // newCatalogue creates an empty catalogue in the folder of the run, with the default settings of a
-// server, and returns a token.
+// server, and returns the token of a user.
 func newCatalogue(ctx context.Context, o options) (token string, err error) {
 	a, token, err := openCatalogue(ctx, o, "")
 	if err != nil {
@@ -51,7 +51,7 @@ func newCatalogue(ctx context.Context, o options) (token string, err error) {
 }
 
 // openCatalogue opens an empty catalogue and creates a user with a token. If address is empty, the
-// database is SQLite in the folder.
+// database is SQLite in the folder of the run.
 func openCatalogue(ctx context.Context, o options, address string) (a *server.Server, token string, err error) {
 	s := config.Settings{Data: o.dir, DatabaseURL: address, Listen: "127.0.0.1:80", UploadLimit: 1 << 30, PendingTTL: time.Hour}
 	if err := s.Complete(); err != nil {
@@ -69,7 +69,7 @@ func openCatalogue(ctx context.Context, o options, address string) (a *server.Se
 	return a, token, nil
 }
 
-// newDatabase creates an empty database and returns its URL for the settings, and a function that
+// newDatabase creates an empty database. It returns the URL of the database and a function that
 // removes it.
 func newDatabase(ctx context.Context, o options, e engine) (address string, drop func() error, err error) {
 	if e == sqlite {
@@ -82,8 +82,8 @@ func newDatabase(ctx context.Context, o options, e engine) (address string, drop
 	return newDatabaseOn(ctx, server, stop)
 }
 
-// newDatabaseOn creates an empty database on a PostgreSQL server, which the returned function
-// removes before it stops the server.
+// newDatabaseOn creates an empty database on a PostgreSQL server. The returned function removes the
+// database and then stops the server.
 func newDatabaseOn(ctx context.Context, server string, stop func()) (address string, drop func() error, err error) {
 	name := "meshyard_bench_" + strings.ToLower(rand.Text())
 	if err := execute(ctx, postgres, server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
@@ -120,9 +120,9 @@ func execute(ctx context.Context, e engine, address string, statements ...string
 	return nil
 }
 
-// fill creates finalized files, with ids from 1 on, that are attached to published things, and
-// a download of each, some of which are new downloads. It ends with VACUUM and ANALYZE, which a
-// private server does not run by itself.
+// fill creates finalized files, with IDs starting at 1, that are attached to published things. Each
+// file has a download, and some downloads are not yet added to the stored counts. It ends with
+// VACUUM and ANALYZE, because a private test server runs no autovacuum.
 func fill(ctx context.Context, e engine, address string, files int) error {
 	const at = "'2026-03-04 05:06:07.008009+00:00'"
 	var things, contents, rows, downloads []string

@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// comparison compares the real server with a bare handler for one kind of request, in turns.
+// comparison compares the real server with a bare handler for one kind of request, in alternating
+// turns.
 type comparison struct {
 	title        string
 	server, bare *process
 	token        string
-	target       float64 // of the ratio; 0 if it is for information only
+	target       float64 // minimum of the ratio; 0: for information only
 	requests     []request
-	pick         func(conn int) int // returns the request that a connection sends next
+	pick         func(conn int) int // returns the index of the request that a connection sends next
 	compared     []request          // requests whose responses must be equal
 }
 
-// side is a measured process, and its results.
+// side is a measured process with its results.
 type side struct {
 	process *process
 	asker   *asker
@@ -43,7 +44,7 @@ func (c comparison) run(ctx context.Context, o options) error {
 		}
 		defer asker.close()
 		sides[i] = &side{process: p, asker: asker}
-		if _, err := asker.ask(ctx, time.Second); err != nil { // warm up
+		if _, err := asker.ask(ctx, time.Second); err != nil { // warm-up
 			return err
 		}
 	}
@@ -78,7 +79,7 @@ func (c comparison) print(o options, a, b *side) {
 	t.print()
 }
 
-// measure sends requests for a duration, and records the results.
+// measure sends requests for a duration and records the results.
 func (c *side) measure(ctx context.Context, long time.Duration) error {
 	before, err := c.process.usage()
 	if err != nil {

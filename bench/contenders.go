@@ -10,13 +10,13 @@ import (
 	"strconv"
 )
 
-// The names of two contenders; the others are peers.
+// The names of two contenders. The others are peers. limit is the bare handler.
 const (
 	limit = "limit"
 	ours  = "ours"
 )
 
-// peersFolder has a folder for each peer, with a script that serves it and the packages that it
+// peersFolder has a folder for each peer, with a script that starts it and the packages that it
 // needs.
 const peersFolder = "bench/peers"
 
@@ -26,7 +26,7 @@ var peers = []struct{ name, folder string }{
 	{"PostGraphile 5", filepath.Join(peersFolder, "postgraphile5")},
 }
 
-// contender is a server in the table.
+// contender is a server in the table of the peers comparison.
 type contender struct {
 	name    string
 	process *process
@@ -35,7 +35,7 @@ type contender struct {
 // contenders are the servers in the table, in the order of the columns.
 type contenders struct {
 	limit, ours contender
-	peers       []contender // none if they cannot be installed
+	peers       []contender // empty if they cannot be installed
 }
 
 func (c *contenders) all() []contender { return append([]contender{c.limit, c.ours}, c.peers...) }
@@ -49,7 +49,8 @@ func (c *contenders) stop() (err error) {
 	return err
 }
 
-// startContenders starts all servers on a database. It prints why peers are left out, if they are.
+// startContenders starts all servers on a database. It prints the reason for each peer that is left
+// out.
 func startContenders(ctx context.Context, o options, address string) (_ *contenders, err error) {
 	all := &contenders{limit: contender{name: limit}, ours: contender{name: ours}}
 	defer func() {
@@ -63,7 +64,7 @@ func startContenders(ctx context.Context, o options, address string) (_ *contend
 	if all.limit.process, err = startBare(ctx, o, "peers", string(postgres), address, "http://"+all.ours.process.address); err != nil {
 		return nil, err
 	}
-	// PostGraphile finds relations by foreign keys. The one of files is not in the database, because
+	// PostGraphile finds relations by foreign keys. files has no foreign key to things, because
 	// pending uploads have no thing.
 	if err := execute(ctx, postgres, address, "COMMENT ON TABLE files IS '@foreignKey (thing_id) references things (id)'"); err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func startContenders(ctx context.Context, o options, address string) (_ *contend
 	return all, nil
 }
 
-// install installs the packages of a peer, unless they are installed.
+// install installs the packages of a peer unless they are already installed.
 func install(ctx context.Context, folder string) error {
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -104,8 +105,7 @@ func install(ctx context.Context, folder string) error {
 	return nil
 }
 
-// startPeer starts the script of a peer, with as many connections to the database as the server
-// has.
+// startPeer starts the script of a peer, with as many database connections as the server has.
 func startPeer(ctx context.Context, o options, folder, address string) (*process, error) {
 	listen, err := freeAddress()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // fileInfoRatio is the target on PostgreSQL. On SQLite the ratio is for information only.
 const fileInfoRatio = 0.5
 
-// compareFileInfo compares reading files by id on the server and on a bare handler with the same
-// database, and then shows how much time each layer of the server takes.
+// compareFileInfo compares reading files by ID on the server and on a bare handler with the same
+// database. It then shows how much time each layer of the server takes.
 func compareFileInfo(ctx context.Context, o options, e engine) (err error) {
 	address, drop, err := newDatabase(ctx, o, e)
 	if err != nil {
@@ -59,7 +59,7 @@ func compareRequests(ctx context.Context, o options, e engine, address, token st
 		c.requests = append(c.requests, request{http.MethodGet, "/files/" + strconv.Itoa(id), ""})
 	}
 	for len(c.compared) < 20 {
-		// Files with new downloads are not compared: the bare handler does not count them.
+		// Files with pending downloads are not compared: the bare handler does not add them to the count.
 		if id := 1 + rand.IntN(o.files); id%newEvery != 0 {
 			c.compared = append(c.compared, c.requests[id-1])
 		}

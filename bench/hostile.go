@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	hostileTimes = 20                // requests in a round
-	maxHostile   = 20.0              // ms of processor time that an answer may take
-	maxAnswered  = float64(64 << 10) // bytes of one
+	hostileTimes = 20                // requests per round
+	maxHostile   = 20.0              // ms of CPU time per response
+	maxAnswered  = float64(64 << 10) // bytes per response
 )
 
-// sufferHostile sends GraphQL requests that are made to be costly, without a token, and prints what
-// each costs the server: the time of its processors from the request to the answer, with what the
-// garbage collector has to do for it.
+// sufferHostile sends GraphQL requests that are designed to be expensive, without a token. It
+// prints the CPU time of the server for each request, including the resulting garbage collection,
+// and the size of the largest response.
 func sufferHostile(ctx context.Context, o options) (err error) {
 	server, err := startServer(ctx, o)
 	if err != nil {
@@ -69,8 +69,8 @@ func sufferHostile(ctx context.Context, o options) (err error) {
 
 var hostileNonce int
 
-// sendHostile sends a request that the server has not seen before and gives how many bytes it is
-// answered with.
+// sendHostile sends a request that the server has not seen before and returns the size of the
+// response in bytes.
 func sendHostile(ctx context.Context, server *process, r graphqltest.Request) (int64, error) {
 	hostileNonce++
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

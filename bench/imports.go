@@ -15,16 +15,16 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// This file compares the import of a catalogue on PostgreSQL with psql's \copy of the rows that it
-// creates, into the same tables with their indexes.
+// This file compares the import of a catalogue on PostgreSQL with psql's \copy of the same rows
+// into the same tables with their indexes.
 
 const importThings = 20_000
 
-// importTables are the tables that an import fills, in an order that foreign keys allow.
+// importTables are the tables that an import fills, in an order that satisfies the foreign keys.
 var importTables = []string{"users", "tags", "things", "thing_tags", "files", "imported_counts", "thing_documents", "user_documents", "vocabulary"}
 
 func compareImports(ctx context.Context, o options) (err error) {
-	// Durable, because an import waits for the flush of each transaction.
+	// The database is durable, because an import waits for the flush of each transaction.
 	server, stop, err := pgtest.StartDurable(ctx, o.place)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func compareImports(ctx context.Context, o options) (err error) {
 		name   string
 		before []string // statements that fill the catalogue
 	}{
-		{"an empty catalogue", nil}, // the import creates indexes at its end
+		{"an empty catalogue", nil}, // the import creates the indexes at the end
 		{"a catalogue with things", []string{
 			"INSERT INTO users (id, username, is_admin, created_at) VALUES (-1, 'before', false, now())",
 			"INSERT INTO things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at) VALUES (-1, -1, 'Before', 'draft', 'cc', 1, '', '', false, now(), now())",
@@ -113,7 +113,7 @@ func (o options) meshyard(ctx context.Context, address string, args ...string) e
 	return runQuietly(exec.CommandContext(ctx, o.server, slices.Concat(args, []string{"--data", o.dir, "--database-url", address})...))
 }
 
-// runQuietly runs a command, whose output is in the error if it fails.
+// runQuietly runs a command. If it fails, the error contains its output.
 func runQuietly(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %.2000s", filepath.Base(cmd.Path), err, out)

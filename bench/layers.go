@@ -26,7 +26,7 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// layer is a part of the server: one layer and everything below it down to the database.
+// layer is one layer of the server, together with all layers below it down to the database.
 type layer struct {
 	name string
 	run  func(ctx context.Context, id int64) error
@@ -34,7 +34,8 @@ type layer struct {
 	wall, cpu, allocs, bytes series
 }
 
-// showLayers reads files in this process, sequentially, through more and more layers of the server.
+// showLayers reads files sequentially in this process, through an increasing number of layers of
+// the server.
 func showLayers(ctx context.Context, o options, e engine, store *models.Store, token string) error {
 	caller, err := store.Authenticate(ctx, token)
 	if err != nil {
@@ -44,7 +45,8 @@ func showLayers(ctx context.Context, o options, e engine, store *models.Store, t
 	if err != nil {
 		return err
 	}
-	// The difference of the first two is the cost of the GraphQL executor for a REST request.
+	// The difference between the first two layers is the cost of the GraphQL executor for a REST
+	// request.
 	if err := measureLayers(auth.WithCaller(ctx, caller, nil), o, layers, int64(o.files)); err != nil {
 		return err
 	}
@@ -52,10 +54,11 @@ func showLayers(ctx context.Context, o options, e engine, store *models.Store, t
 	return nil
 }
 
-// many short ones, so that other work on the machine affects all layers equally
+// layerTurns is the number of turns. Many short turns distribute the effect of other work on the
+// machine equally over all layers.
 const layerTurns = 20
 
-// measureLayers runs the layers in turns on ids from 1 to ids.
+// measureLayers runs the layers in turns, with random IDs from 1 to ids.
 func measureLayers(ctx context.Context, o options, layers []*layer, ids int64) error {
 	for i := range layerTurns + 1 {
 		for _, l := range layers {
@@ -103,10 +106,10 @@ func newLayers(store *models.Store, caller auth.Caller) ([]*layer, error) {
 	}, nil
 }
 
-// stack is the layers of the server above models.
+// stack has the layers of the server above models.
 type stack struct {
 	graph    *graph.Graph
-	executor *executor.Executor // of the stored documents
+	executor *executor.Executor // for the stored documents
 	face     http.Handler
 }
 
@@ -137,7 +140,7 @@ func (s *stack) execute(ctx context.Context, operation string, variables map[str
 	return err
 }
 
-// serve passes a request to a handler.
+// serve sends a request to a handler in process. It returns an error unless the status is 200.
 func serve(ctx context.Context, h http.Handler, r request) error {
 	asked, err := http.NewRequestWithContext(ctx, r.method, r.path, strings.NewReader(r.body))
 	if err != nil {
@@ -152,7 +155,7 @@ func serve(ctx context.Context, h http.Handler, r request) error {
 	return nil
 }
 
-// measure runs the layer for a duration on ids from 1 to ids.
+// measure runs the layer for a duration, with random IDs from 1 to ids.
 func (l *layer) measure(ctx context.Context, long time.Duration, ids int64) error {
 	runtime.GC() // collect the garbage of other layers first
 	var memory [2]runtime.MemStats
@@ -176,9 +179,9 @@ func (l *layer) measure(ctx context.Context, long time.Duration, ids int64) erro
 
 func (l *layer) forget() { l.wall, l.cpu, l.allocs, l.bytes = nil, nil, nil, nil }
 
-// processorTime returns the processor time that this process has used.
+// processorTime returns the CPU time that this process has used.
 func processorTime() time.Duration {
 	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for the own process
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for the calling process
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -15,11 +15,11 @@ import (
 // listing is a list that is requested page by page.
 type listing struct {
 	name   string
-	target map[engine]float64 // of A/B
+	target map[engine]float64 // minimum of A/B
 	page   func(n int, after string) request
 }
 
-// The document of the GraphQL listing, and the one that returns the start of each page.
+// The document of the GraphQL listing, and the document that returns the cursors of the pages.
 const (
 	nodesDocument   = `query($after: String) { things(first: 30, after: $after) { nodes { id name createdAt creator { id username } tags { name } files(first: 100) { id name size } } } }`
 	cursorsDocument = `query($after: String) { things(first: 30, after: $after) { pageInfo { endCursor } } }`
@@ -32,7 +32,7 @@ var listings = []listing{
 	}},
 }
 
-// newestRequest returns the request that the links of the previous page contain.
+// newestRequest returns the request that the Link header of the previous page contains.
 func newestRequest(n int, after string) request {
 	query := url.Values{"per_page": {strconv.Itoa(listedPage)}}
 	if after != "" {
@@ -51,17 +51,17 @@ func graphRequest(document, after string) request {
 }
 
 func postDocument(document string, variables map[string]string) request {
-	// Marshalling strings cannot fail.
+	// Marshaling strings cannot fail.
 	body, _ := json.Marshal(map[string]any{"query": document, "variables": variables})
 	return request{http.MethodPost, "/graphql", string(body)}
 }
 
-// pagesOfConn is the number of different pages from which a connection chooses.
+// pagesOfConn is the number of different pages that a connection requests.
 const pagesOfConn = 4
 
-// compareListings compares listing the newest things, by REST and by a GraphQL document, on the
-// server and on a bare handler with the same database, and then shows how much time each layer of
-// the server takes.
+// compareListings compares listing the newest things, by REST and by GraphQL, on the server and on
+// a bare handler with the same database. It then shows how much time each layer of the server
+// takes.
 func compareListings(ctx context.Context, o options, e engine) (err error) {
 	address, drop, err := newDatabase(ctx, o, e)
 	if err != nil {
@@ -82,10 +82,10 @@ func compareListings(ctx context.Context, o options, e engine) (err error) {
 	return showListingLayers(ctx, o, e, a, token)
 }
 
-// comparePages runs two comparisons of each listing. The server shares the execution of identical
-// concurrent requests of one token, which the bare handler does not. If all connections request the
-// same page, the ratio includes that; if each requests different pages, the ratio is the cost of
-// one listing.
+// comparePages runs two comparisons of each listing. The server coalesces identical concurrent
+// requests of one token, which the bare handler does not. If all connections request the same page,
+// the ratio includes that effect; if each connection requests different pages, the ratio is the
+// cost of one listing.
 func comparePages(ctx context.Context, o options, e engine, address, token string) (err error) {
 	server, err := startServer(ctx, o, "--database-url", address)
 	if err != nil {
@@ -130,8 +130,8 @@ func comparePages(ctx context.Context, o options, e engine, address, token strin
 	return nil
 }
 
-// findCursors returns the cursors after which the first n pages start, by a document that returns
-// the end of a page. The first page has none.
+// findCursors returns the cursors after which the first n pages start. The document returns the end
+// cursor of a page. The first page has an empty cursor.
 func findCursors(ctx context.Context, server *process, document, token string, n int) ([]string, error) {
 	cursors := []string{""}
 	for len(cursors) < n {

@@ -15,15 +15,15 @@ const (
 	listedThings  = 10_000
 	listedUsers   = 1_000
 	listedTags    = 3_000
-	filesOfThing  = 5 // the last of them an image
+	filesOfThing  = 5 // the last one is an image
 	tagsOfThing   = 5
 	categories    = 80
 	followedEvery = 3 // the caller follows one in this many users
 )
 
 // fillListing adds published things of many users to an empty catalogue, whose only user is the
-// caller. As in real catalogues, some users and tags have most of the things. HTML is rendered: a
-// server would do that during the measurement. The result is deterministic.
+// caller. As in real catalogues, a few users and tags have most of the things. The HTML is already
+// rendered; otherwise a server would render it during the measurement. The result is deterministic.
 func fillListing(ctx context.Context, e engine, address string, n int) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	owner := rand.NewZipf(r, 1.3, 20, listedUsers-1)
@@ -43,7 +43,7 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 	for thing := 1; thing <= n; thing++ {
 		by := owner.Uint64() + 2
 		created := begin.Add(time.Duration(thing) * 150 * time.Minute)
-		// The order differs slightly from that of ids.
+		// The order by publication time differs slightly from the order by ID.
 		published := created.Add(time.Duration(r.Int64N(int64(100 * time.Hour))).Truncate(time.Second))
 		things = append(things, fmt.Sprintf("(%d, %d, 'A box with a lid, number %[1]d', 'published', 'cc', %[3]d, '%[4]s', '', false, %[5]s, %[5]s, %[6]s, %[7]d, %[8]d, %[9]d, %[10]d, %[10]d, %[11]d, '<p>%[4]s</p>', %[12]d)",
 			thing, by, 1+r.IntN(categories), description, stamp(created), stamp(published), r.IntN(500), r.IntN(200), r.IntN(20), r.IntN(50), filesOfThing, markdown.Version))
@@ -90,11 +90,11 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 		"UPDATE tags SET thing_count = (SELECT count(*) FROM thing_tags WHERE tag_id = tags.id)",
 		"UPDATE categories SET thing_count = (SELECT count(*) FROM things WHERE category_id = categories.id)",
 		"VACUUM", "ANALYZE")
-	if e == postgres { // where it does not follow from the rows which id comes next
+	if e == postgres { // explicit IDs do not advance the identity sequence
 		statements = append(statements, "SELECT setval(pg_get_serial_sequence('users', 'id'), max(id)) FROM users")
 	}
 	return execute(ctx, e, address, statements...)
 }
 
-// stamp formats a time for both engines.
+// stamp formats a time as an SQL literal for both engines.
 func stamp(t time.Time) string { return t.Format("'" + timeFormat + "'") }

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// showListingLayers reads the first page of the newest things in this process, through more and
-// more layers of the server, and shows how many statements each layer sends.
+// showListingLayers reads the first page of the newest things in this process, through an
+// increasing number of layers of the server, and shows how many statements each layer executes.
 func showListingLayers(ctx context.Context, o options, e engine, a *server.Server, token string) error {
 	caller, err := a.Store.Authenticate(ctx, token)
 	if err != nil {
@@ -77,7 +77,7 @@ func showListingLayers(ctx context.Context, o options, e engine, a *server.Serve
 	return nil
 }
 
-// newestThings reads a page of things and returns their ids and those of their creators.
+// newestThings reads a page of things and returns their IDs and the IDs of their creators.
 func newestThings(ctx context.Context, s *models.Store) (things, owners []int64, err error) {
 	list, err := s.Things(models.Filter{}, models.ByNewest)
 	if err != nil {

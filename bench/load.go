@@ -15,29 +15,29 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// asker sends requests over keep-alive connections that stay open between turns. It shares the
-// processors with the servers, so it does as little work as possible: it writes a prepared request,
-// and reads only the status and the length of the response.
+// asker is a load generator. It sends requests over keep-alive connections that stay open between
+// turns. It shares the CPUs with the servers, so it does as little work as possible: it writes a
+// prepared request, and reads only the status and the length of the response.
 type asker struct {
 	conns  []*asking
 	next   func(conn int) []byte
-	status int // of every response
+	status int // expected status of every response
 }
 
 type asking struct {
 	net.Conn
-	n      int // of the connection, from 0
+	n      int // index of the connection
 	reader *bufio.Reader
 	took   []time.Duration
-	bytes  int64 // of the bodies
+	bytes  int64 // total size of the bodies
 }
 
 // turn is the result of one turn of requests.
 type turn struct {
-	rate             float64 // requests a second
+	rate             float64 // requests per second
 	median, p95, p99 time.Duration
 	requests         int
-	size             float64 // bytes of a body, on average
+	size             float64 // mean size of a body in bytes
 }
 
 // newAsker opens n connections. next returns the request that a connection sends next.
@@ -60,7 +60,7 @@ func (a *asker) close() {
 	}
 }
 
-// ask lets every connection send sequential requests for a duration.
+// ask lets every connection send requests sequentially for a duration.
 func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 	began := time.Now()
 	end := began.Add(long)
@@ -94,7 +94,7 @@ func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100], len(all), size / float64(len(all))}, nil
 }
 
-// one sends a request and reads the complete response, whose first line must begin with want.
+// one sends a request and reads the complete response. The status line must begin with want.
 func (c *asking) one(request, want []byte) error {
 	if _, err := c.Write(request); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (c *asking) one(request, want []byte) error {
 	return err
 }
 
-// cutHeader returns the rest of a line that begins with the name of a header, in any case.
+// cutHeader returns the value of a header line if it has the given name, ignoring case.
 func cutHeader(line []byte, name string) (value []byte, ok bool) {
 	if len(line) < len(name) || !bytes.EqualFold(line[:len(name)], []byte(name)) {
 		return nil, false
@@ -149,7 +149,7 @@ func cutHeader(line []byte, name string) (value []byte, ok bool) {
 	return line[len(name):], true
 }
 
-// discardChunks reads a chunked body.
+// discardChunks reads and discards a chunked body.
 func (c *asking) discardChunks() error {
 	for {
 		line, err := c.reader.ReadSlice('\n')

@@ -1,16 +1,16 @@
 // Command bench compares the server with minimal programs that do the same work.
 //
-// Each comparison runs A, the real server as a separate process, and B, a bare handler as another,
-// in turns, and prints the ratio of the two, because absolute numbers depend on the machine and its
-// other work. The bare handlers are as fast as possible: they check no token and no owner, log
-// nothing and use the database driver directly.
+// Each comparison runs the real server (A) and a bare handler (B) as separate processes, in
+// alternating turns, and prints the ratio of the two, because absolute numbers depend on the
+// machine and its other load. The bare handlers are as fast as possible: they check no tokens and
+// no permissions, log nothing and use the database driver directly.
 //
 // It needs Linux, because it reads /proc, and a PostgreSQL server, as described in package pgtest:
 //
 //	go run ./internal/pgtest/with -- go run ./bench
 //
-// The exit status is 0 if everything was measured, whatever the results: they are for people to
-// judge.
+// The exit status is 0 if everything was measured, even if targets are missed: people evaluate the
+// results.
 package main
 
 import (
@@ -31,17 +31,17 @@ import (
 
 // options are the values of the flags.
 type options struct {
-	place  string        // folder on a disk, which dir is in
-	dir    string        // folder for all files of the run, for its account alone
+	place  string        // folder on a disk that contains dir
+	dir    string        // folder for all files of the run, accessible only to the current user
 	server string        // the binary to measure
 	size   int64         // bytes of an upload
 	pairs  int           // number of turns of A and B
 	round  time.Duration // duration of one turn of requests
 	conns  int           // concurrent connections
 	files  int           // number of rows to request
-	things int           // of large catalogues; 0: the defaults of each comparison
-	search time.Duration // how long random operations are tried
-	seed   uint64        // of them
+	things int           // in large catalogues; 0: the default of each comparison
+	search time.Duration // duration of the random search of amplification
+	seed   uint64        // of the random search
 	probes string        // part of the names of the fields that amplification tries; "": all
 	rows   string        // part of the names of the rows that peers measures; "": all
 }
@@ -69,7 +69,7 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// If the reader of the output ends, servers and folders must still be cleaned up.
+	// If the reader of the output exits, servers and folders must still be cleaned up.
 	signal.Ignore(syscall.SIGPIPE)
 	var err error
 	switch {
@@ -86,7 +86,8 @@ func main() {
 	}
 }
 
-// defaultPlace returns /var/tmp, which is on a disk where /tmp may be memory.
+// defaultPlace returns /var/tmp unless TMPDIR is set, because /var/tmp is on a disk where /tmp may
+// be in memory.
 func defaultPlace() string {
 	if info, err := os.Stat("/var/tmp"); os.Getenv("TMPDIR") == "" && err == nil && info.IsDir() {
 		return "/var/tmp"
@@ -130,8 +131,8 @@ func run(ctx context.Context, o options, only, connections string) (err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(o.dir)) }()
 	if o.server == "" {
 		o.server = filepath.Join(o.dir, "meshyard")
-		// With the flags of releases: without them, the linker writes a file of which the kernel maps
-		// 5 MB more into the memory of the process.
+		// Use the linker flags of releases. Without them, the linker writes a file of which the kernel
+		// maps 5 MB more into the memory of the process.
 		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", o.server, "github.com/meshyard/meshyard/cmd/meshyard")
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {

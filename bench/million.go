@@ -20,11 +20,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// This file compares a catalogue of a million things with one of ten thousand, which should feel
-// equally fast. Both are generated from the same tables, with the same distribution, and measured
-// in turns.
+// This file compares a catalogue of a million things with a catalogue of ten thousand. Both should
+// be about equally fast. They are generated from the same tables with the same distribution, and
+// measured in alternating turns.
 
-// sized is a catalogue of a certain size, with a server.
+// sized is a catalogue of a certain size with a server.
 type sized struct {
 	things  int
 	address string // of the database
@@ -34,7 +34,7 @@ type sized struct {
 	server  *process
 }
 
-// compareSizes imports a small and a large catalogue, and compares lists, pages and searches.
+// compareSizes imports a small and a large catalogue and compares lists, pages and searches.
 func compareSizes(ctx context.Context, o options, e engine, small, large int) (err error) {
 	var sizes [2]*sized
 	for i, n := range []int{small, large} {
@@ -54,7 +54,8 @@ func compareSizes(ctx context.Context, o options, e engine, small, large int) (e
 	return compareSearches(ctx, o, e, sizes[1])
 }
 
-// newSized imports a catalogue, prints the duration and memory of the import, and starts a server.
+// newSized imports a catalogue, prints the rate and the peak memory of the import, and starts a
+// server.
 func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeAll func() error, err error) {
 	o.dir = filepath.Join(o.dir, strconv.Itoa(n))
 	if err := os.Mkdir(o.dir, 0o750); err != nil {
@@ -91,10 +92,10 @@ func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeA
 		return nil, nil, err
 	}
 	c.db = opened.SQL()
-	// One thing in a hundred is featured.
+	// Feature one thing in a hundred.
 	for _, statement := range []string{
 		"UPDATE things SET featured_at = published_at WHERE id % 100 = 0",
-		"ANALYZE things", // when it was last analyzed, none was featured
+		"ANALYZE things", // at the last ANALYZE, no thing was featured
 	} {
 		if _, err := c.db.ExecContext(ctx, statement); err != nil {
 			return nil, nil, err
@@ -106,7 +107,8 @@ func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeA
 	return c, func() error { return errors.Join(c.server.stop(), opened.Close(), c.app.Close(), drop()) }, nil
 }
 
-// tablesDir is the folder of the tables that are resampled, relative to the working directory.
+// tablesDir is the folder of the source tables that the import resamples, relative to the working
+// directory.
 const tablesDir = "testdata/catalogue"
 
 // loadRate returns the last rate in the log of an import.
@@ -123,7 +125,7 @@ func loadRate(log string) float64 {
 	return rate
 }
 
-// latency sends some requests again and again over one connection, in their order.
+// latency sends the requests repeatedly over one connection, in order, and returns the result.
 func (c *sized) latency(ctx context.Context, o options, requests []request) (turn, error) {
 	texts := make([][]byte, len(requests))
 	for i, r := range requests {
@@ -141,8 +143,8 @@ func (c *sized) latency(ctx context.Context, o options, requests []request) (tur
 	return asker.ask(ctx, o.round/4)
 }
 
-// ratio measures requests in turns with others. It returns the median latencies of the second ones
-// relative to those of the first, and the mean sizes of their responses relative to the first.
+// ratio measures two sets of requests in alternating turns. It returns the median latencies of the
+// second set relative to the first, and the mean response sizes relative to the first.
 func ratio(ctx context.Context, o options, a, b *sized, first, second []request) (latency, size series, err error) {
 	var times, sizes [2]series
 	for i := -1; i < o.pairs; i++ { // the first turn is a warm-up
@@ -164,8 +166,8 @@ func ratio(ctx context.Context, o options, a, b *sized, first, second []request)
 	return times[1].over(times[0]), sizes[1].over(sizes[0]), nil
 }
 
-// pages returns requests for n successive pages. Comparisons use several pages, because single ones
-// differ in size by the numbers of tags and files that their things have.
+// pages returns requests for n successive pages. Comparisons use several pages, because the size of
+// a single page depends on how many tags and files its things have.
 func pages(page func(number int) request, from, n int) []request {
 	requests := make([]request, n)
 	for i := range requests {
@@ -174,7 +176,7 @@ func pages(page func(number int) request, from, n int) []request {
 	return requests
 }
 
-// listPage returns a function that requests pages of a list by REST.
+// listPage returns a function that returns the request for a page of a REST list.
 func listPage(list string) func(number int) request {
 	return func(number int) request {
 		return request{http.MethodGet, fmt.Sprintf("/%s?per_page=30&page=%d", list, number), ""}

@@ -22,18 +22,18 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// This file measures searches, relative to the same statements sent to the database directly.
+// This file measures searches, relative to the same statements sent directly to the database.
 
-// searches are queries of one kind.
+// searches are search queries of one kind.
 type searches struct {
 	kind, sort string
 	filter     models.Filter
-	narrowed   string // the filter in GraphQL
+	narrowed   string // the filter as GraphQL text
 	words      []string
 }
 
-// compareSearches compares, for each kind of search, the server with the bare statement that finds
-// the ids of the page.
+// compareSearches compares, for each kind of search, the server with the single statement that
+// finds the IDs of the page.
 func compareSearches(ctx context.Context, o options, e engine, c *sized) error {
 	kinds, err := c.searches(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func compareSearches(ctx context.Context, o options, e engine, c *sized) error {
 	return nil
 }
 
-// searches creates searches from the tags of the catalogue.
+// searches creates search queries from the tags of the catalogue.
 func (c *sized) searches(ctx context.Context) ([]searches, error) {
 	tags := func(query string) (names []string, err error) {
 		rows, err := c.db.QueryContext(ctx, query)
@@ -113,14 +113,14 @@ func (c *sized) searches(ctx context.Context) ([]searches, error) {
 	}, nil
 }
 
-// searchRate searches on all connections. Each query has a unique number in a comment, because
-// identical concurrent queries would share an execution.
+// searchRate searches on all connections. Each connection has a unique number in a comment of its
+// queries, because the server would coalesce identical concurrent queries.
 func (c *sized) searchRate(ctx context.Context, o options, k searches, fields string) (turn, error) {
 	texts := make([][][]byte, o.conns)
 	for conn := range texts {
 		for _, words := range k.words {
 			document := fmt.Sprintf("query ($q: String!) { search(query: $q, first: 30, sort: %s, filter: {%s}) { %s } } # %d", k.sort, k.narrowed, fields, conn)
-			// Marshalling strings cannot fail.
+			// Marshaling strings cannot fail.
 			body, _ := json.Marshal(map[string]any{"query": document, "variables": map[string]string{"q": words}})
 			texts[conn] = append(texts[conn], request{http.MethodPost, "/graphql", string(body)}.text(c.server.address, c.token))
 		}
@@ -130,14 +130,14 @@ func (c *sized) searchRate(ctx context.Context, o options, k searches, fields st
 		return turn{}, err
 	}
 	defer asker.close()
-	if _, err := asker.ask(ctx, o.round/4); err != nil { // warm up
+	if _, err := asker.ask(ctx, o.round/4); err != nil { // warm-up
 		return turn{}, err
 	}
 	return asker.ask(ctx, o.round)
 }
 
-// bareRate runs the page statements without the server: by pgbench on PostgreSQL, by the same
-// driver in this process on SQLite.
+// bareRate runs the page statements without the server: with pgbench on PostgreSQL, and with the
+// same driver in this process on SQLite. It returns statements per second.
 func (c *sized) bareRate(ctx context.Context, o options, e engine, k searches) (float64, error) {
 	var statements []string
 	for _, words := range k.words {
@@ -157,7 +157,7 @@ func (c *sized) bareRate(ctx context.Context, o options, e engine, k searches) (
 	return c.askDirectly(ctx, o, statements)
 }
 
-// askDirectly runs statements in this process, on as many connections as the server reads with.
+// askDirectly runs statements in this process, on as many connections as the server uses for reads.
 func (c *sized) askDirectly(ctx context.Context, o options, statements []string) (float64, error) {
 	reader, err := sql.Open("sqlite", "file:"+strings.TrimPrefix(c.address, "sqlite:")+"?_pragma=query_only(1)")
 	if err != nil {
@@ -182,7 +182,7 @@ func (c *sized) askDirectly(ctx context.Context, o options, statements []string)
 	return float64(ran.Load()) / o.round.Seconds(), err
 }
 
-// drain reads all rows.
+// drain reads and discards all rows.
 func drain(rows *sql.Rows, err error) error {
 	if err != nil {
 		return err
@@ -192,7 +192,7 @@ func drain(rows *sql.Rows, err error) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// pgbench runs the statements with equal frequency.
+// pgbench runs the statements with equal frequency and returns statements per second.
 func pgbench(ctx context.Context, o options, address string, statements []string) (float64, error) {
 	program, err := findPgbench()
 	if err != nil {
@@ -207,7 +207,7 @@ func pgbench(ctx context.Context, o options, address string, statements []string
 		args = append(args, "-f", name)
 	}
 	cmd := exec.CommandContext(ctx, program, append(args, address)...)
-	// As in the server.
+	// The same settings as in the server.
 	cmd.Env = append(os.Environ(), "PGOPTIONS=-c jit=off -c max_parallel_workers_per_gather=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

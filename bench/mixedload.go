@@ -22,7 +22,7 @@ import (
 // downloaded, relative to lists and searches alone.
 
 const (
-	writesPerSecond = 200 // half of them publish, half download
+	writesPerSecond = 200 // half of them publish, half of them download
 	mixedLoadThings = 10_000
 )
 
@@ -66,7 +66,7 @@ func compareMixedLoad(ctx context.Context, o options, e engine) (err error) {
 		return err
 	}
 	defer readers.close()
-	if _, err := readers.ask(ctx, o.round/2); err != nil { // warm up
+	if _, err := readers.ask(ctx, o.round/2); err != nil { // warm-up
 		return err
 	}
 	var medians, p95s, rates [2]series
@@ -98,8 +98,8 @@ func compareMixedLoad(ctx context.Context, o options, e engine) (err error) {
 	return nil
 }
 
-// prepare creates the drafts that will be published, each with a file, and publishes one thing to
-// download from.
+// prepare creates the drafts that will be published, each with a file, and publishes 50 things
+// whose files are downloaded.
 func (w *writers) prepare(ctx context.Context, o options) error {
 	user, err := w.app.Store.Admin().CreateUser(ctx, "writer", false)
 	if err != nil {
@@ -136,8 +136,8 @@ func (w *writers) prepare(ctx context.Context, o options) error {
 	return nil
 }
 
-// awaitJobs waits until the server has made previews of the files and HTML of the descriptions,
-// which it does beside requests.
+// awaitJobs waits until the background jobs of the server have created the previews of the files
+// and the HTML of the descriptions.
 func (w *writers) awaitJobs(ctx context.Context) error {
 	for left := 1; left > 0; {
 		err := w.db.QueryRowContext(ctx, "SELECT (SELECT count(*) FROM previews WHERE state IN ('waiting', 'running')) + (SELECT count(*) FROM things WHERE html_version < $1)", markdown.Version).Scan(&left)
@@ -149,7 +149,7 @@ func (w *writers) awaitJobs(ctx context.Context) error {
 	return nil
 }
 
-// run runs one turn of readers, with or without writers.
+// run runs one turn of the readers, with or without writers.
 func (w *writers) run(ctx context.Context, o options, readers *asker, writing bool) (got turn, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	if writing {
@@ -162,7 +162,8 @@ func (w *writers) run(ctx context.Context, o options, readers *asker, writing bo
 	return got, group.Wait()
 }
 
-// write sends each write at its scheduled time, even if earlier ones have no response yet.
+// write sends each write at its scheduled time, even if earlier writes have no response yet, with
+// up to 64 writes at once.
 func (w *writers) write(ctx context.Context, long time.Duration) error {
 	began := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
@@ -199,7 +200,7 @@ func (w *writers) write(ctx context.Context, long time.Duration) error {
 	return group.Wait()
 }
 
-// lost returns the difference between the displayed counts and the successful writes.
+// lost returns the sum of the differences between the displayed counts and the successful writes.
 func (w *writers) lost(ctx context.Context) (float64, error) {
 	_, err1 := w.app.Store.FoldDownloads(ctx)
 	_, err2 := w.app.Store.FoldCounts(ctx)

@@ -22,7 +22,8 @@ import (
 const peerThings = 100_000
 
 func comparePeers(ctx context.Context, o options) (err error) {
-	// Downloads are compared too, and what they save is flushes of commits.
+	// The database is durable, because the comparison includes downloads, whose main optimization is
+	// to flush fewer commits.
 	server, stop, err := pgtest.StartDurable(ctx, o.place)
 	if err != nil {
 		return err
@@ -75,10 +76,10 @@ func comparePeers(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// maxCallers is the number of callers. More connections share them.
+// maxCallers is the number of callers. If there are more connections, they share the callers.
 const maxCallers = 64
 
-// newCallers returns the tokens of many users, who created things.
+// newCallers creates tokens for maxCallers users who created things.
 func newCallers(ctx context.Context, store *models.Store) (tokens []string, err error) {
 	for id := 2; id < 2+maxCallers; id++ {
 		token, err := store.Admin().CreateToken(ctx, "maker-"+strconv.Itoa(id), "bench", auth.Scopes{auth.Read, auth.Write}, 0)

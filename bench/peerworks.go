@@ -11,7 +11,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// The documents of the table, of our schema and of the one that PostGraphile makes from the tables.
+// The documents of the table, for Meshyard's schema and for the schema that PostGraphile generates
+// from the tables.
 const (
 	fileDocument     = `query($id: ID!) { file(id: $id) { id name size kind state contentType sha256 md5 rank createdAt } }`
 	peerFileDocument = `query($id: BigInt!) { file: fileById(id: $id) { id name size kind state contentType sha256 md5 rank createdAt } }`
@@ -24,17 +25,18 @@ const (
 )
 
 const (
-	filesOfConn     = 500 // the number of different files from which a connection chooses
-	downloadsOfConn = 8   // the same for downloads, which are counted for each file later
-	downloaders     = 64  // connections that download
+	filesOfConn     = 500 // number of different files that a connection requests
+	downloadsOfConn = 8   // same for downloads, which are added to the count of each file later
+	downloaders     = 64  // number of connections that download
 )
 
-// someModel returns the id of a file that is no image: the bare handler answers no images.
+// someModel returns the ID of a random file that is not an image, because the bare handler does not
+// serve images.
 func someModel(files int) int {
 	return 1 + rand.IntN(files/filesOfThing)*filesOfThing + rand.IntN(filesOfThing-1)
 }
 
-// newWorks returns the rows of the table. The token is that of the user with the id 1, files is the
+// newWorks returns the rows of the table. token belongs to the user with the ID 1; files is the
 // number of files.
 func newWorks(ctx context.Context, o options, store *models.Store, db *sql.DB, all *contenders, token string, files int) ([]*work, error) {
 	var read, shown, document, peerDocument, download []request
@@ -77,7 +79,8 @@ func newWorks(ctx context.Context, o options, store *models.Store, db *sql.DB, a
 		{name: "REST `/newest`", conns: o.conns, status: http.StatusOK, wanted: 0.45, requests: map[string][]request{limit: newest, ours: newest}},
 		{
 			name: "tracked download, 64 connections", conns: downloaders, status: http.StatusFound, wanted: 1.2, requests: map[string][]request{limit: download, ours: download},
-			// Downloads are added to the counts later. No turn pays for those of another.
+			// Downloads are added to the counts later. Do that between the turns, so that no turn pays for
+			// the downloads of another.
 			between: func() error {
 				_, err := store.FoldDownloads(ctx)
 				for ranked := 1; err == nil && ranked > 0; {

@@ -23,9 +23,9 @@ const (
 	previewWaitMS    = 300
 )
 
-// comparePreviews measures the time from the response of finalize to the preview, next to the time
-// that deriving takes alone, and then the slowdown of requests while two hundred previews are
-// generated.
+// comparePreviews measures the time from the response of finalize to the preview, compared with the
+// time that deriving the preview takes alone. Then it measures the latency of other requests while
+// two hundred previews are generated.
 func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	address, drop, err := newDatabase(ctx, o, e)
 	if err != nil {
@@ -43,7 +43,7 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	}
 	ball := meshtest.SphereSTL(previewTriangles)
 	for i := range previewsAlone + previewsAtOnce {
-		binary.LittleEndian.PutUint32(ball, uint32(i)) // makes the files different
+		binary.LittleEndian.PutUint32(ball, uint32(i)) // makes each file different
 		if err := m.upload(ctx, a, "ball.stl", ball); err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 		return err
 	}
 	defer asker.close()
-	if _, err := asker.ask(ctx, o.round/2); err != nil { // warm up
+	if _, err := asker.ask(ctx, o.round/2); err != nil { // warm-up
 		return err
 	}
 	before, err := asker.ask(ctx, o.round)
@@ -113,7 +113,7 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	return nil
 }
 
-// finalize finalizes files to a thing.
+// finalize attaches pending uploads to a thing.
 func (p *process) finalize(ctx context.Context, token string, thing int64, files ...int64) error {
 	pending := make([]map[string]int64, len(files))
 	for i, id := range files {
@@ -140,7 +140,7 @@ func (p *process) ready(ctx context.Context, token string, file int64) (bool, er
 	return f.ThreejsURL != "", err
 }
 
-// finalizeAndWait returns the time from the response of finalize to the preview.
+// finalizeAndWait finalizes a file and returns the time from the response to the preview.
 func (p *process) finalizeAndWait(ctx context.Context, token string, thing, file int64) (time.Duration, error) {
 	if err := p.finalize(ctx, token, thing, file); err != nil {
 		return 0, err

@@ -35,8 +35,8 @@ func (p *process) usage() (u usage, err error) {
 	}, nil
 }
 
-// processorTimeOf returns the processor time of a process, to the nanosecond: of its threads that
-// run, which are all that Go and PostgreSQL start.
+// processorTimeOf returns the CPU time of a process in nanosecond resolution. It is the sum over
+// the threads that exist now, which is complete because Go and PostgreSQL do not end their threads.
 func processorTimeOf(pid int) (spent time.Duration, err error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil || len(threads) == 0 {
@@ -45,7 +45,7 @@ func processorTimeOf(pid int) (spent time.Duration, err error) {
 	for _, name := range threads {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // it ended
+			continue // the thread ended
 		}
 		running, _, _ := strings.Cut(string(text), " ")
 		n, err := strconv.ParseInt(running, 10, 64)
@@ -61,8 +61,8 @@ func processorTimeOf(pid int) (spent time.Duration, err error) {
 // the whole life of the process, which can only make a growth look larger.
 func (p *process) resetPeak() { _ = os.WriteFile(p.file("clear_refs"), []byte("5"), 0) }
 
-// watchAnonymous polls the anonymous memory of the process every few milliseconds. The returned
-// function stops polling and returns the maximum.
+// watchAnonymous polls the anonymous memory of the process every 10 ms. The returned function stops
+// the polling and returns the maximum in bytes.
 func (p *process) watchAnonymous() (most func() int64) {
 	end, answer := make(chan struct{}), make(chan int64)
 	go func() {
@@ -91,7 +91,7 @@ func (p *process) file(name string) string {
 	return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name)
 }
 
-// numbers reads a file of lines "name: number unit".
+// numbers reads a file with lines of the form "name: number unit".
 func (p *process) numbers(name string) (map[string]int64, error) {
 	text, err := os.ReadFile(p.file(name))
 	if err != nil {

@@ -14,15 +14,16 @@ import (
 	"time"
 )
 
-// process is a measured server, the real one or a bare one, as a child process.
+// process is a measured server, real or bare, as a child process.
 type process struct {
 	address string // host:port
 	cmd     *exec.Cmd
 	ended   chan struct{}
-	err     error // why it ended, if it has
+	err     error // the reason if it has ended
 }
 
-// startServer starts the real server with additional settings. It logs to a file.
+// startServer starts the real server with additional settings. It logs to a file in the folder of
+// the run.
 func startServer(ctx context.Context, o options, args ...string) (*process, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -32,7 +33,7 @@ func startServer(ctx context.Context, o options, args ...string) (*process, erro
 		append([]string{"serve", "--listen", address, "--data", o.dir, "--rate-limit", "0"}, args...)...)
 }
 
-// startBare starts this program as the bare handler with a name.
+// startBare starts this program as the bare handler with the given name.
 func startBare(ctx context.Context, o options, name string, args ...string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -70,7 +71,8 @@ func start(ctx context.Context, log, address, program string, args ...string) (*
 	return p, nil
 }
 
-// await returns when the process accepts connections.
+// await waits until the process accepts connections. It returns an error if the process ends or
+// after 30 seconds.
 func (p *process) await() error {
 	for range 3000 {
 		if conn, err := net.Dial("tcp", p.address); err == nil {
@@ -85,7 +87,7 @@ func (p *process) await() error {
 	return errors.New("the process accepts no connections")
 }
 
-// stop ends the process and waits for it.
+// stop sends SIGTERM and waits for the process to end. It kills the process after 20 seconds.
 func (p *process) stop() error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if the process has ended
 	select {

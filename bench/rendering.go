@@ -20,13 +20,14 @@ import (
 
 const (
 	drawnSide   = 512  // pixels, as in bench/draw
-	drawRatio   = 0.25 // of the time of f3d
-	drawMemory  = 200  // MiB, of five million triangles
+	drawRatio   = 0.25 // maximum time relative to f3d
+	drawMemory  = 200  // MiB for five million triangles
 	fixedSample = 1000 // triangles of a mesh whose cost is that of the process and the image
 )
 
-// compareRendering renders a file of a million triangles in turns with f3d, each from process start
-// to the written PNG on one processor, and then meshes of other sizes.
+// compareRendering renders a file of a million triangles with the server's renderer and with f3d,
+// in alternating turns, each on one CPU. It measures the time from the start of the process to the
+// written PNG. Then it renders meshes of other sizes.
 func compareRendering(ctx context.Context, o options) error {
 	for _, program := range []string{"f3d", "Xvfb", "taskset"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -107,8 +108,9 @@ func compareRendering(ctx context.Context, o options) error {
 	return startPreviews(ctx, o, files[fixedSample])
 }
 
-// startPreviews compares whole previews of a small mesh in child processes, as the server makes
-// them, with the same in this process. This program has the packages of the server.
+// startPreviews compares complete previews of a small mesh in child processes, as the server
+// generates them, with the same in this process. The child runs this program, which contains the
+// packages of the server.
 func startPreviews(ctx context.Context, o options, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -144,7 +146,7 @@ func startPreviews(ctx context.Context, o options, path string) error {
 	return nil
 }
 
-// startDisplay starts a virtual display, which f3d needs, and returns its name.
+// startDisplay starts a virtual X display, which f3d needs, and returns its name.
 func startDisplay(ctx context.Context) (name string, stop func(), err error) {
 	cmd := exec.CommandContext(ctx, "Xvfb", "-displayfd", "1", "-screen", "0", "640x640x24", "-nolisten", "tcp")
 	out, err := cmd.StdoutPipe()
@@ -166,7 +168,8 @@ func startDisplay(ctx context.Context) (name string, stop func(), err error) {
 	return ":" + number, stop, nil
 }
 
-// timed runs a command and returns its duration, and the number that it prints, if any.
+// timed runs a command. It returns the duration, and the number that the command prints, or 0 if it
+// prints none.
 func timed(ctx context.Context, command []string) (seconds float64, printed int64, err error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	began := time.Now()

@@ -15,7 +15,7 @@ type request struct{ method, path, body string }
 // String returns the request for error messages.
 func (r request) String() string { return strings.TrimSpace(r.method + " " + r.path + " " + r.body) }
 
-// text returns the request in wire format. It does not accept compression, which B does not
+// text returns the request in HTTP/1.1 format. It does not accept compression, which B does not
 // support.
 func (r request) text(host, token string) []byte {
 	text := fmt.Appendf(nil, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: bench\r\nAccept: application/json\r\nAuthorization: Bearer %s\r\n", r.method, r.path, host, token)
@@ -25,11 +25,12 @@ func (r request) text(host, token string) []byte {
 	return append(append(text, "\r\n"...), r.body...)
 }
 
-// withoutRedirects sends requests and follows no redirects.
+// withoutRedirects is an HTTP client that does not follow redirects.
 var withoutRedirects = http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// send returns the headers of the response that belong to the answer, and its body without trailing
-// white space. Signatures in URLs are left out.
+// send sends the request. It returns the compared headers (Total-Count, Link, and Location without
+// the signature) and the body without trailing white space. It returns an error unless the status
+// is 200 or 302 and the body has no GraphQL errors.
 func (r request) send(ctx context.Context, host, token string) (headers string, body []byte, err error) {
 	sent, err := http.NewRequestWithContext(ctx, r.method, "http://"+host+r.path, strings.NewReader(r.body))
 	if err != nil {
@@ -52,8 +53,8 @@ func (r request) send(ctx context.Context, host, token string) (headers string, 
 	return answer.Header.Get("Total-Count") + " " + answer.Header.Get("Link") + " " + location, bytes.TrimSpace(body), nil
 }
 
-// sameAnswers checks that two processes do the same work: their headers and bodies must be
-// equal.
+// sameAnswers checks that two processes do the same work: the compared headers and the bodies of
+// their responses must be equal.
 func sameAnswers(ctx context.Context, a, b *process, token string, requests []request) error {
 	for _, r := range requests {
 		listA, bodyA, err := r.send(ctx, a.address, token)

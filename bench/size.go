@@ -13,10 +13,10 @@ const (
 	idleConnections = 1000
 	restSize        = 60.0             // MB
 	idleSize        = 60.0             // MB
-	settles         = 35 * time.Second // a server returns memory ten seconds after its last request
+	settles         = 35 * time.Second // a server frees memory ten seconds after its last request
 )
 
-// measureSize measures the resident memory of a server on SQLite that nobody uses, and how much a
+// measureSize measures the resident memory of an idle server on SQLite, and how much memory a
 // thousand connections add that sent one request each and stay open.
 func measureSize(ctx context.Context, o options) error {
 	a, token, err := openCatalogue(ctx, o, "")
@@ -41,7 +41,8 @@ func measureSize(ctx context.Context, o options) error {
 	return nil
 }
 
-// sizes starts a server and returns its resident memory in MB, at rest and with idle connections.
+// sizes starts a server and returns its resident memory in MB, without connections and with idle
+// connections.
 func sizes(ctx context.Context, o options, token string) (rest, idle float64, err error) {
 	server, err := startServer(ctx, o)
 	if err != nil {

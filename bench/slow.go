@@ -19,17 +19,18 @@ import (
 const (
 	slowClients   = 10_000
 	uploadsAtOnce = 64
-	slowLatency   = 2.0   // relative to the latency without load
+	slowLatency   = 2.0   // median latency relative to the latency without load
 	slowMemory    = 512.0 // MiB
-	// crowdLasts is how long the crowds run before the measurement: longer than a server waits for
-	// the head of a request.
+	// crowdLasts is how long the crowds run before the measurement. It is longer than the time that a
+	// server waits for a request header.
 	crowdLasts = 15 * time.Second
 )
 
-// measureSlowClients measures the latency of other requests while ten thousand clients send one
-// byte a second, of request heads, queries and uploads, while many clients upload large files, and
-// both; the memory of the server; and that everything recovers afterwards. The rate limit is off,
-// because it is not what protects against this.
+// measureSlowClients measures the latency of other requests while ten thousand slow clients send
+// one byte a second (of request headers, queries and uploads), while many clients upload large
+// files, and while both do. It also measures the memory of the server, and whether everything
+// recovers afterwards. The rate limit is off, because it is not the protection against slow
+// clients.
 func measureSlowClients(ctx context.Context, o options) (err error) {
 	a, token, err := openCatalogue(ctx, o, "")
 	if err != nil {
@@ -54,7 +55,7 @@ func measureSlowClients(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer asker.close()
-	if _, err := asker.ask(ctx, o.round/2); err != nil { // warm up
+	if _, err := asker.ask(ctx, o.round/2); err != nil { // warm-up
 		return err
 	}
 	alone, err := asker.ask(ctx, 2*o.round)
@@ -121,7 +122,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// measureWithCrowd measures while crowds run, and returns the peak memory of the server.
+// measureWithCrowd measures requests while crowds run, and returns the peak memory of the server.
 func measureWithCrowd(ctx context.Context, server *process, asker *asker, o options, crowds [][]string) (t turn, peak int64, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -129,8 +130,8 @@ func measureWithCrowd(ctx context.Context, server *process, asker *asker, o opti
 	}
 	server.resetPeak()
 	for _, arguments := range crowds {
-		// In reality these clients run elsewhere; here they yield the processors to the server and
-		// to the measurement.
+		// In reality these clients run on other machines. Here they have a low priority, so that they
+		// leave the CPUs to the server and the measurement.
 		crowd := exec.CommandContext(ctx, "nice", append([]string{"-n", "19", self, "-crowd"}, arguments...)...)
 		crowd.Stderr = os.Stderr
 		there, err := crowd.StdoutPipe()
@@ -158,8 +159,8 @@ func measureWithCrowd(ctx context.Context, server *process, asker *asker, o opti
 	return t, u.peak, err
 }
 
-// crowd runs this program as many clients, until it is killed. It writes a byte when all are
-// connected.
+// crowd runs this process as many clients until it is killed. It writes a byte to standard output
+// when all clients are connected.
 func crowd(ctx context.Context, kind string, arguments []string) error {
 	address, token := arguments[0], arguments[1]
 	var n int

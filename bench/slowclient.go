@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// slowRequests are the bytes that slow clients have sent before they become slow: the head of a
-// request, of a query, and of an upload.
+// slowRequests returns what slow clients send before they become slow: the start of a request
+// header, of a query, and of an upload.
 func slowRequests(address, token string) []string {
 	return []string{
 		"GET /files/1 HTTP/1.1\r\nHost: " + address + "\r\nX-Slow: ",
@@ -19,8 +19,8 @@ func slowRequests(address, token string) []string {
 	}
 }
 
-// beSlow keeps n connections open, and sends a byte on each every second. It reopens connections
-// that the server closes.
+// beSlow keeps n connections open and sends a byte on each of them every second. It reopens
+// connections that the server closes.
 func beSlow(ctx context.Context, address, token string, n int) error {
 	requests := slowRequests(address, token)
 	clients := make([]net.Conn, n)

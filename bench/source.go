@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// source sends uploads with little overhead: the same random block repeatedly, directly to the
-// connection.
+// source sends uploads with little overhead: it writes the same random block repeatedly, directly
+// to the connection.
 type source struct{ block []byte }
 
 const boundary = "the-boundary-of-the-one-part"
@@ -24,7 +24,7 @@ func newSource() *source {
 	return s
 }
 
-// upload posts a multipart form with one file of the given size and returns the time until the
+// upload posts a multipart form with one file of the given size. It returns the time until the
 // response was read.
 func (s *source) upload(ctx context.Context, address, path, token string, size int64) (time.Duration, error) {
 	head := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"file\"; filename=\"part.stl\"\r\n" +
@@ -48,7 +48,7 @@ func (s *source) upload(ctx context.Context, address, path, token string, size i
 	if err == nil {
 		_, err = io.WriteString(conn, tail)
 	}
-	// A server that rejects the upload sends a response, and may have closed its end.
+	// A server that rejects the upload sends a response and may already have closed the connection.
 	answer, answerErr := http.ReadResponse(bufio.NewReader(conn), nil)
 	if answerErr != nil {
 		if err == nil {

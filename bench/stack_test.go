@@ -43,7 +43,8 @@ func benchmarkStack(b *testing.B, e engine) {
 	if err := fillListing(b.Context(), e, address, listedThings); err != nil {
 		b.Fatal(err)
 	}
-	// No jobs run here. Without this, reading the owner would add up the changes of all files.
+	// No background jobs run here. Without this call, reading the owner would add up the pending count
+	// changes of all files.
 	if _, err := a.Store.FoldCounts(b.Context()); err != nil {
 		b.Fatal(err)
 	}
@@ -80,8 +81,8 @@ func benchmarkStack(b *testing.B, e engine) {
 	}
 }
 
-// handlers returns the REST API, GraphQL over HTTP, and the same on the executor that gqlgen
-// generates.
+// handlers returns the handlers of the REST API, of GraphQL over HTTP, and of GraphQL over HTTP
+// with the executor that gqlgen generates.
 func handlers(b *testing.B, a *server.Server) (rest, overHTTP, generated http.Handler) {
 	stack, err := newStack(a.Store)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// series is repeated measurements of one value.
+// series has repeated measurements of one value.
 type series []float64
 
 func (s series) median() float64 {
@@ -21,8 +21,8 @@ func (s series) median() float64 {
 // String returns the median.
 func (s series) String() string { return fmt.Sprintf("%.1f", s.median()) }
 
-// over divides element by element: the two values of a pair were measured one after the other,
-// under similar conditions.
+// over divides element by element. The two values of a pair were measured in succession, under
+// similar conditions.
 func (s series) over(other series) series {
 	ratios := make(series, min(len(s), len(other)))
 	for i := range ratios {
@@ -48,20 +48,20 @@ func newTable(format string, args ...any) *table {
 	return &table{[][]string{{"", "median", "min", "max", "", ""}}}
 }
 
-// row adds the median, the minimum and the maximum, in the given format.
+// row adds a row with the median, the minimum and the maximum, in the given format.
 func (t *table) row(name, format string, s series) { t.add(name, format, s, "", "") }
 
-// atLeast adds a row whose median has a lower bound.
+// atLeast adds a row with a lower bound for the median.
 func (t *table) atLeast(name, format string, s series, bound float64) {
 	t.add(name, format, s, fmt.Sprintf("target ≥ "+format, bound), outcome(s.median() >= bound))
 }
 
-// atMost adds a row whose median has an upper bound.
+// atMost adds a row with an upper bound for the median.
 func (t *table) atMost(name, format string, s series, bound float64) {
 	t.add(name, format, s, fmt.Sprintf("target ≤ "+format, bound), outcome(s.median() <= bound))
 }
 
-// below adds a row in which every value has an upper bound.
+// below adds a row with an upper bound for every value.
 func (t *table) below(name, format string, s series, bound float64) {
 	t.add(name, format, s, fmt.Sprintf("target < "+format, bound), outcome(slices.Max(s) < bound))
 }
@@ -84,7 +84,7 @@ func (t *table) print() {
 	}
 }
 
-// printMarkdown prints rows as a Markdown table, whose head is the first row.
+// printMarkdown prints rows as a Markdown table. The first row is the header.
 func printMarkdown(rows [][]string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {

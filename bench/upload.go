@@ -13,10 +13,10 @@ import (
 const (
 	uploadRatio  = 0.8
 	memoryGrowth = 32    // MiB
-	writtenOnce  = 1.005 // of the size: the bytes once, and the database rows
+	writtenOnce  = 1.005 // relative to the size: each byte once, plus the database rows
 )
 
-// uploads is the results of the uploads to one process.
+// uploads has the results of the uploads to one process.
 type uploads struct {
 	process *process
 	path    string
@@ -27,8 +27,8 @@ type uploads struct {
 	rate, cpu, growth, anonymous, written series
 }
 
-// compareUploads sends the same body in turns to the server, with SQLite and a bucket in a folder,
-// and to a handler that copies it through both hashes to a file.
+// compareUploads sends the same body in alternating turns to the server, with SQLite and a bucket
+// in a folder, and to a handler that hashes it with SHA-256 and MD5 and copies it to a file.
 func compareUploads(ctx context.Context, o options) (err error) {
 	token, err := newCatalogue(ctx, o)
 	if err != nil {
@@ -60,7 +60,7 @@ func compareUploads(ctx context.Context, o options) (err error) {
 	for i := range o.pairs + 1 {
 		size := o.size
 		if i == 0 {
-			size = 1 << 20 // so that code is in memory and connections are open before anything counts
+			size = 1 << 20 // a small warm-up upload, to load code and open connections
 		}
 		for _, u := range inTurns(i, a, b) {
 			if err := u.measure(ctx, source, size); err != nil {
@@ -87,7 +87,7 @@ func compareUploads(ctx context.Context, o options) (err error) {
 	return nil
 }
 
-// inTurns swaps the sides every other time.
+// inTurns returns the two sides in alternating order, so that neither is always first.
 func inTurns[T any](i int, a, b T) []T {
 	if i%2 == 0 {
 		return []T{a, b}
@@ -120,7 +120,8 @@ func (u *uploads) measure(ctx context.Context, source *source, size int64) error
 	return u.clear(size)
 }
 
-// clear removes the bytes, and checks that they were complete. The row stays; it does no harm.
+// clear checks that the stored file is complete and removes it. The row in the database remains,
+// which has no effect on the measurement.
 func (u *uploads) clear(size int64) error {
 	names, err := filepath.Glob(filepath.Join(u.folder, "*"))
 	if err != nil {
@@ -139,7 +140,7 @@ func (u *uploads) clear(size int64) error {
 	if err := os.Remove(names[0]); err != nil {
 		return err
 	}
-	time.Sleep(200 * time.Millisecond) // freeing the blocks belongs to neither side
+	time.Sleep(200 * time.Millisecond) // freeing the blocks should not count for either side
 	return nil
 }
 

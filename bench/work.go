@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// work is a row of the table: requests that all servers that can do it answer with the same data.
+// work is a row of the table. All servers that support its requests must return the same data.
 type work struct {
 	name     string
-	conns    int                     // on which requests are sent
-	status   int                     // of the responses
-	wanted   float64                 // of ours/limit; 0: nothing
-	requests map[string][]request    // by contender; requests with the same index have the same answer
+	conns    int                     // number of connections that send requests
+	status   int                     // expected status of the responses
+	wanted   float64                 // minimum of ours/limit; 0: no target
+	requests map[string][]request    // by contender; equal indexes have equal responses
 	between  func() error            // runs before each turn; nil: nothing
-	recorded func() (n int, e error) // counts rows, of which each request adds one; nil: none
+	recorded func() (n int, e error) // counts rows, to which each request adds one; nil: none
 
 	sides map[string]*side
 }
 
-// run measures all servers in turns, after it has compared their answers.
+// run compares the responses of all servers, and then measures the servers in turns.
 func (w *work) run(ctx context.Context, o options, all *contenders, token string, tokens []string) error {
 	if err := w.compareAnswers(ctx, all, token); err != nil {
 		return err
@@ -82,11 +82,12 @@ func (w *work) run(ctx context.Context, o options, all *contenders, token string
 	return err
 }
 
-// warmUp is how long each server is asked before it is measured. Node.js compiles what runs often
-// in the first seconds.
+// warmUp is how long each server is used before it is measured. In the first seconds, the Node.js
+// JIT compiler compiles the hot code.
 const warmUp = 5 * time.Second
 
-// connect opens the connections to a server. Each has requests and a token of its own.
+// connect opens the connections to a server. Each connection has its own requests and a token;
+// tokens are shared if there are more connections than tokens.
 func (w *work) connect(c contender, tokens []string) (*side, error) {
 	requests := w.requests[c.name]
 	each := len(requests) / w.conns
@@ -104,11 +105,11 @@ func (w *work) connect(c contender, tokens []string) (*side, error) {
 	return &side{process: c.process, asker: asker}, nil
 }
 
-// maxSizes is the maximum ratio of the sizes of responses of the server and another.
+// maxSizes is the maximum ratio between the response sizes of our server and another.
 const maxSizes = 2
 
-// compareSizes checks that the responses during the measurement had similar sizes, so that no
-// server answered errors.
+// compareSizes checks that the responses during the measurement had similar sizes, to detect a
+// server that returned errors.
 func (w *work) compareSizes() error {
 	own := w.sides[ours].size
 	for name, s := range w.sides {
@@ -153,15 +154,15 @@ func printWorks(works []*work, all *contenders) {
 	printMarkdown(rows)
 }
 
-// spread returns the median, and the minimum and the maximum.
+// spread returns the median with the minimum and the maximum.
 func (s series) spread() string {
 	return fmt.Sprintf("%.2f (%.2f–%.2f)", s.median(), slices.Min(s), slices.Max(s))
 }
 
-// compared is the number of answers of each server that are compared.
+// compared is the number of responses of each server that are compared.
 const compared = 16
 
-// compareAnswers checks that the answers of all servers have the same data.
+// compareAnswers checks that the responses of all servers have the same data.
 func (w *work) compareAnswers(ctx context.Context, all *contenders, token string) error {
 	for range compared {
 		i := rand.IntN(len(w.requests[ours]))
@@ -194,8 +195,8 @@ func (w *work) compareAnswers(ctx context.Context, all *contenders, token string
 	return nil
 }
 
-// plain decodes JSON. It makes equal what differs in form only: numbers and strings, times with
-// other names of the same zone, and the case of enum values.
+// plain decodes JSON. It normalizes values that differ only in form: numbers and strings, times in
+// different zones, and the case of enum values.
 func plain(text []byte) (any, error) {
 	if len(text) == 0 {
 		return nil, nil

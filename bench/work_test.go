@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPlain checks which answers are compared as equal.
+// TestPlain checks which responses are considered equal.
 func TestPlain(t *testing.T) {
 	t.Parallel()
 	const answer = `{"data":{"file":{"id":"7","kind":"MODEL","size":1037,"createdAt":"2023-03-04T05:06:07.008009Z"}}}`

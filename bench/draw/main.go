@@ -1,4 +1,4 @@
-// Command draw renders a mesh file as a PNG image, with the packages that the server uses, and
+// Command draw renders a mesh file as a PNG image with the packages that the server uses, and
 // prints its peak memory in bytes. The benchmark "rendering" measures it.
 package main
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Self returns the most memory that was resident in this process at a time, in bytes. A program
-// must report it itself: what the kernel reports of a child that ended includes what its parent
-// held when it started it.
+// Self returns the peak resident memory of this process in bytes. A program must report it itself:
+// the value that the kernel reports for an ended child includes the memory that its parent used
+// when it started the child.
 func Self() (int64, error) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

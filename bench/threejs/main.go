@@ -1,8 +1,8 @@
-// Command threejs compares the conversion of an STL file to three.js JSON with three.js itself: its
-// STLLoader, toJSON and JSON.stringify, in node. Both run as separate processes, in turns, on the
-// same file. The command prints the ratios of the medians of time, without process start, and of
-// peak memory, and whether they reach their targets. It needs Linux, node, and the packages that
-// make bench-threejs installs.
+// Command threejs compares the conversion of an STL file to three.js JSON with three.js itself
+// (STLLoader, toJSON and JSON.stringify) in Node.js. Both run as separate processes, in alternating
+// turns, on the same file. The command prints the ratios of the median times, without process
+// start, and of the median peak memory, and whether they reach their targets. It needs Linux,
+// Node.js, and the packages that make bench-threejs installs.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
 )
 
-// The targets: what Meshyard takes at most, relative to three.js.
+// The targets: the maximum time and memory of Meshyard relative to three.js.
 const (
 	timeRatio   = 0.2
 	memoryRatio = 0.1
@@ -52,7 +52,7 @@ func main() {
 // figures are the results of one run.
 type figures struct {
 	took   time.Duration
-	memory int64 // bytes, at the peak
+	memory int64 // peak memory in bytes
 }
 
 func compare(triangles, pairs int) error {
@@ -122,7 +122,7 @@ func median(all []figures) (m figures) {
 	return m
 }
 
-// measured converts a file like the server, and prints the duration in milliseconds and the peak
+// measured converts a file as the server does, and prints the duration in milliseconds and the peak
 // memory in bytes.
 func measured(from, to string) error {
 	start := time.Now()
