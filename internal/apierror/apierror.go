@@ -44,7 +44,7 @@ type Error struct {
 	Field   string // the invalid input, by its GraphQL name; "" if no single input is at fault
 	Limit   int64  // the limit that was exceeded, in the unit that Message names; 0 if none
 
-	// FieldCode says what is wrong with Field. If empty, it follows from the other fields.
+	// FieldCode says what is wrong with Field. If empty, it is derived from Code.
 	FieldCode FieldCode
 	// Fields lists several faults. If empty, Field is the only one.
 	Fields []FieldError

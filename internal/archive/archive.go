@@ -1,5 +1,5 @@
 // Package archive reads and writes archives: the rows of a catalogue, or of one of its users, and
-// the bytes of its files, in a folder or a ZIP file that depends on no database engine.
+// the contents of its files, in a folder or a ZIP file that does not depend on the database engine.
 // docs/archive-format.md describes the format.
 //
 //	archive.json      the manifest, which is written last
@@ -18,24 +18,26 @@ import (
 const (
 	format       = 1
 	manifestName = "archive.json"
-	lockName     = "export.lock" // also marks a folder that an export has begun
+	lockName     = "export.lock" // its presence shows that an export has begun in the folder
 	bytesFolder  = "files"
 	rowsSuffix   = ".ndjson"
 	partSuffix   = ".part"
 )
 
-// Manifest describes a complete archive. It has no time, so that archives of the same rows are the
-// same.
+// Manifest describes a complete archive. It contains no timestamp, so archives of the same rows are
+// identical.
 type Manifest struct {
 	Format int `json:"format"`
-	// User is the name of the user whose rows the archive has. It is empty if it has all.
+	// User is the name of the user whose rows the archive contains. It is empty if the archive
+	// contains the rows of all users.
 	User string `json:"user,omitempty"`
-	// Credentials reports whether the archive has password hashes, sign-ins by OpenID Connect,
+	// Credentials reports whether the archive contains password hashes, OpenID Connect identities,
 	// applications and access tokens.
 	Credentials bool   `json:"credentials,omitempty"`
 	Nouns       []Noun `json:"nouns"` // in the order of loading
 	Files       Files  `json:"files"`
-	// Missing lists the SHA-256 of bytes that the catalogue had lost, in order.
+	// Missing lists the SHA-256 of each content that the catalogue refers to but that was missing or
+	// damaged in the bucket, in ascending order.
 	Missing []string `json:"missing,omitempty"`
 }
 
@@ -45,12 +47,12 @@ type Noun struct {
 	Rows   int64  `json:"rows"`
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
-	// LastID is the last id that was ever given to a row, so that the ids of deleted rows are not
-	// given again. It is 0 if there is none, and in the archive of a user.
+	// LastID is the highest ID that was ever assigned to a row, so that the IDs of deleted rows are
+	// not reused. It is 0 if no ID was assigned, and in the archive of one user.
 	LastID int64 `json:"last_id,omitempty"`
 }
 
-// Files counts the bytes of files.
+// Files holds the number and the total size of the stored contents.
 type Files struct {
 	Count int64 `json:"count"`
 	Bytes int64 `json:"bytes"`
@@ -68,8 +70,8 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// bytesPath returns the path of the bytes with a SHA-256 in lower-case hex. The folders keep
-// listings short.
+// bytesPath returns the path of the content with a SHA-256 in lower-case hex. The subfolders keep
+// directory listings short.
 func bytesPath(sum string) (string, error) {
 	if raw, err := hex.DecodeString(sum); err != nil || len(raw) != 32 || sum != strings.ToLower(sum) {
 		return "", fmt.Errorf("SHA-256 %q: must be 64 hex digits in lower case", sum)
@@ -77,5 +79,6 @@ func bytesPath(sum string) (string, error) {
 	return path.Join(bytesFolder, sum[:2], sum), nil
 }
 
-// ErrDamaged matches the error for bytes or rows whose SHA-256 is not the expected one.
+// ErrDamaged matches the error for a content or a file of rows whose SHA-256 is not the expected
+// one.
 var ErrDamaged = errors.New("is damaged")

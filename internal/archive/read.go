@@ -25,7 +25,8 @@ const (
 // Reader reads a complete archive.
 type Reader struct {
 	*Manifest
-	// ID identifies the archive: it is the SHA-256 of the manifest, which has those of the rows.
+	// ID identifies the archive: it is the SHA-256 of the manifest, which contains the SHA-256 of each
+	// file of rows.
 	ID string
 
 	files fs.FS
@@ -82,7 +83,8 @@ func (r *Reader) manifest() error {
 	return nil
 }
 
-// Verify reads all rows and compares them with the manifest.
+// Verify reads all rows and compares their size and SHA-256 with the manifest. The error matches
+// [ErrDamaged] if they differ.
 func (r *Reader) Verify(ctx context.Context) error {
 	for _, n := range r.Nouns {
 		if err := r.verify(ctx, n); err != nil {
@@ -109,7 +111,7 @@ func (r *Reader) verify(ctx context.Context, n Noun) error {
 	return checkSum(n.Name+rowsSuffix, sum, n.SHA256)
 }
 
-// Rows calls fn with each row of a noun. The row is valid until fn returns.
+// Rows calls fn with each row of a noun. The row is only valid during the call.
 func (r *Reader) Rows(noun string, fn func(row []byte) error) error {
 	f, err := r.files.Open(noun + rowsSuffix)
 	if err != nil {
@@ -129,8 +131,8 @@ func (r *Reader) Rows(noun string, fn func(row []byte) error) error {
 	return nil
 }
 
-// Bytes opens the bytes with a SHA-256, which the caller must compare. The error matches
-// [fs.ErrNotExist] if they are not in the archive.
+// Bytes opens the content with a SHA-256. The caller must verify the SHA-256 of what it reads. The
+// error matches [fs.ErrNotExist] if the content is not in the archive.
 func (r *Reader) Bytes(sum string) (io.ReadCloser, error) {
 	name, err := bytesPath(sum)
 	if err != nil {

@@ -18,16 +18,17 @@ import (
 	"github.com/meshyard/meshyard/internal/lockfile"
 )
 
-// Writer writes an archive. Rows are written again each time; bytes that an interrupted export left
-// are used again.
+// Writer writes an archive. It always writes the rows again, but reuses the contents that an
+// interrupted export left.
 type Writer struct {
 	dir  string
-	zip  string // the ZIP file to make of the folder; empty: the folder is the archive
+	zip  string // the ZIP file to create from the folder; empty: the folder is the archive
 	lock *lockfile.Lock
 }
 
-// Create begins or continues the archive at path: a ZIP file if the name ends in .zip, otherwise a
-// folder. A ZIP file is made of the folder path.partial when it is complete.
+// Create starts or continues the archive at path: a ZIP file if the name ends in .zip, otherwise a
+// folder. A ZIP file is created from the folder path.partial once that is complete. Create returns
+// an error if there is already an archive at path.
 func Create(path string) (*Writer, error) {
 	w := &Writer{dir: path}
 	if strings.EqualFold(filepath.Ext(path), ".zip") {
@@ -70,7 +71,7 @@ func Create(path string) (*Writer, error) {
 	return w, nil
 }
 
-// Close ends an export. If it was not committed, another one can continue it.
+// Close ends an export. If it was not committed, a later export can continue it.
 func (w *Writer) Close() error {
 	if w.lock == nil {
 		return nil
@@ -80,8 +81,8 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// Rows writes the rows of a noun: fn is called with a function that writes a row, a JSON object
-// without line ends.
+// Rows writes the rows of a noun. It calls fn with a function that writes one row, a JSON object
+// without line breaks.
 func (w *Writer) Rows(noun string, fn func(row func([]byte) error) error) (n Noun, err error) {
 	f, err := os.OpenFile(filepath.Join(w.dir, noun+rowsSuffix), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -109,7 +110,7 @@ func (w *Writer) Rows(noun string, fn func(row func([]byte) error) error) (n Nou
 	return n, err
 }
 
-// Has reports whether the bytes with a SHA-256 and a size are there.
+// Has reports whether the archive already contains the content with a SHA-256 and a size.
 func (w *Writer) Has(sum string, size int64) bool {
 	name, err := bytesPath(sum)
 	if err != nil {
@@ -119,8 +120,8 @@ func (w *Writer) Has(sum string, size int64) bool {
 	return err == nil && info.Mode().IsRegular() && info.Size() == size
 }
 
-// Bytes writes the bytes of r. The error matches [ErrDamaged] if they have another SHA-256; then
-// nothing is stored.
+// Bytes stores the content that r returns. If it does not have the expected SHA-256, the error
+// matches [ErrDamaged] and nothing is stored.
 func (w *Writer) Bytes(ctx context.Context, sum string, r io.Reader) (err error) {
 	name, err := bytesPath(sum)
 	if err != nil {
@@ -160,7 +161,7 @@ func checkSum(name string, got hash.Hash, want string) error {
 	return nil
 }
 
-// contextReader ends a copy when its context does.
+// contextReader fails with the error of its context once the context is done.
 type contextReader struct {
 	ctx context.Context
 	io.Reader
@@ -173,8 +174,9 @@ func (r contextReader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Commit completes the archive. It removes bytes that an earlier export left and that wanted, which
-// gets some at a time, does not return.
+// Commit completes the archive. It removes the contents, left by an earlier export, that are no
+// longer needed. It calls wanted with batches of SHA-256; wanted returns those that the archive
+// needs.
 func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []string) (map[string]bool, error)) error {
 	if err := w.keep(ctx, m, wanted); err != nil {
 		return err
@@ -199,8 +201,8 @@ func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []str
 	return errors.Join(err, syncFolder(w.dir))
 }
 
-// keep removes the bytes that are not wanted, makes the names of the others durable, and counts
-// them.
+// keep removes the contents that are not wanted, makes the directory entries of the others durable,
+// and counts them.
 func (w *Writer) keep(ctx context.Context, m *Manifest, wanted func(sums []string) (map[string]bool, error)) error {
 	root := filepath.Join(w.dir, bytesFolder)
 	folders, err := os.ReadDir(root)
@@ -249,7 +251,7 @@ func (w *Writer) keep(ctx context.Context, m *Manifest, wanted func(sums []strin
 	return syncFolder(root)
 }
 
-// replace replaces a file durably.
+// replace replaces a file atomically and durably.
 func replace(path string, text []byte) error {
 	f, err := os.OpenFile(path+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

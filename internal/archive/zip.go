@@ -11,8 +11,9 @@ import (
 	"path/filepath"
 )
 
-// pack makes the ZIP file of the folder, always the same one of the same files. Bytes are stored
-// without compression, because most formats of models and images are compressed.
+// pack creates the ZIP file from the folder. The same files always yield the same ZIP file.
+// Contents are stored without compression, because most formats of models and images are compressed
+// already.
 func (w *Writer) pack(ctx context.Context, m *Manifest) (err error) {
 	f, err := os.OpenFile(w.zip+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

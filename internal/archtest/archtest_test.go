@@ -1,5 +1,5 @@
-// Package archtest tests the architecture: imports run one way, cmd → rest → graph → models →
-// internal, and some folders must not know some libraries.
+// Package archtest tests the architecture: imports go in one direction, cmd → rest → graph → models
+// → internal, and some folders must not import some libraries.
 package archtest
 
 import (

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestCompressed serves an asset in both forms; the compressed form is made once.
+// TestCompressed serves an asset compressed and uncompressed. It checks that the compressed form is
+// created only once.
 func TestCompressed(t *testing.T) {
 	a := New("bundle.js", []byte(strings.Repeat("function f() {}\n", 10_000)))
 	get := func(encoding string) *httptest.ResponseRecorder {

@@ -1,4 +1,5 @@
-// Package auth holds who calls: scopes, access tokens and the caller that a request carries.
+// Package auth identifies callers: it provides scopes, roles, access tokens, passwords, and the
+// caller of a request in its context.
 package auth
 
 import (
@@ -13,7 +14,7 @@ import (
 // Scope is one permission of a token.
 type Scope string
 
-// The scopes. None includes another: a token that reads and writes has both.
+// The scopes. No scope includes another one: a token that reads and writes has both.
 const (
 	Read  Scope = "read"
 	Write Scope = "write"
@@ -23,7 +24,7 @@ const (
 // Scopes is a set of scopes.
 type Scopes []Scope
 
-// ParseScopes reads scope names. At least one is needed, each of them known.
+// ParseScopes parses scope names. It returns an error if there are none or if one is unknown.
 func ParseScopes(names []string) (Scopes, error) {
 	var s Scopes
 	for _, name := range names {
@@ -41,7 +42,7 @@ func ParseScopes(names []string) (Scopes, error) {
 	return s, nil
 }
 
-// Has reports whether the set holds scope.
+// Has reports whether the set contains scope.
 func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
 
 func (s Scopes) String() string {
@@ -52,38 +53,39 @@ func (s Scopes) String() string {
 	return strings.Join(names, " ")
 }
 
-// Role is what a user may do in addition to other users.
+// Role is the role of a user, which decides their permissions.
 type Role string
 
 // The roles, each with the permissions of those before it.
 const (
 	Member        Role = "member"
-	Moderator     Role = "moderator"     // decides what others may publish
-	Administrator Role = "administrator" // decides who moderates, and which applications are known
+	Moderator     Role = "moderator"     // removes content and suspends users
+	Administrator Role = "administrator" // also assigns roles and registers applications
 )
 
 // Caller is the user or the application that makes a request. The zero Caller is anonymous.
 type Caller struct {
-	// 0: the caller showed an ID token of the operator's OpenID provider, or is signed in in a
-	// browser
+	// 0: the caller authenticated with an ID token of the operator's OpenID provider or with a browser
+	// session
 	TokenID   int64
-	SessionID int64 // of the browser in which the caller is signed in; 0: no browser
-	// 0: the token is an application's own, which has no user and reads public data
+	SessionID int64 // of the browser session; 0: none
+	// 0: the token belongs to an application itself. It acts for no user and can only read public data
 	UserID        int64
 	ApplicationID int64 // 0: the token was not issued to an application
 	Role          Role
-	Suspended     string    // why the user may write no more; empty if the user is not suspended
-	ExpiresAt     time.Time // of the token; zero: never
-	Scopes        Scopes
-	HidesNSFW     bool // the user wants no things in lists that are not safe for work
-	HidesAI       bool // the user wants no things in lists that were made with artificial intelligence
+	// the reason for the suspension, during which the user can only read; empty if not suspended
+	Suspended string
+	ExpiresAt time.Time // of the token; zero: does not expire
+	Scopes    Scopes
+	HidesNSFW bool // hide things that are not safe for work from lists, as the user chose
+	HidesAI   bool // hide things that were made with artificial intelligence from lists
 }
 
 // Known reports whether the caller is not anonymous.
 func (c Caller) Known() bool { return c.TokenID != 0 || c.UserID != 0 }
 
-// Staff reports whether the caller acts as a moderator or an administrator: is one, and holds a
-// token that says so.
+// Staff reports whether the caller acts as a moderator or an administrator: the user has that role,
+// is not suspended, and the token has the scope admin.
 func (c Caller) Staff() bool {
 	return (c.Role == Moderator || c.Role == Administrator) && c.Suspended == "" && c.Scopes.Has(Admin)
 }
@@ -91,9 +93,9 @@ func (c Caller) Staff() bool {
 // Administers reports whether the caller acts as an administrator.
 func (c Caller) Administers() bool { return c.Role == Administrator && c.Staff() }
 
-// Account names the account that the caller's requests count for: the user, whichever of their
-// tokens they use, or the application where the token is an application's own. It is empty for
-// nobody.
+// Account returns the account that the caller's requests are attributed to: the user, whichever
+// token they use, or the application if the token is an application's own. It is empty for an
+// anonymous caller.
 func (c Caller) Account() string {
 	switch {
 	case c.UserID != 0:
@@ -106,25 +108,26 @@ func (c Caller) Account() string {
 
 type contextKey struct{}
 
-// identity is what the request's token led to: a caller, or the reason why there is none.
+// identity is the result of authenticating a request: the caller, or the error.
 type identity struct {
 	caller Caller
 	err    error
 }
 
-// WithCaller keeps the caller in ctx; err, if not nil, is why the presented token names nobody.
+// WithCaller returns a context that carries the caller. err, if not nil, is the reason why the
+// token of the request is not valid.
 func WithCaller(ctx context.Context, c Caller, err error) context.Context {
 	return context.WithValue(ctx, contextKey{}, identity{c, err})
 }
 
-// From returns the caller that ctx carries, and why there is none where a token was presented in
-// vain.
+// From returns the caller that ctx carries. The caller is anonymous if the request had no token. If
+// the token of the request was not valid, From returns the error of the authentication.
 func From(ctx context.Context) (Caller, error) {
 	id, _ := ctx.Value(contextKey{}).(identity)
 	return id.caller, id.err
 }
 
-// SignedIn is a user who is signed in in a browser.
+// SignedIn is a user who is signed in with a browser session.
 type SignedIn struct {
 	Caller
 	Username string
@@ -136,13 +139,13 @@ type SignedIn struct {
 // Identity is a user as an OpenID provider describes them.
 type Identity struct {
 	Issuer, Subject string // together they identify the user permanently
-	Username        string // the name that the user would like; may be empty, taken or not allowed
+	Username        string // the user name that the provider proposes; may be empty, taken or invalid
 	FirstName       string
 	LastName        string
-	Email           string    // empty unless it can be trusted
+	Email           string    // empty unless it can be trusted; see package oidc
 	ExpiresAt       time.Time // of the token
 
-	// IsAdministrator and IsModerator say whether the provider gives these roles; nil: it does not
-	// decide.
+	// IsAdministrator and IsModerator report whether the provider assigns these roles. Nil means that
+	// the provider does not decide.
 	IsAdministrator, IsModerator *bool
 }

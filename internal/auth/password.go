@@ -19,11 +19,11 @@ const (
 	MaxPassword = 1_000
 )
 
-// hashing limits how many passwords are hashed at once: each takes 19 MiB and a core.
+// hashing limits how many passwords are hashed concurrently: each hash takes 19 MiB and a core.
 var hashing = make(chan struct{}, runtime.NumCPU())
 
-// HashPassword returns the argon2id hash of a password, with its salt and parameters, in the form
-// in which it is stored.
+// HashPassword returns the argon2id hash of a password as it is stored, with its salt and
+// parameters. If too many hashes are being computed, it waits until ctx is done.
 func HashPassword(ctx context.Context, password string) (hash string, err error) {
 	err = inTurn(ctx, func() error {
 		hash, err = argon2id.CreateHash(password, argon2)
@@ -36,7 +36,7 @@ func HashPassword(ctx context.Context, password string) (hash string, err error)
 var unknownHash = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(NewSecret(), argon2) })
 
 // CheckPassword reports whether a password matches a hash. For an empty hash, of a user who has no
-// password or does not exist, it takes as long as for any other.
+// password or does not exist, it returns false after the same time as for any other hash.
 func CheckPassword(ctx context.Context, password, hash string) (good bool, err error) {
 	known := hash != ""
 	if !known {
@@ -51,8 +51,8 @@ func CheckPassword(ctx context.Context, password, hash string) (good bool, err e
 	return good && known, err
 }
 
-// inTurn runs fn as soon as fewer than the maximum number of hashes are being computed. It returns
-// the error of ctx if that is done first.
+// inTurn runs fn once fewer than the maximum number of hashes are being computed. It returns the
+// error of ctx if ctx is done first.
 func inTurn(ctx context.Context, fn func() error) error {
 	select {
 	case hashing <- struct{}{}:

@@ -1,11 +1,12 @@
 // Package backup defines the folders that meshyard backup writes and meshyard restore reads.
 //
 //	backup.json                     the manifest, replaced last
-//	database-20270131T120000Z.dump  what pg_dump wrote, or a SQLite database (.sqlite)
+//	database-20270131T120000Z.dump  the output of pg_dump, or a SQLite database (.sqlite)
 //	objects/                        the objects that the database refers to, like a bucket folder
 //
-// Objects are named by their content, so a second backup into a folder copies only what is new. The
-// folder holds one complete backup at any time: a process that is killed leaves the previous one.
+// Objects are named by their content, so a second backup into a folder copies only new objects. The
+// folder holds one complete backup at any time: if the process is killed, the previous backup stays
+// valid.
 package backup
 
 import (
@@ -43,14 +44,14 @@ type Manifest struct {
 	Database  *File     `json:"database"` // null: the backup has objects only
 	Objects   int       `json:"objects"`
 	Bytes     int64     `json:"bytes"` // of the objects
-	// Deleted are pending uploads in the database whose bytes were deleted while the backup was made.
-	// Restoring deletes them, too.
+	// Deleted lists the IDs of pending uploads that are in the database of the backup but whose bytes
+	// were deleted while the backup was made. Restoring the backup deletes these uploads.
 	Deleted []int64 `json:"deleted_uploads,omitempty"`
-	// Faults are objects that were missing or damaged in the bucket, though rows name them.
+	// Faults lists the objects that rows refer to but that were missing or damaged in the bucket.
 	Faults []string `json:"faults,omitempty"`
 }
 
-// File is a file of the folder.
+// File describes a file in the folder.
 type File struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
@@ -66,8 +67,8 @@ type Folder struct {
 	lock *lockfile.Lock // nil: the folder is only read
 }
 
-// Create opens a folder for a backup, and creates it if it is missing. A folder that is neither
-// empty nor a backup is rejected, and so is one to which another process writes.
+// Create opens a folder for a backup, and creates it if it is missing. It returns an error for a
+// folder that is neither empty nor a backup, and if another process is writing to the folder.
 func Create(ctx context.Context, path string) (_ *Folder, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func Create(ctx context.Context, path string) (_ *Folder, err error) {
 	return f, nil
 }
 
-// Open opens the folder of a complete backup.
+// Open opens the folder of a complete backup for reading.
 func Open(ctx context.Context, path string) (*Folder, *Manifest, error) {
 	f := &Folder{path: path}
 	m, err := f.manifest()
@@ -147,13 +148,13 @@ func (f *Folder) manifest() (*Manifest, error) {
 	return m, nil
 }
 
-// NewDatabase returns the path for the database file of a backup that is made at a time.
+// NewDatabase returns the path for the database file of a backup that is made at the given time.
 func (f *Folder) NewDatabase(at time.Time, extension string) string {
 	return filepath.Join(f.path, database+at.UTC().Format("20060102T150405.000Z")+extension)
 }
 
-// Database returns the path of the database file of a manifest. It returns an error if the file has
-// other content than the manifest says.
+// Database returns the path of the database file of a manifest. It returns an error if the size or
+// the SHA-256 of the file differs from the manifest.
 func (f *Folder) Database(m *Manifest) (string, error) {
 	path := filepath.Join(f.path, m.Database.Name)
 	got, err := describe(path)
@@ -167,9 +168,9 @@ func (f *Folder) Database(m *Manifest) (string, error) {
 	return path, nil
 }
 
-// Commit makes a backup the one of the folder: its objects and the file at path, or "" for none,
-// are complete. It removes the database file of the previous backup, and the objects that keep
-// rejects.
+// Commit makes a backup the current one of the folder. Its objects and the database file at path
+// ("" if it has none) must be complete. Then Commit removes the database file of the previous
+// backup, and the objects for whose keys keep returns false.
 func (f *Folder) Commit(ctx context.Context, m *Manifest, path string, keep func(key string) bool) (err error) {
 	m.Format, m.Database = format, nil
 	if path != "" {
@@ -207,7 +208,7 @@ func (f *Folder) Commit(ctx context.Context, m *Manifest, path string, keep func
 	return nil
 }
 
-// describe makes a file durable and returns its description.
+// describe syncs a file to disk and returns its description.
 func describe(path string) (*File, error) {
 	r, err := os.Open(path)
 	if err != nil {
@@ -225,9 +226,9 @@ func describe(path string) (*File, error) {
 	return &File{filepath.Base(path), n, hex.EncodeToString(hash.Sum(nil))}, nil
 }
 
-// replace replaces a file durably.
+// replace replaces a file atomically and durably.
 func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), database+"*.tmp") // Commit removes what a crash leaves
+	f, err := os.CreateTemp(filepath.Dir(path), database+"*.tmp") // Commit removes it after a crash
 	if err != nil {
 		return err
 	}

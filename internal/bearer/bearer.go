@@ -9,9 +9,9 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Authenticate wraps next so that the context of each request carries its caller, as check returns
-// it for the token of the request. A request without a token stays anonymous. A request whose token
-// check rejects continues with that error in its context: the field or route it asks for decides
+// Authenticate wraps next so that the context of each request carries the caller that check returns
+// for the token of the request. A request without a token stays anonymous. If check rejects the
+// token, the request continues with that error in its context: the requested field or route decides
 // whether authentication is required.
 func Authenticate(next http.Handler, check func(context.Context, string) (auth.Caller, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -113,7 +113,8 @@ func describe(header http.Header, blob Blob, signed bool) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
-	// Nothing stays longer than an hour in a cache: that is how soon a takedown must reach all.
+	// No response stays in a cache for more than an hour, so a takedown takes effect everywhere within
+	// an hour.
 	switch {
 	case signed && blob.Fixed:
 		header.Set("Cache-Control", "private, max-age=3600, immutable")

@@ -19,7 +19,7 @@ import (
 
 const testTag = `"abc"`
 
-// ask serves key as a handler would and returns the answer and its body.
+// ask serves key as a handler would and returns the response and its body.
 func ask(t *testing.T, b *bucket.Bucket, key string, follow bool, change func(*http.Request)) (*http.Response, []byte) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

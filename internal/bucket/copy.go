@@ -25,7 +25,7 @@ var ErrDamaged = errors.New("the object has other content than its SHA-256 says"
 func Copy(ctx context.Context, to *Bucket, toKey string, from *Bucket, fromKey, sum string) (n int64, err error) {
 	there, err := to.Stat(ctx, toKey)
 	if err == nil {
-		// Not by a reader: S3 would begin to send the object.
+		// Not with Reader: S3 would start to send the object.
 		if o, err := from.Stat(ctx, fromKey); err != nil || o.Size == there.Size {
 			return 0, err
 		}

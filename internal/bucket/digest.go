@@ -14,16 +14,17 @@ const (
 	maxChunks = 4
 )
 
-// hashing is the turns of all uploads to hash a chunk.
+// hashing limits how many chunks of all uploads are hashed concurrently.
 var hashing = newTurns(runtime.NumCPU())
 
-// turns bounds how many chunks are hashed at once. Else the goroutines of many uploads, always
-// ready to run, would stand in the queue of the scheduler before each request.
+// turns is a semaphore that limits how many chunks are hashed concurrently. Without it, the
+// goroutines of many uploads, which are always runnable, would delay requests in the queue of the
+// Go scheduler.
 type turns struct {
 	processors int
 	mu         sync.Mutex
 	free       sync.Cond
-	uploads    int // under way
+	uploads    int // in progress
 	running    int // chunks being hashed
 }
 
@@ -33,9 +34,9 @@ func newTurns(processors int) *turns {
 	return t
 }
 
-// atOnce returns how many chunks may be hashed at once. A single upload uses all processors.
-// Several leave one free: the scheduler looks at the network only when a processor has nothing to
-// run.
+// atOnce returns how many chunks may be hashed concurrently. A single upload uses all processors.
+// Several uploads leave one processor free, because the Go scheduler polls the network only when a
+// processor has no other work.
 func (t *turns) atOnce() int {
 	if t.uploads > 1 {
 		return max(t.processors-1, 1)
@@ -56,7 +57,8 @@ func (t *turns) end() {
 	t.free.Broadcast()
 }
 
-// write hashes a chunk in its turn, and then lets other work run.
+// write hashes a chunk once the limit permits it, and then yields the processor to other
+// goroutines.
 func (t *turns) write(h hash.Hash, c *chunk) {
 	t.mu.Lock()
 	for t.running >= t.atOnce() {
@@ -82,21 +84,21 @@ func (c *chunk) bytes() []byte { return c.buf[:c.n] }
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// digest hashes concurrently with the write. Each chunk passes from the writer through SHA-256 and
-// then MD5, each in its own goroutine, and back to the writer, so an upload takes as long as the
-// slowest of the three and not their sum. Because of the fixed order no reference counting is
-// needed.
+// digest computes hashes while the upload is being written. Each chunk passes from the writer
+// through SHA-256 and then MD5, each in its own goroutine, and back to the writer, so an upload
+// takes as long as the slowest of the three and not their sum. Because the order is fixed, no
+// reference counting is needed.
 type digest struct {
 	sha, md5 hash.Hash
 	in, free chan *chunk
-	taken    int // chunks taken out of the pool
+	taken    int // chunks taken from the pool
 	stopped  bool
 	done     chan struct{}
 }
 
 func startDigest() *digest {
-	// The channels never block: they have room for all maxChunks chunks. So the goroutines end when
-	// in is closed, even if nobody receives from them.
+	// Sends never block, because each channel has room for all maxChunks chunks. So the goroutines end
+	// when in is closed, even if nothing receives from them.
 	d := &digest{
 		sha:  sha256.New(),
 		md5:  md5.New(),

@@ -45,8 +45,8 @@ func TestOpenDirectory(t *testing.T) {
 	}
 }
 
-// TestReadyNoticesAnotherDirectory removes the directory, as an unmounted disk reveals the empty
-// folder below it.
+// TestReadyNoticesAnotherDirectory replaces the directory, as if the disk was unmounted and the
+// empty mount point became visible.
 func TestReadyNoticesAnotherDirectory(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "bucket")

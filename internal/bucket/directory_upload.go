@@ -32,7 +32,7 @@ func (d *directory) create(_ context.Context, key, _ string) (upload, error) {
 	}
 	f, err := d.createFile(partial)
 	if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(key, DerivedPrefix) {
-		// Someone removed the directory, since all in it can be made again.
+		// The directory was removed. That is allowed, because all derived objects can be created again.
 		if err := d.makeDerived(); err != nil {
 			return nil, err
 		}
@@ -78,7 +78,8 @@ func (u *directoryUpload) commit() error {
 	if err := u.dir.root.Rename(u.partial, u.key); err != nil {
 		return err
 	}
-	if strings.HasPrefix(u.key, DerivedPrefix) { // another directory than at start, perhaps
+	// The directory may have been created again since the start, see makeDerived.
+	if strings.HasPrefix(u.key, DerivedPrefix) {
 		return u.dir.syncFolderAt(path.Dir(u.key))
 	}
 	return syncFolder(u.dir.folders[path.Dir(u.key)+"/"])

@@ -10,13 +10,14 @@ import (
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
-// Calls are the kinds of calls that [Bucket.OnCall] reports.
+// Calls lists the kinds of calls that [Bucket.OnCall] reports.
 var Calls = []string{"ready", "put", "promote", "remove", "list", "stat", "open", "presign"}
 
-// OnCall calls observe after each call to the directory or to S3, with its kind, one of [Calls],
-// and the time that it took. For an upload this is the time of its writes, not that of the client,
-// for a list the time to its first object, and for open the time to the first byte. Missing objects
-// and cancelled requests are no errors. It must be called before the bucket is used.
+// OnCall calls observe after each call to the directory or to S3, with its kind (one of [Calls])
+// and its duration. For an upload the duration is that of its writes, without waiting for the
+// client; for a list it is the time to the first object, and for open the time to the first byte.
+// Missing objects and cancelled requests are not reported as errors. OnCall must be called before
+// the bucket is used.
 func (b *Bucket) OnCall(observe func(kind string, took time.Duration, err error)) {
 	b.store = measured{b.store, observe}
 }

@@ -46,8 +46,8 @@ func TestPutBrokenIsNeverStored(t *testing.T) {
 	}
 }
 
-// TestPromoteOvertaken checks two promotions of one upload: the slower one finds that the pending
-// object is gone after it found no content.
+// TestPromoteOvertaken checks two promotions of one upload: the slower one finds no content, and
+// then that the pending object is gone.
 func TestPromoteOvertaken(t *testing.T) {
 	t.Parallel()
 	f := newS3(t)

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// With parts of 8 MiB, of which S3 accepts 10,000, an upload can have 78 GiB. It holds at most
-	// five parts in memory: the first 16 MiB, which are sent in one request if nothing follows, and
-	// three in flight.
+	// S3 accepts 10,000 parts of 8 MiB, so an upload can have up to 78 GiB. At most five parts are in
+	// memory: the first 16 MiB, which are sent in one request if nothing follows, and three parts in
+	// flight.
 	partSize       = 8 << 20
 	partsAtOnce    = 2
 	cleanUpTimeout = 30 * time.Second
@@ -28,7 +28,7 @@ type s3Upload struct {
 	key    string
 	pipe   *io.PipeWriter
 	cut    context.CancelFunc
-	unhook func() bool // from the request's context
+	unhook func() bool // removes the callback from the request's context
 	done   chan struct{}
 	err    error // result of the upload, valid once done is closed
 }
@@ -46,7 +46,7 @@ func (s *s3Store) create(ctx context.Context, key, contentType string) (upload, 
 			BufferSize:     partSize,
 			MaxConcurrency: partsAtOnce,
 		})
-		// Nobody reads from the pipe any more; this unblocks Write.
+		// Nothing reads from the pipe any more; this unblocks Write.
 		r.CloseWithError(u.err)
 	}()
 	return u, nil

@@ -54,8 +54,8 @@ func (p Proxies) Resolve(next http.Handler) http.Handler {
 	})
 }
 
-// beyond follows the forwarded addresses from the last one back while they are those of trusted
-// proxies.
+// beyond returns the address of the client. It goes through the forwarded addresses from the last
+// one backwards as long as they are those of trusted proxies.
 func (p Proxies) beyond(from netip.Addr, forwarded []string) netip.Addr {
 	for _, line := range slices.Backward(forwarded) {
 		for rest, more := line, true; more; {
@@ -88,8 +88,9 @@ func Address(r *http.Request) string {
 	return a.String()
 }
 
-// Network returns the key by which clients without a token are counted: the IPv4 address, or the
-// first 64 bits of the IPv6 address, which is what one customer gets.
+// Network returns the key under which requests without a token are counted: the IPv4 address, or
+// the first 64 bits of the IPv6 address, because one customer of a provider usually gets a /64
+// network.
 func Network(r *http.Request) string {
 	a, ok := remote(r)
 	if !ok {
@@ -101,8 +102,8 @@ func Network(r *http.Request) string {
 	return netip.PrefixFrom(a, 64).Masked().String()
 }
 
-// Account returns the key by which a request is counted: the user or the application of its token
-// or, without a valid token, its network.
+// Account returns the key under which a request is counted: the user or the application of its
+// token or, without a valid token, its network.
 func Account(r *http.Request) string {
 	if account := auth.Account(r.Context()); account != "" {
 		return account
@@ -110,8 +111,8 @@ func Account(r *http.Request) string {
 	return Network(r)
 }
 
-// WithNetwork wraps next so that the work of each request without a known caller counts for its
-// network; see auth.Account.
+// WithNetwork wraps next so that the work of each request without a known caller is attributed to
+// its network; see auth.Account.
 func WithNetwork(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(auth.WithNetwork(r.Context(), Network(r))))

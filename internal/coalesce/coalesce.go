@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// maxRun limits a shared execution, which does not end with any single request.
+// maxRun limits the duration of a shared execution, because the end of a single request does not
+// cancel it.
 const maxRun = time.Minute
 
 // Group coalesces calls by key. A call without a concurrent call of the same key executes at once.
@@ -24,7 +25,7 @@ type Group[V any] struct {
 // lane is a key with an execution in progress.
 type lane[V any] struct{ next *run[V] }
 
-// run is the next execution, which calls wait for.
+// run is the next execution of a key, which calls are waiting for.
 type run[V any] struct {
 	ctx   context.Context
 	fn    func(context.Context) V
@@ -49,7 +50,7 @@ func (g *Group[V]) Do(ctx context.Context, key string, fn func(context.Context) 
 		return fn(ctx), nil
 	}
 	if l.next == nil {
-		// The first caller may go away while others still wait.
+		// The request of the first caller may be cancelled while others still wait.
 		l.next = &run[V]{ctx: context.WithoutCancel(ctx), fn: fn, done: make(chan struct{})}
 	}
 	shared := l.next

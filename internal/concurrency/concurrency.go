@@ -1,5 +1,5 @@
-// Package concurrency bounds how much work each caller has under way at once, and shares slots
-// fairly among callers when all are taken.
+// Package concurrency limits how much work each caller may run concurrently, and shares the slots
+// fairly among callers when all slots are taken.
 package concurrency
 
 import (
@@ -11,49 +11,51 @@ import (
 )
 
 const (
-	// halfLife is the time after which what a caller used counts half.
+	// halfLife is the half-life of the recorded use of a caller: the time after which past use counts
+	// half.
 	halfLife = 5 * time.Second
-	// sameUse is the difference up to which callers have used the same.
+	// sameUse is the difference in use up to which two callers are treated as equal.
 	sameUse = 20 * time.Millisecond
-	// maxWait is how long a caller waits while others who used less are preferred. It keeps long
-	// work moving beside work of ever new callers, with a quarter of the time of one slot.
+	// maxWait is how long a caller can be passed over by callers with less use. After that it gets a
+	// slot. This prevents starvation of long work when new callers keep arriving; it takes at most a
+	// quarter of the time of one slot.
 	maxWait = 2 * time.Second
-	// longUse is the use from which a caller gets a slot only while fewer slots are held, by all
-	// callers, than one caller may hold. The others stay free for short work: work that holds a slot
-	// for long cannot be interrupted.
+	// longUse is the recent use from which a caller gets a slot only while the total number of held
+	// slots is below the limit of one caller. The other slots stay free for short work, because long
+	// work that holds a slot cannot be interrupted.
 	longUse = 300 * time.Millisecond
-	// maxIdle is how many callers without work are remembered before those that used little are
-	// forgotten.
+	// maxIdle is the number of callers without work that are remembered. Beyond it, those with the
+	// least recent use are removed.
 	maxIdle = 1024
 )
 
-// Limiter bounds how much work is under way at once, in all and by each caller. Work beyond that
-// waits. A free slot goes to the caller who held slots for the shortest time of late: neither a
-// long queue nor long work delays others.
+// Limiter limits how much work runs concurrently, in total and for each caller. Work beyond the
+// limits waits. A free slot goes to the caller that has held slots for the shortest time recently,
+// so neither a long queue nor long work of one caller delays the others.
 type Limiter struct {
 	total, perCaller int
 
 	mu      sync.Mutex
 	held    int
-	most    int // the most that one caller has held
+	most    int // the largest number of slots that one caller has held
 	callers map[string]*caller
-	idle    int       // how many of callers have no work
-	queue   []*caller // have something to run, the longest waiting first
+	idle    int       // number of callers without work
+	queue   []*caller // callers with waiting work, in the order in which they were enqueued
 
-	overdue      *caller // waited for maxWait and has a slot now
+	overdue      *caller // the caller that got a slot because it had waited for maxWait
 	overdueSince time.Time
-	nextOverdue  time.Time // when another caller may have a slot for that reason
+	nextOverdue  time.Time // when the next caller may get a slot for that reason
 }
 
-// caller is a caller with work under way or waiting, or one that had some of late.
+// caller is a caller that has running or waiting work, or had some recently.
 type caller struct {
 	held     int
 	waiting  []*waiter
 	enqueued bool      // is in queue
 	since    time.Time // when it was enqueued
-	awake    bool      // has work under way or waiting
+	awake    bool      // has running or waiting work
 
-	used time.Duration // for which it held slots of late, at asOf
+	used time.Duration // decayed time for which it held slots, as of asOf
 	asOf time.Time
 }
 
@@ -64,7 +66,7 @@ func New(total, perCaller int) *Limiter {
 	return &Limiter{total: total, perCaller: perCaller, callers: make(map[string]*caller)}
 }
 
-// use returns for how long the caller held slots of late.
+// use returns for how long the caller has held slots recently. Earlier use decays exponentially.
 func (c *caller) use(now time.Time) time.Duration {
 	if passed := now.Sub(c.asOf); passed > 0 {
 		c.used = time.Duration(float64(c.used)*math.Exp2(-float64(passed)/float64(halfLife))) + time.Duration(c.held)*passed
@@ -73,8 +75,8 @@ func (c *caller) use(now time.Time) time.Duration {
 	return c.used
 }
 
-// Acquire waits for a slot for the caller. It returns an error only if ctx ends first; otherwise
-// Release must follow.
+// Acquire waits for a slot for the caller. It returns an error only if ctx is done first. Otherwise
+// the caller must call Release.
 func (l *Limiter) Acquire(ctx context.Context, name string) error {
 	l.mu.Lock()
 	c := l.callers[name]
@@ -108,19 +110,19 @@ func (l *Limiter) Acquire(ctx context.Context, name string) error {
 		c.waiting = slices.Delete(c.waiting, i, i+1)
 		l.rest(c)
 	} else {
-		l.release(c) // granted at the same time
+		l.release(c) // the slot was granted at the same time
 	}
 	return ctx.Err()
 }
 
-// Release frees a slot that Acquire took for the caller.
+// Release frees a slot of the caller that Acquire granted.
 func (l *Limiter) Release(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.release(l.callers[name])
 }
 
-// Most returns the most slots that one caller has held at once.
+// Most returns the largest number of slots that one caller has held at the same time.
 func (l *Limiter) Most() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,7 +162,7 @@ func (l *Limiter) release(c *caller) {
 			if l.overdue == next {
 				l.overdue = nil
 			}
-			continue // gave up, or took a free slot since it was enqueued
+			continue // it gave up, or took a free slot, since it was enqueued
 		}
 		close(next.waiting[0].granted)
 		next.waiting = slices.Delete(next.waiting, 0, 1)
@@ -180,7 +182,7 @@ func (l *Limiter) enqueue(c *caller) {
 	l.queue = append(l.queue, c)
 }
 
-// has reports whether there is a slot for a caller.
+// has reports whether a slot is available to a caller.
 func (l *Limiter) has(c *caller, now time.Time) bool {
 	return l.held < l.perCaller || l.held < l.total && c.use(now) < longUse
 }
@@ -209,7 +211,7 @@ func (l *Limiter) next() *caller {
 	return c
 }
 
-// rest notes that a caller has nothing under way and nothing waiting.
+// rest marks a caller as idle if it has neither running nor waiting work.
 func (l *Limiter) rest(c *caller) {
 	if c.awake && c.held == 0 && len(c.waiting) == 0 {
 		c.awake = false
@@ -217,7 +219,7 @@ func (l *Limiter) rest(c *caller) {
 	}
 }
 
-// sweep forgets callers without work once there are many: those who used least of late.
+// sweep removes idle callers once there are maxIdle of them, those with the least recent use first.
 func (l *Limiter) sweep() {
 	if l.idle < maxIdle {
 		return

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// start acquires in the background, one after the other, and appends each name to the order in
-// which slots are granted.
+// start acquires a slot for each name in the background, one after the other, and appends each name
+// to order when its slot is granted.
 func start(t *testing.T, l *Limiter, order *[]string, names ...string) {
 	t.Helper()
 	for _, name := range names {
@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// A caller with a long queue gets a slot in its turn only.
+// TestTurns checks that a caller with a long queue does not get more slots than others.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1, 1)
@@ -66,7 +66,8 @@ func TestTurns(t *testing.T) {
 	})
 }
 
-// Callers with long work get as much time as those with short work, not as many turns.
+// TestLongWork checks that callers with long work get as much time as those with short work, not as
+// many slots.
 func TestLongWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1, 1)
@@ -93,7 +94,7 @@ func TestLongWork(t *testing.T) {
 	})
 }
 
-// Callers with long work leave slots for short work.
+// TestSlotsForShortWork checks that callers with long work leave slots free for short work.
 func TestSlotsForShortWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(4, 2)
@@ -122,7 +123,8 @@ func TestSlotsForShortWork(t *testing.T) {
 	})
 }
 
-// Callers without work are remembered for their use, but not without a bound.
+// TestCallersAreForgotten checks that the use of idle callers is remembered, but only for a limited
+// number of callers.
 func TestCallersAreForgotten(t *testing.T) {
 	l := New(1, 1)
 	for i := range 10 * maxIdle {
@@ -137,7 +139,7 @@ func TestCallersAreForgotten(t *testing.T) {
 	}
 }
 
-// Work of ever new callers does not delay long work forever.
+// TestLongWorkIsDone checks that long work is not starved when new callers keep arriving.
 func TestLongWorkIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(1, 1)
@@ -187,7 +189,8 @@ func TestAcquireEndsWithContext(t *testing.T) {
 	})
 }
 
-// Whatever comes in whatever order, no slot is lost and no limit exceeded.
+// TestManyCallers checks that no slot is lost and no limit is exceeded with random concurrent
+// callers.
 func TestManyCallers(t *testing.T) {
 	const total, perCaller = 4, 2
 	l := New(total, perCaller)

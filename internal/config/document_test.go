@@ -23,8 +23,8 @@ boolean flag as --hardened or --no-anonymous-read, and separate the entries of a
 
 `
 
-// docs/configuration.md lists exactly the settings of the struct, with their help. -update writes
-// it.
+// TestDocument checks that docs/configuration.md lists exactly the settings of the struct, with
+// their help. The flag -update writes the file.
 func TestDocument(t *testing.T) {
 	const path = "../../docs/configuration.md"
 	var b strings.Builder

@@ -6,7 +6,8 @@ import (
 	"net/url"
 )
 
-// checkMail checks the settings of mail. Errors do not contain the URL, which has a password.
+// checkMail checks the mail settings. Errors do not contain the URL, because it contains a
+// password.
 func (s *Settings) checkMail() error {
 	if s.SMTPURL == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// checkOIDC returns an error that names the first wrong setting of OpenID Connect.
+// checkOIDC returns an error that names the first invalid setting of OpenID Connect.
 func (s *Settings) checkOIDC() error {
 	if (s.OIDCIssuer == "") != (s.OIDCClientID == "") || s.OIDCIssuer == "" && s.OIDCClientSecret != "" {
 		return fmt.Errorf("--oidc-issuer and --oidc-client-id: want both or neither")

@@ -1,5 +1,5 @@
-// Package config defines the settings of the server: one struct gives the flags, the environment
-// variables and the help.
+// Package config defines the settings of the server. The flags, the environment variables and their
+// help are derived from one struct.
 package config
 
 import (
@@ -80,7 +80,7 @@ type Settings struct {
 	OIDCModerators           []string `name:"oidc-moderators" help:"Values of the role claim that make a user a moderator. If set, each sign-in through the provider grants or revokes that role. Default: none; roles are managed in Meshyard only." env:"MESHYARD_OIDC_MODERATORS" placeholder:"VALUE,..."`
 }
 
-// The bounds of PreviewMemory: less is not enough for the program and an image.
+// The limits of PreviewMemory. Less memory is not enough for the program and an image.
 const (
 	minPreviewMemory = 250 << 20
 	maxPreviewMemory = 64 << 30
@@ -89,8 +89,8 @@ const (
 // PictureLimit is the largest image that can be uploaded, in bytes.
 const PictureLimit = 5_000_000
 
-// Complete fills in settings that follow from others. It returns an error that names the first
-// wrong setting.
+// Complete sets the settings whose defaults depend on other settings. It returns an error that
+// names the first invalid setting.
 func (s *Settings) Complete() error {
 	data, err := filepath.Abs(s.Data)
 	if err != nil {

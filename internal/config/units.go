@@ -35,7 +35,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Lifetime is a duration that also knows days: 90d, 12h.
+// Lifetime is a duration that can also be written in days: 90d, 12h.
 type Lifetime time.Duration
 
 // UnmarshalText parses a lifetime.

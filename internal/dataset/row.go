@@ -103,7 +103,7 @@ type cells struct {
 	broken bool // the row could not be parsed, so missing columns are not reported
 }
 
-// say adds a problem.
+// say records a problem of the row.
 func (c *cells) say(format string, values ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, values...))
 }

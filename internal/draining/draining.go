@@ -1,6 +1,6 @@
-// Package draining stops a server behind a load balancer without resetting a connection: clients
-// are first asked to connect elsewhere, then new connections are no longer established, and only
-// then the listener closes.
+// Package draining shuts down a server behind a load balancer without resetting connections: first
+// it asks clients to connect elsewhere, then it stops establishing new connections, and only then
+// the listener is closed.
 package draining
 
 import (
@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Handler runs next and, after begun is closed, asks clients to close the connection after each
+// Handler wraps next. After begun is closed, it asks clients to close the connection after each
 // response. Otherwise a proxy could send a request on a connection that the server is closing, and
-// cannot repeat it if it is not idempotent.
+// the proxy cannot retry a request that is not idempotent.
 func Handler(next http.Handler, begun <-chan struct{}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
@@ -25,22 +25,24 @@ func Handler(next http.Handler, begun <-chan struct{}) http.Handler {
 	})
 }
 
-// Listen opens a listener for StopConnecting. Go's default is Multipath TCP, for which Linux
-// supports no packet filters.
+// Listen opens a listener that StopConnecting supports. It does not use Multipath TCP, Go's
+// default, because Linux supports no packet filters for it.
 func Listen(ctx context.Context, address string) (net.Listener, error) {
 	var c net.ListenConfig
 	c.SetMultipathTCP(false)
 	return c.Listen(ctx, "tcp", address)
 }
 
-// handshake is how long a connection may take to be established after its first packet has arrived.
+// handshake is how long it may take until a connection is established after its first packet has
+// arrived.
 const handshake = 100 * time.Millisecond
 
-// StopConnecting makes the system drop attempts to connect to a listener of Listen, and waits until
-// the connections that exist are accepted, or until ctx ends. The caller then closes the listener,
-// which refuses the attempts that were dropped: clients and proxies make them again, some
-// elsewhere. Without this, closing the listener resets the connections that are established and not
-// yet accepted, on which a request may have been sent. It does nothing except on Linux, where some
+// StopConnecting makes the operating system drop the first packet (SYN) of new connections to a
+// listener that Listen opened. It then waits until the established connections are accepted, or
+// until ctx is done. The caller closes the listener next. From then on new connections are refused:
+// clients and proxies retry those whose packets were dropped, or connect to another server. Without
+// this, closing the listener would reset connections that are established but not yet accepted, on
+// which a request may have been sent. StopConnecting does nothing except on Linux, where some
 // kernels require the capability CAP_NET_ADMIN for it.
 func StopConnecting(ctx context.Context, listener net.Listener) {
 	tcp, ok := listener.(syscall.Conn)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// acceptAttempts removes the filter of dropAttempts.
+// acceptAttempts removes the packet filter that dropAttempts attached.
 func acceptAttempts(conn syscall.RawConn) error {
 	var failed error
 	err := conn.Control(func(fd uintptr) {
@@ -20,8 +20,8 @@ func acceptAttempts(conn syscall.RawConn) error {
 	return errors.Join(err, failed)
 }
 
-// TestStopConnecting checks that no connection is established after the call, that one which was
-// waiting is accepted, and that the listener refuses connections once it is closed.
+// TestStopConnecting checks that no connection is established after the call, that a connection in
+// the accept queue is accepted, and that the listener refuses connections once it is closed.
 func TestStopConnecting(t *testing.T) {
 	listener, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {

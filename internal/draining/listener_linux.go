@@ -8,7 +8,7 @@ import (
 )
 
 // dropAttempts attaches a packet filter to a listening socket that drops packets with the flag SYN,
-// and so the first one of each connection. See "man 7 socket", SO_ATTACH_FILTER.
+// so no new connection is established. See "man 7 socket", SO_ATTACH_FILTER.
 func dropAttempts(conn syscall.RawConn) error {
 	const (
 		flags = 13 // offset in the TCP header
@@ -17,7 +17,7 @@ func dropAttempts(conn syscall.RawConn) error {
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: flags},
 		{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jt: 0, Jf: 1, K: syn},
-		{Code: unix.BPF_RET | unix.BPF_K, K: 0}, // bytes to keep
+		{Code: unix.BPF_RET | unix.BPF_K, K: 0}, // number of bytes to keep; 0 drops the packet
 		{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},
 	}
 	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
@@ -28,7 +28,7 @@ func dropAttempts(conn syscall.RawConn) error {
 	return errors.Join(err, failed)
 }
 
-// unaccepted returns the number of connections to a listening socket that are established and not
+// unaccepted returns the number of connections to a listening socket that are established but not
 // accepted.
 func unaccepted(conn syscall.RawConn) (int, error) {
 	var info *unix.TCPInfo
@@ -39,5 +39,5 @@ func unaccepted(conn syscall.RawConn) (int, error) {
 	if err := errors.Join(err, failed); err != nil {
 		return 0, err
 	}
-	return int(info.Unacked), nil // of a listening socket, the length of the queue
+	return int(info.Unacked), nil // for a listening socket, the length of the accept queue
 }

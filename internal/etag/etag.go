@@ -1,5 +1,5 @@
-// Package etag makes entity tags of responses and compares them with those of requests, as RFC 9110
-// describes.
+// Package etag computes entity tags of responses and compares them with those of requests, as RFC
+// 9110 specifies.
 package etag
 
 import (

@@ -1,4 +1,4 @@
-// Package filesize formats sizes of files for people.
+// Package filesize formats file sizes for display.
 package filesize
 
 import "fmt"

@@ -13,7 +13,7 @@ import (
 //go:embed documents/*.graphql
 var documentFiles embed.FS
 
-// fragmentsFile has the fragments that the operations share.
+// fragmentsFile contains the fragments that the operations share.
 const fragmentsFile = "fragments.graphql"
 
 var (

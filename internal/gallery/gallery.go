@@ -1,7 +1,7 @@
-// Package gallery provides the program that runs in the browser on the pages of the gallery: its
-// script, its style sheet and the GraphQL documents that it sends. The sources are in web/ at the
-// root of the repository. The folder dist has what is built from them, so that building the server
-// needs Go alone.
+// Package gallery provides the browser client of the gallery pages: its script, its style sheet and
+// the GraphQL documents that it sends. The sources are in web/ at the root of the repository. The
+// folder dist contains the files that are built from them, so that building the server requires
+// only Go.
 package gallery
 
 import (
@@ -20,8 +20,8 @@ var files = assets.Lazy(distFiles, "dist")
 // Prefix is the path below which [Handler] serves the files.
 const Prefix = "/assets/gallery/"
 
-// Styles returns the style sheet. Pages contain it: it is small, and a browser shows nothing before
-// it has it.
+// Styles returns the style sheet. Pages contain it inline: it is small, and a browser renders
+// nothing before it has loaded the style sheet.
 func Styles() string { return string(files()["gallery.css"].Content) }
 
 // Script returns the path of the script, a module, below the base URL of the server. It contains a

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// scriptLimit is the maximum size of the script, compressed, in bytes: what a first visit loads.
+// scriptLimit is the maximum size of the compressed script in bytes, which a browser loads on the
+// first visit.
 const scriptLimit = 50 << 10
 
 func get(t *testing.T, path, encoding string) *httptest.ResponseRecorder {

@@ -35,7 +35,7 @@ func closed(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "closed for repairs", http.StatusServiceUnavailable)
 }
 
-// beside returns the problems except those that a test provokes itself.
+// beside returns the problems except those that contain provoked, which the test causes itself.
 func beside(problems []string, provoked string) []string {
 	return slices.DeleteFunc(problems, func(p string) bool { return strings.Contains(p, provoked) })
 }
@@ -74,7 +74,8 @@ func TestPageWithoutAPI(t *testing.T) {
 	}
 }
 
-// TestToken checks that a token stays in the page: no storage has it, and a reload forgets it.
+// TestToken checks that the token is kept in memory only: it is in no browser storage, and is lost
+// on reload.
 func TestToken(t *testing.T) {
 	base := serve(t, closed)
 	tab := graphiqltest.Open(t, base)
@@ -183,7 +184,7 @@ func TestExamplesMenu(t *testing.T) {
 }
 
 // TestExamplesInHaste opens an example while GraphiQL is still saving the tab that was closed,
-// which it does about 100 ms late. The example must stay in its own tab.
+// which happens about 100 ms later. The example must stay in its own tab.
 func TestExamplesInHaste(t *testing.T) {
 	base := serve(t, closed)
 	tab := graphiqltest.Open(t, base)
@@ -210,7 +211,8 @@ func TestExamplesInHaste(t *testing.T) {
 	}
 }
 
-// TestTabNotices checks the checker: one that reports nothing would make every other test pass.
+// TestTabNotices checks that the tab detects problems. If it reported nothing, every other test
+// would pass.
 func TestTabNotices(t *testing.T) {
 	for _, tc := range []struct{ name, script, want string }{
 		{"inline style", `document.head.append(Object.assign(document.createElement('style'), {textContent: 'p{}'}))`, "Content Security Policy"},

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// An Example is an operation to start from.
+// An Example is an operation that the page offers to new users.
 type Example struct {
 	// Title is the name of the example in the menu of the page.
 	Title string `json:"title"`
@@ -25,11 +25,11 @@ var exampleFiles embed.FS
 
 // Examples returns the built-in examples in the order of their file names. Those with a number in
 // their title are steps that upload a model, publish it and download it; the page opens each in a
-// tab. A string such as "<thing id>" in the variables stands for the id of the last thing that a
-// mutation on the page returned. The first line of a .graphql file is a comment with the title,
-// and the .json file next to it, if it exists, contains the variables.
+// tab. A placeholder such as "<thing id>" in the variables is replaced by the id of the last thing
+// that a mutation on the page returned. The first line of a .graphql file is a comment with the
+// title, and the .json file next to it, if it exists, contains the variables.
 //
-// It panics if an embedded file lacks a title, which the tests of the package rule out.
+// It panics if an embedded file has no title, which the tests of the package rule out.
 func Examples() []Example {
 	names, err := fs.Glob(exampleFiles, "examples/*.graphql")
 	if err != nil {

@@ -21,8 +21,8 @@ type Options struct {
 	// Examples are opened as tabs on the first visit and listed in the Examples menu, in this
 	// order. If nil, they are those of [Examples].
 	Examples []Example
-	// Username returns the name of the user who is signed in in the browser of a request, or "". Nil:
-	// nobody is.
+	// Username returns the name of the user who is signed in with the browser session of a request, or
+	// "" if there is none. If it is nil, the page treats every visitor as signed out.
 	Username func(r *http.Request) string
 }
 

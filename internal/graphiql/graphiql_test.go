@@ -150,8 +150,8 @@ func TestPageAddresses(t *testing.T) {
 	}
 }
 
-// TestUsername checks that the page names the user who is signed in, and otherwise leads to the
-// sign-in.
+// TestUsername checks that the page shows the name of the signed-in user, and otherwise a link to
+// the sign-in page.
 func TestUsername(t *testing.T) {
 	t.Parallel()
 	for username, want := range map[string]string{"": `href="login?next=/graphiql"`, `"><b>ada`: `data-username="&#34;&gt;&lt;b&gt;ada"`} {

@@ -22,8 +22,8 @@ type row struct {
 	*codegen.Field
 }
 
-// describe returns rows for all fields, except those of subscriptions, which the executor of gqlgen
-// executes.
+// describe returns rows for all fields except those of subscriptions, which the executor of gqlgen
+// runs.
 func describe(data *codegen.Data) ([]object, error) {
 	var all []object
 	for _, o := range data.Objects {
@@ -43,8 +43,8 @@ func describe(data *codegen.Data) ([]object, error) {
 	return all, nil
 }
 
-// check returns an error for a field that the table does not support. The schema contains none; to
-// add one, extend the table.
+// check returns an error for a field that the table does not support. The schema contains no such
+// field; to add one, extend the table.
 func (r row) check() error {
 	t := r.TypeReference
 	switch {
@@ -69,12 +69,13 @@ func (r row) composite() bool {
 	return false
 }
 
-// Fallible reports whether reading the field takes arguments or a context, or can fail.
+// Fallible reports whether reading the field requires arguments or a context, or can return an
+// error.
 func (r row) Fallible() bool {
 	return r.IsResolver || r.IsMethod() && (r.MethodHasContext || !r.NoErr || r.VOkFunc || len(r.Args) > 0 || r.GoReceiverName == "ec")
 }
 
-// Batched reports whether a resolver accepts all objects at once.
+// Batched reports whether the field has a batch resolver, which receives all objects in one call.
 func (r row) Batched() bool { return r.IsBatch() && !r.Object.Root }
 
 // Read returns the Go expression of a field that is not fallible.
@@ -104,12 +105,13 @@ func (r row) Waits() bool {
 	return r.Batched() || r.MethodHasContext || r.IsResolver && (r.composite() || r.Object.Root)
 }
 
-// Append returns the Go expression that appends a scalar v of the field's type, without its
-// pointer, to b. It returns "" if there is none and the generated marshaler is used.
+// Append returns the Go expression that appends v, a scalar of the field's type without its
+// pointer, to b. It returns "" if there is no such expression; then the generated marshaler is
+// used.
 func (r row) Append() string { return appendOf(r.TypeReference) }
 
-// appenders are the expressions for the marshalers of gqlgen. A marshaler MarshalX of this project
-// has an AppendX next to it.
+// appenders maps the marshalers of gqlgen to equivalent append expressions. A marshaler MarshalX of
+// this project has an AppendX next to it.
 var appenders = map[string]string{
 	"MarshalString":  "breadthfirst.AppendString(b, %s)",
 	"MarshalBoolean": "strconv.AppendBool(b, %s)",

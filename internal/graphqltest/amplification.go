@@ -10,18 +10,20 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Probe is one field at one place of the schema, with the arguments that cost a server most.
+// Probe is one field at one place of the schema, with the arguments that are most expensive for a
+// server.
 type Probe struct {
-	Name  string // Type.field, and how it is asked for
+	Name  string // Type.field, and how it is queried
 	Field string // Type.field
 	place place
 	text  string // the selection
 }
 
-// place is where an object of a type is found: a document with a verb for what is selected of it.
+// place is a way to query an object of a type: a document with a formatting verb where the
+// selection of the object goes.
 type place struct{ name, document string }
 
-// Document returns an operation that selects the field so many times.
+// Document returns an operation that selects the field the given number of times.
 func (p Probe) Document(times int) string {
 	var b strings.Builder
 	for i := range times {
@@ -30,7 +32,8 @@ func (p Probe) Document(times int) string {
 	return fmt.Sprintf(p.place.document, b.String())
 }
 
-// places returns where objects of each type are found: one of them, and the longest list of them.
+// places returns the places of each type: one that returns a single object, and one that returns
+// the longest list of objects.
 func places(username string, n int) map[string][]place {
 	worst := fmt.Sprint(Base + n)
 	one := func(document string) place { return place{"of one", document} }
@@ -68,12 +71,12 @@ func places(username string, n int) map[string][]place {
 	}
 }
 
-// nodeID returns the nodeId of the thing of the worst row.
+// nodeID returns the nodeId of the most expensive thing of WorstRows.
 func nodeID(n int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "Thing:%d", Base+n))
 }
 
-// arguments returns the arguments that make a field expensive, in variants.
+// arguments returns the variants of arguments that make a field expensive.
 func arguments(field *ast.FieldDefinition, n int) []string {
 	var base []string
 	variants := []string{""}
@@ -129,7 +132,7 @@ func arguments(field *ast.FieldDefinition, n int) []string {
 }
 
 // Probes returns probes of every field of the schema that a query reaches, for the rows of
-// WorstRows with the same n. username is the owner of those rows, who must call.
+// WorstRows with the same n. username is the owner of those rows, who must be the caller.
 func Probes(schema *ast.Schema, username string, n int) []Probe {
 	at := places(username, n)
 	var all []Probe
@@ -156,8 +159,8 @@ func Probes(schema *ast.Schema, username string, n int) []Probe {
 	return all
 }
 
-// selections returns what is selected below a field: as little as possible, and for connections the
-// nodes and the count on their own.
+// selections returns selections below a field, by name: as little as possible, and for connections
+// the nodes, the count and the cursors separately.
 func selections(schema *ast.Schema, t *ast.Type) map[string]string {
 	switch definition := schema.Types[t.Name()]; {
 	case !definition.IsCompositeType():

@@ -6,23 +6,24 @@ import (
 	"time"
 )
 
-// Base is the least id of the rows that WorstRows adds.
+// Base is the offset of the ids of the rows that WorstRows adds.
 const Base = 1_000_000_000
 
-// longText and longHTML are as long as a member can make them.
+// longText and longHTML have the maximum length that a member can produce.
 var (
 	longText = strings.Repeat("- a\n", 65_535/4)
 	longHTML = strings.Repeat("<ul>\n<li>a</li>\n</ul>\n", (4*65_535+64<<10)/24)
 )
 
-// WorstRows returns SQL statements, for both engines, that give one user the most expensive objects
-// that members can make: a thing with 1,000 files of one shape, makes, comments, remixes, likes and
-// watches, 100 tags and 100 ancestors; 100 things, makes, comments, users and collections with the
-// longest texts. n, at least 200, is how long lists are beyond that. The ids are Base+1 to Base+n;
-// the newest, Base+n, is the worst.
+// WorstRows returns SQL statements, for both engines, that create the most expensive objects that a
+// member can create: a thing with at least 1,000 files of one shape, makes, comments, remixes,
+// likes and watches, 100 tags and 100 ancestors; and 100 things, makes, comments, users and
+// collections with texts of the maximum length. owner is the user who owns them. n, at least 200,
+// is the length of the other lists. The ids are Base+1 to Base+n; the newest thing, Base+n, is the
+// most expensive one.
 func WorstRows(owner int64, n int) []string {
 	const at = "'2026-03-04 05:06:07.008009+00:00'"
-	// recent is for rows that the server removes when they are old.
+	// recent is the creation time of rows that the server removes when they are old.
 	recent := time.Now().UTC().Format("'2006-01-02 15:04:05.000000+00:00'")
 	numbers := func(of int, insert, values string) string {
 		return fmt.Sprintf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) INSERT INTO %s SELECT %s FROM n", of, insert,

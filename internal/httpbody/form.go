@@ -10,8 +10,9 @@ import (
 
 const (
 	maxBeforeFile = 2 << 20 // bytes before the file: parts, their headers and the preamble
-	maxAfterFile  = 1 << 16 // bytes assumed after the file when its size is derived from the body's
-	readAhead     = 32 << 10
+	// bytes assumed after the file when its size is derived from the length of the body
+	maxAfterFile = 1 << 16
+	readAhead    = 32 << 10
 )
 
 // Form reads the parts of a multipart body in order. Everything before the file is bounded; the
@@ -22,7 +23,8 @@ type Form struct {
 	declared int64 // Content-Length of the body, -1 if unknown
 }
 
-// NewForm returns the parts of the request's multipart body.
+// NewForm returns a reader of the parts of the request's multipart body. It returns an error if the
+// body is not multipart.
 func NewForm(r *http.Request) (*Form, error) {
 	before := &io.LimitedReader{R: r.Body, N: maxBeforeFile}
 	r.Body = struct {

@@ -1,4 +1,4 @@
-// Package httpbody reads request bodies within fixed bounds: JSON documents, and multipart forms
+// Package httpbody reads request bodies with fixed limits: JSON documents, and multipart forms
 // whose file is streamed.
 package httpbody
 
@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// MaxJSON is the largest JSON document that DecodeJSON's callers accept, in bytes.
+// MaxJSON is the maximum size of a JSON document, in bytes. The callers of DecodeJSON enforce it.
 const MaxJSON = 1 << 20
 
 const (
@@ -20,11 +20,11 @@ const (
 	maxNesting = 64     // levels of arrays and objects
 )
 
-// DecodeJSON decodes text, which must hold exactly one JSON value, into v. Numbers become
-// json.Number where v does not say otherwise. Errors name the input and the position of the fault,
-// and repeat nothing of the text.
+// DecodeJSON decodes text, which must contain exactly one JSON value, into v. Numbers become
+// json.Number unless v has another type for them. Errors are of type BadInput; they name the input
+// and the position of the fault, and contain none of the text.
 //
-// Invalid UTF-8 and unpaired surrogate escapes are refused, because encoding/json would silently
+// Invalid UTF-8 and unpaired surrogate escapes are rejected, because encoding/json would silently
 // replace them (RFC 8259 section 8).
 func DecodeJSON(input string, text []byte, v any) error {
 	if !validUnicode(text) {

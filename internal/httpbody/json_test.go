@@ -7,7 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// The bounds apply before JSON is decoded.
+// TestExceedsBounds checks the limits, which apply before JSON is decoded.
 func TestExceedsBounds(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":["x,[{",1]}`: false, `"\"[[[[[[[["`: false,
@@ -22,7 +22,7 @@ func TestExceedsBounds(t *testing.T) {
 	}
 }
 
-// Errors name the input and the position of the fault.
+// TestDecodeJSONErrors checks that errors name the input and the position of the fault.
 func TestDecodeJSONErrors(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"line break in a string": {"{\n  \"query\": \"{ me\n{ id } }\"\n}", "request body: invalid JSON at line 2, column 17: "},

@@ -18,7 +18,7 @@ func TestValidUnicode(t *testing.T) {
 	}
 }
 
-// Accepted text is decoded by encoding/json without replacement characters.
+// FuzzValidUnicode checks that encoding/json decodes accepted text without replacement characters.
 func FuzzValidUnicode(f *testing.F) {
 	f.Add(`"\ud83e\udd8a"`)
 	f.Add(`"\\ud800\ud800"`)

@@ -1,5 +1,5 @@
-// Package jobs runs background work with River. A job is stored in the transaction of the change
-// that causes it, is repeated if it fails or if the process dies, and calls a handler.
+// Package jobs runs background work with River. A job is inserted in the transaction of the change
+// that requires it, and calls a handler. It is retried if it fails or if the process dies.
 package jobs
 
 import (
@@ -17,31 +17,32 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// Handlers do the work of the jobs. Each must be idempotent, because a job may run more than once.
+// Handlers are the functions that jobs call. Each must be idempotent, because a job may run more
+// than once.
 type Handlers struct {
 	ExpireUpload   func(ctx context.Context, fileID int64) error
 	PurgeAccount   func(ctx context.Context, userID int64) error
 	SendMail       func(ctx context.Context, m Mail) error
 	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
-	// DeliverWebhook sends the messages of a webhook that are due, within about half a minute.
+	// DeliverWebhook sends the messages of a webhook that are due. It works for at most about half a
+	// minute.
 	DeliverWebhook func(ctx context.Context, webhookID int64) error
-	// DeliverOverdue schedules DeliverWebhook where the job for it was lost.
+	// DeliverOverdue schedules DeliverWebhook for webhooks whose job was lost.
 	DeliverOverdue func(ctx context.Context) error
-	// Backfill computes stored values that this version of the program stores and earlier versions
-	// did not.
+	// Backfill computes stored values that earlier versions of the program did not store.
 	Backfill func(ctx context.Context) error
 }
 
-// Queue stores jobs and runs them.
+// Queue stores jobs in the database and runs them.
 type Queue struct {
 	client *river.Client[*sql.Tx]
 	db     *sql.DB
 	engine string
 }
 
-// State returns the number of jobs that are due and of those that run, and how long the oldest job
-// that is due has been so. Jobs for webhooks do not count: they wait for receivers.
+// State returns the number of due jobs, the number of running jobs, and for how long the oldest due
+// job has been due. Jobs for webhooks are not counted, because they wait for receivers.
 func (q *Queue) State(ctx context.Context) (due, running int, oldest time.Duration, err error) {
 	age := "EXTRACT(EPOCH FROM now() - min(scheduled_at))"
 	if q.engine == "sqlite" {
@@ -62,17 +63,17 @@ func (q *Queue) State(ctx context.Context) (due, running int, oldest time.Durati
 
 const (
 	// Readers add the changes that are not folded yet to the counts of each row, so there should be
-	// few.
+	// few such changes.
 	foldEvery     = 2 * time.Second
 	collectEvery  = time.Hour
 	backfillEvery = time.Minute
 	overdueEvery  = time.Minute
 	jobTimeout    = 10 * time.Minute
 
-	// webhookQueue is a queue of its own, so that slow receivers hold up no other jobs.
+	// webhookQueue is a separate queue, so that slow receivers do not delay other jobs.
 	webhookQueue = "webhooks"
-	// webhookWorkers is how many webhooks get messages at once. Each is a goroutine that waits for its
-	// receiver.
+	// webhookWorkers is the number of webhooks that receive messages concurrently. Each takes a
+	// goroutine that waits for its receiver.
 	webhookWorkers = 64
 )
 
@@ -83,8 +84,8 @@ func driver(db *sql.DB, engine string) riverdriver.Driver[*sql.Tx] {
 	return riverdatabasesql.New(db)
 }
 
-// Migrate creates or updates the tables of River. Two processes may call it at once: each version
-// is applied in a transaction, and the second process checks again.
+// Migrate creates or updates the tables of River. Several processes may call it concurrently: each
+// version is applied in a transaction, and a process that fails tries again, up to five times.
 func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 	migrator, err := rivermigrate.New(driver(db, engine), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -102,7 +103,7 @@ func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 	}
 }
 
-// New returns a queue on a migrated database. Jobs can be added immediately; none runs before
+// New returns a queue on a migrated database. Jobs can be inserted immediately; they run after
 // Start.
 func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, error) {
 	workers := river.NewWorkers()
@@ -140,8 +141,8 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	return &Queue{client: client, db: db, engine: engine}, nil
 }
 
-// periodic returns the work of a periodic job. It skips a run while the one before still works on
-// this server: the second would do the same or wait for its rows.
+// periodic returns the work function of a periodic job. It skips a run while the previous one is
+// still running on this server: a concurrent run would do the same work or wait for the same rows.
 func periodic[A river.JobArgs](do func(context.Context) error) func(context.Context, *river.Job[A]) error {
 	var working sync.Mutex
 	return func(ctx context.Context, _ *river.Job[A]) error {
@@ -153,8 +154,9 @@ func periodic[A river.JobArgs](do func(context.Context) error) func(context.Cont
 	}
 }
 
-// reindexerSchedule returns when River rebuilds its indexes: daily on PostgreSQL, where nil means
-// the default of River, and never on SQLite, which lacks the indexes that River names.
+// reindexerSchedule returns the schedule on which River rebuilds its indexes: on PostgreSQL nil,
+// the default of River, which is daily; on SQLite never, because the indexes that River names do
+// not exist there.
 func reindexerSchedule(engine string) river.PeriodicSchedule {
 	if engine == "sqlite" {
 		return river.NeverSchedule()
@@ -162,18 +164,18 @@ func reindexerSchedule(engine string) river.PeriodicSchedule {
 	return nil
 }
 
-// every runs a job at an interval and once at the start. It skips a run while a job of that kind is
-// waiting.
+// every returns a periodic job that runs at an interval and once at the start. The job is unique
+// within each interval, so several servers insert it only once. It is not retried.
 func every(interval time.Duration, args river.JobArgs) *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(interval), func() (river.JobArgs, *river.InsertOpts) {
 		return args, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByPeriod: interval}, MaxAttempts: 1}
 	}, &river.PeriodicJobOpts{RunOnStart: true})
 }
 
-// Start runs jobs until Stop is called.
+// Start runs jobs in the background until Stop is called.
 func (q *Queue) Start(ctx context.Context) error { return q.client.Start(ctx) }
 
-// Stop waits for running jobs, and cancels them when ctx is done.
+// Stop starts no more jobs and waits for running jobs. When ctx is done, it cancels them.
 func (q *Queue) Stop(ctx context.Context) error {
 	if err := q.client.Stop(ctx); err != nil {
 		return q.client.StopAndCancel(context.WithoutCancel(ctx))
@@ -203,8 +205,8 @@ type deliverOverdue struct{}
 
 func (deliverOverdue) Kind() string { return "deliver_overdue" }
 
-// Mail is a mail to write and send. It has no secret, because jobs are kept for a while after they
-// ran.
+// Mail describes a mail that a job writes and sends. It contains no secret, because completed jobs
+// are kept for some time.
 type Mail struct {
 	Purpose      string `json:"purpose"`
 	Name         string `json:"name,omitempty"`
@@ -229,29 +231,30 @@ type collectGarbage struct{}
 
 func (collectGarbage) Kind() string { return "collect_garbage" }
 
-// ExpireUpload schedules in tx that a pending upload expires at the given time.
+// ExpireUpload inserts in tx the job that expires a pending upload at the given time.
 func (q *Queue) ExpireUpload(ctx context.Context, tx *sql.Tx, fileID int64, at time.Time) error {
 	_, err := q.client.InsertTx(ctx, tx, expireUpload{fileID}, &river.InsertOpts{ScheduledAt: at})
 	return err
 }
 
-// PurgeAccount keeps in tx that the objects of a deleted user are deleted soon.
+// PurgeAccount inserts in tx the job that deletes the objects of a deleted user.
 func (q *Queue) PurgeAccount(ctx context.Context, tx *sql.Tx, userID int64) error {
 	_, err := q.client.InsertTx(ctx, tx, purgeAccount{userID}, nil)
 	return err
 }
 
-// DeliverWebhook schedules in tx that the messages of a webhook are sent at the given time, or now
-// if it is zero. If the job fails repeatedly, the next DeliverOverdue schedules it again.
+// DeliverWebhook inserts in tx the job that sends the messages of a webhook at the given time, or
+// now if the time is zero. If the job fails three times, the next DeliverOverdue inserts a new one.
 func (q *Queue) DeliverWebhook(ctx context.Context, tx *sql.Tx, webhookID int64, at time.Time) error {
 	_, err := q.client.InsertTx(ctx, tx, deliverWebhook{webhookID}, &river.InsertOpts{Queue: webhookQueue, MaxAttempts: 3, ScheduledAt: at})
 	return err
 }
 
-// mailAttempts is how often a mail is tried: over about an hour.
+// mailAttempts is the maximum number of attempts to send a mail. With the backoff of River they
+// take about an hour.
 const mailAttempts = 7
 
-// SendMail keeps in tx that a mail is to be sent.
+// SendMail inserts in tx the job that writes and sends a mail.
 func (q *Queue) SendMail(ctx context.Context, tx *sql.Tx, m Mail) error {
 	_, err := q.client.InsertTx(ctx, tx, sendMail{m}, &river.InsertOpts{MaxAttempts: mailAttempts})
 	return err

@@ -8,7 +8,7 @@ import (
 )
 
 // TestReindexerSchedule checks that the reindexer of River does not run on SQLite, where it would
-// log errors every midnight.
+// log errors every day.
 func TestReindexerSchedule(t *testing.T) {
 	t.Parallel()
 	if s := reindexerSchedule("postgres"); s != nil {
@@ -20,8 +20,8 @@ func TestReindexerSchedule(t *testing.T) {
 	}
 }
 
-// TestPeriodicRunsDoNotOverlap checks that a run of a periodic job is skipped while the one before
-// works, and that a run that failed or panicked does not keep later ones from working.
+// TestPeriodicRunsDoNotOverlap checks that a run of a periodic job is skipped while the previous
+// one is still running, and that a run that failed or panicked does not block later ones.
 func TestPeriodicRunsDoNotOverlap(t *testing.T) {
 	t.Parallel()
 	runs, failure := 0, errors.New("failed")

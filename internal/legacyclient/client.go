@@ -1,5 +1,6 @@
-// Package legacyclient reads accounts over the REST API that Meshyard and the service which it
-// replaces have in common. It keeps to the rate limits of the service, and continues after outages.
+// Package legacyclient reads accounts from a service over the legacy REST API, which Meshyard and
+// the service that it replaces have in common. It respects the rate limits of the service, and
+// retries after outages.
 package legacyclient
 
 import (
@@ -23,25 +24,25 @@ import (
 const (
 	maxAnswer   = 32 << 20 // bytes of JSON
 	maxAttempts = 6
-	maxWait     = 15 * time.Minute // that a service may ask for
-	stall       = time.Minute      // without any data
+	maxWait     = 15 * time.Minute // the longest wait that a service can ask for
+	stall       = time.Minute      // how long a response may send no data
 	maxPages    = 10_000
 )
 
 // Options are settings of a client.
 type Options struct {
 	Token string
-	// Rate is the maximum number of requests in a second. 0: no limit.
+	// Rate is the maximum number of requests per second. 0 means no limit.
 	Rate float64
-	// AllowPrivate permits connections to addresses that are not public. They are also permitted if
-	// the service itself has such an address.
+	// AllowPrivate permits connections to private addresses. They are also permitted if the service
+	// itself has a private address.
 	AllowPrivate bool
 	UserAgent    string
-	// Waiting is called before a long wait. It may be nil.
+	// Waiting is called before a wait of more than five seconds. It may be nil.
 	Waiting func(why string, wait time.Duration)
 }
 
-// Client sends requests to a service, one after the other.
+// Client sends requests to a service, one after the other. It is not safe for concurrent use.
 type Client struct {
 	// Origin is the scheme and the host of the service.
 	Origin string
@@ -49,12 +50,12 @@ type Client struct {
 	base    *url.URL
 	options Options
 	http    *http.Client
-	next    time.Time // of the earliest next request
+	next    time.Time // the earliest time of the next request
 	sleep   func(context.Context, time.Duration) error
 	public  func(netip.Addr) bool
 }
 
-// StatusError is an answer that is no success.
+// StatusError reports a response with a status other than 200.
 type StatusError struct {
 	Status  int
 	URL     string
@@ -68,7 +69,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.URL, e.Status, http.StatusText(e.Status))
 }
 
-// New returns a client of the service at a base URL.
+// New returns a client of the service at a base URL. It resolves the host name of the service.
 func New(ctx context.Context, from string, o Options) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(from, "/"))
 	if err != nil {
@@ -81,7 +82,7 @@ func New(ctx context.Context, from string, o Options) (*Client, error) {
 	return c, c.connect(ctx)
 }
 
-// connect finds out whether the service has a public address.
+// connect creates the HTTP client. It finds out whether the service has a private address.
 func (c *Client) connect(ctx context.Context) error {
 	private := c.options.AllowPrivate
 	if !private {
@@ -95,7 +96,7 @@ func (c *Client) connect(ctx context.Context) error {
 	}
 	dialer := &net.Dialer{Timeout: 30 * time.Second, Control: publicaddr.Control(func(a netip.Addr) bool { return private || c.public(a) })}
 	c.http = &http.Client{
-		// Without the proxy of the environment, whose address would be checked instead.
+		// It does not use the proxy of the environment, whose address would be checked instead.
 		Transport: &http.Transport{DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 30 * time.Second, ResponseHeaderTimeout: stall},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) == 10 {
@@ -110,7 +111,7 @@ func (c *Client) connect(ctx context.Context) error {
 	return nil
 }
 
-// ours reports whether a URL is one of the service, which may get the token.
+// ours reports whether a URL belongs to the service. Only such requests carry the token.
 func (c *Client) ours(u *url.URL) bool { return u.Scheme == c.base.Scheme && u.Host == c.base.Host }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -122,8 +123,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// get requests an absolute URL until there is an answer that is final, and calls read with it. An
-// error of read that is not final, such as that of a broken connection, repeats the request, too.
+// get requests an absolute URL and calls read with the response. It retries with exponential
+// backoff, up to maxAttempts times in total, if the connection fails, the status is 429 or at least
+// 500, or read returns an error that is not marked with [Final].
 func (c *Client) get(ctx context.Context, address string, read func(*http.Response) error) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -161,7 +163,7 @@ func (c *Client) wait(ctx context.Context, why string, wait time.Duration) error
 	return c.sleep(ctx, wait)
 }
 
-// finalError is an error that another request would not change.
+// finalError marks an error that a retry would not change.
 type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
@@ -180,7 +182,7 @@ func (c *Client) pace(ctx context.Context) error {
 	return sleep(ctx, wait)
 }
 
-// try sends one request. If it fails, it returns how long the service asks to wait, or 0.
+// try sends one request. If it fails, wait is how long the service asks to wait, or 0.
 func (c *Client) try(ctx context.Context, u *url.URL, read func(*http.Response) error) (wait time.Duration, err error) {
 	if err := c.pace(ctx); err != nil {
 		return 0, err
@@ -215,7 +217,7 @@ func (c *Client) try(ctx context.Context, u *url.URL, read func(*http.Response) 
 	return 0, finalError{&StatusError{answer.StatusCode, u.String(), message(answer)}}
 }
 
-// watched postpones the end of a request as long as data arrives.
+// watched restarts the timer that cancels a request each time data arrives.
 type watched struct {
 	io.ReadCloser
 	timer *time.Timer
@@ -227,7 +229,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// message returns the explanation in an error of the service.
+// message returns the explanation in an error response of the service, or "".
 func message(answer *http.Response) string {
 	var body struct{ Message, Error string }
 	text, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
@@ -240,7 +242,8 @@ func message(answer *http.Response) string {
 	return body.Error
 }
 
-// retryAfter parses the header Retry-After: seconds, or a time.
+// retryAfter parses the header Retry-After, which contains seconds or a time. It returns 0 if the
+// header is missing or invalid.
 func retryAfter(h http.Header) time.Duration {
 	text := h.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -252,12 +255,13 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// rest waits if the service says that no request is left in its window.
+// rest waits for the next window of the rate limit if the headers of a response say that no request
+// is left in the current one.
 func (c *Client) rest(ctx context.Context, h http.Header) error {
 	wait := time.Duration(0)
 	if left := h.Get("X-RateLimit-Remaining"); left == "0" {
 		if at, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil {
-			wait = time.Until(time.Unix(at, 0)) // or a number of seconds, if it is small
+			wait = time.Until(time.Unix(at, 0)) // a Unix time; a small number means seconds
 			if at < 1_000_000 {
 				wait = time.Duration(at) * time.Second
 			}
@@ -273,7 +277,7 @@ func (c *Client) rest(ctx context.Context, h http.Header) error {
 	return c.wait(ctx, "the rate limit of the service is used up", min(wait, maxWait))
 }
 
-// JSON gets the answer to a path of the API, or to an absolute URL.
+// JSON decodes the response to a path of the API, or to an absolute URL, into v.
 func (c *Client) JSON(ctx context.Context, path string, v any) error {
 	address := path
 	if strings.HasPrefix(path, "/") {
@@ -294,8 +298,8 @@ func (c *Client) JSON(ctx context.Context, path string, v any) error {
 	})
 }
 
-// Each calls fn with the items of a list, page by page, until a page is empty: a service may have a
-// smaller limit for the length of a page than the one requested.
+// Each calls fn with each item of a list. It reads page by page until a page is empty, because the
+// maximum page length of a service may be smaller than the requested one.
 func Each[T any](ctx context.Context, c *Client, path string, fn func(T) error) error {
 	const perPage = 100
 	for page := 1; page <= maxPages; page++ {
@@ -315,9 +319,9 @@ func Each[T any](ctx context.Context, c *Client, path string, fn func(T) error) 
 	return fmt.Errorf("%s: has more than %d pages", path, maxPages)
 }
 
-// Bytes gets the bytes at a URL and calls store with them, again from the start if the connection
-// breaks. size is the number of bytes, or -1 if the service does not say. An error that store wraps
-// in [Final] is not repeated.
+// Bytes gets the content at a URL and calls store with it. If the connection breaks, it calls store
+// again with the content from the start. size is the number of bytes, or -1 if it is unknown. An
+// error of store that is marked with [Final] is not retried.
 func (c *Client) Bytes(ctx context.Context, address string, store func(r io.Reader, size int64) error) error {
 	return c.get(ctx, address, func(r *http.Response) error {
 		size := r.ContentLength
@@ -328,7 +332,7 @@ func (c *Client) Bytes(ctx context.Context, address string, store func(r io.Read
 	})
 }
 
-// Final marks an error that another request would not change.
+// Final marks an error that a retry would not change.
 func Final(err error) error {
 	if err == nil {
 		return nil

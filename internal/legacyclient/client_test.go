@@ -16,7 +16,8 @@ import (
 	"github.com/meshyard/meshyard/internal/publicaddr"
 )
 
-// service is a client of a test server. waits gets how long the client waited; it does not wait.
+// service returns a client of a test server. Its waits are recorded in waits instead of being
+// carried out.
 func service(t *testing.T, h http.HandlerFunc) (c *Client, waits *[]time.Duration) {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -88,7 +89,7 @@ func TestFinalErrors(t *testing.T) {
 	}
 }
 
-// TestRedirects checks that other hosts do not get the token, and that a public service cannot
+// TestRedirects checks that other hosts do not receive the token, and that a public service cannot
 // redirect to a private address.
 func TestRedirects(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.2:0")

@@ -23,11 +23,12 @@ func open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// unlock unlocks a file before it closes it, because a child process that is being started may
-// still have it open.
+// unlock releases the lock explicitly before it closes the file, because a child process that is
+// being started may still have the file open.
 func unlock(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }
 
-// remove removes the file before it is unlocked, so that nobody locks a file that is about to go.
+// remove removes the file before it releases the lock. Otherwise another process could lock the
+// file just before it is removed.
 func remove(f *os.File) error { return errors.Join(os.Remove(f.Name()), unlock(f)) }

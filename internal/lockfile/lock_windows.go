@@ -9,7 +9,7 @@ import (
 // errSharingViolation is ERROR_SHARING_VIOLATION: another process has opened the file.
 const errSharingViolation = syscall.Errno(32)
 
-// open opens a file that others may only read while it is open.
+// open opens a file that other processes can only read while it is open.
 func open(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package lockfile lets only one process at a time write to a folder. The operating system releases
-// the lock of a process that ends in any way, so a lock is never stale.
+// Package lockfile ensures that only one process at a time writes to a folder. The operating system
+// releases the lock when the process ends for any reason, so a lock is never stale.
 package lockfile
 
 import (
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// errHeld is what open returns for a file that another process has locked.
+// errHeld is the error of open for a file that another process has locked.
 var errHeld = errors.New("the file is locked")
 
-// Lock is a lock that is held.
+// Lock is a held lock.
 type Lock struct {
 	file *os.File
 }
@@ -51,13 +51,13 @@ func Acquire(path string) (*Lock, error) {
 	}
 }
 
-// Release ends the lock and leaves the file.
+// Release releases the lock and keeps the file.
 func (l *Lock) Release() error { return unlock(l.file) }
 
-// Remove removes the file and ends the lock.
+// Remove removes the file and releases the lock.
 func (l *Lock) Remove() error { return remove(l.file) }
 
-// holder returns the process in a lock file, or "" if it cannot be read.
+// holder returns the process that a lock file names, or "" if the file cannot be read.
 func holder(path string) string {
 	f, err := os.Open(path)
 	if err != nil {

@@ -1,4 +1,5 @@
-// Package mail sends plain text mails to one recipient through the SMTP server of the operator.
+// Package mail sends plain-text mails, each to one recipient, through the SMTP server of the
+// operator.
 package mail
 
 import (
@@ -12,17 +13,18 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// ErrPermanent matches the errors of mails that the server will not take at another time either.
+// ErrPermanent matches the errors of mails that the mail server rejected permanently, so a retry is
+// useless.
 var ErrPermanent = errors.New("rejected by the mail server")
 
-// Message is a mail in plain text.
+// Message is a plain-text mail.
 type Message struct {
 	To      string // an address without a name
 	Subject string
 	Text    string
 }
 
-// Sender sends mails. It opens a connection for each.
+// Sender sends mails. It opens a connection for each mail.
 type Sender struct {
 	host    string
 	from    string
@@ -31,13 +33,13 @@ type Sender struct {
 
 const timeout = 30 * time.Second
 
-// authenticationRequired is an answer that the operator can do something about (RFC 4954, section
-// 6).
+// authenticationRequired is a reply code that is not treated as permanent, because the operator can
+// fix the cause (RFC 4954, section 6).
 const authenticationRequired = 530
 
 // New returns a sender for a URL such as smtp://user:password@mail.example.org:587, which requires
 // STARTTLS unless its query has starttls=optional, or smtps://mail.example.org:465. from is the
-// address of the sender, perhaps with a name.
+// address of the sender, optionally with a name.
 func New(rawURL, from string) (*Sender, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
@@ -69,7 +71,7 @@ func New(rawURL, from string) (*Sender, error) {
 	return s, nil
 }
 
-// Send sends a mail. If the server refuses it for good, the error matches ErrPermanent.
+// Send sends a mail. If the server rejects it permanently, the error matches ErrPermanent.
 func (s *Sender) Send(ctx context.Context, m Message) error {
 	message := mail.NewMsg()
 	if err := errors.Join(message.From(s.from), message.To(m.To)); err != nil {

@@ -18,8 +18,8 @@ const from = "Models <no-reply@example.org>"
 
 var certificate *tls.Config
 
-// TestMain makes the system trust the certificate of the SMTP servers, as an operator does who has
-// an authority of their own.
+// TestMain makes the system trust the certificate of the test servers, like an operator with a
+// certificate authority of their own.
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "meshyard-mail-")
@@ -50,8 +50,8 @@ func send(t *testing.T, url string, m mail.Message) error {
 var message = mail.Message{To: "ada@example.org", Subject: "Schön", Text: "Hello.\n\nhttps://example.org/?token=a=b\n"}
 
 // TestEncryptedAndAuthenticated sends mails to servers that require TLS and a password, with each
-// mechanism and from the start of the connection or by STARTTLS. Nothing of them is sent without
-// TLS.
+// authentication mechanism, and with TLS from the start of the connection or by STARTTLS. It checks
+// that neither the mail nor the password is sent without TLS.
 func TestEncryptedAndAuthenticated(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]mailtest.Options{
@@ -80,8 +80,8 @@ func TestEncryptedAndAuthenticated(t *testing.T) {
 	}
 }
 
-// TestNothingWithoutTLS checks that neither a mail nor the password is sent where the server has no
-// TLS, or a certificate that is not trusted or is for another host.
+// TestNothingWithoutTLS checks that neither the mail nor the password is sent if the server has no
+// TLS, or has a certificate that is not trusted or belongs to another host.
 func TestNothingWithoutTLS(t *testing.T) {
 	t.Parallel()
 	const password = "a secret"
@@ -121,8 +121,8 @@ func TestNothingWithoutTLS(t *testing.T) {
 	}
 }
 
-// TestRefused checks which refusals are final. A wrong password is not: the operator can set
-// another.
+// TestRefused checks which rejections are permanent. A wrong password is not, because the operator
+// can change it.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	box := mailtest.New(t, mailtest.Options{TLS: certificate, Mechanisms: []string{"PLAIN"}, Username: "meshyard", Password: "right"})
@@ -151,7 +151,8 @@ func TestRefused(t *testing.T) {
 	open.None()
 }
 
-// TestSendEnds checks that a server that does not answer does not keep a job forever.
+// TestSendEnds checks that Send returns when its context is done, even if the server does not
+// answer.
 func TestSendEnds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,5 +1,5 @@
-// Package folder finds things in folders and ZIP archives as people keep them: a folder for each
-// thing, with models, images, a README, a license, and perhaps a metadata file.
+// Package folder finds things in folders and ZIP archives as users keep them: a folder for each
+// thing, with models, images, a README, a license, and optionally a metadata file.
 package folder
 
 import (
@@ -29,15 +29,16 @@ type Thing struct {
 	Notes        []string // what could not be read
 }
 
-// maxText is how much of a README, license or metadata file is read.
+// maxText is the maximum number of bytes that are read of a README, license or metadata file.
 const maxText = 64 << 10
 
-// metadata are the names of metadata files.
+// metadata lists the names of metadata files.
 var metadata = []string{"thing.json", "datapackage.json"}
 
-// Things returns the things in a file system. A folder is a thing if it holds a model or a metadata
-// file, itself or in a folder named files or models; everything below it belongs to it. isModel
-// recognizes models by their names. name is the name of the root.
+// Things returns the things in a file system. A folder is a thing if it contains a model or a
+// metadata file, either directly or in a subfolder named files or models; everything below it
+// belongs to it. isModel reports whether a file name is that of a model. name is the name of the
+// thing if the root itself is one.
 func Things(fsys fs.FS, name string, isModel func(name string) bool) ([]Thing, error) {
 	var things []Thing
 	err := fs.WalkDir(fsys, ".", func(dir string, d fs.DirEntry, err error) error {
@@ -63,7 +64,7 @@ func Things(fsys fs.FS, name string, isModel func(name string) bool) ([]Thing, e
 	return things, err
 }
 
-// ignored reports whether a file or folder is of the operating system or hidden.
+// ignored reports whether a file or folder is hidden or created by the operating system.
 func ignored(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains([]string{"__MACOSX", "Thumbs.db", "desktop.ini"}, name)
 }
@@ -131,7 +132,7 @@ func read(fsys fs.FS, dir, name string) (Thing, error) {
 		return t, err
 	}
 	t.Description = description(readme)
-	// The text of one license mentions others, but not in its title.
+	// The text of a license may mention other licenses, but its title does not.
 	t.License = cmp.Or(licenseOf(license[:min(len(license), maxTitle)]), licenseOf(license), licenseOf(linesAbout(readme)))
 	if described != nil {
 		if err := t.describe(described); err != nil {
@@ -141,7 +142,7 @@ func read(fsys fs.FS, dir, name string) (Thing, error) {
 	return t, nil
 }
 
-// maxTitle is how much of a license is its title.
+// maxTitle is the length of the first part of a license, in bytes, that is treated as its title.
 const maxTitle = 300
 
 // linesAbout returns the lines of a README that mention a license.
@@ -155,7 +156,7 @@ func linesAbout(readme string) string {
 	return lines.String()
 }
 
-// readText reads a text, at most maxText bytes of it, cut at the end of a line.
+// readText reads a text of at most maxText bytes. A longer text is cut at the end of a line.
 func readText(fsys fs.FS, name string) (string, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -176,8 +177,8 @@ func readText(fsys fs.FS, name string) (string, error) {
 	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), nil
 }
 
-// description returns the part of a README that describes the thing. Downloads of some services put
-// a banner and the license before a heading Summary.
+// description returns the part of a README that describes the thing. The downloads of some services
+// have a banner and the license before a heading Summary.
 func description(readme string) string {
 	if _, summary, ok := strings.Cut("\n"+readme, "\n# Summary\n"); ok {
 		readme = summary
@@ -185,7 +186,8 @@ func description(readme string) string {
 	return strings.TrimSpace(readme)
 }
 
-// describe takes what a metadata file says: fields of Meshyard, or of a Frictionless data package.
+// describe sets the fields of the thing from a metadata file, which has fields of Meshyard or of a
+// Frictionless data package.
 func (t *Thing) describe(text []byte) error {
 	var m struct {
 		Name, Title, Description, Instructions, Category string
@@ -208,8 +210,8 @@ func (t *Thing) describe(text []byte) error {
 	return nil
 }
 
-// licenses recognizes licenses by their names in text. The first match decides, so the more special
-// ones come first.
+// licenses recognizes licenses by their names in text. The first match decides, so more specific
+// licenses come before more general ones.
 var licenses = []struct {
 	code string
 	text *regexp.Regexp
@@ -226,8 +228,8 @@ var licenses = []struct {
 	{"bsd", regexp.MustCompile(`\bbsd\b|redistribution and use in source and binary forms`)},
 }
 
-// creativeCommons matches a Creative Commons license with conditions, as a code, in the URL of its
-// text, or in words.
+// creativeCommons matches a Creative Commons license with the given conditions, written as a code,
+// as the URL of its text, or in words.
 func creativeCommons(conditions ...string) *regexp.Regexp {
 	words := map[string]string{"nc": `non-?\s?commercial`, "sa": `share-?\s?alike`, "nd": `no-?\s?deriv\w*`}
 	short := strings.Join(conditions, "-")

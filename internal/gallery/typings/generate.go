@@ -19,7 +19,7 @@ var scalars = map[string]string{
 	"Int": "number", "Int64": "number", "Float": "number", "Boolean": "boolean", "Upload": "File | null",
 }
 
-// generator collects what the file needs.
+// generator collects the definitions for the generated file.
 type generator struct {
 	schema    *ast.Schema
 	fragments map[string]string // definitions by name
@@ -99,7 +99,7 @@ func (g *generator) input(name string) string {
 	if g.inputs[name] != "" {
 		return name
 	}
-	g.inputs[name] = "…" // input objects may contain each other
+	g.inputs[name] = "…" // marks the name as known, because input objects may contain each other
 	if definition.Kind == ast.Enum {
 		g.inputs[name] = union(definition)
 		return name
@@ -121,7 +121,7 @@ func union(definition *ast.Definition) string {
 	return strings.Join(values, " | ")
 }
 
-// wrap returns the type of a value: a list, nullable, or neither.
+// wrap returns the TypeScript type for a GraphQL type, including lists and nullability.
 func wrap(t *ast.Type, named func(string) string) string {
 	var text string
 	if t.Elem != nil {
@@ -135,9 +135,9 @@ func wrap(t *ast.Type, named func(string) string) string {
 	return text
 }
 
-// selection returns the type of an object of which a selection is requested. For a union it is a
-// union with a member for each object type, and so it is for an interface if the selection differs
-// among the object types or selects __typename.
+// selection returns the TypeScript type for a selection of an object. For a GraphQL union it is a
+// union with a member for each object type. The same applies to an interface if the selection
+// differs among the object types or selects __typename.
 func (g *generator) selection(of *ast.Definition, set ast.SelectionSet) string {
 	if !of.IsAbstractType() || of.Kind == ast.Interface && plain(set) {
 		return g.object(of, set, false)

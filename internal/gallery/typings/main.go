@@ -1,5 +1,5 @@
 // Command typings writes web/src/generated.ts: the GraphQL documents of the gallery with TypeScript
-// types for their variables and results, as the schema has them.
+// types for their variables and results, derived from the schema.
 //
 //	go run ./internal/gallery/typings
 package main

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The generated file is what the schema and the documents give.
+// TestFresh checks that the generated file corresponds to the schema and the documents.
 func TestFresh(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..", "..")

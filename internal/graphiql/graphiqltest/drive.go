@@ -32,7 +32,7 @@ func Drive(t testing.TB, baseURL, token string) []byte {
 		t.Errorf("first example: got %s, want a user's name and no errors", response)
 	}
 
-	// The ids of what was created stand in the variables of examples that are opened later.
+	// The ids of created objects are inserted into the variables of examples that are opened later.
 	for _, step := range []struct{ title, name, want string }{
 		{"2. Create a thing", "createThing", "DRAFT"}, {"Create a collection", "createCollection", "workshop"},
 		{"Add a thing to a collection", "addToCollection", `"thingCount": 1`},

@@ -14,28 +14,28 @@ import (
 	"time"
 )
 
-// Mailbox is an SMTP server that keeps the mails that it gets.
+// Mailbox is an SMTP server that stores the mails that it receives.
 type Mailbox struct {
 	URL string // for --smtp-url
 
 	t       testing.TB
 	options Options
-	refused atomic.Int32 // mails to be refused for the time being
+	refused atomic.Int32 // number of mails that are still to be rejected temporarily
 	mails   chan Mail
 
 	mu          sync.Mutex
 	unencrypted strings.Builder // what clients sent without TLS
 }
 
-// Mail is a mail that a Mailbox got.
+// Mail is a mail that a Mailbox received.
 type Mail struct {
 	From, To, Subject, Text string
-	Encrypted               bool   // it came over TLS
-	User                    string // who authenticated; empty: nobody
+	Encrypted               bool   // received over TLS
+	User                    string // the authenticated user; empty: none
 }
 
-// New starts an SMTP server until the end of the test. It refuses mails to unknown@, and mails to
-// later@ for the time being.
+// New starts an SMTP server that runs until the end of the test. It rejects mails to unknown@
+// permanently, and mails to later@ temporarily.
 func New(t testing.TB, options Options) *Mailbox {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -64,13 +64,14 @@ func (m *Mailbox) Unencrypted() string {
 	return m.unencrypted.String()
 }
 
-// Refuse makes the server refuse the next n mails for the time being.
+// Refuse makes the server reject the next n mails temporarily.
 func (m *Mailbox) Refuse(n int32) { m.refused.Store(n) }
 
-// mailTimeout is how long a mail may take. It is long, because tests run many servers at once.
+// mailTimeout is the maximum time for the delivery of a mail. It is long, because tests run many
+// servers at once.
 const mailTimeout = time.Minute
 
-// Next returns the next mail.
+// Next waits for the next mail and returns it. It fails the test if none arrives in time.
 func (m *Mailbox) Next() Mail {
 	m.t.Helper()
 	select {
@@ -82,7 +83,7 @@ func (m *Mailbox) Next() Mail {
 	}
 }
 
-// None fails the test if there is a mail.
+// None fails the test if a mail has arrived.
 func (m *Mailbox) None() {
 	m.t.Helper()
 	select {
@@ -92,7 +93,7 @@ func (m *Mailbox) None() {
 	}
 }
 
-// Link returns the link in a mail.
+// Link returns the first line of a mail that is a URL, or "".
 func (m Mail) Link() string {
 	for line := range strings.Lines(m.Text) {
 		if strings.HasPrefix(line, "http") {
@@ -102,7 +103,7 @@ func (m Mail) Link() string {
 	return ""
 }
 
-// keep decodes a mail.
+// keep parses a mail and stores it.
 func (m *Mailbox) keep(got Mail, text string) {
 	message, err := mail.ReadMessage(strings.NewReader(text))
 	if err != nil {

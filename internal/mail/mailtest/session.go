@@ -16,18 +16,17 @@ import (
 	"time"
 )
 
-// Options say what a Mailbox offers its clients and requires of them. The zero value has neither
-// TLS nor authentication.
+// Options configure a Mailbox. The zero value has neither TLS nor authentication.
 type Options struct {
 	TLS      *tls.Config // offers STARTTLS
 	Implicit bool        // TLS from the start of the connection, instead of STARTTLS
-	// Mechanisms are those of AUTH that it offers: PLAIN and LOGIN. With any, clients have to
-	// authenticate as Username with Password, over TLS.
+	// Mechanisms lists the offered mechanisms of AUTH: PLAIN, LOGIN or both. If it is not empty,
+	// clients must authenticate as Username with Password, over TLS.
 	Mechanisms         []string
 	Username, Password string
 }
 
-// url returns the URL by which clients reach the server, with the user and the password.
+// url returns the URL of the server for clients, including the user name and the password.
 func (o Options) url(address string) string {
 	u := url.URL{Scheme: "smtp", Host: address}
 	if o.Implicit {
@@ -42,8 +41,8 @@ func (o Options) url(address string) string {
 	return u.String()
 }
 
-// Certificate returns a configuration of TLS for 127.0.0.1, and the certificate that clients have
-// to trust as PEM.
+// Certificate returns a TLS configuration for 127.0.0.1, and the certificate that clients must
+// trust, in PEM.
 func Certificate() (*tls.Config, []byte) {
 	s := httptest.NewUnstartedServer(nil)
 	s.StartTLS()
@@ -51,15 +50,16 @@ func Certificate() (*tls.Config, []byte) {
 	return &tls.Config{Certificates: s.TLS.Certificates}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
-// session is the dialogue with a client.
+// session is an SMTP session with a client.
 type session struct {
 	*Mailbox
 	conn net.Conn
 	in   *textproto.Reader
-	mail Mail // the one under way; Encrypted and User stay for the next
+	mail Mail // the current mail; Encrypted and User are kept for the next one
 }
 
-// serve speaks as much of RFC 5321, 3207 (STARTTLS) and 4954 (AUTH) as a client needs to send mail.
+// serve implements as much of RFC 5321, 3207 (STARTTLS) and 4954 (AUTH) as a client needs to send
+// mail.
 func (m *Mailbox) serve(conn net.Conn) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(mailTimeout))
@@ -90,7 +90,7 @@ func (s *session) use(conn net.Conn, encrypted bool) {
 	s.in = textproto.NewReader(bufio.NewReader(in))
 }
 
-// unencrypted records what is written to it.
+// unencrypted is an io.Writer that records what clients send without TLS.
 type unencrypted Mailbox
 
 func (m *unencrypted) Write(p []byte) (int, error) {
@@ -101,7 +101,7 @@ func (m *unencrypted) Write(p []byte) (int, error) {
 
 func (s *session) answer(lines ...string) { fmt.Fprint(s.conn, strings.Join(lines, "\r\n")+"\r\n") }
 
-// command carries out a command and reports whether the dialogue goes on.
+// command executes a command and reports whether the session continues.
 func (s *session) command(verb, rest string) bool {
 	switch verb {
 	case "EHLO", "HELO":
@@ -155,7 +155,7 @@ func (s *session) command(verb, rest string) bool {
 	return true
 }
 
-// authenticate serves AUTH, whose first argument is the mechanism.
+// authenticate handles AUTH, whose first argument is the mechanism.
 func (s *session) authenticate(rest string) {
 	mechanism, first, _ := strings.Cut(rest, " ")
 	if !s.mail.Encrypted || !slices.Contains(s.options.Mechanisms, mechanism) {
@@ -163,12 +163,12 @@ func (s *session) authenticate(rest string) {
 		return
 	}
 	decode := func(text string) string {
-		b, _ := base64.StdEncoding.DecodeString(text) // nonsense is a wrong password
+		b, _ := base64.StdEncoding.DecodeString(text) // invalid base64 becomes a wrong password
 		return string(b)
 	}
 	ask := func(what string) string {
 		s.answer("334 " + base64.StdEncoding.EncodeToString([]byte(what)))
-		line, _ := s.in.ReadLine() // the next command fails
+		line, _ := s.in.ReadLine() // an error also makes the next command fail
 		return decode(line)
 	}
 	var user, password string
