@@ -7,8 +7,8 @@ import (
 
 const longest = 65_535
 
-// hostile is a set of texts as long as a text may be, each made of something that costs a parser
-// more than it is long.
+// hostile returns texts of the maximum length, by name. Each consists of a construct that may take
+// a parser more than linear time.
 func hostile() map[string]string {
 	texts := map[string]string{}
 	add := func(name, text string) { texts[name] = text[:min(len(text), longest)] }
@@ -31,7 +31,7 @@ func hostile() map[string]string {
 		add(u+" before closers", strings.Repeat(u, longest/3/len(u))+strings.Repeat("a)", longest/6)+strings.Repeat("]", longest/3))
 		add(u+" in a table", "|a|b|\n|-|-|\n"+strings.Repeat("|"+u+"|\n", longest/(len(u)+3)))
 	}
-	// Nesting that grows by line.
+	// Nesting that grows with each line.
 	for _, unit := range []string{"- ", "> ", "1. ", "> - ", "- > ", "  "} {
 		var b strings.Builder
 		for i := 1; b.Len() < longest; i++ {

@@ -1,4 +1,4 @@
-// Package markdown turns what users write into HTML that is safe to show.
+// Package markdown converts Markdown that users write to HTML that is safe to display.
 package markdown
 
 import (
@@ -18,21 +18,21 @@ var (
 	policy   = sync.OnceValue(bluemonday.UGCPolicy)
 )
 
-// Version is the version of the renderer. It goes up with each change that makes other HTML of a
-// text, so that stored HTML is rendered again.
+// Version is the version of the renderer. Increment it with every change that alters the HTML of
+// any text, so that stored HTML is rendered again.
 const Version = 1
 
-// HTML renders Markdown (CommonMark with GitHub's tables, strikethrough and links) and leaves
-// nothing in it that runs, loads from elsewhere by itself save pictures, or leaves the page's
-// frame. Empty text gives empty HTML.
+// HTML renders Markdown (CommonMark with GitHub's tables, strikethrough and links) to sanitized
+// HTML. The HTML contains no scripts, loads nothing from other hosts except images, and cannot
+// affect the rest of the page. Empty text yields empty HTML.
 //
-// A text that would cost a parser far more than its length, such as thousands of brackets that
-// never close or lists hundreds deep, or whose HTML would pass 64 KiB and four times its length, or
-// 320 KiB, is shown as it was written: escaped, in one paragraph, with a line break for each of its
-// own. That is at most five times its length.
+// Some texts are not rendered but shown as [Plain] returns them: those that would take a parser far
+// longer than their length suggests, such as thousands of brackets that are never closed or lists
+// nested hundreds of levels deep, and those whose HTML would be longer than four times their length
+// plus 64 KiB, or than 320 KiB. The HTML of such a text is at most five times as long as the text.
 //
-// HTML is safe for concurrent use. It cannot be cancelled, so callers bound how many run at the
-// same time.
+// HTML is safe for concurrent use. It cannot be cancelled, so callers limit the number of
+// concurrent calls.
 func HTML(text string) string {
 	if text == "" {
 		return ""
@@ -43,10 +43,10 @@ func HTML(text string) string {
 	return Plain(text)
 }
 
-// longestHTML is the length up to which HTML is given for n bytes of Markdown: at most 320 KiB.
+// longestHTML returns the maximum length of the HTML for n bytes of Markdown: at most 320 KiB.
 func longestHTML(n int) int { return min(4*n, 256<<10) + 64<<10 }
 
-// render returns safe HTML, or false if the text is too expensive.
+// render returns sanitized HTML, or false if the text is too expensive to render.
 func render(source []byte) (string, bool) {
 	if !affordable(source) {
 		return "", false
@@ -57,7 +57,7 @@ func render(source []byte) (string, bool) {
 	}
 	var b bytes.Buffer
 	if err := renderer().Renderer().Render(&b, source, document); err != nil {
-		return "", false // bytes.Buffer does not fail
+		return "", false // unreachable: bytes.Buffer returns no errors
 	}
 	if b.Len() > longestHTML(len(source)) {
 		return "", false
@@ -66,8 +66,8 @@ func render(source []byte) (string, bool) {
 	return html.String(), html.Len() <= longestHTML(len(source))
 }
 
-// addresses is the length of the addresses and titles of all links: one definition may be used
-// thousands of times.
+// addresses returns the total length of the URLs and titles of all links and images. A short text
+// can produce many of them, because it can refer to one link definition thousands of times.
 func addresses(document ast.Node) int {
 	total := 0
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -87,5 +87,6 @@ func addresses(document ast.Node) int {
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "\x00", "\ufffd", "\r\n", "<br>", "\n", "<br>", "\r", "<br>")
 
-// Plain returns HTML that shows a text as it was written: escaped, in one paragraph.
+// Plain returns HTML that shows a text as it was written: escaped, in one paragraph, with its line
+// breaks.
 func Plain(text string) string { return "<p>" + escaper.Replace(text) + "</p>" }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// unsafe finds what may not stand in HTML that is shown: escaped text holds no "<", so that all
-// tags are real ones.
+// unsafe matches tags and attributes that sanitized HTML must not contain. Escaped text contains no
+// "<", so it cannot match.
 var unsafe = regexp.MustCompile(`(?i)<(script|style|iframe|object|embed|form|svg)|<[^>]*\s(on[a-z]+\s*=|style\s*=|(href|src)\s*=\s*"?\s*(javascript|vbscript|data):)`)
 
-// check returns what is wrong with the HTML of a text, and "" if nothing.
+// check returns what is wrong with the HTML of a text, or "".
 func check(text, html string) string {
 	if most := max(longestHTML(len(text)), 5*len(text)+len("<p></p>")); len(html) > most {
 		return fmt.Sprintf("%d characters of HTML, want at most %d", len(html), most)
@@ -39,7 +39,7 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-// What costs a parser the square of its length is shown as it was written.
+// TestTextsShownAsWritten checks that texts that take a parser quadratic time are not rendered.
 func TestTextsShownAsWritten(t *testing.T) {
 	t.Parallel()
 	texts := hostile()
@@ -107,7 +107,8 @@ func TestOrdinaryTextsAreMarkdown(t *testing.T) {
 	}
 }
 
-// What only looks like code is counted, since goldmark reads it as text.
+// TestFencesThatHideNothing checks that the cost of text after something that only looks like the
+// start of a code block is counted, because goldmark parses it as text.
 func TestFencesThatHideNothing(t *testing.T) {
 	t.Parallel()
 	hostile := strings.Repeat("[a](", 5000)
@@ -162,8 +163,7 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-// BenchmarkHostileTexts renders every hostile text at full length, and logs the one that took
-// longest.
+// BenchmarkHostileTexts renders every hostile text at full length, and logs the slowest one.
 func BenchmarkHostileTexts(b *testing.B) {
 	texts := hostile()
 	for b.Loop() {

@@ -5,34 +5,35 @@ import (
 	"strings"
 )
 
-// budget is how many steps a parse may take besides reading the text once; a step is a few
-// nanoseconds. Ordinary documents of the longest length stay below a tenth of it.
+// budget is the maximum number of steps that parsing a text may take, in addition to reading it
+// once. A step takes a few nanoseconds. Ordinary texts of the maximum length need less than a tenth
+// of the budget.
 const budget = 3_000_000
 
-// What the steps of some constructs weigh, as measured, against looking at one byte.
+// The measured costs of some constructs, relative to reading one byte.
 const (
-	levelWeight = 24  // a block that stays open over a line
-	tagWeight   = 12  // a byte under the pattern of a tag
+	levelWeight = 24  // a block that stays open for another line
+	tagWeight   = 12  // a byte that the pattern of a tag reads
 	cellWeight  = 128 // a cell of a table
-	labelWeight = 8   // a byte of a name that is looked up among the definitions
+	labelWeight = 8   // a byte of a label that is looked up among the link definitions
 )
 
-// look counts what goldmark would do for a text beyond reading it, and stops when that passes the
-// budget: so it is itself bounded, whatever the text. Where the exact count would need a parser it
-// counts too much.
+// look estimates the number of steps that goldmark would take to parse a text, in addition to
+// reading it. It stops when the budget is spent, so its own time is bounded for any text. Where an
+// exact count would require a parser, it overestimates.
 type look struct {
 	left    int
-	pipes   int  // escaped ones, of which tables keep a list over the whole document
-	deepest int  // open blocks at the last line with text
-	unsure  bool // whether a fence may stand inside something else than the document itself
+	pipes   int  // number of escaped pipes; goldmark keeps a list of them for the whole document
+	deepest int  // number of open blocks at the last line with text
+	unsure  bool // a code fence may be inside another block than the document itself
 }
 
-// affordable reports whether goldmark would parse the text within the budget.
+// affordable reports whether goldmark can parse the text within the budget.
 func affordable(source []byte) bool {
 	l := look{left: budget}
 	for start := 0; start < len(source) && l.left >= 0; {
 		if fence := fenced(source[start:lineEnd(source, start)]); fence > 0 && !l.unsure {
-			start = codeEnd(source, start, fence) // read once
+			start = codeEnd(source, start, fence) // goldmark reads code once
 			continue
 		}
 		end := paragraphEnd(source, start)
@@ -43,8 +44,8 @@ func affordable(source []byte) bool {
 	return l.left >= 0
 }
 
-// paragraphEnd returns where the paragraph ends, at the latest, that holds the line at start:
-// behind the next blank line, or before a line that always begins another block.
+// paragraphEnd returns an upper bound of the end of the paragraph with the line at start: the
+// position after the next blank line, or before a line that always starts another block.
 func paragraphEnd(source []byte, start int) int {
 	for at := start; at < len(source); {
 		next := lineEnd(source, at)
@@ -69,7 +70,7 @@ func lineEnd(source []byte, at int) int {
 
 func blank(line []byte) bool { return len(bytes.TrimLeft(line, " \t\r\n")) == 0 }
 
-// interrupts reports whether a line is an item of a list or a heading, in whatever block it stands.
+// interrupts reports whether a line is a list item or a heading in any context.
 func interrupts(line []byte) bool {
 	rest := bytes.TrimLeft(line, " ")
 	if len(line)-len(rest) > 3 || len(rest) < 3 {
@@ -82,8 +83,8 @@ func interrupts(line []byte) bool {
 	return hashes >= 1 && hashes <= 6 && hashes < len(rest) && rest[hashes] == ' '
 }
 
-// fenced returns how long the fence is that a line begins with that opens a block of code outside
-// lists and quotations, and 0 for any other line.
+// fenced returns the length of the code fence at the start of a line that opens a code block
+// outside of lists and quotations, or 0 if there is none.
 func fenced(line []byte) int {
 	if len(line) < 3 || line[0] != '`' && line[0] != '~' {
 		return 0
@@ -95,7 +96,7 @@ func fenced(line []byte) int {
 	return n
 }
 
-// codeEnd returns where the block of code ends that begins at start with a fence of a length.
+// codeEnd returns the end of the code block that begins at start with a fence of the given length.
 func codeEnd(source []byte, start, fence int) int {
 	c := source[start]
 	for at := lineEnd(source, start); at < len(source); {
@@ -112,25 +113,25 @@ func codeEnd(source []byte, start, fence int) int {
 	return len(source)
 }
 
-// blocks counts the blocks that are open over each line, and the cells of tables.
+// blocks counts the steps for the open blocks of each line and for the cells of tables.
 func (l *look) blocks(paragraph []byte) {
 	lines := bytes.Count(paragraph, []byte{'\n'}) + 1
 	for at := 0; at < len(paragraph) && l.left >= 0; lines-- {
 		next := lineEnd(paragraph, at)
 		line := paragraph[at:next]
 		at = next
-		if len(bytes.TrimLeft(line, "> \t\r\n")) == 0 { // lists stay open, in quotations too
+		if len(bytes.TrimLeft(line, "> \t\r\n")) == 0 { // lists stay open, also inside quotations
 			l.deepest = max(l.deepest, bytes.Count(line, []byte{'>'}))
 			l.left -= l.deepest*levelWeight + bytes.Count(line, []byte{'>'})*len(line)/4
 			continue
 		}
-		// HTML may hold a line that looks like a fence, and a fence in a list ends with the list.
+		// HTML may contain a line that looks like a fence, and a fence in a list ends with the list.
 		if inner := bytes.TrimLeft(line, " \t>-+*0123456789.)"); len(inner) > 0 && (inner[0] == '<' || fenced(inner) > 0) {
 			l.unsure = true
 		}
 		indent, markers := nesting(line)
-		// A list goes on only under an indentation of two columns at least, and a quotation only
-		// behind its mark.
+		// A list continues only if the line is indented by at least two columns, and a quotation only
+		// after its marker.
 		l.deepest = indent/2 + markers
 		l.left -= l.deepest*(levelWeight+indent/4) + markers*len(line)/4
 		if columns := delimiterRow(line); columns > 0 {
@@ -139,8 +140,8 @@ func (l *look) blocks(paragraph []byte) {
 	}
 }
 
-// nesting returns the columns of white space and the marks of quotations and lists before the text
-// of a line.
+// nesting returns the number of columns of white space, and of markers of quotations and lists,
+// before the text of a line.
 func nesting(line []byte) (indent, markers int) {
 	for i := 0; i < len(line); i++ {
 		switch c := line[i]; {
@@ -162,7 +163,8 @@ func nesting(line []byte) (indent, markers int) {
 	return indent, markers
 }
 
-// delimiterRow returns the columns of the line under a table's head, and 0 for any other.
+// delimiterRow returns the number of columns of a delimiter row, which is the line below the header
+// of a table, or 0 for any other line.
 func delimiterRow(line []byte) int {
 	if bytes.IndexByte(line, '|') < 0 && bytes.IndexByte(line, ':') < 0 {
 		return 0
@@ -173,9 +175,9 @@ func delimiterRow(line []byte) int {
 	return bytes.Count(line, []byte{'|'}) + 1
 }
 
-// inlines counts how far each mark of a paragraph sets off a search.
+// inlines counts the steps of the searches that the special characters of a paragraph cause.
 func (l *look) inlines(p []byte) {
-	var open []int // where brackets wait for their end
+	var open []int // positions of unclosed brackets
 	marks, delimiters, length := 0, 0, 0
 	for i := 0; i < len(p) && l.left >= 0; i++ {
 		switch c := p[i]; c {
@@ -202,7 +204,7 @@ func (l *look) inlines(p []byte) {
 		case '<':
 			l.left -= tag(p[i+1:])
 		case '>', ')':
-			l.left -= word(p[i+1:]) // behind a link or a tag, goldmark looks for an address
+			l.left -= word(p[i+1:]) // after a link or a tag, goldmark searches for an e-mail address
 		case '|':
 			if i > 0 && p[i-1] == '\\' {
 				l.pipes++
@@ -212,8 +214,8 @@ func (l *look) inlines(p []byte) {
 	}
 }
 
-// target counts the search for what stands behind the name of a link: an address and its title, or
-// another name.
+// target counts the steps of the search for the part of a link after its text: a URL and a title,
+// or a label. at is the position after the text.
 func (l *look) target(p []byte, at int) {
 	if at >= len(p) {
 		return
@@ -238,7 +240,7 @@ func (l *look) target(p []byte, at int) {
 		}
 		l.left -= end
 		if p[at] == ':' {
-			// the lines of a definition are cut out of its paragraph
+			// goldmark removes the lines of a definition from its paragraph
 			l.left -= labelWeight + bytes.Count(p, []byte{'\n'})/2
 		}
 		rest = bytes.TrimLeft(rest[end:], " \t\r\n")
@@ -254,7 +256,7 @@ func (l *look) target(p []byte, at int) {
 	}
 }
 
-// run is how often the byte at i stands in a row.
+// run returns how many times the byte at i is repeated, including the first one.
 func run(p []byte, i int) int {
 	n := 1
 	for i+n < len(p) && p[i+n] == p[i] {
@@ -263,7 +265,7 @@ func run(p []byte, i int) int {
 	return n
 }
 
-// until is how far the next c is, or the end.
+// until returns the number of bytes before the next c, or before the end.
 func until(p []byte, c byte) int {
 	if i := bytes.IndexByte(p, c); i >= 0 {
 		return i
@@ -271,7 +273,8 @@ func until(p []byte, c byte) int {
 	return len(p)
 }
 
-// unclosed is how far code goes that as many backticks opened.
+// unclosed returns the length of the code span that was opened by the given number of backticks, up
+// to the backticks that close it or to the end.
 func unclosed(p []byte, backticks int) int {
 	for i := 0; i < len(p); i++ {
 		if p[i] == '`' {
@@ -285,7 +288,8 @@ func unclosed(p []byte, backticks int) int {
 	return len(p)
 }
 
-// word is how far what may be the name of a mailbox goes (RFC 5321 section 4.1.2, with dots).
+// word returns the length of the text at the start of p that could be the local part of an e-mail
+// address (RFC 5321 section 4.1.2, with dots).
 func word(p []byte) int {
 	for i, c := range p {
 		switch c {
@@ -299,7 +303,8 @@ func word(p []byte) int {
 	return len(p)
 }
 
-// tag counts the search for the end of a tag, a comment or an address in angle brackets.
+// tag returns the steps of the search for the end of a tag, of a comment, or of a URL in angle
+// brackets.
 func tag(p []byte) int {
 	if len(p) == 0 || p[0] <= ' ' {
 		return 0

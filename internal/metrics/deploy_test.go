@@ -14,7 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// The alert rules and the dashboard use only metrics that exist.
+// TestDeployedMetricsExist checks that the alert rules and the dashboard use only metrics that
+// exist.
 func TestDeployedMetricsExist(t *testing.T) {
 	t.Parallel()
 	m := New("test")

@@ -1,6 +1,7 @@
-// Package metrics counts what the server does and serves the counts to Prometheus.
+// Package metrics collects metrics of the server and serves them to Prometheus.
 //
-// Labels come from fixed sets, such as the routes and the error codes, and never from clients.
+// The values of labels come from fixed sets, such as the routes and the error codes, and never from
+// clients.
 package metrics
 
 import (
@@ -99,7 +100,7 @@ func New(version string) *Metrics {
 		m.requests, m.latency, m.responseBytes, m.operations, m.errors, m.uploads, m.uploadBytes, m.downloads,
 		m.previews, m.previewTime, m.deliveries, m.statements, m.failures, m.calls, m.callErrors,
 	)
-	// Rates of series that appear with their first event miss that event.
+	// Create the series now: rate() ignores the first event of a series that did not exist before it.
 	for _, outcome := range []string{"done", "failed", "retried", "released"} {
 		m.previews.WithLabelValues(outcome)
 	}
@@ -155,8 +156,8 @@ func (m *Metrics) Preview(outcome string, took time.Duration) {
 // Delivery counts an attempt to deliver a message to a webhook.
 func (m *Metrics) Delivery(outcome string) { m.deliveries.WithLabelValues(outcome).Inc() }
 
-// ExpectCalls creates the counts of errors of the verbs of statements and of the calls to the
-// bucket, so that the first error changes a count that was scraped before.
+// ExpectCalls creates the error counters of the given verbs of statements and kinds of bucket
+// calls, so that the first error increases a counter that was scraped before.
 func (m *Metrics) ExpectCalls(verbs, calls []string) {
 	for _, verb := range verbs {
 		m.failures.WithLabelValues(verb)
@@ -190,7 +191,7 @@ func (m *Metrics) Pool(name string, db *sql.DB) {
 // Queue is the state of a queue.
 type Queue struct {
 	Waiting, Running int
-	OldestSeconds    float64 // how long the entry that has waited longest has been ready
+	OldestSeconds    float64 // how long the oldest waiting entry has been ready to run
 }
 
 // Queue reports the state of a queue at each scrape. If read fails, the queue is missing from the

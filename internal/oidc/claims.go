@@ -10,26 +10,27 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// ErrNotAdmitted reports that Rules do not admit a user that the provider vouches for.
+// ErrNotAdmitted reports that Rules do not admit a user whom the provider has authenticated.
 var ErrNotAdmitted = errors.New("this server does not admit the account at the OpenID provider")
 
-// Rules say which claims describe a user, and what the claims decide. The name of a claim is a key
-// of the ID token, or a path of keys separated by dots, such as realm_access.roles.
+// Rules define which claims describe a user, and what the claims decide. A claim is named by a key
+// of the ID token, or by a path of keys separated by dots, such as realm_access.roles.
 type Rules struct {
 	UsernameClaim string // default: preferred_username
 	NameClaim     string // of the display name; default: given_name and family_name, or else name
 	EmailClaim    string // default: email
 
-	// AllowUnverifiedEmail accepts e-mail addresses without email_verified. Without it, only the
-	// claim email can be accepted, because email_verified is about no other claim.
+	// AllowUnverifiedEmail accepts e-mail addresses without email_verified. If it is false, only the
+	// claim email can be accepted, because email_verified refers to no other claim.
 	AllowUnverifiedEmail bool
 
 	GroupsClaim    string   // default: groups
 	AllowedGroups  []string // empty: all
 	AllowedDomains []string // of the e-mail address; empty: all
 
-	// RoleClaim is the claim that holds Administrators and Moderators, the values that give these
-	// roles. A role without values is not for the provider to decide. Default: GroupsClaim.
+	// RoleClaim is the claim whose values decide the roles: a user has the role administrator or
+	// moderator if the claim contains one of the values in Administrators or Moderators. If the list
+	// of a role is empty, the provider does not decide that role. Default: GroupsClaim.
 	RoleClaim      string
 	Administrators []string
 	Moderators     []string
@@ -40,7 +41,7 @@ func (r Rules) emailClaim() string    { return cmp.Or(r.EmailClaim, "email") }
 func (r Rules) groupsClaim() string   { return cmp.Or(r.GroupsClaim, "groups") }
 func (r Rules) roleClaim() string     { return cmp.Or(r.RoleClaim, r.groupsClaim()) }
 
-// lacking reports whether the claims lack one that the rules read.
+// lacking reports whether a claim that the rules use is missing.
 func (r Rules) lacking(c claims) bool {
 	names := []string{r.usernameClaim(), r.emailClaim()}
 	if r.NameClaim != "" {
@@ -58,7 +59,7 @@ func (r Rules) lacking(c claims) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return c.value(name) == nil })
 }
 
-// identify writes to id what the claims say about the user, roles excepted. It returns
+// identify sets the fields of id that describe the user, except roles, from the claims. It returns
 // ErrNotAdmitted if the rules do not admit the user.
 func (r Rules) identify(c claims, id *auth.Identity) error {
 	id.Username = c.text(r.usernameClaim())
@@ -83,7 +84,7 @@ func (r Rules) identify(c claims, id *auth.Identity) error {
 	return nil
 }
 
-// decideRoles writes to id which roles the claims give and take.
+// decideRoles sets the roles in id from the claims.
 func (r Rules) decideRoles(c claims, id *auth.Identity) {
 	has := c.texts(r.roleClaim())
 	decide := func(values []string) *bool {
@@ -96,14 +97,14 @@ func (r Rules) decideRoles(c claims, id *auth.Identity) {
 	id.IsAdministrator, id.IsModerator = decide(r.Administrators), decide(r.Moderators)
 }
 
-// email returns the e-mail address, or "" if there is none that may be trusted.
+// email returns the e-mail address, or "" if there is none that can be trusted.
 func (r Rules) email(c claims) string {
 	address := c.text(r.emailClaim())
 	if address == "" || r.AllowUnverifiedEmail {
 		return address
 	}
 	for _, source := range c {
-		// A source that verifies another address says nothing about this one.
+		// If a source has another address, its email_verified does not apply to this one.
 		if email, told := source["email"]; r.emailClaim() == "email" && (!told || email == address) && isTrue(source["email_verified"]) {
 			return address
 		}
@@ -111,7 +112,7 @@ func (r Rules) email(c claims) string {
 	return ""
 }
 
-// claims are the sources of claims, the one with precedence first: the ID token, then UserInfo.
+// claims are the sources of claims in order of precedence: the ID token, then UserInfo.
 type claims []map[string]any
 
 // value returns a claim, or nil if no source has it.
@@ -124,7 +125,8 @@ func (c claims) value(name string) any {
 	return nil
 }
 
-// lookup returns the value at a key. If there is no such key, the name is a path of keys.
+// lookup returns the value of a key. If there is no such key, it treats the name as a path of keys
+// separated by dots.
 func lookup(object map[string]any, name string) any {
 	if v, ok := object[name]; ok {
 		return v
@@ -143,8 +145,8 @@ func (c claims) text(name string) string {
 	return strings.TrimSpace(s)
 }
 
-// texts returns the strings of a claim: a list of strings, one string, or a boolean as true or
-// false.
+// texts returns the values of a claim as strings. The claim is a list of strings, one string, or a
+// boolean, which becomes "true" or "false".
 func (c claims) texts(name string) []string {
 	switch v := c.value(name).(type) {
 	case string:
@@ -163,7 +165,7 @@ func (c claims) texts(name string) []string {
 	return nil
 }
 
-// isTrue reports whether a claim is true. Some providers write booleans as strings.
+// isTrue reports whether the value of a claim is true. Some providers write booleans as strings.
 func isTrue(v any) bool { return v == true || v == "true" }
 
 func intersect(a, b []string) bool {

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// refreshEvery is how often a document of the provider is fetched at most. A token with an unknown
-	// signature makes go-oidc fetch the provider's keys again, and anyone can send such tokens.
+	// refreshEvery is the minimum time between two requests for the same document of the provider.
+	// go-oidc fetches the provider's keys again for each token with an unknown signature, and anyone
+	// can send such tokens.
 	refreshEvery = 10 * time.Second
 
 	maxDocument = 1 << 20
@@ -22,9 +23,9 @@ func (p *Provider) client() *http.Client {
 	return &http.Client{Timeout: 10 * time.Second, Transport: &p.documents}
 }
 
-// documents fetches what the provider publishes for all, its configuration and its keys, at most
-// once in refreshEvery each, and repeats the last answer until then, failures included. Other
-// requests pass.
+// documents is an HTTP transport that caches the public documents of the provider, its
+// configuration and its keys, for refreshEvery. It caches failures too. Other requests are not
+// cached.
 type documents struct {
 	mu    sync.Mutex
 	known map[string]document
@@ -37,7 +38,7 @@ type document struct {
 	at     time.Time
 }
 
-// RoundTrip sends a request to the provider, or repeats what it answered just before.
+// RoundTrip sends a request to the provider, or returns the cached response.
 func (d *documents) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet || r.Header.Get("Authorization") != "" {
 		answer, err := http.DefaultTransport.RoundTrip(r)
@@ -49,13 +50,13 @@ func (d *documents) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		return answer, err
 	}
-	d.mu.Lock() // one fetch at a time: the others wait for its answer
+	d.mu.Lock() // one request at a time: the others wait for its response
 	defer d.mu.Unlock()
 	last, ok := d.known[r.URL.String()]
 	if !ok || time.Since(last.at) >= refreshEvery {
 		last = fetch(r)
 		if r.Context().Err() != nil {
-			return nil, r.Context().Err() // the caller gave up: that says nothing about the provider
+			return nil, r.Context().Err() // the caller's context ended, so do not cache the failure
 		}
 		if d.known == nil {
 			d.known = make(map[string]document)

@@ -1,6 +1,6 @@
-// Package oidc knows people by the operator's OpenID provider: it signs them in by the
-// authorization code flow of OpenID Connect Core 1.0, with state, nonce and proof key, and believes
-// ID tokens of that provider that are meant for this server.
+// Package oidc authenticates users with the operator's OpenID provider. It implements sign-in by
+// the authorization code flow of OpenID Connect Core 1.0, with state, nonce and PKCE, and verifies
+// ID tokens that the provider issued for this server.
 package oidc
 
 import (
@@ -17,32 +17,32 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// ErrRefused means that the provider does not confirm the user: a code or a token is not valid.
-// What exactly is wrong is not said, for it would repeat them.
+// ErrRefused means that the provider does not confirm the user: a code or a token is not valid. The
+// error contains no details, because they could contain the code or the token.
 var ErrRefused = errors.New("the OpenID provider does not vouch for this")
 
-// Provider is an OpenID provider. It is found when it is first needed, and again later where that
-// failed: the server starts without it.
+// Provider is an OpenID provider. Its configuration is discovered when it is first needed, and
+// discovery is retried after a failure. So the server can start while the provider is down.
 type Provider struct {
-	Issuer       string // its address, exactly as it writes it in its tokens
-	ClientID     string // what this server is called there
+	Issuer       string // its URL, exactly as in the claim iss of its tokens
+	ClientID     string // the ID of this server at the provider
 	ClientSecret string
-	RedirectURL  string   // where it answers
-	Scopes       []string // to ask for besides openid
+	RedirectURL  string   // to which the provider redirects after the sign-in
+	Scopes       []string // requested in addition to openid
 	Rules        Rules
 
-	documents documents // what the provider publishes, as it was fetched last
+	documents documents // cache of the provider's configuration and keys
 	mu        sync.Mutex
 	found     *oidc.Provider
-	failure   error // of the last attempt to find it
+	failure   error // error of the last discovery
 	again     time.Time
 }
 
-// retryAfter is how long a provider that could not be found is left alone, so that who asks
-// meanwhile need not wait.
+// retryAfter is the time after a failed discovery during which the error is returned without
+// another attempt, so that requests do not wait for an unreachable provider.
 const retryAfter = 5 * time.Second
 
-// provider returns what the provider publishes of itself.
+// provider returns the discovered configuration of the provider.
 func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +52,7 @@ func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 	if p.failure != nil && time.Now().Before(p.again) {
 		return nil, p.failure
 	}
-	// one who waits may go, and the others not
+	// The end of one request must not cancel the discovery for others that wait.
 	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client()), p.Issuer)
 	if err != nil {
 		p.failure, p.again = fmt.Errorf("the OpenID provider %s cannot be asked: %w", p.Issuer, err), time.Now().Add(retryAfter)
@@ -69,8 +69,8 @@ func (p *Provider) config(found *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// AuthorizeURL is where a browser is sent to sign in. state, nonce and verifier are random, and
-// kept for Exchange.
+// AuthorizeURL returns the URL to which the browser is redirected to sign in. state, nonce and
+// verifier are random. The caller keeps them for the callback and for Exchange.
 func (p *Provider) AuthorizeURL(ctx context.Context, state, nonce, verifier string) (string, error) {
 	found, err := p.provider(ctx)
 	if err != nil {
@@ -79,9 +79,10 @@ func (p *Provider) AuthorizeURL(ctx context.Context, state, nonce, verifier stri
 	return p.config(found).AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), nil
 }
 
-// Exchange turns the code that the browser came back with into the identity of its user, and their
-// roles. Claims that the ID token lacks come from UserInfo. A code that is not valid, or not for
-// this nonce and verifier, is ErrRefused.
+// Exchange exchanges an authorization code for the identity of the user, including roles. Claims
+// that are missing in the ID token are taken from UserInfo. The error is ErrRefused if the code is
+// not valid or was issued for another nonce or verifier, and ErrNotAdmitted if Rules do not admit
+// the user.
 func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {
@@ -124,9 +125,10 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 // IsToken reports whether a text looks like a token of any provider: a JWT in compact form.
 func IsToken(text string) bool { return strings.HasPrefix(text, "ey") && strings.Count(text, ".") == 2 }
 
-// Verify returns the identity of the user of an ID token. It decides no roles, and the claims must
-// be in the token: there is no access token to ask UserInfo with. A token that is not the
-// provider's, not for this server, or expired, is ErrRefused.
+// Verify returns the identity of the user of an ID token. It sets no roles. All claims must be in
+// the token, because there is no access token for UserInfo. The error is ErrRefused if the token
+// was not issued by the provider, is not for this server, or is expired, and ErrNotAdmitted if
+// Rules do not admit the user.
 func (p *Provider) Verify(ctx context.Context, token string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"net"
 )
 
-// connectionError marks the failure of a connection to the database. The driver returns what the
-// network reports, often a bare io.ErrUnexpectedEOF, which could come from anywhere.
+// connectionError marks an error of a connection to the database. The driver returns the error of
+// the network unchanged, often a bare io.ErrUnexpectedEOF, whose origin would be unknown without
+// this mark.
 type connectionError struct{ err error }
 
 func (e *connectionError) Error() string { return "database connection: " + e.err.Error() }

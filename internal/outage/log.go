@@ -9,16 +9,17 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// sameOutage is how long after its last failure an outage counts as over. A new one is logged.
+// sameOutage is the time after the last failure after which an outage is treated as over, so that
+// the next failure is logged.
 const sameOutage = time.Minute
 
 var seen = struct {
 	sync.Mutex
-	at map[string]time.Time // the last failure, by message
+	at map[string]time.Time // time of the last failure, by message
 }{at: map[string]time.Time{}}
 
-// Log logs the cause of the outage that [Of] returned: one line for each outage, which may fail
-// every request for long.
+// Log logs the cause of an outage. e is the error that [Of] returned. It logs only the first
+// failure of each outage, because every request may fail during an outage.
 func Log(ctx context.Context, e *apierror.Error, cause error) {
 	seen.Lock()
 	begins := time.Since(seen.at[e.Message]) >= sameOutage

@@ -1,5 +1,5 @@
-// Package outage recognizes errors that mean that the database or the storage for files is down or
-// full. Such an error is no fault of the request: the same request succeeds after the outage.
+// Package outage recognizes errors that mean that the database or the file storage is down or full.
+// Such an error is not caused by the request: the same request will succeed after the outage.
 package outage
 
 import (
@@ -37,18 +37,20 @@ var (
 	}
 )
 
-// RetryAfter is when clients should try again what failed because of an outage.
+// RetryAfter is the time after which clients should retry a request that failed because of an
+// outage.
 const RetryAfter = 5 * time.Second
 
-// Of returns the error to show to clients if err means that the database or the storage for files
-// is full or unavailable, and nil for any other error.
+// Of returns the error to show to clients if err means that the database or the file storage is
+// full or unavailable, and nil for any other error.
 func Of(err error) *apierror.Error {
 	for _, classify := range []func(error) *apierror.Error{ofDisk, ofSQLite, ofPostgres, ofS3} {
 		if found := classify(err); found != nil {
 			return found
 		}
 	}
-	// The deadline of a transaction or of a statement: it waited for a lock or for a connection.
+	// A transaction or a statement exceeded its deadline, because it waited for a lock or for a
+	// connection.
 	if errors.Is(err, context.DeadlineExceeded) {
 		return databaseDown
 	}

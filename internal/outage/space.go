@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// minFree is how many bytes must be free for a server to be ready. A database needs room for its
-// journal, so a disk is in trouble before the last byte is taken.
+// minFree is the minimum number of free bytes on the disk of a ready server. A database needs space
+// for its journal, so it fails before the disk is completely full.
 const minFree = 16 << 20
 
 // CheckSpace returns an error that [Of] recognizes if the file system that holds path has less than

@@ -19,8 +19,8 @@ var assetFiles embed.FS
 // files are the assets by name.
 var files = assets.Lazy(assetFiles, "assets")
 
-// AssetAddress returns the address of an asset of the pages, with its version, below the server's
-// base.
+// AssetAddress returns the path of an asset of the pages, which contains its version. base is the
+// path of the base URL. It returns an error if there is no such asset.
 func AssetAddress(base, name string) (string, error) {
 	a, ok := files()[name]
 	if !ok {

@@ -34,7 +34,7 @@ func TestCaching(t *testing.T) {
 	}
 }
 
-// The files from npm are the ones that assets/README.md lists.
+// TestAssetSums checks that the files from npm are those that assets/SHA256SUMS lists.
 func TestAssetSums(t *testing.T) {
 	t.Parallel()
 	sums, err := os.ReadFile("assets/SHA256SUMS")
@@ -67,7 +67,8 @@ func TestAssetSums(t *testing.T) {
 	}
 }
 
-// Our own files ask no other host; the address in the icon is a name and not a place.
+// TestOwnAssetsStayHere checks that our own files request no other host. The URL in the icon is an
+// XML namespace.
 func TestOwnAssetsStayHere(t *testing.T) {
 	t.Parallel()
 	for name, a := range files() {

@@ -32,7 +32,7 @@ const openAPI = `{
 	}
 }`
 
-// serve starts a server that clients see below the path prefix.
+// serve starts a server whose pages are below the path prefix.
 func serve(t *testing.T, prefix string) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -58,7 +58,7 @@ func serve(t *testing.T, prefix string) string {
 	}
 	answer("GET /openapi.json", openAPI)
 	answer("GET /things/7", `{"name": "asked with TOKEN, SESSION"}`)
-	// It leads to a page with an icon: for one without, the browser asks for /favicon.ico.
+	// It redirects to a page with an icon. If a page has no icon, the browser requests /favicon.ico.
 	mux.HandleFunc("GET /enter", func(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: "ada", Path: "/", HttpOnly: true})
 		http.Redirect(w, r, prefix+"/developers", http.StatusSeeOther)
@@ -66,8 +66,8 @@ func serve(t *testing.T, prefix string) string {
 	return server.URL + prefix
 }
 
-// The reference shows an operation and tries it as the user who is signed in, or with a token, and
-// reaches no other host.
+// TestReference checks that the reference shows an operation and can run it with the browser
+// session or with a token, and that it requests no other host.
 func TestReference(t *testing.T) {
 	for _, prefix := range []string{"", "/models"} {
 		t.Run("prefix "+prefix, func(t *testing.T) {
@@ -101,7 +101,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// A link from outside, such as the Link header of the REST API, leads to the operation.
+// TestMigrationAnchor checks that an external link, such as the Link header of the REST API, leads
+// to the operation.
 func TestMigrationAnchor(t *testing.T) {
 	base := serve(t, "")
 	tab := graphiqltest.Open(t, base)
@@ -112,7 +113,8 @@ func TestMigrationAnchor(t *testing.T) {
 	}
 }
 
-// A watcher that sees nothing would make every other test pass.
+// TestTabNotices checks that the tab detects problems. If it reported nothing, every other test
+// would pass.
 func TestTabNotices(t *testing.T) {
 	for _, path := range []string{"/developers", "/reference", "/migration"} {
 		for doing, script := range map[string]string{

@@ -16,10 +16,10 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// A guide is a Markdown text made ready for its page.
+// A guide is the migration guide, rendered for its page.
 type guide struct {
 	HTML     template.HTML
-	Contents []heading // of the second and third level
+	Contents []heading // headings of the second and third level
 	Titled   bool      // it has a heading of the first level
 }
 
@@ -28,16 +28,15 @@ type heading struct {
 	Level    int
 }
 
-// HTML in the text is left out, as goldmark does unless told otherwise: the guide has no need of
-// it.
+// guideMarkdown omits HTML in the text, which is the default of goldmark. The guide contains none.
 var guideMarkdown = goldmark.New(
 	goldmark.WithExtensions(extension.Table),
 	goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(scrollers{}, 100))),
 )
 
-// renderGuide turns the guide into HTML: each heading gets an anchor, and links to paths of this
-// server begin with its base.
+// renderGuide renders the guide as HTML. It adds an anchor to each heading, and base to links to
+// paths of this server.
 func renderGuide(source []byte, base string) (guide, error) {
 	context := parser.NewContext(parser.WithIDs(&ids{IDs: parser.NewContext().IDs()}))
 	document := guideMarkdown.Parser().Parse(text.NewReader(source), parser.WithContext(context))
@@ -59,7 +58,7 @@ func renderGuide(source []byte, base string) (guide, error) {
 				g.Contents = append(g.Contents, heading{string(id), plain(n, source), n.Level})
 			}
 			if n.Level > 1 {
-				n.AppendChild(n, ast.NewString([]byte(" "))) // else a reader's machine reads them as one word
+				n.AppendChild(n, ast.NewString([]byte(" "))) // otherwise screen readers read both as one word
 				n.AppendChild(n, anchor(id))
 			}
 		}
@@ -76,7 +75,7 @@ func renderGuide(source []byte, base string) (guide, error) {
 	return g, nil
 }
 
-// anchor is a link from a heading to itself, for those who want to send its address.
+// anchor returns a link from a heading to itself, from which users can copy the URL of the section.
 func anchor(id []byte) ast.Node {
 	link := ast.NewLink()
 	link.Destination = append([]byte("#"), id...)
@@ -86,7 +85,7 @@ func anchor(id []byte) ast.Node {
 	return link
 }
 
-// plain is what a reader sees of a node.
+// plain returns the text of a node without markup.
 func plain(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -102,8 +101,8 @@ func plain(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// ids names headings. One that is the id of an operation, such as get_newest, keeps it: answers and
-// the OpenAPI document link to it.
+// ids assigns IDs to headings. A heading that is the ID of an operation, such as get_newest, keeps
+// it as its ID, because responses and the OpenAPI document link to it.
 type ids struct {
 	parser.IDs
 	taken map[string]bool
@@ -111,11 +110,11 @@ type ids struct {
 
 var operationID = regexp.MustCompile(`^[a-z][a-z0-9]*(_[a-z0-9]+)+$`)
 
-// Generate names the heading whose source is value.
+// Generate returns the ID of the heading with the source text value.
 func (s *ids) Generate(value []byte, kind ast.NodeKind) []byte {
 	id := string(bytes.Trim(value, "` \t\n"))
 	if s.taken[id] || !operationID.MatchString(id) {
-		return s.IDs.Generate(value, kind) // its names have no underscore
+		return s.IDs.Generate(value, kind) // the IDs of goldmark contain no underscore
 	}
 	if s.taken == nil {
 		s.taken = map[string]bool{}
@@ -124,11 +123,11 @@ func (s *ids) Generate(value []byte, kind ast.NodeKind) []byte {
 	return []byte(id)
 }
 
-// scrollers lets what is wide, a table or code, scroll by itself on a narrow screen, by keyboard
-// too.
+// scrollers renders tables and code blocks so that wide ones can be scrolled separately on a narrow
+// screen, also with the keyboard.
 type scrollers struct{}
 
-// RegisterFuncs is called by goldmark.
+// RegisterFuncs implements renderer.NodeRenderer.
 func (scrollers) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(extast.KindTable, func(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 		part := "</table></div>\n"

@@ -45,7 +45,7 @@ func TestGuideContents(t *testing.T) {
 	}
 }
 
-// The guide is asked for once, however often the page is.
+// TestGuideOnce checks that Options.Guide is called once, however often the page is requested.
 func TestGuideOnce(t *testing.T) {
 	t.Parallel()
 	asked := 0

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// What stands in BaseURL stays text: in the page, and in a shell that gets the example pasted.
+// TestHostileBaseURL checks that the content of BaseURL is escaped in the page, and in the example
+// commands that users paste into a shell.
 func TestHostileBaseURL(t *testing.T) {
 	t.Parallel()
 	ran := filepath.Join(t.TempDir(), "ran")
@@ -37,7 +38,7 @@ func TestHostileBaseURL(t *testing.T) {
 			}
 		}
 		if strings.Contains(hostile, "\x00") {
-			continue // HTML has no such character
+			continue // HTML cannot contain this character
 		}
 		page := html.UnescapeString(serve(t, o, "GET", "/developers", nil).Body.String())
 		_, command, _ := strings.Cut(page, "role } }\"}' \\\n")
@@ -71,7 +72,7 @@ func TestLeftOut(t *testing.T) {
 			t.Parallel()
 			for _, target := range []string{"/developers", "/reference"} {
 				if target == "/reference" && tc.absent == "schema.graphql" {
-					continue // only the front page mentions it
+					continue // only /developers mentions it
 				}
 				page := strings.ToLower(serve(t, tc.o, "GET", target, nil).Body.String())
 				if got := strings.Contains(page, tc.absent); got != tc.presents {
@@ -99,7 +100,7 @@ func TestHomeTells(t *testing.T) {
 	}
 }
 
-// The front page shows the document that a hardened server runs.
+// TestAsked checks that /developers shows the document that a hardened server accepts.
 func TestAsked(t *testing.T) {
 	t.Parallel()
 	if page := serve(t, options, "GET", "/developers", nil).Body.String(); !strings.Contains(page, `"query": "`+Asked+`"`) {
@@ -107,7 +108,8 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// The pages name who is signed in, whatever the name, and otherwise lead to the sign-in.
+// TestUsername checks that the pages show the name of the signed-in user, escaped, and otherwise a
+// link to the sign-in page.
 func TestUsername(t *testing.T) {
 	t.Parallel()
 	o := options

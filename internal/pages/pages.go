@@ -1,6 +1,6 @@
-// Package pages serves the pages for programmers: where the APIs are, the reference of the REST
-// API, and the guide for those who come from the old service. Everything the pages load comes from
-// inside the binary.
+// Package pages serves the pages for developers: an overview of the APIs, the reference of the REST
+// API, and the migration guide for users of the old service. All files that the pages load are
+// embedded in the binary.
 package pages
 
 import (
@@ -15,29 +15,29 @@ import (
 	"sync"
 )
 
-// Options says what the pages tell.
+// Options configure the pages.
 type Options struct {
-	// BaseURL is the address that clients see, with no slash at the end. A path in it is put before
-	// every link.
+	// BaseURL is the URL of the server as clients see it, without a trailing slash. Its path is the
+	// prefix of every link.
 	BaseURL string
-	// Hardened leaves GraphiQL and the schema out.
+	// Hardened omits GraphiQL and the schema.
 	Hardened bool
-	// Username returns the name of the user who is signed in in the browser of a request, or "". Nil:
-	// nobody is.
+	// Username returns the name of the user who is signed in with the browser session of a request, or
+	// "" if there is none. If it is nil, the pages treat every visitor as signed out.
 	Username func(r *http.Request) string
-	// Guide returns the migration guide in Markdown, written by us and not by users. It is asked
-	// once, by the first visitor. Nil leaves the guide out.
+	// Guide returns the migration guide in Markdown. It must be trusted text, not written by users. It
+	// is called once, when the page is first requested. If it is nil, there is no guide.
 	Guide func() ([]byte, error)
 }
 
-// Asked is the GraphQL document with which the page for developers shows how to call the server. A
-// hardened server runs it too.
+// Asked is the GraphQL document in the example request on /developers. A hardened server accepts it
+// too.
 const Asked = "{ me { username role } }"
 
 //go:embed pages/*.html
 var pageFiles embed.FS
 
-// Each page fills the place that the layout leaves for it.
+// pageTemplates are the pages by name, each with the layout.
 var pageTemplates = map[string]*template.Template{
 	"home":      parsePage("home"),
 	"reference": parsePage("reference"),
@@ -48,7 +48,7 @@ func parsePage(name string) *template.Template {
 	return template.Must(template.ParseFS(pageFiles, "pages/layout.html", "pages/"+name+".html"))
 }
 
-// Handler answers GET and HEAD of /developers, of /reference and what is below it, and of
+// Handler serves GET and HEAD of /developers, /reference, everything below /reference/, and
 // /migration. Mount it without StripPrefix:
 //
 //	h := pages.Handler(pages.Options{BaseURL: …})
@@ -57,8 +57,8 @@ func parsePage(name string) *template.Template {
 //	mux.Handle("GET /reference/", h)
 //	mux.Handle("GET /migration", h)
 //
-// The reference reads /openapi.json and calls the API, both below BaseURL's path. The pages contain
-// no secret and are for everyone: mount them without authentication.
+// The reference reads /openapi.json and calls the API, both below the path of BaseURL. The pages
+// contain no secrets and are public: mount them without authentication.
 func Handler(o Options) http.Handler {
 	s := site{Options: o, base: BasePath(o.BaseURL)}
 	mux := http.NewServeMux()
@@ -81,7 +81,8 @@ func Handler(o Options) http.Handler {
 	})
 }
 
-// setHeaders returns every answer, refusals too, the strictest policy; the pages alone widen it.
+// setHeaders sets the strictest policy on every response, including errors. Only the pages relax
+// it.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -90,27 +91,27 @@ func setHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// The pages run and wear what has their nonce and nothing else, not even other files of this
-// server: some of those are uploads.
+// homePolicy allows scripts and styles with the nonce and no others, not even other files of this
+// server, because some of those are uploads.
 func homePolicy(nonce string) string {
 	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self'; " +
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }
 
-// referencePolicy lets in the icons that are data: addresses in Swagger UI's style sheet, and
-// answers that are pictures, which it shows as blobs.
+// referencePolicy also allows the icons in the style sheet of Swagger UI, which are data: URLs, and
+// responses that are images, which Swagger UI shows as blob: URLs.
 func referencePolicy(nonce string) string {
 	return strings.Replace(homePolicy(nonce), "img-src 'self'", "img-src 'self' data: blob:", 1)
 }
 
-// BasePath returns the path of an address, escaped and with no slash at the end; what is no address
-// has none.
+// BasePath returns the path of a URL, escaped and without a trailing slash. It returns "" for an
+// invalid URL.
 func BasePath(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return ""
 	}
-	// Clean leaves one slash at the front: a browser takes what is behind two for a host.
+	// Clean leaves one leading slash. A browser would treat the part after two slashes as a host.
 	return strings.TrimSuffix(path.Clean("/"+u.EscapedPath()), "/")
 }
 
@@ -119,27 +120,27 @@ type site struct {
 	base string
 }
 
-// A view is what the templates see.
+// A view is the data of the templates.
 type view struct {
 	Page     string
-	Base     string // before each path of this server
+	Base     string // the path of the base URL, the prefix of each path of this server
 	BaseURL  string
 	Nonce    string
-	Username string // who is signed in; empty: nobody
+	Username string // the signed-in user; empty: none
 	GraphiQL bool
 	Migrates bool
 	Guide    guide
 }
 
-// Asset is the address of a file under assets.
+// Asset returns the path of a file in assets.
 func (v view) Asset(name string) (string, error) { return AssetAddress(v.Base, name) }
 
-// Shell is a path's address, quoted for a shell.
+// Shell returns the URL of a path, quoted for a shell.
 func (v view) Shell(path string) string {
 	return "'" + strings.ReplaceAll(v.BaseURL+path, "'", `'\''`) + "'"
 }
 
-// page writes a page with a fresh nonce, which is why it may not be stored.
+// page serves a page with a new nonce, so the response must not be stored.
 func (s site) page(name string, policy func(nonce string) string, text func() (guide, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := view{Page: name, Base: s.base, BaseURL: s.BaseURL, Nonce: rand.Text(), GraphiQL: !s.Hardened, Migrates: s.Guide != nil}
@@ -154,13 +155,14 @@ func (s site) page(name string, policy func(nonce string) string, text func() (g
 		if err == nil {
 			err = pageTemplates[name].ExecuteTemplate(&page, "layout.html", v)
 		}
-		if err != nil { // only a name misspelt in a template, which a test would find
+		// Guide failed, or a template contains a misspelt name, which a test would detect.
+		if err != nil {
 			http.Error(w, "The page could not be written.", http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Security-Policy", policy(v.Nonce))
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
-		_, _ = page.WriteTo(w) // an error means that the browser has gone
+		_, _ = page.WriteTo(w) // an error means that the client has disconnected
 	})
 }

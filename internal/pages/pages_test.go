@@ -14,7 +14,7 @@ const base = "http://127.0.0.1:8080"
 
 var options = Options{BaseURL: base, Guide: func() ([]byte, error) { return []byte("# Guide\n\n## get_newest\n\n[schema](/schema.graphql)\n"), nil }}
 
-// serve mounts the handler as a server does and asks it.
+// serve mounts the handler as a server does and sends a request.
 func serve(t *testing.T, o Options, method, target string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	h := Handler(o)
@@ -127,14 +127,15 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// No page names another host, and each address of ours in it begins with the path of the base.
+// TestAddresses checks that no page contains a URL of another host, and that each path begins with
+// the path of the base URL.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	for baseURL, prefix := range map[string]string{
 		base:                                "",
 		"https://example.org/models":        "/models",
 		"https://example.org/a/b/":          "/a/b",
-		"https://example.org//evil.org":     "/evil.org", // two slashes at the front would make it a host
+		"https://example.org//evil.org":     "/evil.org", // after two slashes it would be a host
 		"https://example.org/%22%3E%3Cb%3E": "/%22%3E%3Cb%3E",
 	} {
 		o := options

@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// ball returns a sphere of about n triangles, with bumps of a height, in the layout of STL: no
-// vertices are shared.
+// ball returns a sphere of about n triangles, with bumps of the given height. No vertices are
+// shared, as in STL.
 func ball(n int, bumps float64) *mesh.Mesh {
 	rows := int(math.Sqrt(float64(n) / 4))
 	at := func(i, j int) [3]float32 {
@@ -29,8 +29,8 @@ func ball(n int, bumps float64) *mesh.Mesh {
 	return m
 }
 
-// The cost of a triangle is about the same from ten thousand to millions, because the cost of the
-// pixels becomes negligible.
+// BenchmarkRender reports the time for each triangle. It is about the same from ten thousand to
+// millions of triangles, because the time for the pixels becomes negligible.
 func BenchmarkRender(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000, 5_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -20,8 +20,8 @@ type camera struct {
 	up                   [3]float64 // in camera space
 	floor                float64    // the lowest position of the mesh along up
 
-	// From a position to its projected place in subsamples before the division by the distance, and
-	// to that distance.
+	// Linear functions of a position: the projected coordinates in subsamples before the division by
+	// the distance, and the distance.
 	across, down, away row
 
 	rotation [3][3]float64 // rotates directions to camera space
@@ -32,8 +32,8 @@ type camera struct {
 const (
 	fieldOfView = 28.0 // in degrees; long focal lengths distort less
 	margin      = 0.07 // fraction of the image on each side
-	// maxZoom limits the enlargement of very thin meshes: those that fill a fortieth of the image
-	// stay so.
+	// maxZoom limits the magnification of very thin meshes: those narrower than a fortieth of the
+	// image are not magnified further.
 	maxZoom = 40
 )
 
@@ -77,13 +77,13 @@ func look(m *mesh.Mesh, width, height int) *camera {
 func (c *camera) fit(positions []float32, used vertices, runs []mesh.Box) {
 	lowX, highX, lowY, highY := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	v := c.toView
-	// beyond reports whether a point is out of the range of those before. It does not divide.
+	// beyond reports whether a point is outside of the current range. It does not divide.
 	beyond := func(px, py, pz float64) bool {
 		w, x, y := c.distance-v[2].of(px, py, pz), v[0].of(px, py, pz), v[1].of(px, py, pz)
 		return x < lowX*w || x > highX*w || y < lowY*w || y > highY*w
 	}
 	for i, box := range runs {
-		// The points in a box are in range if its corners are. That is so for most boxes.
+		// All points in a box are in range if its corners are. This applies to most boxes.
 		a, b := box.Min, box.Max
 		if !beyond(a[0], a[1], a[2]) && !beyond(b[0], a[1], a[2]) && !beyond(a[0], b[1], a[2]) && !beyond(b[0], b[1], a[2]) &&
 			!beyond(a[0], a[1], b[2]) && !beyond(b[0], a[1], b[2]) && !beyond(a[0], b[1], b[2]) && !beyond(b[0], b[1], b[2]) {
@@ -109,14 +109,14 @@ func (c *camera) fit(positions []float32, used vertices, runs []mesh.Box) {
 	c.shiftY = c.height/2 + c.zoom*(lowY+highY)/2
 }
 
-// seen is a projected vertex: its place in subsamples, and its nearness, which is linear in the
-// image.
+// seen is a projected vertex: its coordinates in subsamples, and its nearness (1 / distance), which
+// is linear in the image.
 type seen struct {
 	x, y int32
 	near float32
 }
 
-// subsample is the number of places between two samples.
+// subsample is the number of subsamples between two samples.
 const subsample = 16
 
 // project maps a position to the image.

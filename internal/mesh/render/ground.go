@@ -7,7 +7,8 @@ type ground struct {
 	c *camera
 	// Two directions on the floor, in camera space.
 	along, across [3]float64
-	// From a position of the mesh to its place on the grid and its height above the floor.
+	// Linear functions of a position of the mesh: its coordinates on the grid, and its height above
+	// the floor.
 	u, v, height row
 	low          []float32 // for each cell the height of the lowest point above it
 	shade        []float32 // for each cell its darkness from 0 to 1, after soften

@@ -24,8 +24,9 @@ func newRaster(width, height int, colored bool) *raster {
 	return r
 }
 
-// maxFill is how many samples are filled at most for one image, a second or two of work. Real
-// models fill an image of 1200 by 900 pixels a few dozen times, which is less than a fifth of it.
+// maxFill is the maximum number of samples that are filled for one image, a second or two of work.
+// Real models fill an image of 1200 by 900 pixels a few dozen times, which is less than a fifth of
+// it.
 const maxFill = 1 << 28
 
 // spend takes work, in samples, from the budget. It returns a *mesh.Error when the budget is spent.

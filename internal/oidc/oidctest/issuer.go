@@ -1,5 +1,5 @@
-// Package oidctest is an OpenID provider for tests: it answers over a real connection, checks what
-// it is asked, and signs for real.
+// Package oidctest provides an OpenID provider for tests. It is a real HTTP server that validates
+// requests and signs tokens.
 package oidctest
 
 import (
@@ -23,29 +23,29 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// Claims are what a token says.
+// Claims are the claims of a token.
 type Claims map[string]any
 
-// Issuer is a provider that signs in every visitor, as the configured person.
+// Issuer is a provider that signs in every visitor as the configured user.
 type Issuer struct {
 	URL      string
 	ClientID string
 	Secret   string
-	// AsksFor, if set before anyone signs in, is the name that people must type into a form.
+	// AsksFor, if set before the first sign-in, is the name that visitors must enter into a form.
 	AsksFor string
 
 	mu     sync.Mutex
 	person Claims
-	info   Claims // what UserInfo says; nil: there is no such endpoint
+	info   Claims // response of UserInfo; nil: there is no such endpoint
 	key    *rsa.PrivateKey
-	codes  map[string]url.Values // what was asked, by code
-	access map[string]Claims     // what UserInfo says, by access token
-	asked  int                   // how often for the keys
+	codes  map[string]url.Values // parameters of the authorization requests, by code
+	access map[string]Claims     // responses of UserInfo, by access token
+	asked  int                   // number of requests for the keys
 }
 
 const keyID = "test"
 
-// New starts a provider, until the test ends, that knows one client.
+// New starts a provider with one registered client. It stops when the test ends.
 func New(t testing.TB) *Issuer {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -66,15 +66,15 @@ func New(t testing.TB) *Issuer {
 	return i
 }
 
-// SignsIn says who comes next.
+// SignsIn sets the claims of the users who sign in from now on.
 func (i *Issuer) SignsIn(person Claims) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.person = person
 }
 
-// Informs sets what UserInfo returns for the next user who signs in. It also publishes that
-// endpoint, which must happen before the server first asks for the configuration.
+// Informs sets the response of UserInfo for users who sign in from now on. It also publishes that
+// endpoint, which must happen before the server first requests the configuration.
 func (i *Issuer) Informs(info Claims) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -95,7 +95,7 @@ func (i *Issuer) describe(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// KeyRequests returns how often the keys were asked for.
+// KeyRequests returns the number of requests for the keys.
 func (i *Issuer) KeyRequests() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -151,8 +151,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"access_token": access, "token_type": "Bearer", "id_token": i.Sign(claims)})
 }
 
-// userInfo answers what is known of the user of an access token; an error if that is no claim at
-// all.
+// userInfo responds with the claims for an access token, or with an error if there are none.
 func (i *Issuer) userInfo(w http.ResponseWriter, r *http.Request) {
 	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	i.mu.Lock()
@@ -166,8 +165,8 @@ func (i *Issuer) userInfo(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(info)
 }
 
-// Sign returns a token that says the claims, of this provider, for its client and for an hour
-// unless they say otherwise.
+// Sign returns a signed ID token with the given claims. By default it is issued by this provider
+// for its client and expires in an hour; the claims can override that.
 func (i *Issuer) Sign(claims Claims) string {
 	all := Claims{"iss": i.URL, "aud": i.ClientID, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix()}
 	maps.Copy(all, claims)
@@ -179,7 +178,7 @@ func (i *Issuer) Sign(claims Claims) string {
 	sum := sha256.Sum256([]byte(signed))
 	signature, err := rsa.SignPKCS1v15(rand.Reader, i.key, crypto.SHA256, sum[:])
 	if err != nil {
-		panic(err) // of a key that was just made
+		panic(err) // unreachable: the key is valid
 	}
 	return signed + "." + base64.RawURLEncoding.EncodeToString(signature)
 }

@@ -17,7 +17,7 @@ import (
 
 const square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
 
-// TestOBJFaces reads the same two triangles in all ways that they are written.
+// TestOBJFaces reads the same two triangles in all supported notations.
 func TestOBJFaces(t *testing.T) {
 	want := []float32{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}
 	for name, text := range map[string]string{
@@ -189,7 +189,7 @@ func FuzzOBJ(f *testing.F) {
 	decodetest.Fuzz(f, "obj", Decode)
 }
 
-// BenchmarkOBJ reads 500,000 triangles. It is to be compared with what the disk gives.
+// BenchmarkOBJ reads 500,000 triangles. Compare its throughput with that of the disk.
 func BenchmarkOBJ(b *testing.B) {
 	v, f := decodetest.Grid(500, 1, "v %.6f %.6f %.6f\n", "f %d %d %d\n")
 	file := []byte(v + f)

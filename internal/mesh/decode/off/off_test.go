@@ -13,7 +13,7 @@ const vertexText4 = "0 0 0\n1 0 0\n1 1 0\n0 1 0\n"
 
 const plainOFF = "OFF\n4 2 0\n" + vertexText4 + "3 0 1 2\n3 0 2 3\n"
 
-// TestOFF reads the same square in all ways that it is written.
+// TestOFF reads the same square in all supported notations.
 func TestOFF(t *testing.T) {
 	positions := []float32{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}
 	for name, file := range map[string]string{

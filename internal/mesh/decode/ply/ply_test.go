@@ -12,7 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/decodetest"
 )
 
-// plyBytes writes values of the types that Go gives them behind a header, in an order.
+// plyBytes returns a binary PLY file with the values after the header, each in the size of its Go
+// type and in the given byte order.
 func plyBytes(order binary.AppendByteOrder, header string, values ...any) []byte {
 	format := map[bool]string{true: "binary_little_endian", false: "binary_big_endian"}[order == binary.AppendByteOrder(binary.LittleEndian)]
 	b := []byte("ply\nformat " + format + " 1.0\n" + header + "end_header\n")
@@ -30,7 +31,7 @@ const (
 	plainPLY     = headerText + vertexHeader + faceHeader + "end_header\n" + vertexText + "3 0 1 2\n3 0 2 3\n"
 )
 
-// TestPLY reads the same square in all ways that it is written.
+// TestPLY reads the same square in all supported notations.
 func TestPLY(t *testing.T) {
 	positions := []float32{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}
 	indices := []uint32{0, 1, 2, 0, 2, 3}
@@ -114,8 +115,8 @@ func TestPLYColors(t *testing.T) {
 	}
 }
 
-// TestPLYFar checks that coordinates far from zero lose nothing, in text and as doubles, with
-// colours too.
+// TestPLYFar checks that coordinates far from zero lose no precision, in text and as doubles, also
+// with colours.
 func TestPLYFar(t *testing.T) {
 	want := mesh.Box{Min: [3]float64{4500000.125, 1e9, 0}, Max: [3]float64{4500000.25, 1000000000.5, 0.0625}}
 	header := "element vertex 3\nproperty double x\nproperty double y\nproperty double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n"
@@ -206,7 +207,8 @@ func TestPLYLimits(t *testing.T) {
 	}
 }
 
-// TestPLYAllocation checks that counts of a header allocate nothing that the file has no bytes for.
+// TestPLYAllocation checks that the counts in a header allocate no memory for which the file has no
+// bytes.
 func TestPLYAllocation(t *testing.T) {
 	for _, file := range []string{
 		"element vertex 1000000\nproperty float x\nproperty float y\nproperty float z\nend_header\n" + strings.Repeat("0 ", 100),

@@ -14,9 +14,9 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// BenchmarkReadSTL reads a binary file of a million triangles. It is compared with a plain loop
-// that reads the same records and makes nothing of them, by turns, for machines are not always
-// equally fast: "ratio" is how fast readSTL is, 1 being as fast as the loop.
+// BenchmarkReadSTL reads a binary file of a million triangles. It alternates with a plain loop that
+// reads the same records and discards them, because the speed of a machine varies over time. The
+// metric "ratio" is the speed of Decode relative to that of the loop.
 func BenchmarkReadSTL(b *testing.B) {
 	src := sphereSource(1_000_000)
 	b.SetBytes(src.Size)
@@ -44,8 +44,8 @@ func sphereSource(triangles int) source.Source {
 	return source.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: "sphere.stl"}
 }
 
-// sumSTL is the plain loop: it reads the records of a binary file in blocks of 1 MiB and adds up
-// all their numbers.
+// sumSTL is the plain loop: it reads the records of a binary file in blocks of 1 MiB and returns
+// the sum of their numbers.
 func sumSTL(src source.Source) (sum float32) {
 	block := make([]byte, 1<<20/facetSize*facetSize)
 	for at := int64(headerSize); ; {

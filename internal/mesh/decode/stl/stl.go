@@ -17,7 +17,7 @@ import (
 // for each triangle: a normal and three corners as 12 floats, and a 16-bit attribute word.
 const (
 	headerSize = 84
-	prefixSize = 1024 // enough bytes to tell a text file from a binary one
+	prefixSize = 1024 // enough bytes to distinguish a text file from a binary one
 	facetSize  = 50
 	blockSize  = 1 << 20 / facetSize * facetSize // a whole number of records
 )

@@ -17,7 +17,7 @@ type facet struct {
 	word    uint16
 }
 
-// binarySTLOf writes a binary STL file whose header says n triangles.
+// binarySTLOf returns a binary STL file whose header declares n triangles.
 func binarySTLOf(header string, n uint32, facets ...facet) []byte {
 	b := make([]byte, 80)
 	copy(b, header)
@@ -32,7 +32,7 @@ func binarySTLOf(header string, n uint32, facets ...facet) []byte {
 	return b
 }
 
-// numbered returns n triangles that differ.
+// numbered returns n different triangles.
 func numbered(n int) []facet {
 	f := make([]facet, n)
 	for i := range f {
@@ -132,7 +132,7 @@ func TestSTLColors(t *testing.T) {
 			t.Errorf("%s: got %x, want %x", c.name, got, c.want)
 		}
 	}
-	// Colours stay with their triangles where one is left out.
+	// Colours stay with their triangles if a triangle is dropped.
 	f := facets(0x8000|31<<10, 0x8000, 0x8000|31)
 	f[1].corners[3] = float32(math.NaN())
 	m, err := decodetest.DecodeFile(t, mesh.STL, Decode, binarySTLOf("", 3, f...), mesh.DefaultLimits)
@@ -202,7 +202,7 @@ func TestSTLText(t *testing.T) {
 	decodetest.CheckError(t, err, mesh.TooLarge, "more than 1 triangles")
 }
 
-// TestSTLFar checks that a text file far from zero loses nothing.
+// TestSTLFar checks that a text file far from zero loses no precision.
 func TestSTLFar(t *testing.T) {
 	text := "solid\n" + strings.NewReplacer("0 0 0", "4500000.125 1e9 0", "1 0 0", "4500000.25 1000000000.5 0", "0 1e0 .5", "4500000.125 1e9 0.0625").
 		Replace(strings.TrimPrefix(facetText, "facet normal 0 0 1\n")) + "endsolid\n"
