@@ -54,9 +54,9 @@ type Token struct {
 	Refresh   string     // the refresh token; empty if there is none
 }
 
-// ParseScopes parses scopes separated by spaces. An empty text means read and write, which clients
-// of the old API rely on. OAuth tokens cannot have the scopes of moderators and administrators;
-// users create such tokens themselves.
+// ParseScopes parses scopes separated by spaces. An empty text means read and write, which legacy
+// clients rely on. OAuth tokens cannot have the scopes of moderators and administrators; users
+// create such tokens themselves.
 func ParseScopes(text string) (auth.Scopes, error) {
 	if strings.TrimSpace(text) == "" {
 		return auth.Scopes{auth.Read, auth.Write}, nil

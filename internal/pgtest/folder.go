@@ -58,7 +58,8 @@ func newFolder(dir string, who *syscall.Credential) (string, *os.File, error) {
 	return folder, lock, nil
 }
 
-// removeFolder removes the folder. What it cannot remove is left to the sweep of a later start.
+// removeFolder removes the folder. If it cannot remove everything, the sweep of a later start
+// removes the rest.
 func removeFolder(folder string, lock *os.File) {
 	_ = os.RemoveAll(folder)
 	_ = lock.Close()

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// binaries returns the folder of initdb and postgres. It installs them first where that needs no
-// password: with apt-get, as root or through sudo.
+// binaries returns the folder of initdb and postgres. If they are missing, it installs them with
+// apt-get, as root or with sudo that needs no password.
 func binaries(ctx context.Context) (string, error) {
 	if bin := installed(ctx); bin != "" {
 		return bin, nil

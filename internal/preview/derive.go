@@ -20,27 +20,28 @@ import (
 )
 
 const (
-	// width and height of the rendering from which all sizes are scaled.
+	// width and height are the dimensions of the rendering from which all other sizes are scaled.
 	width, height = 1200, 900
-	// maxThreejs is the largest number of triangles that the three.js JSON has.
+	// maxThreejs is the maximum number of triangles of the three.js JSON.
 	maxThreejs = 200_000
-	// baseMemory is what a preview takes of the smallest mesh: the program, the image and the samples.
+	// baseMemory is the memory that a preview of the smallest mesh takes: the program, the image and
+	// the samples.
 	baseMemory = 150 << 20
 )
 
-// Source is the bytes of a content.
+// Source is the content of a file.
 type Source struct {
 	io.ReaderAt
 	Size int64
 }
 
-// Put keeps a part as write writes it.
+// Put stores a part. It calls write to produce the content of the part.
 type Put func(part Part, write func(io.Writer) error) error
 
-// bytesPerTriangle is how much memory the work on a mesh takes at its peak for each triangle.
+// bytesPerTriangle is the peak memory that processing a mesh takes for each triangle.
 const bytesPerTriangle = 130
 
-// LimitsFor returns limits under which a preview takes no more than about so much memory.
+// LimitsFor returns limits with which a preview takes about the given amount of memory at most.
 func LimitsFor(memory int64) mesh.Limits {
 	limits := mesh.DefaultLimits
 	limits.Triangles = min(limits.Triangles, max(1, memory-baseMemory)/bytesPerTriangle)
@@ -78,7 +79,7 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 	return deriveMesh(ctx, src, subject, limits, put, progress)
 }
 
-// ofPicture makes an error of a picture one of its file.
+// ofPicture converts an error of an image to a *mesh.Error. It returns other errors unchanged.
 func ofPicture(err error) error {
 	var bad *thumbnail.Error
 	if errors.As(err, &bad) {
@@ -87,7 +88,7 @@ func ofPicture(err error) error {
 	return err
 }
 
-// keepPicture keeps a picture that a file is, or carries.
+// keepPicture stores the image of a file: the file itself, or the one that is embedded in it.
 func keepPicture(img image.Image, put Put) (Result, error) {
 	whole, written := thumbnail.Normalize(img)
 	size := whole.Bounds()
@@ -124,7 +125,8 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	return r, nil
 }
 
-// keepModel keeps a mesh as GLB and, with no more triangles than browsers like, as three.js JSON.
+// keepModel stores a mesh as GLB and as three.js JSON. The latter is decimated to at most
+// maxThreejs triangles, which browsers can display smoothly.
 func keepModel(ctx context.Context, m *mesh.Mesh, about *Mesh, put Put, at func(stage string) func(float64)) error {
 	shaded := m.Shaded(mesh.CreaseAngle)
 	if err := ctx.Err(); err != nil {

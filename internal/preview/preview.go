@@ -1,6 +1,6 @@
-// Package preview derives from the bytes of a file what people look at before they download it: a
-// picture, three.js JSON, GLB, and facts of the mesh. What is derived is a function of the bytes,
-// of what they are taken for, and of the version of this pipeline, to the byte.
+// Package preview derives the preview of a file: an image, three.js JSON, GLB, and measurements of
+// the mesh. The result is deterministic: the same bytes with the same subject and the same Version
+// of this pipeline always yield the same output.
 package preview
 
 import (
@@ -15,17 +15,18 @@ import (
 // the same input.
 const Version = 3
 
-// Subject is what a file is taken for: a format of meshes, Image or GCode. Nothing is derived of a
-// file of no subject.
+// Subject is the kind of content that a file is treated as: a mesh format, Image or GCode. A file
+// with an empty subject has no preview.
 type Subject string
 
-// The subjects that are no formats of meshes.
+// The subjects other than mesh formats.
 const (
 	Image Subject = "image"
 	GCode Subject = "gcode"
 )
 
-// SubjectOf returns what a file is taken for. contentType is what its bytes show.
+// SubjectOf returns the subject of a file, by its name and its sniffed content type, or "" if the
+// file has no preview.
 func SubjectOf(name, contentType string) Subject {
 	if strings.HasPrefix(contentType, "image/") && !strings.Contains(contentType, "svg") {
 		return Image
@@ -37,14 +38,14 @@ func SubjectOf(name, contentType string) Subject {
 	return Subject(mesh.FormatOf(name))
 }
 
-// Part is one of the things that are derived and kept as objects.
+// Part is one of the objects that a preview consists of.
 type Part struct {
 	Name        string
 	ContentType string
-	Gzip        bool // the object is compressed
+	Gzip        bool // the object is compressed with gzip
 }
 
-// Object names the object of the part.
+// Object returns the name of the object.
 func (p Part) Object() string {
 	if p.Gzip {
 		return p.Name + ".gz"
@@ -52,14 +53,14 @@ func (p Part) Object() string {
 	return p.Name
 }
 
-// The parts, beside the picture.
+// The parts other than the image.
 var (
 	Threejs = Part{Name: "model.json", ContentType: "application/json", Gzip: true}
 	GLB     = Part{Name: "model.glb", ContentType: "model/gltf-binary"}
 )
 
-// Picture returns the part for the picture of the given size, encoded as png or jpg. The size
-// thumbnail.Full is the original from which the other sizes are scaled.
+// Picture returns the part for the image in a size, encoded as png or jpg. The size thumbnail.Full
+// is the original from which the other sizes are scaled.
 func Picture(size, written string) Part {
 	if written == "jpg" {
 		return Part{Name: size + ".jpg", ContentType: "image/jpeg"}
@@ -73,31 +74,31 @@ func (s Subject) PartName(version int32, part string) string {
 	return fmt.Sprintf("%s.%d.%s", s, version, part)
 }
 
-// Result says what was derived.
+// Result describes a finished preview.
 type Result struct {
-	Picture       string // how the picture is written, png or jpg; empty: there is none
-	Width, Height int32  // of the picture
+	Picture       string // the encoding of the image, png or jpg; empty: there is no image
+	Width, Height int32  // of the image
 	Threejs, GLB  bool
-	Mesh          *Mesh // nil where the subject is no mesh
+	Mesh          *Mesh // nil if the subject is not a mesh format
 }
 
-// Mesh is what is known of a mesh.
+// Mesh holds the measurements of a mesh. See measure.Facts.
 type Mesh struct {
 	Format     mesh.Format `json:"format"`
-	Up         string      `json:"up"` // the axis that points up, X, Y or Z
+	Up         string      `json:"up"` // the up axis: X, Y or Z
 	Triangles  int64       `json:"triangles"`
-	Vertices   int64       `json:"vertices"` // different places
+	Vertices   int64       `json:"vertices"` // distinct positions
 	Components int64       `json:"components"`
-	Min        [3]float64  `json:"min"` // of the box, in the coordinates of the file
+	Min        [3]float64  `json:"min"` // of the bounding box, in the coordinates of the file
 	Max        [3]float64  `json:"max"`
-	Size       [3]float64  `json:"size"`   // of the box, mm
-	Volume     *float64    `json:"volume"` // mm³; nil where the mesh encloses none
-	Area       float64     `json:"area"`   // mm²
+	Size       [3]float64  `json:"size"`   // of the bounding box, in mm
+	Volume     *float64    `json:"volume"` // in mm³; nil if it is undefined
+	Area       float64     `json:"area"`   // in mm²
 	Watertight bool        `json:"watertight"`
 	Manifold   bool        `json:"manifold"`
-	Decimated  bool        `json:"decimated"` // the three.js JSON has fewer triangles
-	// Fingerprint is the same for the same shape, wherever it stands, however it is turned and
-	// scaled, and in whatever format.
+	Decimated  bool        `json:"decimated"` // the three.js JSON has fewer triangles than the file
+	// Fingerprint is the same for the same shape, regardless of its position, rotation, scale and file
+	// format.
 	Fingerprint string    `json:"fingerprint"`
 	Keys        []string  `json:"keys"`       // meshes of the same shape share at least one key
 	Descriptor  []float64 `json:"descriptor"` // used to compare shapes, see SameShape

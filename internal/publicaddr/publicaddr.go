@@ -1,5 +1,5 @@
-// Package publicaddr recognizes addresses of the public internet, for programs that follow URLs of
-// others and must not reach their own network.
+// Package publicaddr recognizes public IP addresses. Programs that request URLs of untrusted users
+// need it, so that they do not access the private network.
 package publicaddr
 
 import (
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// special are networks that are not global and that [netip.Addr] does not recognize: see the IANA
-// special-purpose address registries.
+// special lists networks that are not public and that the methods of [netip.Addr] do not recognize:
+// see the IANA special-purpose address registries.
 var special = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
@@ -17,7 +17,7 @@ var special = []netip.Prefix{
 	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
 }
 
-// Is reports whether an address is one of the public internet.
+// Is reports whether an address belongs to the public internet.
 func Is(a netip.Addr) bool {
 	a = a.Unmap().WithZone("")
 	if !a.IsGlobalUnicast() || a.IsPrivate() {
@@ -31,8 +31,9 @@ func Is(a netip.Addr) bool {
 	return true
 }
 
-// Control returns a function for [net.Dialer] that refuses connections to addresses that allowed
-// rejects. It checks the address that is dialed, so a name cannot change its address in between.
+// Control returns a function for [net.Dialer] that refuses connections to addresses for which
+// allowed returns false. It checks the resolved address of each connection, which prevents DNS
+// rebinding.
 func Control(allowed func(netip.Addr) bool) func(network, address string, c syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -46,7 +47,7 @@ func Control(allowed func(netip.Addr) bool) func(network, address string, c sysc
 	}
 }
 
-// ErrPrivate matches the error of a connection that was refused.
+// ErrPrivate matches the error of a refused connection.
 var ErrPrivate = privateError{}
 
 type privateError struct{}

@@ -11,22 +11,23 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// Link describes a link that a person got by mail or from an administrator.
+// Link is a link that a user received by mail or from an administrator.
 type Link struct {
 	Purpose  string
-	Email    string // of the account that it creates or confirms; may be empty
-	Username string // of an account that exists
+	Email    string // e-mail address of the account that the link creates or confirms; may be empty
+	Username string // user name, if the account exists already
 }
 
-// Registration is what a person enters to create an account.
+// Registration is the input for creating an account.
 type Registration struct {
-	Secret   string // of a link; empty: none
+	Secret   string // secret of the link; empty: none
 	Username string
 	Email    string
 	Password string
 }
 
-// Where links lead, below the base. Their secret is in the query, which is not logged.
+// Paths of pages that links lead to, below the base URL. The secret of a link is in its query,
+// which is not logged.
 const (
 	signUpPath     = "/signup"
 	InvitationPath = urls.InvitationPath
@@ -37,8 +38,9 @@ const (
 	emailPath      = "/login/email"
 )
 
-// requests limits what visitors without an account may ask for, in a ratelimit.Window: accounts and
-// mails by network, and mails by what they typed.
+// requests limits the requests of visitors without an account in each ratelimit.Window: network
+// limits new accounts and mails for each network, and name limits mails for each name or address
+// that was entered.
 type requests struct{ network, name *ratelimit.Limiter }
 
 const (
@@ -50,7 +52,8 @@ func newRequests() requests {
 	return requests{ratelimit.New(requestsPerNetwork), ratelimit.New(mailsPerName)}
 }
 
-// allowed counts a request of a network. It answers one too many.
+// allowed counts a request of a network. If the limit is exceeded, it writes the response and
+// returns false.
 func (s *site) allowed(w http.ResponseWriter, r *http.Request) bool {
 	wait, ok := s.requests.network.Allow(clientip.Network(r), time.Now())
 	if !ok {
@@ -59,8 +62,8 @@ func (s *site) allowed(w http.ResponseWriter, r *http.Request) bool {
 	return ok
 }
 
-// accountForm reads a form of the page for the password and the e-mail address. It answers if
-// nobody is signed in, or if the form is not one that this session was shown, and ok is false.
+// accountForm parses a submitted form of the account page. If the visitor is not signed in, or the
+// form was not issued to this session, it writes the response and ok is false.
 func (s *site) accountForm(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok bool) {
 	if err := r.ParseForm(); err != nil {
 		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
@@ -74,7 +77,8 @@ func (s *site) accountForm(w http.ResponseWriter, r *http.Request) (who auth.Sig
 	return who, secret, ok
 }
 
-// accountFormPurpose is what the signature in the forms of the page is for.
+// accountFormPurpose is the purpose of the signatures (CSRF tokens) in the forms of the account
+// page.
 const accountFormPurpose = "account form"
 
 func (s *site) showAccount(w http.ResponseWriter, r *http.Request) {
@@ -83,8 +87,8 @@ func (s *site) showAccount(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// account shows the page for the password and the e-mail address, with a message if something went
-// wrong, or a notice if something was done.
+// account shows the account page for the password and the e-mail address, with an error message or
+// a notice about a finished action, if not empty.
 func (s *site) account(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int, message, notice string) {
 	email, confirmed, err := s.Store.Email(r.Context(), who.Caller)
 	if err != nil {
@@ -96,8 +100,8 @@ func (s *site) account(w http.ResponseWriter, r *http.Request, who auth.SignedIn
 	}, "")
 }
 
-// changePassword takes the present password too, so that a browser that was left open does not give
-// the account away. Wrong ones count as attempts to sign in.
+// changePassword changes the password. It requires the current password, so that nobody can take
+// over an account through a browser that was left open. Wrong passwords count as sign-in attempts.
 func (s *site) changePassword(w http.ResponseWriter, r *http.Request) {
 	who, secret, ok := s.accountForm(w, r)
 	if !ok {

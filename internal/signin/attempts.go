@@ -7,27 +7,28 @@ import (
 	"github.com/meshyard/meshyard/internal/ratelimit"
 )
 
-// attempts limits how often passwords are tried. It counts alike whether or not there is such an
-// account.
+// attempts limits how often passwords can be tried. Attempts on accounts that do not exist are
+// counted in the same way.
 //
-// A network that tries too often is refused, for one account or for many. An account that is tried
-// too often from many networks is not locked, because then anyone could lock anyone out: further
-// attempts on it are slowed down instead. A browser in which the user signed in before has a limit
-// of its own, so that others' guesses neither slow it down nor lock it out.
+// A network with too many attempts is refused, whether they were on one account or on many. An
+// account with too many attempts from many networks is not locked, because then anyone could lock
+// out its user. Instead, further attempts on it are slowed down. A browser in which the user has
+// signed in before has a separate limit, so attempts of others neither slow it down nor lock it
+// out.
 type attempts struct {
 	pair, account, network, device *ratelimit.Limiter
 	slowdown                       time.Duration
 }
 
-// In a ratelimit.Window.
+// The maximum numbers of attempts in a ratelimit.Window.
 const (
-	perPair    = 10 // for one account from one network
-	perAccount = 50 // for one account from anywhere, before attempts are slowed down
+	perPair    = 10 // on one account from one network
+	perAccount = 50 // on one account from anywhere; further attempts are slowed down
 	perNetwork = 100
-	perDevice  = 10 // for one account in one browser that is known as its user's
+	perDevice  = 10 // on one account in a browser in which its user has signed in before
 )
 
-// accountSlowdown is how long each attempt on an account takes that is tried too often.
+// accountSlowdown is the delay of each attempt on an account with too many attempts.
 const accountSlowdown = 2 * time.Second
 
 func newAttempts() attempts {

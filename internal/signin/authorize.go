@@ -9,27 +9,28 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// question is what an application asks a user for, checked: RFC 6749 sections 4.1.1 and 4.2.1.
+// question is a validated OAuth authorization request (RFC 6749, sections 4.1.1 and 4.2.1).
 type question struct {
 	Application *oauth.Application
-	// as it was asked, to be asked again after signing in and sent along with the decision
+	// the parameters as sent, to repeat the request after signing in and to include them in the form
 	Given     url.Values
-	Redirect  string // where the answer goes
-	OutOfBand bool   // the answer is shown on a page, for the user to copy
-	Implicit  bool   // the answer is a token, and not a code
+	Redirect  string // the redirect URI for the response
+	OutOfBand bool   // the response is shown on a page, and the user copies it
+	Implicit  bool   // the response contains a token instead of a code (implicit grant)
 	Scopes    auth.Scopes
 	State     string
 	Challenge string
 }
 
-// asked are the parameters of a question.
+// asked lists the parameters of an authorization request.
 var asked = []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method"}
 
-// Place is where the answer goes, as the page names it.
+// Place returns the origin or the scheme of the redirect URI, to be shown on the page.
 func (q *question) Place() string { return oauth.Origin(q.Redirect) }
 
-// formsTo is what the content security policy must allow, since browsers hold the redirect that
-// follows a form against it. It cannot name IPv6 addresses.
+// formsTo returns the source that the directive form-action of the content security policy must
+// allow, because browsers also apply it to the redirect after a form. A policy cannot contain IPv6
+// addresses; for those it allows all http: URLs.
 func (q *question) formsTo() string {
 	if q.OutOfBand {
 		return ""
@@ -40,7 +41,7 @@ func (q *question) formsTo() string {
 	return " http:"
 }
 
-// Fields are what the form of the decision carries along.
+// Fields returns the hidden fields of the consent form: the parameters of the request.
 func (q *question) Fields() [][2]string {
 	var fields [][2]string
 	for _, name := range asked {
@@ -51,8 +52,9 @@ func (q *question) Fields() [][2]string {
 	return fields
 }
 
-// read reads a question. Where it is not known whom to answer, the user sees the error; any other
-// fault is answered to the application (section 4.1.2.1). ok is false where it was answered.
+// read parses and validates an authorization request. If the application or its redirect URI is not
+// valid, it shows the error to the user; it reports other errors to the application (section
+// 4.1.2.1). In both cases ok is false.
 func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q *question, ok bool) {
 	q = &question{Given: url.Values{}}
 	twice := ""
@@ -94,8 +96,9 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 	return q, true
 }
 
-// check reads what is left of a question and gives an error of section 4.1.2.1 and why, "" where
-// all is well.
+// check validates the rest of an authorization request. It returns an error code of section 4.1.2.1
+// with a description, or "" if the request is valid. twice is the name of a repeated parameter, or
+// "".
 func (q *question) check(given url.Values, twice string) (code, description string) {
 	scopes, err := oauth.ParseScopes(given.Get("scope"))
 	method, challenge := given.Get("code_challenge_method"), given.Get("code_challenge")
@@ -108,7 +111,7 @@ func (q *question) check(given url.Values, twice string) (code, description stri
 		return "unsupported_response_type", "only a code can be shown on a page: want response_type=code"
 	case q.Implicit && !q.Application.Implicit:
 		return "unauthorized_client", "this application may not have tokens in an address: want response_type=code"
-	// old programs leave it out
+	// legacy applications omit response_type
 	case given.Get("response_type") != "code" && given.Get("response_type") != "" && !q.Implicit:
 		return "unsupported_response_type", "want response_type=code"
 	case err != nil:
@@ -128,9 +131,9 @@ func (q *question) check(given url.Values, twice string) (code, description stri
 
 const maxState = 2_000
 
-// answer sends the browser back to the application: with the state as it came, and the issuer, so
-// that it cannot be mistaken for another (RFC 9207). A program that has tokens in an address knows
-// nothing of that.
+// answer redirects the browser to the application with the given response parameters and the state
+// of the request. It adds the issuer, which prevents mix-up attacks (RFC 9207), except for the
+// implicit grant, whose legacy applications do not know it.
 func (s *site) answer(w http.ResponseWriter, r *http.Request, q *question, parameters ...[2]string) {
 	if q.OutOfBand {
 		s.showAnswer(w, q, parameters)
@@ -140,11 +143,11 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, q *question, param
 	if !q.Implicit {
 		parameters = append(parameters, [2]string{"iss", s.BaseURL})
 	}
-	// 303, so that no browser sends the form on: RFC 9700 section 4.12.
+	// 303, so that the browser does not repeat the form at the redirect URI: RFC 9700 section 4.12.
 	http.Redirect(w, r, oauth.Answer(q.Redirect, q.Implicit, parameters...), http.StatusSeeOther)
 }
 
-// showAnswer shows the answer on a page, for a program that cannot be redirected to.
+// showAnswer shows the response on a page, for a program that has no redirect URI.
 func (s *site) showAnswer(w http.ResponseWriter, q *question, parameters [][2]string) {
 	given := make(map[string]string, len(parameters))
 	for _, p := range parameters {
@@ -160,7 +163,7 @@ func (s *site) showAnswer(w http.ResponseWriter, q *question, parameters [][2]st
 	}
 }
 
-// authorize shows a user what an application asks for.
+// authorize shows the consent page: what an application requests, for the user to allow or deny.
 func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 	q, ok := s.read(w, r, r.URL.Query())
 	if !ok {
@@ -177,13 +180,13 @@ func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// decisionToken binds a decision to the session that it is made in and to the very question that
-// was shown.
+// decisionToken returns a CSRF token for the consent form. It is only valid for this session and
+// for exactly the request that was shown.
 func (s *site) decisionToken(secret string, q *question) string {
 	return s.Key.Sign("oauth decision", secret, q.Given.Encode())
 }
 
-// decide takes the user's decision.
+// decide handles the submitted consent form.
 func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")

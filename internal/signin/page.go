@@ -15,7 +15,7 @@ import (
 //go:embed pages/*.html
 var pageFiles embed.FS
 
-// Each page fills the place that the layout leaves for it.
+// templates are the pages by name, each with the layout.
 var templates = map[string]*template.Template{
 	"sign-in": parsePage("sign-in"),
 	"consent": parsePage("consent"),
@@ -36,43 +36,43 @@ func parsePage(name string) *template.Template {
 	return template.Must(template.ParseFS(pageFiles, "pages/layout.html", "pages/"+name+".html"))
 }
 
-// A view is what the templates see.
+// A view is the data of the templates.
 type view struct {
-	Base     string // before each path of this server
+	Base     string // the path of the base URL, the prefix of each path of this server
 	Nonce    string
-	Site     string // its name
-	Message  string // what went wrong; empty: nothing
-	Notice   string // what was done; empty: nothing
-	Username string // who is signed in, or tries to
+	Site     string // name of the site
+	Message  string // error message; may be empty
+	Notice   string // message about a finished action; may be empty
+	Username string // the signed-in user, or the user name that was entered
 	SignedIn bool
-	Provider bool   // people may sign in through the operator's OpenID provider
-	Next     string // where to go on to
+	Provider bool   // users can sign in with the operator's OpenID provider
+	Next     string // the path to continue at after signing in
 
 	Question *question
-	// Token binds a form to the session, and a decision to the question. On the page that a link opens
-	// it is the secret of the link.
+	// Token is the CSRF token of the form. On a page that a link opens it is the secret of the link.
 	Token  string
-	Code   string // an authorization code to copy
+	Code   string // an authorization code for the user to copy
 	Tokens *tokenPage
 
 	SendsMail, Registration bool
-	Action                  string // the path that a form leads to
+	Action                  string // the path to which the form is submitted
 	Email                   string
 	Fixed                   bool // the e-mail address cannot be changed here
-	Confirmed               bool // the e-mail address is
+	Confirmed               bool // the e-mail address is confirmed
 }
 
-// Asset is the address of a file of the pages.
+// Asset returns the path of a file of package pages.
 func (v view) Asset(name string) (string, error) { return pages.AssetAddress(v.Base, name) }
 
-// show writes a page. forms is where its forms may lead to, beside this server.
+// show writes a page. forms contains the additional sources that its forms may lead to, for the
+// content security policy.
 func (s *site) show(w http.ResponseWriter, name string, status int, v view, forms string) {
 	v.Base, v.Nonce, v.Provider, v.SendsMail, v.Registration = s.base, rand.Text(), s.Provider != nil, s.SendsMail, s.Registration
 	if v.Site = s.SiteName; v.Site == "" {
 		v.Site = "Meshyard"
 	}
 	var page bytes.Buffer
-	// only a name misspelt in a template, which a test would find
+	// It fails only if a template contains a misspelt name, which a test would detect.
 	if err := templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
 		http.Error(w, "The page could not be written.", http.StatusInternalServerError)
 		return
@@ -81,15 +81,15 @@ func (s *site) show(w http.ResponseWriter, name string, status int, v view, form
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'nonce-"+v.Nonce+"'; img-src 'self'; base-uri 'none'; form-action 'self'"+forms+"; frame-ancestors 'none'")
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = page.WriteTo(w) // an error means that the browser has gone
+	_, _ = page.WriteTo(w) // an error means that the client has disconnected
 }
 
-// refuse shows why it does not go on.
+// refuse shows a page with an error message.
 func (s *site) refuse(w http.ResponseWriter, _ *http.Request, status int, message string) {
 	s.show(w, "refused", status, view{Message: message}, "")
 }
 
-// fail shows an error that came from below.
+// fail shows a page about an error of the store or of another package.
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, message := s.Explain(r.Context(), err)
 	if status == http.StatusServiceUnavailable {

@@ -37,7 +37,8 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		}
 		s.show(w, "sign-in", status, view{Username: shown, Next: next, Message: message}, "")
 	}
-	// One form of the name is counted and looked up: what is not a user name is never looked up.
+	// Attempts are counted, and accounts looked up, by the name in lower case. A text that is not a
+	// valid user name is counted as "" and matches no account.
 	account := ""
 	if auth.IsUsername(name) {
 		account = strings.ToLower(name)
@@ -64,19 +65,21 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// deviceLifetime is how long a browser in which a user signed in is known as theirs.
+// deviceLifetime is how long a browser is remembered after its user has signed in.
 const deviceLifetime = 365 * 24 * time.Hour
 
 const devicePurpose = "known device"
 
-// rememberDevice returns the browser a signed cookie that says that account signed in here by
-// password. It signs nobody in: it only lets the user try their password while others guess it.
+// rememberDevice sets a signed cookie that records that the account has signed in with this browser
+// by password. The cookie does not sign anyone in. It only gives the browser its own limit of
+// attempts; see attempts.
 func (s *site) rememberDevice(w http.ResponseWriter, account string) {
 	id := auth.NewSecret() + "." + strconv.FormatInt(time.Now().Add(deviceLifetime).Unix(), 10)
 	s.setCookie(w, deviceCookie, id+"."+s.Key.Sign(devicePurpose, account, id), deviceLifetime)
 }
 
-// device returns the id of the browser that sent r if account signed in there before, else "".
+// device returns the ID of the browser from its cookie if the account has signed in with it before,
+// and otherwise "".
 func (s *site) device(r *http.Request, account string) string {
 	value := s.cookie(r, deviceCookie)
 	dot := strings.LastIndexByte(value, '.')

@@ -14,8 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/oidc"
 )
 
-// flow is what the browser keeps while its user signs in elsewhere. It is signed, since a neighbour
-// of this host could set the cookie.
+// flow is the state of a sign-in with the OpenID provider, kept in a signed cookie. Without the
+// signature, another host of the same domain could set the cookie.
 type flow struct {
 	State, Nonce, Verifier, Next string
 	Until                        time.Time
@@ -24,7 +24,7 @@ type flow struct {
 const (
 	flowPurpose  = "oidc flow"
 	flowLifetime = 10 * time.Minute
-	maxNext      = 2_000 // browsers keep 4096 bytes of a cookie
+	maxNext      = 2_000 // browsers limit a cookie to 4096 bytes
 )
 
 func (s *site) askProvider(w http.ResponseWriter, r *http.Request) {
@@ -38,13 +38,14 @@ func (s *site) askProvider(w http.ResponseWriter, r *http.Request) {
 		s.providerFailed(w, r, err)
 		return
 	}
-	text, _ := json.Marshal(f) // of texts and a time
+	text, _ := json.Marshal(f) // cannot fail for strings and a time
 	kept := base64.RawURLEncoding.EncodeToString(text)
 	s.setCookie(w, flowCookie, kept+"."+s.Key.Sign(flowPurpose, kept), flowLifetime)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// flow reads what the browser kept.
+// flow returns the state of the sign-in from the cookie. ok is false if the cookie is missing,
+// invalid or expired.
 func (s *site) flow(r *http.Request) (f flow, ok bool) {
 	kept, signature, _ := strings.Cut(s.cookie(r, flowCookie), ".")
 	if !s.Key.Verify(signature, flowPurpose, kept) {
@@ -62,7 +63,8 @@ func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusForbidden, "This sign-in was not begun in this browser, or took too long. Begin again.")
 		return
 	}
-	// the user or the provider said no; what it says of that is not for our page
+	// The user or the provider refused the sign-in. The error message of the provider is not shown,
+	// because it is not trusted.
 	if q.Get("code") == "" {
 		s.refuse(w, r, http.StatusForbidden, "The OpenID provider did not sign you in.")
 		return

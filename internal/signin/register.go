@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// The purposes of links, as the Store names them.
+// The purposes of links. The Store uses the same names.
 const (
 	forInvitation   = "invitation"
 	forSignUp       = "sign_up"
@@ -18,17 +18,17 @@ const (
 	forReset        = "reset"
 )
 
-// maxEmail is the length of an e-mail address, and more than that of a username.
+// maxEmail is the maximum length of an e-mail address. User names are shorter.
 const maxEmail = 254
 
-// tooMany refuses one request or attempt too many.
+// tooMany responds to a request that exceeds a limit.
 func (s *site) tooMany(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
 	s.refuse(w, r, http.StatusTooManyRequests, "Too many attempts. Wait "+wait.String()+" and try again.")
 }
 
-// link returns the link with the secret that a request has, if it is for one of some purposes. If
-// it does not work, that is answered, and ok is false.
+// link returns the link whose secret is in the request. If it is not valid, or not for one of the
+// given purposes, link writes the response and ok is false.
 func (s *site) link(w http.ResponseWriter, r *http.Request, purposes ...string) (l Link, secret string, ok bool) {
 	secret = r.FormValue("token")
 	l, err := s.Store.Link(r.Context(), secret)
@@ -45,8 +45,9 @@ func (s *site) link(w http.ResponseWriter, r *http.Request, purposes ...string) 
 	return l, "", false
 }
 
-// showSignUp shows how to create an account where registration is open: by a link that is mailed,
-// or at once if the server sends no mail.
+// showSignUp shows the page for creating an account if registration is open. If the server sends
+// mail, the page asks for an e-mail address, to which a link is sent; otherwise it creates the
+// account directly.
 func (s *site) showSignUp(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !s.Registration:
@@ -98,7 +99,8 @@ func (s *site) acceptInvitation(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// register creates an account and signs its user in. v is the form that they filled in.
+// register creates an account and signs its user in. v is the view of the form, which is shown
+// again after an error.
 func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
 	v.Username = strings.TrimSpace(r.PostFormValue("username"))
 	registration := Registration{Secret: v.Token, Username: v.Username, Password: r.PostFormValue("password")}
@@ -130,8 +132,8 @@ func (s *site) showForgotten(w http.ResponseWriter, r *http.Request) {
 	s.show(w, "forgotten", http.StatusOK, view{}, "")
 }
 
-// forgotten asks for a link to reset a password. The answer and the time that it takes are the same
-// whether or not there is such an account: who gets a mail is found out by the job that writes it.
+// forgotten requests a link to reset a password. The response and its time are the same whether or
+// not the account exists: the account is looked up by the job that writes the mail.
 func (s *site) forgotten(w http.ResponseWriter, r *http.Request) {
 	if !s.SendsMail {
 		s.showForgotten(w, r)
@@ -190,8 +192,8 @@ func (s *site) showConfirmation(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// confirm confirms an e-mail address. It takes a form, because programs that check mails for
-// viruses open links.
+// confirm confirms an e-mail address. It requires a submitted form, because virus scanners open
+// links in mails.
 func (s *site) confirm(w http.ResponseWriter, r *http.Request) {
 	l, secret, ok := s.link(w, r, forConfirmation)
 	if !ok {

@@ -15,15 +15,15 @@ const (
 	deviceCookie  = "meshyard_device"
 )
 
-// SessionHeader is the header with which a page of this server asks for the session of the browser
-// to count. A page of another origin cannot send it: the browser asks first (CORS), and the server
-// allows no credentials.
+// SessionHeader is the request header with which a page of this server authenticates a request by
+// the browser session. It prevents cross-site request forgery: a page of another origin can only
+// send the header after a CORS preflight request, and the server allows no credentials.
 const SessionHeader = "Meshyard-Session"
 
-// Cookies reads and writes the cookies of a server at a base URL.
+// Cookies reads and sets the cookies of a server.
 type Cookies struct {
-	base   string // the path of the base URL, before each path of the server
-	secure bool   // browsers reach the server by https
+	base   string // the path of the base URL
+	secure bool   // the base URL is https
 }
 
 // CookiesAt returns the Cookies of a server at a base URL.
@@ -32,11 +32,11 @@ func CookiesAt(baseURL string) Cookies {
 	return Cookies{base: pages.BasePath(baseURL), secure: err == nil && u.Scheme == "https"}
 }
 
-// Session returns the secret of the session that a browser holds, or "".
+// Session returns the secret of the browser session, or "".
 func (c Cookies) Session(r *http.Request) string { return c.cookie(r, sessionCookie) }
 
-// cookieName makes browsers refuse a cookie of that name from other hosts, where they
-// can.
+// cookieName returns the name of a cookie with the prefix __Host-, if possible. Browsers reject
+// such a cookie if another host of the domain sets it.
 func (c Cookies) cookieName(name string) string {
 	if c.secure && c.base == "" {
 		return "__Host-" + name
@@ -44,8 +44,9 @@ func (c Cookies) cookieName(name string) string {
 	return name
 }
 
-// setCookie sets a cookie that no script reads and no other site sends along, except for
-// links that people follow. An age of 0 ends with the browser.
+// setCookie sets a cookie that scripts cannot read and that browsers do not send with cross-site
+// requests, except when the user follows a link. With age 0 it is a session cookie; a negative age
+// deletes it.
 func (c Cookies) setCookie(w http.ResponseWriter, name, value string, age time.Duration) {
 	http.SetCookie(w, &http.Cookie{
 		Name: c.cookieName(name), Value: value, Path: c.base + "/", MaxAge: int(age.Seconds()), Secure: c.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode,
@@ -60,8 +61,8 @@ func (c Cookies) cookie(r *http.Request, name string) string {
 	return cookie.Value
 }
 
-// session returns the user who is signed in; ok is false if there is none, or after an error, which
-// is answered.
+// session returns the signed-in user and the secret of the session. ok is false if no user is
+// signed in. After an error it writes the response and answered is true.
 func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok, answered bool) {
 	if secret = s.Session(r); secret == "" {
 		return who, "", false, false
@@ -74,8 +75,8 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedI
 	return who, secret, ok, false
 }
 
-// signIn starts a session of a user in this browser and ends the one that was there before. ok is
-// false if that failed and was answered.
+// signIn starts a session of a user in this browser and ends the previous one. If that fails, it
+// writes the response and ok is false.
 func (s *site) signIn(w http.ResponseWriter, r *http.Request, userID int64) (ok bool) {
 	secret, err := s.Store.SignIn(r.Context(), userID, r.UserAgent())
 	if err == nil {

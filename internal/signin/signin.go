@@ -1,7 +1,8 @@
-// Package signin is where people create accounts, sign in by password or through the operator's
-// OpenID provider, reset their passwords, and let applications in by OAuth 2: RFC 6749 with RFC
-// 7636, 8252, 8414, 9207 and 9700, and the implicit form for old programs. Its pages run no script
-// and are shown in no frame.
+// Package signin serves the pages on which users create accounts, sign in with a password or with
+// the operator's OpenID provider, reset their passwords, manage access tokens, and authorize
+// applications. It implements the OAuth 2.0 authorization server: RFC 6749 with RFC 7636, 8252,
+// 8414, 9207 and 9700, and the implicit grant for legacy applications. Its pages run no scripts and
+// cannot be shown in a frame.
 package signin
 
 import (
@@ -16,8 +17,8 @@ import (
 	"github.com/meshyard/meshyard/internal/signing"
 )
 
-// Store is what is kept of users, sessions, applications and tokens. models keeps it, which imports
-// from here would have to look up to.
+// Store stores users, sessions, applications and tokens. It is an interface because package models
+// implements it, and this package cannot import models.
 type Store interface {
 	CheckPassword(ctx context.Context, username, password string) (userID int64, err error)
 	Identify(ctx context.Context, id auth.Identity) (userID int64, err error)
@@ -47,23 +48,23 @@ type Store interface {
 	Email(ctx context.Context, caller auth.Caller) (email string, confirmed bool, err error)
 }
 
-// Options says what it stands on.
+// Options are the dependencies of Handler.
 type Options struct {
-	BaseURL  string // the address that browsers see, with no slash at the end
+	BaseURL  string // the URL of the server as browsers see it, without a trailing slash
 	Key      signing.Key
 	Store    Store
-	Provider *oidc.Provider // nil: there is none
+	Provider *oidc.Provider // nil: none
 	SiteName string         // in titles and at the top of pages
-	// SendsMail reports whether the server sends mail, and Registration whether visitors may create an
-	// account.
+	// SendsMail reports whether the server sends mail, and Registration whether visitors can create an
+	// account without an invitation.
 	SendsMail, Registration bool
-	// Explain returns the status and the text for an error; what has no text of its own is logged
-	// there.
+	// Explain returns the status and the message for an error. It logs errors that have no public
+	// message.
 	Explain func(ctx context.Context, err error) (status int, message string)
-	// IsPage reports whether a path, perhaps with a query and a fragment, is that of a page to go on
-	// to after signing in.
+	// IsPage reports whether a path, perhaps with a query and a fragment, is that of a page to which a
+	// browser can be redirected after signing in.
 	IsPage func(path string) bool
-	// Missing answers that there is nothing at a path.
+	// Missing writes the response for a path that does not exist.
 	Missing func(w http.ResponseWriter)
 }
 
@@ -75,23 +76,23 @@ type site struct {
 	requests requests
 }
 
-// Where things are, below the base.
+// Paths below the base URL.
 const (
 	loginPath     = "/login"
-	signInPath    = "/signin" // where pages lead; the same page as loginPath
+	signInPath    = "/signin" // the path that links use; the same page as loginPath
 	callbackPath  = "/login/oidc/callback"
 	tokensPath    = "/login/tokens"
 	authorizePath = "/login/oauth/authorize"
 	tokenPath     = "/login/oauth/access_token"
 )
 
-// CallbackURL is where the OpenID provider answers, to be registered there.
+// CallbackURL returns the redirect URI of the OpenID provider, which must be registered there.
 func CallbackURL(base string) string { return base + callbackPath }
 
-// Patterns are the paths to mount the Handler at.
+// Patterns are the patterns at which Handler must be mounted.
 var Patterns = []string{"/login", "/login/", "/signin", "/signup", "/logout", "/.well-known/oauth-authorization-server"}
 
-// IsPage reports whether a path is that of a page for people. Programs call the other ones.
+// IsPage reports whether a path is that of a page for browsers. The other paths are for programs.
 func IsPage(path string) bool {
 	switch first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); first {
 	case "signin", "signup", "logout":
@@ -102,11 +103,12 @@ func IsPage(path string) bool {
 	return false
 }
 
-// Handler answers all of it.
+// Handler serves the paths in Patterns.
 func Handler(o Options) http.Handler {
 	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts(), requests: newRequests()}
 	if u, err := url.Parse(o.BaseURL); err == nil {
-		// A proxy in front may change the host. The settings are checked to make this an origin.
+		// A proxy may change the host of requests, so the origin of the base URL is trusted explicitly.
+		// It is valid, because the settings have been checked.
 		_ = s.origin.AddTrustedOrigin(u.Scheme + "://" + u.Host)
 	}
 	s.origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +119,7 @@ func Handler(o Options) http.Handler {
 		mux.HandleFunc(pattern, h)
 		mux.HandleFunc(pattern+"/{$}", h)
 	}
-	// form is for what browsers send from our own pages, with their cookies.
+	// form protects a handler of a form against cross-site request forgery.
 	form := func(h http.HandlerFunc) http.HandlerFunc {
 		return s.origin.Handler(h).ServeHTTP
 	}
@@ -154,20 +156,21 @@ func Handler(o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
-		h.Set("Referrer-Policy", "no-referrer") // addresses here may hold codes
+		h.Set("Referrer-Policy", "no-referrer") // URLs here may contain codes
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("X-Frame-Options", "DENY") // for browsers that know no frame-ancestors
+		h.Set("X-Frame-Options", "DENY") // for browsers that do not support frame-ancestors
 		h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		mux.ServeHTTP(w, r)
 	})
 }
 
-// maxForm bounds what is sent here, in bytes.
+// maxForm is the maximum size of a request body, in bytes.
 const maxForm = 64 << 10
 
-// onward returns the URL to go on to after signing in: an application's question, or one of this
-// server's pages. Any other text, which a link could contain, leads to the page for signing in.
+// onward returns the URL to continue at after signing in: an authorization request of an
+// application, or a page of this server. For any other value of next, which a malicious link could
+// contain, it returns the sign-in page. This prevents open redirects.
 func (s *site) onward(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
@@ -185,7 +188,8 @@ func (s *site) onward(next string) string {
 	return s.BaseURL + loginPath
 }
 
-// signInFirst sends a browser to sign in, and then to a path of this server.
+// signInFirst redirects the browser to the sign-in page, and after signing in to a path of this
+// server.
 func (s *site) signInFirst(w http.ResponseWriter, r *http.Request, path string) {
 	next := url.Values{"next": {path}}
 	http.Redirect(w, r, s.BaseURL+loginPath+"?"+next.Encode(), http.StatusSeeOther)

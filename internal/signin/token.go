@@ -14,9 +14,10 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// giveToken exchanges a code, a refresh token or an application's own secret for an access token:
-// RFC 6749 sections 4.1.3, 6 and 4.4.2. Parameters come in the query, urlencoded or multipart, as
-// old programs send them; the answer is text unless JSON is asked for.
+// giveToken is the token endpoint. It exchanges an authorization code, a refresh token or the
+// credentials of an application for an access token (RFC 6749, sections 4.1.3, 6 and 4.4.2). Legacy
+// applications send the parameters in the query, urlencoded or multipart, and expect a form-encoded
+// response, so the response is JSON only if the request accepts JSON.
 func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	given, ok := parameters(w, r)
 	if !ok {
@@ -51,7 +52,7 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	}
 	var token *oauth.Token
 	switch given.Get("grant_type") {
-	case "authorization_code", "": // old programs do not say
+	case "authorization_code", "": // legacy applications omit grant_type
 		token, err = s.Store.Redeem(r.Context(), a, given.Get("code"), given.Get("redirect_uri"), given.Get("code_verifier"))
 	case "refresh_token":
 		token, err = s.Store.Refresh(r.Context(), a, given.Get("refresh_token"))
@@ -75,7 +76,7 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	}
 	if !wantsJSON(r) {
 		w.Header().Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
-		// nothing in it needs an escape
+		// no value contains characters that need escaping
 		text := "access_token=" + token.Text + "&token_type=Bearer"
 		if token.Refresh != "" {
 			text += "&expires_in=" + strconv.Itoa(expiresIn(token)) + "&refresh_token=" + token.Refresh
@@ -93,7 +94,7 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// expiresIn returns the rest of the lifetime of a token in seconds.
+// expiresIn returns the remaining lifetime of a token in seconds.
 func expiresIn(token *oauth.Token) int { return int(time.Until(*token.ExpiresAt).Seconds()) }
 
 // tellToken returns the user and the application of a token.
@@ -115,9 +116,10 @@ func (s *site) tellToken(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// parameters reads what was sent in the query and in the body: urlencoded, multipart or JSON.
+// parameters returns the parameters in the query and in the body, which is urlencoded, multipart or
+// JSON. If they are not valid, it writes the response and ok is false.
 func parameters(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
-	err := r.ParseForm() // reads the body if it is urlencoded
+	err := r.ParseForm() // also parses a urlencoded body
 	switch mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case err != nil:
 	case mediaType == "multipart/form-data":
@@ -132,8 +134,8 @@ func parameters(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 	return r.Form, true
 }
 
-// addJSON adds the members of a JSON object to the parameters. Each is a string, a number, or null,
-// which is as if it were left out.
+// addJSON adds the members of a JSON object to the parameters. Each value is a string, a number or
+// null; null members are ignored.
 func addJSON(parameters url.Values, body io.Reader) error {
 	text, err := io.ReadAll(body)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
@@ -151,7 +153,7 @@ func addJSON(parameters url.Values, body io.Reader) error {
 	return nil
 }
 
-// scalar is a JSON string, or a number as it is written.
+// scalar is a JSON string, or the literal of a JSON number.
 type scalar string
 
 // UnmarshalJSON reads a string or a number.
@@ -165,7 +167,8 @@ func (s *scalar) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// wantsJSON reports whether a program asks for JSON, and not for just anything.
+// wantsJSON reports whether the request accepts application/json explicitly, not only by a
+// wildcard.
 func wantsJSON(r *http.Request) bool {
 	for _, accept := range r.Header.Values("Accept") {
 		for one := range strings.SplitSeq(accept, ",") {
@@ -178,7 +181,8 @@ func wantsJSON(r *http.Request) bool {
 	return false
 }
 
-// failToken answers with an error that came from below, which is of that kind unless it is our own.
+// failToken responds with the given status and code, and the message of err. If err is an internal
+// error, it responds with 500 and server_error.
 func (s *site) failToken(w http.ResponseWriter, r *http.Request, err error, status int, code string) {
 	if is, message := s.Explain(r.Context(), err); is < http.StatusInternalServerError {
 		refuseToken(w, status, code, message)
@@ -187,8 +191,8 @@ func (s *site) failToken(w http.ResponseWriter, r *http.Request, err error, stat
 	refuseToken(w, http.StatusInternalServerError, "server_error", "something went wrong on the server; it has been logged")
 }
 
-// refuseToken answers with an error as RFC 6749 section 5.2 has it, which old programs find in
-// X-Error too.
+// refuseToken writes an error response (RFC 6749, section 5.2). Legacy applications read the code
+// from the header X-Error.
 func refuseToken(w http.ResponseWriter, status int, code, description string) {
 	w.Header().Set("X-Error", code)
 	writeJSON(w, status, map[string]string{"error": code, "error_description": description})
@@ -198,5 +202,5 @@ func writeJSON(w http.ResponseWriter, status int, answer any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Pragma", "no-cache") // RFC 6749 section 5.1
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) // a client that is gone reads no error
+	_ = json.NewEncoder(w).Encode(answer) // an error means that the client has disconnected
 }

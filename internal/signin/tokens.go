@@ -10,42 +10,42 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Token describes an access token that works. The token itself is not known any more.
+// Token describes a valid access token. The text of the token is not stored.
 type Token struct {
 	ID          int64
 	Name        string
-	Application string // that it was given to; empty: it is the user's own
+	Application string // the application that it was issued to; empty: the user created it
 	Scopes      auth.Scopes
 	CreatedAt   time.Time
-	ExpiresAt   *time.Time // nil: never
-	LastUsedAt  *time.Time // nil: never
+	ExpiresAt   *time.Time // nil: does not expire
+	LastUsedAt  *time.Time // nil: never used
 }
 
-// NewToken describes a token to make.
+// NewToken is the input for creating an access token.
 type NewToken struct {
 	Name      string
 	Scopes    []auth.Scope
-	ExpiresAt *time.Time // nil: never
+	ExpiresAt *time.Time // nil: does not expire
 }
 
-// tokenPage is what the page of access tokens shows besides a view.
+// tokenPage is the additional data of the page of access tokens.
 type tokenPage struct {
 	List   []Token
-	Secret string   // the token that was just made
-	Made   NewToken // what it is, or what was asked for in vain
+	Secret string   // the text of a new token; empty: none was created
+	Made   NewToken // the new token, or the content of the form
 	Days   int
-	Scopes auth.Scopes // that the user may give
+	Scopes auth.Scopes // the scopes that the user may choose from
 }
 
-// Gives reports whether the form has a scope checked.
+// Gives reports whether a scope is checked in the form.
 func (p *tokenPage) Gives(scope auth.Scope) bool { return slices.Contains(p.Made.Scopes, scope) }
 
-// Lifetimes are the days that a token can live; 0 is forever.
+// Lifetimes returns the offered lifetimes of a token in days; 0 means that it does not expire.
 func (p *tokenPage) Lifetimes() []int { return []int{7, 30, 90, 365, 0} }
 
 const defaultLifetime = 90 // days
 
-// tokenFormPurpose is what the signature in the forms of the page is for.
+// tokenFormPurpose is the purpose of the signatures (CSRF tokens) in the forms of the page.
 const tokenFormPurpose = "token form"
 
 func (s *site) showTokens(w http.ResponseWriter, r *http.Request) {
@@ -56,8 +56,9 @@ func (s *site) showTokens(w http.ResponseWriter, r *http.Request) {
 	s.listTokens(w, r, who, secret, http.StatusOK, "", tokenPage{Made: NewToken{Scopes: []auth.Scope{auth.Read, auth.Write}}, Days: defaultLifetime})
 }
 
-// signedIn returns the user of a page for users only, at a path. If nobody is signed in, it answers
-// with the way to the sign-in, and ok is false.
+// signedIn returns the signed-in user and the secret of the session, for a page that requires a
+// sign-in. If no user is signed in, it redirects to the sign-in page and from there back to path,
+// and ok is false.
 func (s *site) signedIn(w http.ResponseWriter, r *http.Request, path string) (who auth.SignedIn, secret string, ok bool) {
 	who, secret, ok, answered := s.session(w, r)
 	if !ok && !answered {
@@ -66,8 +67,8 @@ func (s *site) signedIn(w http.ResponseWriter, r *http.Request, path string) (wh
 	return who, secret, ok
 }
 
-// tokenForm reads a form of the page. It answers if nobody is signed in, or if the form is not one
-// that this session was shown, and ok is false.
+// tokenForm parses a submitted form of the page. If the visitor is not signed in, or the form was
+// not issued to this session, it writes the response and ok is false.
 func (s *site) tokenForm(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok bool) {
 	if err := r.ParseForm(); err != nil {
 		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
@@ -117,7 +118,7 @@ func (s *site) revokeToken(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	// 0, and any other id that is not a token of the user, is not found
+	// An invalid id becomes 0, which is not found, like any id that is not a token of the user.
 	id, _ := strconv.ParseInt(r.PostForm.Get("id"), 10, 64)
 	if err := s.Store.RevokeToken(r.Context(), who.Caller, id); err != nil {
 		s.fail(w, r, err)
@@ -126,7 +127,7 @@ func (s *site) revokeToken(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.BaseURL+tokensPath, http.StatusSeeOther)
 }
 
-// listTokens shows the page, with a message if something went wrong.
+// listTokens shows the page, with an error message if it is not empty.
 func (s *site) listTokens(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int, message string, page tokenPage) {
 	list, err := s.Store.Tokens(r.Context(), who.Caller)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 const (
 	jpegQuality = 85
 	// largePNG is the number of pixels above which a PNG is compressed fast. Such images are only
-	// stored to cut others from; small ones are encoded once and downloaded often.
+	// stored as sources for other sizes; small ones are encoded once and downloaded often.
 	largePNG = 400 * 400
 )
 

@@ -53,7 +53,7 @@ func encodeFastPNG(w io.Writer, img *image.NRGBA) error {
 	return writeChunk(w, "IEND", nil)
 }
 
-// chunkWriter writes all that it is given as chunks of image data.
+// chunkWriter writes its input as chunks of image data.
 type chunkWriter struct{ io.Writer }
 
 func (c chunkWriter) Write(b []byte) (int, error) {

@@ -2,13 +2,13 @@ package thumbnail
 
 // Size is one of the sizes in which an image is available.
 type Size struct {
-	Kind, Name    string // as in the old API
+	Kind, Name    string // as in the legacy API
 	Width, Height int    // in pixels
 	Crop          bool   // fill the size and crop the rest; otherwise fit into it
 }
 
-// Sizes are the fifteen sizes of the old API, in its order. The old API does not document their
-// dimensions; these fit the layouts of its clients.
+// Sizes are the fifteen sizes of the legacy API, in its order. The legacy API does not document
+// their dimensions; these fit the layouts of its clients.
 var Sizes = []Size{
 	{"thumb", "large", 250, 250, true},
 	{"thumb", "medium", 128, 128, true},

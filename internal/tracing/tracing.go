@@ -1,6 +1,6 @@
-// Package tracing adds spans to OpenTelemetry traces. A request that is traced has a span in its
-// context, and work below it adds spans of its own. Without one, nothing is allocated. Package otlp
-// starts traces and sends them.
+// Package tracing adds spans to OpenTelemetry traces. The context of a traced request contains a
+// span, and work for the request adds child spans to it. If the context contains no span, nothing
+// is allocated. Package otlp starts traces and sends them.
 package tracing
 
 import (
@@ -13,13 +13,13 @@ import (
 
 const scope = "github.com/meshyard/meshyard"
 
-// On reports whether the work of ctx is traced.
+// On reports whether the work of ctx is being traced.
 func On(ctx context.Context) bool { return trace.SpanFromContext(ctx).IsRecording() }
 
 // Off returns a context whose work is not traced.
 func Off(ctx context.Context) context.Context { return trace.ContextWithSpan(ctx, nil) }
 
-// Start starts a span below that of ctx, if its work is traced. The caller must end the span.
+// Start starts a child of the span in ctx, if its work is traced. The caller must end the span.
 func Start(ctx context.Context, name string) (context.Context, Span) {
 	parent := trace.SpanFromContext(ctx)
 	if !parent.IsRecording() {
@@ -45,7 +45,7 @@ func Root(ctx context.Context, provider trace.TracerProvider, name string) (cont
 	return ctx, Span{span}
 }
 
-// Span is a part of a trace. The zero Span is that of work that is not traced.
+// Span is a span of a trace. The methods of the zero Span do nothing.
 type Span struct{ span trace.Span }
 
 // TraceID returns the id of the trace in hex, or "" if the work is not traced.
@@ -63,7 +63,7 @@ func (s Span) Name(name string) {
 	}
 }
 
-// Text adds an attribute, unless it is empty. Attributes must not contain values of users, such as
+// Text adds an attribute, unless it is empty. Attributes must not contain user data, such as
 // parameters of statements.
 func (s Span) Text(key, value string) {
 	if s.span != nil && value != "" {
@@ -78,7 +78,8 @@ func (s Span) Number(key string, value int64) {
 	}
 }
 
-// Fail marks the span as failed, without the message of the error, which may contain values.
+// Fail marks the span as failed. It does not record the message of the error, which may contain
+// user data.
 func (s Span) Fail() {
 	if s.span != nil {
 		s.span.SetStatus(codes.Error, "")

@@ -78,7 +78,8 @@ func (a Builder) Picture(kind string) string {
 	return a.Base + "/renders/default/" + strings.ToLower(kind) + ".png"
 }
 
-// Invitation returns the URL at which the person with a secret creates an account.
+// Invitation returns the URL at which the recipient of an invitation creates an account. secret is
+// the secret of the invitation.
 func (a Builder) Invitation(secret string) string {
 	return a.Base + InvitationPath + "?" + url.Values{"token": {secret}}.Encode()
 }

@@ -148,8 +148,8 @@ func TestPoints(t *testing.T) {
 	checkProblems(t, tab)
 }
 
-// awaitRequest waits until the page has asked for its state with this path and been answered with
-// this status.
+// awaitRequest waits until the page has requested its state and received a response: want is the
+// path and the status.
 func (s *server) awaitRequest(t *testing.T, want string) {
 	t.Helper()
 	asked := func() []string {
@@ -236,7 +236,8 @@ func TestNoWebGL(t *testing.T) {
 	checkProblems(t, tab)
 }
 
-// TestTabNotices checks the checker: one that reports nothing would make every other test pass.
+// TestTabNotices checks that the tab detects problems. If it reported nothing, every other test
+// would pass.
 func TestTabNotices(t *testing.T) {
 	for doing, script := range map[string]string{
 		"inline script": `document.head.append(Object.assign(document.createElement('script'), {textContent: '1'}))`,

@@ -41,7 +41,7 @@ func fixture() *mesh.Mesh {
 	return m.Shaded(40)
 }
 
-// written are the files that the server has of the fixture.
+// written holds the files that the server derived from the fixture.
 type written struct{ threejs, points, empty, glb []byte }
 
 func write(t *testing.T) written {

@@ -62,7 +62,7 @@ func serve(t *testing.T, m viewer.Model) *server {
 	return s
 }
 
-// An answer records its status.
+// answer is a response writer that records the status.
 type answer struct {
 	http.ResponseWriter
 	status int

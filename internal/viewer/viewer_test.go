@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/viewer"
 )
 
-// ask mounts the handler as the server does, with one model or none, and sends a request.
+// ask mounts the handler as the server does, with a model or an error, and sends a request.
 func ask(t *testing.T, m viewer.Model, fault error, method, target string, header http.Header) *httptest.ResponseRecorder {
 	t.Helper()
 	mux := http.NewServeMux()

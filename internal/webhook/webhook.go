@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// secretPrefix begins secrets, so that programs that look for leaked secrets recognize them.
+// secretPrefix is the prefix of secrets. It allows secret scanners to recognize them.
 const secretPrefix = "whsec_"
 
 // Message is a message to a webhook.
@@ -27,7 +27,8 @@ type Message struct {
 // Answer is the result of an attempt to deliver a message.
 type Answer struct {
 	Status int // of the response; 0 if there was none
-	// Error is why the attempt failed, for the owner of the webhook. It is empty if it succeeded.
+	// Error is the reason why the attempt failed, for the owner of the webhook. It is empty if the
+	// attempt succeeded.
 	Error      string
 	RetryAfter time.Duration // how long the receiver asks to wait; 0 if it does not
 }
@@ -42,8 +43,8 @@ func NewSecret() string {
 // NewID returns the id of a new message.
 func NewID() string { return "msg_" + rand.Text() }
 
-// Signature returns the value of the header webhook-signature for an attempt at a time: a signature
-// for each secret, separated by spaces.
+// Signature returns the value of the header webhook-signature for an attempt at the given time: one
+// signature for each secret, separated by spaces.
 func (m Message) Signature(at time.Time) (string, error) {
 	signatures := make([]string, len(m.Secrets))
 	for i, secret := range m.Secrets {

@@ -5,18 +5,18 @@ import (
 	"net/http"
 )
 
-// ClientDocuments are the documents of the client whose answers pages contain, so that the client
-// shows the page without another request.
+// ClientDocuments lists the documents of the client whose responses are embedded in pages, so that
+// the client can show such a page without another request.
 var ClientDocuments = []string{"home", "search", "thing"}
 
-// clientAnswer is the answer to the first operation that the client sends on a page.
+// clientAnswer is the embedded response to the first operation that the client sends on a page.
 type clientAnswer struct {
 	Operation string          `json:"operation"`
 	Variables map[string]any  `json:"variables"`
 	Data      json.RawMessage `json:"data"`
 }
 
-// answerFor returns the answer for a page, or nil if the client has to ask.
+// answerFor returns the embedded response for a page, or nil if the client must request the data.
 func (o Options) answerFor(r *http.Request, p page) *clientAnswer {
 	a := &clientAnswer{Variables: map[string]any{}}
 	query := r.URL.Query()
@@ -29,7 +29,7 @@ func (o Options) answerFor(r *http.Request, p page) *clientAnswer {
 		words := firstLetters(query.Get("q"), maxQuery)
 		for name := range query {
 			if name != "q" {
-				return nil // a filter, which the client understands
+				return nil // a filter, which only the client supports
 			}
 		}
 		sort := "POPULAR"
@@ -43,7 +43,7 @@ func (o Options) answerFor(r *http.Request, p page) *clientAnswer {
 	}
 	var err error
 	if a.Data, err = o.RunClient(r.Context(), a.Operation, a.Variables); err != nil {
-		return nil // the client shows the error
+		return nil // the client repeats the request and shows the error
 	}
 	return a
 }

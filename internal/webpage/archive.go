@@ -41,8 +41,8 @@ func (c *checksums) put(sha256 string, sum uint32) {
 	c.sums[sha256] = sum
 }
 
-// serveZip streams the files of a thing as a ZIP archive. The archive depends on the thing and its
-// files alone, so a client can resume it with Range and If-Range.
+// serveZip streams the files of a thing as a ZIP archive. The bytes of the archive depend only on
+// the thing and its files, so a client can resume a download with Range and If-Range.
 func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 	var files []zipstream.File
 	tag := sha256.New()
@@ -86,8 +86,8 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 	http.ServeContent(w, r, "", time.Time{}, archive)
 }
 
-// unique returns a file name in a folder that no other file of the archive has, ignoring case,
-// because some file systems ignore case.
+// unique returns the path of a file in the archive. If another file has the same path, it adds a
+// number. It ignores case, because some file systems do.
 func unique(taken map[string]bool, folder, name string) string {
 	name = fileName(name)
 	extension := path.Ext(name)
@@ -100,7 +100,8 @@ func unique(taken map[string]bool, folder, name string) string {
 	return full
 }
 
-// fileName replaces path separators of all systems, and control characters.
+// fileName replaces control characters, and characters that some file systems do not allow, by
+// underscores.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {

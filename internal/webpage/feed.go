@@ -59,8 +59,9 @@ type atomContent struct {
 	HTML string `xml:",chardata"`
 }
 
-// feedOf returns the operation of a feed and its canonical query, by the first parameter that a
-// request has.
+// feedOf returns the operation for a feed, its variables, and the query parameter that selects the
+// feed. Only the first known parameter of a request is used. operation is "" if there is no such
+// feed.
 func (o Options) feedOf(query url.Values) (operation string, variables map[string]any, parameter string) {
 	switch {
 	case query.Get("user") != "":
@@ -78,8 +79,8 @@ func (o Options) feedOf(query url.Values) (operation string, variables map[strin
 	return "feed", nil, "-"
 }
 
-// serveFeed serves an Atom feed of the newest things: of all, of a user, a tag, a category or a
-// search. It does not use the session of a browser: a feed is the same for everyone.
+// serveFeed serves an Atom feed of the newest things: of all things, or of those of a user, a tag,
+// a category or a search. It ignores the browser session: a feed is the same for everyone.
 func (o Options) serveFeed(w http.ResponseWriter, r *http.Request) {
 	operation, variables, parameter := o.feedOf(r.URL.Query())
 	if operation == "" {
@@ -109,7 +110,7 @@ func (o Options) serveFeed(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b.Bytes()))
 }
 
-// feed returns the feed of some things.
+// feed returns the feed for the result of an operation. value is that of the query parameter.
 func (o Options) feed(of answer, value, parameter string) *atomFeed {
 	self, page, title := o.BaseURL+feedPath, o.BaseURL+"/", o.Site.Name
 	if value != "" {
@@ -146,7 +147,7 @@ func (o Options) feed(of answer, value, parameter string) *atomFeed {
 	return feed
 }
 
-// entry returns the entry of a thing.
+// entry returns the feed entry of a thing.
 func (o Options) entry(n *node) atomEntry {
 	address := o.BaseURL + "/thing:" + n.ID
 	e := atomEntry{

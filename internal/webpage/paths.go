@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// page is what a path leads to: an operation of Documents whose data the page shows, a page of the
-// client alone, or another path.
+// page describes the page at a path: an operation of Documents whose data the page shows, a page
+// that only the client shows, or a redirect to another path.
 type page struct {
 	kind      kind
 	operation string // in Documents; "" if the page needs no data
@@ -18,7 +18,7 @@ type page struct {
 	name      string // the user name in the path of a user
 	tab       string // the rest of the path of a user
 	title     string // of a page without data
-	canonical string // the path to redirect to, escaped; "" for none
+	canonical string // the path to redirect to, escaped; "" if there is none
 }
 
 // kind is the kind of a page.
@@ -34,24 +34,25 @@ const (
 	tagPage        kind = "tag"
 	categoryPage   kind = "category"
 	userPage       kind = "user"
-	clientPage     kind = "client" // the client shows it without data of the server
+	clientPage     kind = "client" // the client shows it without data from the server
 	legalPage      kind = "legal"
 	missingPage    kind = "missing"
 	problemPage    kind = "problem"
 	redirectTo     kind = "redirect"
 )
 
-// clientPages are the pages that only users see, and that only the client shows.
+// clientPages are the titles, by path, of pages that require a sign-in and that only the client
+// shows.
 var clientPages = map[string]string{
 	"/upload": "Upload", "/feed": "Feed", "/notifications": "Notifications", "/settings": "Settings", "/moderation": "Moderation",
 }
 
-// tabs are the lists on the page of a user by the path below it. The operation has the same name.
+// tabs maps the paths below the page of a user to the operations of their lists.
 var tabs = map[string]string{
 	"": "designs", "designs": "designs", "makes": "makes", "collections": "collections", "likes": "likes", "followers": "followers", "following": "following",
 }
 
-// formerTabs are paths below the page of a user that other services have.
+// formerTabs maps paths below the page of a user on other services to the paths here.
 var formerTabs = map[string]string{"about": "", "things": "/designs", "favorites": "/likes"}
 
 // find returns the page at a path. ok is false if the path is not a page of this package.
@@ -125,7 +126,7 @@ func object(noun, key, rest string) (p page, ok bool) {
 	return page{}, false
 }
 
-// ofUser returns the page of a user with a name, or the list below it.
+// ofUser returns the page of a user, or the list at the path rest below it.
 func ofUser(name, rest string) (p page, ok bool) {
 	if number, ok := strings.CutPrefix(rest, "collections/"); ok {
 		return to("/collection:" + number), isID(number)
@@ -140,7 +141,7 @@ func ofUser(name, rest string) (p page, ok bool) {
 	return page{kind: userPage, operation: operation, variables: map[string]any{"name": name}, paged: true, name: name, tab: rest}, ok
 }
 
-// to returns a redirect to a path, which is not escaped.
+// to returns a redirect to a path. path is not escaped.
 func to(path string) page {
 	return page{kind: redirectTo, canonical: (&url.URL{Path: path}).EscapedPath()}
 }

@@ -8,15 +8,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// preview is what search engines, and programs that show previews of links, read from a page.
+// preview is the metadata of a page for search engines, and for programs that show previews of
+// links.
 type preview struct {
-	Type      string // of OpenGraph
+	Type      string // the OpenGraph type
 	Image     *picture
 	Index     bool // whether search engines may list the page
 	Published *time.Time
 	Author    string // URL of the creator
 	Username  string
-	Model     *model3D // JSON-LD; nil for pages other than of a thing
+	Model     *model3D // JSON-LD; nil except for the page of a thing
 }
 
 // model3D is a thing in the vocabulary of https://schema.org/3DModel.
@@ -58,7 +59,7 @@ type ldStatistic struct {
 	Count       int64  `json:"userInteractionCount"`
 }
 
-// licenseURLs are the URLs of the texts of licenses by enum value.
+// licenseURLs maps enum values of licenses to the URLs of their texts.
 var licenseURLs = map[string]string{
 	"CC": "https://creativecommons.org/licenses/by/4.0/", "CC_SA": "https://creativecommons.org/licenses/by-sa/4.0/",
 	"CC_ND": "https://creativecommons.org/licenses/by-nd/4.0/", "CC_NC": "https://creativecommons.org/licenses/by-nc/4.0/",
@@ -67,13 +68,13 @@ var licenseURLs = map[string]string{
 	"LGPL": "https://www.gnu.org/licenses/lgpl-3.0.html", "BSD": "https://opensource.org/license/bsd-3-clause",
 }
 
-// preview returns the metadata of a page that everyone may see.
+// preview returns the metadata of a public page.
 func (o Options) preview(v *view, p page) *preview {
 	n := v.Of
 	m := &preview{Type: "website", Image: n.Image, Index: true}
 	switch p.kind {
 	case explorePage:
-		// A search that finds nothing is no content. robots.txt excludes those with filters.
+		// A search without results has no content. robots.txt excludes searches with filters.
 		m.Index = v.List != nil && len(v.List.Nodes) > 0
 	case userPage:
 		m.Type, m.Username = "profile", n.Username
@@ -87,7 +88,7 @@ func (o Options) preview(v *view, p page) *preview {
 	return m
 }
 
-// model describes a thing.
+// model returns the JSON-LD of a thing.
 func (o Options) model(v *view) *model3D {
 	n := v.Of
 	address := o.BaseURL + v.Path
@@ -113,17 +114,17 @@ func (o Options) model(v *view) *model3D {
 	return m
 }
 
-// maxEncodings is how many files of a thing its metadata lists.
+// maxEncodings is the maximum number of files of a thing in its metadata.
 const maxEncodings = 20
 
-// maxDescription is the length of descriptions in metadata, in characters.
+// maxDescription is the maximum length of a description in metadata, in characters.
 const maxDescription = 200
 
-// inline are the elements that do not end a word.
+// inline lists the inline elements, which do not separate words.
 var inline = map[string]bool{"a": true, "b": true, "code": true, "del": true, "em": true, "i": true, "span": true, "strong": true, "sub": true, "sup": true}
 
-// firstText returns the beginning of the text of some HTML on one line. It reads no more of the
-// HTML than it needs.
+// firstText returns the beginning of the text of an HTML fragment on one line. It reads only as
+// much of the HTML as it needs.
 func firstText(source string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(source))
@@ -144,7 +145,7 @@ func firstText(source string) string {
 	return shorten(b.String())
 }
 
-// shorten collapses white space, and cuts a text after a word.
+// shorten collapses white space, and truncates a text after a word.
 func shorten(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	letters := []rune(text)

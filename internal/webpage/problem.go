@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// Problem is why a page cannot be shown.
+// Problem describes why a page cannot be shown.
 type Problem struct {
 	Status     int
 	Message    string
 	RetryAfter int // seconds; 0: unknown
 }
 
-// title returns the title of the page about a problem.
+// title returns the title of the error page.
 func (p Problem) title() string {
 	switch p.Status {
 	case http.StatusForbidden:
@@ -26,8 +26,8 @@ func (p Problem) title() string {
 	return "Something went wrong"
 }
 
-// fail writes the response for an error: a page to a browser, and what [Options.Fail] writes to a
-// program.
+// fail writes the response for an error: an error page to a browser, and the response of
+// [Options.Fail] to a program.
 func (o Options) fail(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case HasToken(r) || errors.Is(err, ErrSignInRequired):
@@ -39,8 +39,8 @@ func (o Options) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// Refuse responds to a browser with a page about a problem. It reads nothing from the database and
-// runs no script, so that it works while the server is busy.
+// Refuse responds to a browser with an error page. It reads nothing from the database and the page
+// runs no script, so that it works while the server is overloaded.
 func (o Options) Refuse(w http.ResponseWriter, r *http.Request, p Problem) {
 	v := o.newView(problemPage, nil)
 	v.Title, v.Message = p.title(), p.Message

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestProblems checks that a page that cannot be shown says why to a browser, and that a program
-// gets its own response.
+// TestProblems checks that a browser gets an error page with the reason, and that a program gets
+// its own response.
 func TestProblems(t *testing.T) {
 	for status, title := range map[int]string{
 		http.StatusForbidden: "No access", http.StatusTooManyRequests: "Too many requests",

@@ -17,7 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/markdown"
 )
 
-// Site is what the operator chose for the pages.
+// Site holds the settings of the operator for the pages.
 type Site struct {
 	Name    string
 	Color   config.Color
@@ -43,8 +43,9 @@ const (
 
 var legalName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// NewSite reads what the operator chose: a logo, and a folder with Markdown files. welcome.md is
-// the text at the top of the home page; each other file is a page. logo and folder may be empty.
+// NewSite loads the files that the operator configured: a logo, and a folder with Markdown files.
+// welcome.md is the text at the top of the home page; each other file becomes a page. logo and
+// folder may be empty.
 func NewSite(name string, color config.Color, logo, folder string) (*Site, error) {
 	s := &Site{Name: name, Color: color}
 	if logo != "" {
@@ -104,7 +105,7 @@ func heading(text []byte, name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
-// logoPrefix is the path of the logo, before its version and its name.
+// logoPrefix is the path of the logo before its version and its name.
 const logoPrefix = "/assets/site/"
 
 // LogoPath returns the path of the logo below the base URL.
@@ -113,7 +114,8 @@ func (s *Site) LogoPath() string { return logoPrefix + s.Logo.Version + "/" + s.
 // LogoPattern is the pattern for [Site.ServeLogo].
 const LogoPattern = "GET " + logoPrefix + "{version}/{name}"
 
-// ServeLogo serves the logo. A logo that is opened on its own runs no script.
+// ServeLogo serves the logo. Its content security policy prevents scripts in a logo that is opened
+// directly.
 func (s *Site) ServeLogo(w http.ResponseWriter, r *http.Request) {
 	if s.Logo == nil || r.PathValue("name") != s.logoName {
 		http.NotFound(w, r)
@@ -124,7 +126,7 @@ func (s *Site) ServeLogo(w http.ResponseWriter, r *http.Request) {
 	s.Logo.Serve(w, r, r.PathValue("version"))
 }
 
-// serveLegal shows a page of the operator, to everyone.
+// serveLegal serves a page of the operator. It is always public.
 func (o Options) serveLegal(w http.ResponseWriter, r *http.Request, v *view, name string) {
 	at := slices.IndexFunc(o.Site.Legal, func(l LegalPage) bool { return l.Name == name })
 	if at < 0 {
@@ -135,7 +137,7 @@ func (o Options) serveLegal(w http.ResponseWriter, r *http.Request, v *view, nam
 	o.write(w, r, http.StatusOK, v)
 }
 
-// theme is the color of the operator for style sheets.
+// theme holds the colors of the operator for style sheets.
 type theme struct{ Accent, Text template.CSS }
 
 // theme returns the theme, or nil if the operator chose no color.
@@ -144,7 +146,7 @@ func (s *Site) theme() *theme {
 		return nil
 	}
 	t := &theme{Accent: template.CSS(s.Color.String()), Text: "#fff"}
-	// The luma of ITU-R BT.601 says whether black or white is easier to read on the color.
+	// The luma (ITU-R BT.601) decides whether black or white text is easier to read on the color.
 	if 299*int(s.Color.Red)+587*int(s.Color.Green)+114*int(s.Color.Blue) > 150_000 {
 		t.Text = "#000"
 	}

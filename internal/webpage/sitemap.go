@@ -19,13 +19,13 @@ const (
 	robotsPath  = "/robots.txt"
 )
 
-// maxURLs is how many URLs a sitemap may have, as https://www.sitemaps.org/protocol.html says.
+// maxURLs is the maximum number of URLs in a sitemap (https://www.sitemaps.org/protocol.html).
 const maxURLs = 50_000
 
-// Sitemap returns what search engines may find, in parts of limited length.
+// Sitemap returns the public pages for search engines, in parts of limited size.
 type Sitemap interface {
-	// Parts returns the parts, each with at least one and at most size objects. They depend on ids,
-	// so that an object stays in its part.
+	// Parts returns the parts, each with at least one and at most size objects. The ids of objects
+	// determine their parts, so an object always stays in the same part.
 	Parts(ctx context.Context, size int) ([]SitemapPart, error)
 	// Part returns the pages of a part.
 	Part(ctx context.Context, size int, part SitemapPart) ([]SitemapPage, error)
@@ -35,7 +35,7 @@ type Sitemap interface {
 type SitemapPart struct {
 	Kind   string // things or users
 	Number int64
-	Count  int // of its objects, when it was returned by Parts
+	Count  int // number of its objects when Parts returned it
 }
 
 // SitemapPage is a page in a sitemap.
@@ -59,8 +59,8 @@ type sitemapIndex struct {
 	Sitemaps []sitemapURL `xml:"sitemap"`
 }
 
-// serveSitemap serves the sitemap. If it has too many URLs, it is an index of sitemaps, each of one
-// part. Private servers have none.
+// serveSitemap serves the sitemap. If there are too many URLs for one sitemap, it is an index with
+// one sitemap for each part. A server that requires signing in has no sitemap.
 func (o Options) serveSitemap(w http.ResponseWriter, r *http.Request) {
 	if !o.AnonymousRead {
 		o.Fail(w, r, ErrNotFound)
@@ -112,10 +112,10 @@ func (o Options) sitemap(ctx context.Context, part string) ([]byte, error) {
 	return encodeXML(index)
 }
 
-// maxFixedPages is more than the pages beside things and users are.
+// maxFixedPages is an upper bound of the number of pages other than those of things and users.
 const maxFixedPages = 500
 
-// urlSet returns the URLs of some parts.
+// urlSet returns a sitemap with the URLs of the given parts.
 func (o Options) urlSet(ctx context.Context, parts []SitemapPart) ([]byte, error) {
 	set := urlSet{}
 	for _, p := range parts {
@@ -138,12 +138,12 @@ func (o Options) urlSet(ctx context.Context, parts []SitemapPart) ([]byte, error
 		}
 	}
 	if len(set.URLs) == 0 {
-		return nil, ErrNotFound // a sitemap has at least one URL
+		return nil, ErrNotFound // a sitemap must have at least one URL
 	}
 	return encodeXML(set)
 }
 
-// fixedPages returns the home page and the pages of categories and of the operator.
+// fixedPages returns the home page and the pages of the categories.
 func (o Options) fixedPages(ctx context.Context) ([]SitemapPage, error) {
 	of, err := o.run(ctx, "categories", nil)
 	if err != nil {
@@ -167,8 +167,8 @@ func encodeXML(document any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// serveRobots says what search engines leave out: searches, the way to sign in, and the API. Pages
-// that only users see are marked as such themselves.
+// serveRobots serves robots.txt. It excludes searches with filters, pages for signing in, and the
+// API. Pages that require a sign-in are excluded by a meta tag in the page.
 func (o Options) serveRobots(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "public, max-age=3600")
@@ -179,7 +179,8 @@ func (o Options) serveRobots(w http.ResponseWriter) {
 	base := pages.BasePath(o.BaseURL)
 	var b strings.Builder
 	b.WriteString("User-agent: *\n")
-	// The longest rule that matches a path applies: of the searches, those by words alone are allowed.
+	// The longest matching rule applies. So searches by words alone are allowed, and searches with
+	// other parameters are not.
 	b.WriteString("Allow: " + base + "/explore?q=\n")
 	for _, path := range []string{"/explore?", "/explore?q=*&", "/feed.xml?", "/login/", "/signin?", "/api/", "/download:"} {
 		b.WriteString("Disallow: " + base + path + "\n")

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// parts is a sitemap of n things in parts of at most size.
+// parts is the sitemap of that number of things.
 type parts int
 
 func (n parts) Parts(_ context.Context, size int) (found []SitemapPart, err error) {
@@ -29,8 +29,8 @@ func (n parts) Part(_ context.Context, size int, part SitemapPart) (found []Site
 	return found, nil
 }
 
-// TestSitemapIndex checks that a sitemap with too many URLs is an index of parts, which together
-// have each URL once.
+// TestSitemapIndex checks that a sitemap with too many URLs becomes an index of parts, which
+// contain each URL exactly once.
 func TestSitemapIndex(t *testing.T) {
 	const base = "https://example.org/models"
 	o := Options{

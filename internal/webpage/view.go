@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// answer is the data of an operation.
+// answer is the data of the response to an operation.
 type answer struct {
 	Page       *node
 	List       *list
@@ -21,9 +21,9 @@ type categoryLink struct {
 	Children   []categoryLink
 }
 
-// node is the union of the objects that the operations return.
+// node has the fields of all objects that the operations return.
 type node struct {
-	Kind                                               string // __typename; of entries of lists
+	Kind                                               string // __typename; only for entries of lists
 	ID, Name, State, Visibility, License, Slug         string
 	Username, FirstName, LastName, Location, AvatarURL string
 	DescriptionHTML, InstructionsHTML, BioHTML         string
@@ -40,7 +40,7 @@ type node struct {
 
 type person struct{ Username, FirstName, LastName string }
 
-// DisplayName returns the name of a person as they wish to be called.
+// DisplayName returns the display name of a user, or the user name if there is none.
 func (p person) DisplayName() string {
 	if name := strings.TrimSpace(p.FirstName + " " + p.LastName); name != "" {
 		return name
@@ -55,10 +55,10 @@ type list struct {
 
 type picture struct {
 	URL          string
-	Large, Small *rendition // nil until the sizes are made
+	Large, Small *rendition // nil until the image has been scaled
 }
 
-// rendition is an image in one of its sizes.
+// rendition is an image in one size.
 type rendition struct {
 	URL           string
 	Width, Height int
@@ -75,7 +75,7 @@ func (p *picture) Source() string {
 	return p.URL
 }
 
-// Sources returns the sizes that the browser chooses from, as in the attribute srcset.
+// Sources returns the value of the attribute srcset, from whose sizes the browser chooses.
 func (p *picture) Sources() string {
 	if p.Large == nil || p.Small == nil {
 		return ""
@@ -109,7 +109,7 @@ func (n *node) Path() string {
 	return "/" + url.PathEscape(n.Username)
 }
 
-// isPublic reports whether everyone finds the object in lists. Of other objects a page has no
+// isPublic reports whether the object is in public lists. The page of any other object has no
 // metadata for search engines and previews of links.
 func (n *node) isPublic() bool {
 	if n.Thing != nil && n.Thing.State != "PUBLISHED" {
@@ -122,10 +122,10 @@ func (n *node) isPublic() bool {
 type view struct {
 	Kind        kind
 	Title       string // of the page, without the name of the site
-	Message     string // about a problem
+	Message     string // reason of a problem
 	Description string
 	Path        string // canonical, escaped; "" if the page has none
-	Base        string // the path of the base URL, before each path
+	Base        string // the path of the base URL, the prefix of each path
 	BaseURL     string
 	Nonce       string
 	Site        *Site
@@ -133,24 +133,24 @@ type view struct {
 	Config      clientConfig
 	Styles      template.CSS
 	Script      string
-	Icon        string   // if the operator set no logo
-	Preview     *preview // nil: search engines and previews of links get none
+	Icon        string   // shown if the operator configured no logo
+	Preview     *preview // nil: the page has no metadata
 	Feed        string   // the path of the Atom feed of the page; "" if there is none
 	FeedTitle   string
-	Query       string // of a search
+	Query       string // the words of a search
 	License     string // the name of the license
 	Legal       template.HTML
 
 	Of         *node
 	List       *list
-	Featured   *list // nil on other pages than the home page
+	Featured   *list // nil except on the home page
 	Categories []categoryLink
-	Answer     *clientAnswer // nil: the client asks
+	Answer     *clientAnswer // nil: the client requests the data
 	// Previous and Next are the queries of the neighbouring pages of a list; "" if there is none.
 	Previous, Next template.URL
 }
 
-// clientConfig is what the client reads from the page.
+// clientConfig is the configuration in the page that the client reads.
 type clientConfig struct {
 	Name          string        `json:"name"`
 	Logo          string        `json:"logo"`
@@ -164,19 +164,19 @@ type clientConfig struct {
 	Legal         []link        `json:"legal"`
 }
 
-// HasScript reports whether the client takes over the page.
+// HasScript reports whether the client runs on the page and replaces its content.
 func (v *view) HasScript() bool { return v.Kind != legalPage && v.Kind != problemPage }
 
-// card is an entry of a list.
+// card is an entry of a list as the template shows it.
 type card struct {
 	*node
 	Base string
-	// IsAtTop reports whether its image is likely to be seen without scrolling, and IsFirst whether it
-	// is the first one of the page.
+	// IsAtTop reports whether the image is likely to be visible without scrolling, and IsFirst whether
+	// it is the first image of the page.
 	IsAtTop, IsFirst bool
 }
 
-// cardsAtTop is how many cards a phone shows without scrolling.
+// cardsAtTop is the number of cards that a phone shows without scrolling.
 const cardsAtTop = 4
 
 // Cards returns the entries of a list.
@@ -199,7 +199,7 @@ func (*view) Tabs() []link {
 	return []link{{"Designs", "designs"}, {"Makes", "makes"}, {"Collections", "collections"}, {"Likes", "likes"}, {"Followers", "followers"}, {"Following", "following"}}
 }
 
-// describe fills in what follows from the data of a page.
+// describe sets the fields of the view that are derived from the data of a page.
 func (o Options) describe(v *view, p page, of answer) {
 	v.Of, v.List, v.Featured, v.Categories = of.Page, of.List, of.Featured, of.Categories
 	if v.Of == nil {

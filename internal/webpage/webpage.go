@@ -1,8 +1,8 @@
-// Package webpage serves the pages that people open in a browser: the home page, searches, things,
-// makes, users, tags, categories, collections and the pages of the operator, with what search
-// engines, previews of links and feed readers need, and the ZIP archive of the files of a thing.
+// Package webpage serves the pages of the gallery: the home page, searches, things, makes, users,
+// tags, categories, collections and the pages of the operator. It also serves metadata for search
+// engines and previews of links, Atom feeds, and the ZIP archive of the files of a thing.
 //
-// Each page holds its content as plain HTML and works without JavaScript. The client of package
+// Each page contains its content as plain HTML and works without JavaScript. The client of package
 // gallery then replaces the content. All data of objects comes from stored GraphQL documents, so
 // visitors see exactly what the schema shows them.
 package webpage
@@ -48,43 +48,46 @@ var (
 type Options struct {
 	// BaseURL is the URL of the server as clients see it, without a trailing slash.
 	BaseURL string
-	// Site is what the operator chose.
+	// Site holds the settings of the operator.
 	Site *Site
-	// AnonymousRead reports whether visitors who are not signed in see what is published.
+	// AnonymousRead reports whether visitors who are not signed in can see published content.
 	AnonymousRead bool
-	// Registration reports whether visitors may create an account.
+	// Registration reports whether visitors can create an account without an invitation.
 	Registration bool
 	// Styles is the style sheet of the client.
 	Styles string
 	// Script and Icon are the paths of the client, below BaseURL.
 	Script, Icon string
-	// Visitor returns the user who is signed in in the browser of a request, or nil, and the request
-	// with that user as its caller.
+	// Visitor returns the user who is signed in with the browser session of a request, or nil, and a
+	// request whose context has that user as the caller.
 	Visitor func(r *http.Request) (*User, *http.Request)
 	// Run runs an operation of [Documents] for the caller in ctx and returns its data. It returns
 	// [ErrNotFound] for an object that does not exist or is not visible to the caller.
 	Run func(ctx context.Context, operation string, variables map[string]any) ([]byte, error)
 	// RunClient runs one of [ClientDocuments] as Run does.
 	RunClient func(ctx context.Context, operation string, variables map[string]any) ([]byte, error)
-	// Sitemap returns what search engines may find.
+	// Sitemap returns the public pages for search engines.
 	Sitemap Sitemap
 	// LicenseName returns the display name of a license.
 	LicenseName func(license string) string
 	// Open opens the content of a file that is visible to the visitor.
 	Open func(ctx context.Context, fileID int64) (io.ReadSeekCloser, error)
-	// Reserved reports whether a path name belongs to the server and cannot be a user name.
+	// Reserved reports whether the first element of a path belongs to the server, so it cannot be a
+	// user name.
 	Reserved func(name string) bool
 	// Fail writes the response for an error, including [ErrNotFound], to a program.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
-	// Explain returns what a page says about an error. It logs errors that are not explained.
+	// Explain returns the content of the error page for an error. It logs errors that have no public
+	// message.
 	Explain func(ctx context.Context, err error) Problem
 
 	known          *checksums
 	urlsPerSitemap int
-	building       chan struct{} // has room for one sitemap: each reads tens of thousands of rows
+	// building is a semaphore for one sitemap at a time: each reads tens of thousands of rows.
+	building chan struct{}
 }
 
-// User is the user who is signed in in the browser, as the client reads it from the page.
+// User is the signed-in user. The client reads it from the page.
 type User struct {
 	Username string `json:"username"`
 	Name     string `json:"name"` // first and last name; may be empty
@@ -148,7 +151,7 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 	}
 	visitor, r := o.Visitor(r)
 	if visitor != nil && visitor.HasAvatar {
-		// Without it the page shows an initial.
+		// If this fails, the page shows an initial instead.
 		if of, err := o.run(r.Context(), "viewer", nil); err == nil && of.Page != nil {
 			visitor.Avatar = of.Page.AvatarURL
 		}
@@ -221,8 +224,8 @@ func (o Options) load(r *http.Request, v *view, p page) error {
 	return nil
 }
 
-// run runs an operation and decodes its data. An operation about an object that is null returns
-// ErrNotFound.
+// run runs an operation and decodes its data. It returns ErrNotFound if the object of the page is
+// null.
 func (o Options) run(ctx context.Context, operation string, variables map[string]any) (of answer, err error) {
 	data, err := o.Run(ctx, operation, variables)
 	if err != nil {
@@ -237,7 +240,7 @@ func (o Options) run(ctx context.Context, operation string, variables map[string
 	return of, nil
 }
 
-// maxQuery is the length of the words of a search, as in the schema.
+// maxQuery is the maximum length of a search query in characters, as in the schema.
 const maxQuery = 200
 
 func firstLetters(text string, n int) string {
@@ -245,7 +248,7 @@ func firstLetters(text string, n int) string {
 	return string(letters[:min(len(letters), n)])
 }
 
-// neighbour returns the query of the same page with another number.
+// neighbour returns the query of the page with another number of the same list.
 func neighbour(query url.Values, number int) template.URL {
 	of := url.Values{"page": {strconv.Itoa(number)}}
 	if q := query.Get("q"); q != "" {
@@ -254,23 +257,25 @@ func neighbour(query url.Values, number int) template.URL {
 	return template.URL(of.Encode())
 }
 
-// HasToken reports whether a program sent the request, which gets errors and no way to sign in.
+// HasToken reports whether the request has an access token. Such a request comes from a program,
+// which gets errors instead of a redirect to the sign-in page.
 func HasToken(r *http.Request) bool {
 	return r.Header.Get("Authorization") != "" || r.URL.Query().Has("access_token")
 }
 
-// signIn sends the browser to sign in and then back.
+// signIn redirects the browser to the sign-in page, and from there back to this page.
 func (o Options) signIn(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, o.BaseURL+"/signin?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
 }
 
-// redirect leads to the canonical path of a page, which is escaped, with the query of the request.
+// redirect redirects to the canonical path of a page, with the query of the request. canonical is
+// escaped.
 func (o Options) redirect(w http.ResponseWriter, r *http.Request, canonical string) {
 	if r.URL.RawQuery != "" {
 		canonical += "?" + r.URL.RawQuery
 	}
-	w.Header().Set("Cache-Control", "max-age=3600") // a user may take another name
+	w.Header().Set("Cache-Control", "max-age=3600") // not longer, because a user may change their name
 	http.Redirect(w, r, o.BaseURL+canonical, http.StatusMovedPermanently)
 }
 
@@ -296,8 +301,8 @@ func (o Options) newView(k kind, visitor *User) *view {
 	return v
 }
 
-// write responds with a page. Its policy allows the style sheets in the page, the scripts and
-// what they import, and images of this server.
+// write responds with a page. Its content security policy allows the style sheets and scripts of
+// the page, what the scripts import, and images of this server.
 func (o Options) write(w http.ResponseWriter, r *http.Request, status int, v *view) {
 	var b bytes.Buffer
 	if err := shell.Execute(&b, v); err != nil {
@@ -329,7 +334,8 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// serveArchive streams the files of a thing, to its owner those of a draft too.
+// serveArchive streams the files of a thing as a ZIP archive. Its owner can also download the files
+// of a draft.
 func (o Options) serveArchive(w http.ResponseWriter, r *http.Request, p page) {
 	_, r = o.Visitor(r)
 	of, err := o.run(r.Context(), p.operation, p.variables)

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-// TestBombs makes previews of files that are built to cost much. Each ends, within the limits of
-// memory and of processor time, in a preview or in an error of the file.
+// TestBombs makes previews of files that are built to be expensive. It checks that each ends,
+// within the limits of memory and CPU time, with a preview or with an error of the file.
 func TestBombs(t *testing.T) {
 	skipUnderRace(t)
 	bombs := meshtest.Bombs()
@@ -22,12 +22,12 @@ func TestBombs(t *testing.T) {
 	}
 	for i, bomb := range bombs {
 		if os.Getenv("MESHYARD_BOMBS") != "all" && i%4 != 0 {
-			continue // the others by make test-bombs
+			continue // make test-bombs runs the others
 		}
 		t.Run(bomb.Name, func(t *testing.T) {
 			content := file(t, bomb.Content())
 			put := func(_ preview.Part, write func(io.Writer) error) error { return write(io.Discard) }
-			// By the clock a busy machine may take long: what counts is the processor time.
+			// The CPU time is what is checked. The elapsed time may be long on a busy machine.
 			runner := Runner{Deadline: 10 * time.Minute}
 			_, usage, err := runner.Derive(t.Context(), content, preview.Subject(bomb.Subject), put, func(string, float64) {})
 			var bad *mesh.Error

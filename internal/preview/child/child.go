@@ -1,8 +1,8 @@
 // Package child makes previews in child processes of the running program, so that a hostile file
-// can neither slow the server nor take it down: each child makes one preview at the lowest
-// priority, with limited memory and CPU time. Its environment holds only settings of the Go
-// runtime, and the content is its only open file. It returns its output through a pipe. A program
-// that imports this package needs nothing else to be able to run as a child.
+// can neither slow down nor crash the server. Each child makes one preview at the lowest priority,
+// with limited memory and CPU time. Its environment contains only settings of the Go runtime, and
+// the content is its only open file. It returns its output through a pipe. A program that imports
+// this package can run as a child without any other code.
 package child
 
 import (
@@ -23,56 +23,58 @@ import (
 // command is the first argument of a child.
 const command = "preview-worker"
 
-// The last argument of a child: whether it lets every other process of the machine go first.
+// The last argument of a child: whether it runs at idle priority.
 const (
 	idle   = "idle"
 	normal = "normal"
 )
 
-// Idle is whether children let every other process of the machine go first. Tests, which wait for
-// previews beside other work, set it to false before the first child starts.
+// Idle makes children run at idle priority, so that all other processes of the machine have
+// precedence. Tests wait for previews while other work runs, so they set it to false before the
+// first child starts.
 var Idle = true
 
-// The limits of a child whose Runner sets none.
+// The limits of a child if its Runner sets none.
 const (
 	DefaultMemory   = 600 << 20
 	DefaultCPU      = time.Minute
 	DefaultDeadline = 2 * time.Minute
 )
 
-// Runner starts children. The zero Runner uses the default limits.
+// Runner starts child processes. The zero Runner uses the default limits.
 type Runner struct {
-	// Memory is the most memory that a child may hold, in bytes. On systems without such a limit
-	// (other than Linux) it is only a soft limit of the garbage collector.
+	// Memory is the maximum memory of a child, in bytes. On systems other than Linux it is only a soft
+	// limit of the garbage collector.
 	Memory int64
-	// CPU is how much processor time a child may take. It does not depend on what else the machine
-	// does, so a file that takes more is refused.
+	// CPU is the maximum CPU time of a child. It does not depend on the load of the machine, so
+	// exceeding it is an error of the file.
 	CPU time.Duration
-	// Deadline is how long a child may take by the clock. On a busy machine that is no fault of the
-	// file, so it may be tried again.
+	// Deadline is the maximum elapsed time of a child. On a busy machine it can be exceeded without a
+	// fault of the file, so a retry may succeed.
 	Deadline time.Duration
 }
 
-// Usage is what a child took.
+// Usage is the resource usage of a child.
 type Usage struct {
 	Elapsed time.Duration
 	CPU     time.Duration
-	// the most that was resident at a time, in bytes, as the child last said; 0 where the system
-	// does not tell
+	// the peak resident memory that the child last reported, in bytes; 0 if the system does not report
+	// it
 	Memory int64
 }
 
-// Interrupted says that a child ended for reasons that need not lie in the file. Trying again may
-// help.
+// Interrupted is the error of a child that ended for a reason that the file may not have caused. A
+// retry may succeed.
 type Interrupted struct {
 	Message string
-	Starved bool // the machine was too busy: the child got less than half of its processor time
+	// the machine was too busy: before the deadline the child got less than half of its CPU time
+	Starved bool
 }
 
 func (e *Interrupted) Error() string { return e.Message }
 
 // CrashError reports that a child crashed, or wrote invalid output. A retry would fail again. Trace
-// holds the beginning and the end of its standard error.
+// contains the beginning and the end of its standard error.
 type CrashError struct {
 	State string
 	Trace string
@@ -82,9 +84,10 @@ func (e *CrashError) Error() string {
 	return fmt.Sprintf("the preview process crashed (%s): %s", e.State, e.Trace)
 }
 
-// Derive does what [preview.Derive] does, in a child. source must be a regular file, and is read
-// from its start. Errors of the file are *mesh.Error, also where the child exceeded its memory or
-// its processor time; others are *Interrupted, *CrashError, those of put, or that of ctx.
+// Derive runs [preview.Derive] in a child process. source must be a regular file; it is read from
+// its start. told is called with the progress. Errors that the file causes are of type *mesh.Error,
+// including those of a child that exceeded its memory or its CPU time. Other errors are of type
+// *Interrupted or *CrashError, or come from put or ctx.
 func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Subject, put preview.Put, told func(stage string, done float64)) (preview.Result, Usage, error) {
 	r.Memory, r.CPU, r.Deadline = or(r.Memory, DefaultMemory), or(r.CPU, DefaultCPU), or(r.Deadline, DefaultDeadline)
 	running, cancel := context.WithTimeout(ctx, r.Deadline)
@@ -115,7 +118,7 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	frames := &frameReader{r: out, left: maxOutput, told: told}
 	result, err := frames.result(put)
 	if err != nil {
-		cancel() // kills the child, if it has not ended
+		cancel() // kills the child if it is still running
 	}
 	waited := cmd.Wait()
 	state := cmd.ProcessState
@@ -125,7 +128,7 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 		return preview.Result{}, usage, ctx.Err()
 	case err == nil:
 		return result, usage, waited
-	case frames.err == nil: // the child said so, or put
+	case frames.err == nil: // the error was reported by the child in a frame, or by put
 		return preview.Result{}, usage, err
 	case errors.Is(err, errProtocol):
 		return preview.Result{}, usage, &CrashError{State: err.Error(), Trace: trace.String()}
@@ -135,7 +138,7 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	return preview.Result{}, usage, r.died(state, trace.String())
 }
 
-// died says why a child ended before its work did.
+// died returns the error for a child that ended before it wrote its last frame.
 func (r Runner) died(state *os.ProcessState, trace string) error {
 	switch {
 	case outOfMemory(trace):
@@ -146,15 +149,15 @@ func (r Runner) died(state *os.ProcessState, trace string) error {
 	return &CrashError{State: state.String(), Trace: trace}
 }
 
-// outOfMemory reports whether the last output of the Go runtime says that it is out of memory: no
-// exit status says so.
+// outOfMemory reports whether the standard error of a child contains an out-of-memory error of the
+// Go runtime, which has no exit status of its own.
 func outOfMemory(trace string) bool {
 	return strings.Contains(trace, "out of memory") || strings.Contains(trace, "cannot allocate memory") ||
 		strings.Contains(trace, "failed to create new OS thread")
 }
 
-// executable is the program of this process: on Linux the very file it was started from, even after
-// an upgrade replaced it.
+// executable returns the path of the running program. On Linux this is the file that the process
+// was started from, even if an upgrade has replaced it since.
 func executable() (string, error) {
 	if runtime.GOOS == "linux" {
 		return "/proc/self/exe", nil
@@ -162,7 +165,7 @@ func executable() (string, error) {
 	return os.Executable()
 }
 
-// headAndTail keeps the first and the last bytes that are written to it.
+// headAndTail keeps the first and the last keptBytes bytes that are written to it.
 type headAndTail struct{ head, tail []byte }
 
 const keptBytes = 4 << 10

@@ -19,7 +19,7 @@ import (
 
 func init() { Idle = false }
 
-// file returns an open file with a content.
+// file returns an open file with the given content.
 func file(t *testing.T, content []byte) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "content")
@@ -34,7 +34,7 @@ func file(t *testing.T, content []byte) *os.File {
 	return f
 }
 
-// derive makes a preview of a content in a child, and returns its parts by name.
+// derive makes a preview of the content in a child process, and returns its parts by name.
 func (r Runner) derive(t *testing.T, content []byte, subject preview.Subject) (map[string][]byte, preview.Result, Usage, error) {
 	t.Helper()
 	parts := make(map[string][]byte)
@@ -42,7 +42,7 @@ func (r Runner) derive(t *testing.T, content []byte, subject preview.Subject) (m
 	return parts, result, usage, err
 }
 
-// keep returns a Put that keeps parts in memory.
+// keep returns a Put that stores the parts in a map.
 func keep(parts map[string][]byte) preview.Put {
 	return func(part preview.Part, write func(io.Writer) error) error {
 		var b bytes.Buffer
@@ -52,7 +52,7 @@ func keep(parts map[string][]byte) preview.Put {
 	}
 }
 
-// TestSameAsInProcess compares what a child makes with what this process makes, byte by byte.
+// TestSameAsInProcess checks that a child creates the same bytes as this process.
 func TestSameAsInProcess(t *testing.T) {
 	ball := meshtest.SphereSTL(5000)
 	got, result, usage, err := Runner{}.derive(t, ball, "stl")
@@ -78,8 +78,8 @@ func TestSameAsInProcess(t *testing.T) {
 	}
 }
 
-// skipUnderRace skips a test whose child works near its limits of memory and time. The race
-// detector, which runs with -short, takes several times as much of both.
+// skipUnderRace skips a test whose child needs nearly all of its memory and CPU time. Under the
+// race detector, which runs with -short, it would need several times as much.
 func skipUnderRace(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -87,8 +87,8 @@ func skipUnderRace(t *testing.T) {
 	}
 }
 
-// TestEnds checks that a child that exceeds a limit, is killed, crashes or gets a broken file ends
-// in an error that says so, of the kind that decides whether it is tried again.
+// TestEnds checks the errors of children that exceed a limit or get an invalid file: their types,
+// which decide whether a preview is tried again, and their messages.
 func TestEnds(t *testing.T) {
 	skipUnderRace(t)
 	var bad *mesh.Error
@@ -117,7 +117,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// large returns a PNG of 16 million pixels, which take 64 MiB once they are decoded.
+// large returns a PNG of 16 million pixels, which take 64 MiB when decoded.
 func large(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -9,11 +9,12 @@ import (
 	"sync"
 )
 
-// kind says what a frame holds.
+// kind is the kind of a frame.
 type kind byte
 
-// The frames that a child writes to its standard output. A part is framePart, any number of
-// frameData, and framePartEnd. One of frameResult, frameRefused and frameFailed is the last frame.
+// The frames that a child writes to its standard output. A part consists of a framePart, any number
+// of frameData, and a framePartEnd. The last frame is a frameResult, a frameRefused or a
+// frameFailed.
 const (
 	frameProgress kind = 'p' // progress as JSON, several times a second
 	framePart     kind = 'o' // preview.Part as JSON
@@ -25,20 +26,19 @@ const (
 )
 
 const (
-	// maxFrame is the largest payload of a frame, maxOutput what one child may write in all.
+	// maxFrame is the maximum payload of a frame, maxOutput that of all frames of a child, in bytes.
 	maxFrame  = 64 << 10
 	maxOutput = 2 << 30
 )
 
-// progress says how much of a stage is done, from 0 to 1, and the most memory that was resident at
-// a time, in bytes.
+// progress is the progress of a stage, from 0 to 1, and the peak resident memory in bytes.
 type progress struct {
 	Stage  string
 	Done   float64
 	Memory int64
 }
 
-// frameWriter writes frames. Several goroutines may use it.
+// frameWriter writes frames. It is safe for concurrent use.
 type frameWriter struct {
 	mu sync.Mutex
 	w  io.Writer
@@ -65,7 +65,7 @@ func (f *frameWriter) writeJSON(k kind, v any) error {
 	return f.write(k, b)
 }
 
-// partWriter writes what it is given as frameData.
+// partWriter writes the data of a part as frameData.
 type partWriter struct{ *frameWriter }
 
 func (p partWriter) Write(b []byte) (int, error) {
@@ -79,12 +79,12 @@ func (p partWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// frameReader reads frames. err keeps the first error, io.EOF included.
+// frameReader reads frames. err is the first read error, including io.EOF.
 type frameReader struct {
 	r      io.Reader
-	left   int64 // of maxOutput
+	left   int64 // bytes left of maxOutput
 	told   func(stage string, done float64)
-	memory int64 // as the last progress says
+	memory int64 // peak memory of the last progress frame
 	buf    [maxFrame]byte
 	err    error
 }

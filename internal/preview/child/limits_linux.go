@@ -18,15 +18,15 @@ const (
 	cpuGrace = 5 * time.Second
 )
 
-// dataLimit is how much memory a child may map for itself. The Go runtime maps 64 MiB at a time,
-// and all that is mapped counts.
+// dataLimit returns how much private memory a child may map. The Go runtime maps 64 MiB at a time,
+// and all mapped memory counts.
 func dataLimit(memory int64) int64 { return memory - programMemory }
 
 // softMemoryLimit returns the soft memory limit (GOMEMLIMIT) of a child.
 func softMemoryLimit(memory int64) int64 { return dataLimit(memory) / 8 * 7 }
 
-// confine bounds what this process may take. The kernel ends it before others when the machine is
-// out of memory.
+// confine limits the memory and the CPU time of this process. It also makes the kernel kill this
+// process first when the machine runs out of memory.
 func confine(memory int64, cpu time.Duration) error {
 	for _, limit := range []struct {
 		of   int
@@ -40,13 +40,13 @@ func confine(memory int64, cpu time.Duration) error {
 			return err
 		}
 	}
-	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // a system may forbid it
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0) // some systems forbid it
 	return nil
 }
 
 // lowerPriority lowers the CPU and disk priority of this process as far as the system allows.
 func lowerPriority() {
-	for range 2 { // a thread may have been started meanwhile; its own threads inherit
+	for range 2 { // a thread may have been started in the meantime; later threads inherit the priority
 		threads, _ := os.ReadDir("/proc/self/task")
 		for _, thread := range threads {
 			if id, err := strconv.Atoi(thread.Name()); err == nil {
@@ -67,7 +67,7 @@ func lowerThreadPriority(id int) {
 	_, _, _ = unix.Syscall(unix.SYS_IOPRIO_SET, ioprioWhoProcess, uintptr(id), ioprioClassIdle)
 }
 
-// cpuTime is how much processor time this process has taken.
+// cpuTime returns the CPU time that this process has used, or 0 if it is unknown.
 func cpuTime() time.Duration {
 	var usage unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &usage) != nil {
@@ -76,8 +76,9 @@ func cpuTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// residentPeak is the most memory of this program that was resident at a time. The kernel's usage
-// of a process that has ended would count what its parent held when it was started.
+// residentPeak returns the peak resident memory of this program. It does not use the resource usage
+// that the kernel reports for an exited process, because that includes the memory of its parent at
+// the time of the fork.
 func residentPeak() int64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
@@ -89,7 +90,7 @@ func residentPeak() int64 {
 	return 0
 }
 
-// killed reports whether a process was ended by a signal.
+// killed reports whether a process was terminated by a signal.
 func killed(state *os.ProcessState) bool {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled()

@@ -9,8 +9,8 @@ import (
 
 func softMemoryLimit(memory int64) int64 { return memory / 8 * 7 }
 
-// confine does nothing: only the deadline bounds a child, and the garbage collector has a soft
-// limit of its memory.
+// confine does nothing. Only the deadline limits the time of a child, and a soft limit of the
+// garbage collector limits its memory.
 func confine(int64, time.Duration) error { return nil }
 
 func lowerPriority() {}

@@ -17,14 +17,14 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-// beat is how often a child says that it lives. Its next beat also ends it when the server is gone:
-// nobody reads its standard output then.
+// beat is the interval of the progress frames of a child. When the server has died, writing the
+// next one fails, because the pipe has no reader, and the child exits.
 const beat = 250 * time.Millisecond
 
-// init makes one preview and exits, if this process was started by [Runner] for that. It does so
-// before the packages of the server are initialized, which takes longer than a small preview. Go
-// initializes packages in the order of their import paths once their imports are initialized, and
-// this one imports little.
+// init makes one preview and exits if this process was started by [Runner] as a child. It runs in
+// init, because the initialization of the packages of the server takes longer than a small preview.
+// Go initializes packages in the order of their import paths once their imports are initialized,
+// and this package has few imports, so it is initialized early.
 func init() {
 	if len(os.Args) != 6 || os.Args[1] != command {
 		return
@@ -35,7 +35,8 @@ func init() {
 		fmt.Fprintln(os.Stderr, command+":", err)
 		os.Exit(2)
 	}
-	// The server ends its children itself, also when a terminal or a service manager signals them all.
+	// A terminal or a service manager signals all processes, but the server terminates its children
+	// itself.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	if err := confine(memory, cpu); err != nil {
 		fmt.Fprintln(os.Stderr, command+":", err)
@@ -47,7 +48,7 @@ func init() {
 	os.Exit(run(preview.Subject(os.Args[2]), memory, cpu, os.Stdin, os.Stdout))
 }
 
-// run derives the preview of source and writes it to out as frames. It returns the exit status.
+// run makes a preview of source and writes it to out as frames. It returns the exit status.
 func run(subject preview.Subject, memory int64, cpu time.Duration, source *os.File, out io.Writer) int {
 	frames := &frameWriter{w: out}
 	info, err := source.Stat()
@@ -114,7 +115,7 @@ func tooLong(cpu time.Duration) error {
 	return mesh.Errorf(mesh.TooLarge, "The preview needed more than %s of processor time.", inWords(cpu))
 }
 
-// inWords returns a duration as people write it.
+// inWords formats a duration for a message, such as "2 minutes".
 func inWords(d time.Duration) string {
 	if d%time.Minute == 0 && d > time.Minute {
 		return fmt.Sprintf("%d minutes", d/time.Minute)

@@ -14,7 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
-// parentOf is the variable that makes the test binary start a child on the file it names.
+// parentOf is the environment variable with the path of a file. If it is set, the test binary
+// starts a child that makes a preview of that file.
 const parentOf = "MESHYARD_TEST_PARENT_OF"
 
 func init() {
@@ -28,7 +29,7 @@ func init() {
 	}
 }
 
-// children returns the processes that a process has started.
+// children returns the process IDs of the children of a process.
 func children(t *testing.T, pid int) []string {
 	t.Helper()
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -40,7 +41,8 @@ func children(t *testing.T, pid int) []string {
 	return all
 }
 
-// TestDiesWithItsParent kills a process in the middle of a preview, and checks that its child ends.
+// TestDiesWithItsParent kills a process while its child makes a preview, and checks that the child
+// exits.
 func TestDiesWithItsParent(t *testing.T) {
 	skipUnderRace(t)
 	path := file(t, meshtest.SphereSTL(1_500_000)).Name()
@@ -53,7 +55,7 @@ func TestDiesWithItsParent(t *testing.T) {
 	if err := parent.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the child is at work
+	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the child has started to work
 		t.Fatal(err)
 	}
 	pids := children(t, parent.Process.Pid)
@@ -67,7 +69,7 @@ func TestDiesWithItsParent(t *testing.T) {
 	for {
 		cmdline, err := os.ReadFile("/proc/" + pids[0] + "/cmdline")
 		if err != nil || !strings.Contains(string(cmdline), command) {
-			return // gone, or a zombie that nobody has waited for
+			return // it exited, perhaps as a zombie process
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
-// result reads frames until the last one, hands the parts to put and returns what the last frame
-// says.
+// result reads all frames, passes the parts to put, and returns the result or the error of the last
+// frame.
 func (f *frameReader) result(put preview.Put) (result preview.Result, err error) {
 	for {
 		k, payload, err := f.next()
@@ -31,7 +31,7 @@ func (f *frameReader) result(put preview.Put) (result preview.Result, err error)
 	}
 }
 
-// part hands a part to put, whose first frame holds payload.
+// part passes a part to put. payload is the content of the framePart.
 func (f *frameReader) part(payload []byte, put preview.Put) error {
 	var part preview.Part
 	if err := json.Unmarshal(payload, &part); err != nil {
@@ -58,7 +58,8 @@ func (f *frameReader) part(payload []byte, put preview.Put) error {
 	})
 }
 
-// common handles the frames that may come at any time: progress, and the errors that end the work.
+// common handles the frames that are allowed at any time: progress and errors. It returns an error
+// that ends the work.
 func (f *frameReader) common(k kind, payload []byte) error {
 	switch k {
 	case frameProgress:

@@ -1,4 +1,4 @@
-// Package placeholder serves the images that stand for things, users and files that have no image
+// Package placeholder serves the placeholder images of things, users and files that have no image
 // of their own.
 package placeholder
 

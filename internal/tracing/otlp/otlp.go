@@ -26,9 +26,9 @@ type Tracer struct {
 	requests propagation.TraceContext
 }
 
-// New returns a tracer that sends traces by OTLP over HTTP to an endpoint, such as
-// http://127.0.0.1:4318, to whose path /v1/traces is added. ratio is the part of the requests that
-// it traces, from 0 to 1, unless the header traceparent of a request decides. Spans that the
+// New returns a tracer that sends traces by OTLP over HTTP to an endpoint such as
+// http://127.0.0.1:4318, to which it adds the path /v1/traces. ratio is the fraction of requests
+// that are traced, from 0 to 1; the header traceparent of a request overrides it. Spans that the
 // collector does not accept in time are dropped.
 func New(ctx context.Context, endpoint, version string, ratio float64) (*Tracer, error) {
 	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(strings.TrimRight(endpoint, "/")+"/v1/traces"))
@@ -47,7 +47,7 @@ func New(ctx context.Context, endpoint, version string, ratio float64) (*Tracer,
 	)}, nil
 }
 
-// Close sends what is left, until ctx ends.
+// Close sends the remaining spans. It stops when ctx is done.
 func (t *Tracer) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -55,8 +55,8 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// Request starts the span of an HTTP request: below the one in the header traceparent (W3C Trace
-// Context) if there is one.
+// Request starts the span of an HTTP request. It is a child of the span in the header traceparent
+// (W3C Trace Context) if there is one.
 func (t *Tracer) Request(ctx context.Context, r *http.Request) (context.Context, tracing.Span) {
 	if t == nil {
 		return ctx, tracing.Span{}

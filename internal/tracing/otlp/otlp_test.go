@@ -8,7 +8,7 @@ import (
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
-// TestOffAllocatesNothing checks that what is not traced costs no memory.
+// TestOffAllocatesNothing checks that work that is not traced allocates no memory for tracing.
 func TestOffAllocatesNothing(t *testing.T) {
 	var off *Tracer
 	type key struct{}

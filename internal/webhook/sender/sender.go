@@ -1,5 +1,5 @@
-// Package sender sends messages to webhooks. URLs come from users, so it connects only to addresses
-// of the public internet, unless private ones are allowed, and follows no redirect.
+// Package sender sends messages to webhooks. URLs come from users, so it connects only to public
+// addresses, unless private ones are allowed, and does not follow redirects.
 package sender
 
 import (
@@ -23,7 +23,8 @@ import (
 
 const (
 	maxURL = 2_000
-	// maxAnswer is how much of a response is read, which lets the connection be used again.
+	// maxAnswer is how much of a response is read. Reading it to its end allows the connection to be
+	// reused.
 	maxAnswer = 16 << 10
 	// maxRetryAfter is the longest wait that a receiver can ask for.
 	maxRetryAfter = 24 * time.Hour
@@ -40,14 +41,14 @@ type Sender struct {
 // DefaultTimeout is the timeout of a sender that is given none.
 const DefaultTimeout = 10 * time.Second
 
-// New returns a sender that waits for each response, to its end, as long as timeout. With
-// allowPrivate it also sends to private addresses and over plain HTTP.
+// New returns a sender. timeout limits each attempt, up to the end of the response; 0 means
+// DefaultTimeout. With allowPrivate it also sends to private addresses and over plain HTTP.
 func New(timeout time.Duration, allowPrivate bool, version string) *Sender {
 	timeout = cmp.Or(timeout, DefaultTimeout)
 	dialer := &net.Dialer{Control: publicaddr.Control(func(a netip.Addr) bool { return allowPrivate || publicaddr.Is(a) })}
 	return &Sender{allowPrivate: allowPrivate, timeout: timeout, userAgent: "Meshyard/" + version, client: &http.Client{
 		Timeout: timeout,
-		// Without the proxy of the environment, whose address would be checked instead.
+		// It does not use the proxy of the environment, whose address would be checked instead.
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
 			MaxIdleConnsPerHost: 4, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: 64 << 10,
@@ -56,8 +57,8 @@ func New(timeout time.Duration, allowPrivate bool, version string) *Sender {
 	}}
 }
 
-// Check returns an error if messages cannot be sent to a URL. Names are resolved later, for each
-// connection.
+// Check returns an error if messages cannot be sent to a URL. It does not resolve the host name;
+// that happens for each connection.
 func (s *Sender) Check(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -82,7 +83,7 @@ func (s *Sender) Send(ctx context.Context, m webhook.Message) webhook.Answer {
 	at := time.Now()
 	signature, err := m.Signature(at)
 	if err == nil {
-		err = s.Check(m.URL) // it may have been registered when more was allowed
+		err = s.Check(m.URL) // the settings may have been less strict when the URL was registered
 	}
 	if err != nil {
 		return webhook.Answer{Error: err.Error()}
@@ -100,7 +101,7 @@ func (s *Sender) Send(ctx context.Context, m webhook.Message) webhook.Answer {
 		return webhook.Answer{Error: s.explain(err)}
 	}
 	defer response.Body.Close()
-	// A receiver that does not end its response has answered all the same.
+	// An error is ignored: the status has been received, even if the response does not end.
 	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer)
 	answer := webhook.Answer{Status: response.StatusCode}
 	switch {
@@ -117,8 +118,8 @@ func (s *Sender) Send(ctx context.Context, m webhook.Message) webhook.Answer {
 	return answer
 }
 
-// explain returns why there was no response. The text is for the owner of the webhook, so it has no
-// addresses of the network of the server.
+// explain returns the reason why there was no response. It is shown to the owner of the webhook, so
+// it contains no addresses of the server's network.
 func (s *Sender) explain(err error) string {
 	var name *net.DNSError
 	var timeout net.Error
