@@ -75,9 +75,9 @@ func Load(files embed.FS, folder string) map[string]*Asset {
 	return loaded
 }
 
-// Serve responds with the asset. The response may be cached forever if the request names the
-// version of the asset. Otherwise caches must revalidate it: while releases change behind a proxy,
-// the page of one release may request the files of another, and the wrong one must not be stored.
+// Serve responds with the asset. If version is that of the asset, the response may be cached
+// forever. Otherwise caches must revalidate it: during a rolling upgrade behind a proxy, a page of
+// one release may request the files of another, which must not be stored under that version.
 func (a *Asset) Serve(w http.ResponseWriter, r *http.Request, version string) {
 	if version == a.Version {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")

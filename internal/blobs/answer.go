@@ -32,7 +32,7 @@ func (a *answer) WriteHeader(status int) {
 	a.fail(a.ResponseWriter, status, failure(status))
 }
 
-// reset restores the headers from before describe.
+// reset restores the headers that were set before describe.
 func (a *answer) reset() {
 	h := a.Header()
 	clear(h)

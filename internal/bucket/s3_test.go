@@ -110,8 +110,8 @@ func TestPromoteInParts(t *testing.T) {
 	}
 }
 
-// The AWS SDK logs through the default logger. The test replaces the default logger,
-// so it cannot be parallel.
+// TestS3Log checks that the AWS SDK logs through the default logger. It replaces the default
+// logger, so it cannot be parallel.
 func TestS3Log(t *testing.T) {
 	var out bytes.Buffer
 	before := slog.Default()

@@ -39,7 +39,7 @@ var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 //	mux.Handle("/graphiql/", h)
 //
 // The page sends its operations to the sibling path /graphql. All URLs in the page are relative, so
-// it also works behind a proxy that adds a path prefix. It contains no secret and is for everyone:
+// it also works behind a proxy that adds a path prefix. The page contains no secrets and is public:
 // mount it without authentication.
 //
 // Handler panics if an example cannot be encoded, which no [Example] can cause.

@@ -51,18 +51,18 @@ func run(ctx context.Context, address, program string, args ...string) error {
 	return nil
 }
 
-// drivers are parameters of our driver that the programs do not know.
+// drivers lists the parameters of our database driver that pg_dump and pg_restore do not support.
 var drivers = []string{"default_query_exec_mode", "statement_cache_capacity", "description_cache_capacity"}
 
-// programs are the parameters in a URL that the programs know: those of libpq.
+// programs lists the parameters that pg_dump and pg_restore accept in a URL: those of libpq.
 var programs = strings.Fields(`host hostaddr port dbname user passfile require_auth channel_binding connect_timeout client_encoding
 	options application_name keepalives keepalives_idle keepalives_interval keepalives_count tcp_user_timeout gssencmode sslmode
 	sslcompression sslcert sslkey sslpassword sslrootcert sslcrl sslcrldir sslsni requirepeer krbsrvname gsslib service target_session_attrs
 	load_balance_hosts`)
 
-// connection returns a URL for the programs without its password, which other users could read in
-// the list of processes, and variables with the rest. Parameters of the server, such as
-// search_path, are options.
+// connection returns a URL for pg_dump and pg_restore, and environment variables with the values
+// that are not in it. The password is a variable, because other users can see the arguments of
+// processes. Parameters of the server, such as search_path, become options.
 func connection(address string) (target string, environment []string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {

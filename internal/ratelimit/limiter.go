@@ -56,14 +56,14 @@ func (l *Limiter) take(caller string, n int, now time.Time) (left int, ends time
 	return left, w.ends
 }
 
-// Allow counts an action of a caller outside of Limit. If it exceeds the limit, ok is false and
-// wait is the time until the next window.
+// Allow counts an action of a caller that Limit does not count. If it exceeds the limit, ok is
+// false and wait is the time until the next window.
 func (l *Limiter) Allow(caller string, now time.Time) (wait time.Duration, ok bool) {
 	left, ends := l.take(caller, 1, now)
 	return whole(ends.Sub(now)), left >= 0
 }
 
-// Refund takes back an action that Allow counted.
+// Refund reverses an action that Allow counted.
 func (l *Limiter) Refund(caller string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,8 +79,8 @@ func (l *Limiter) Forgive(caller string) {
 	delete(l.callers, caller)
 }
 
-// forget frees memory: it drops callers whose window has ended and, if that is not enough, all
-// callers.
+// forget frees memory: it removes the callers whose window has ended and, if that is not enough,
+// all callers.
 func (l *Limiter) forget(now time.Time) {
 	for caller, w := range l.callers {
 		if !now.Before(w.ends) {

@@ -38,9 +38,9 @@ func newAttempts() attempts {
 	}
 }
 
-// take counts an attempt on an account, "" for a text that is no user name. device is the browser's
-// id if it is known as the user's, else "". If the attempt is one too many, ok is false and wait
-// says how long to wait.
+// take counts an attempt on an account. account is "" for a text that is not a valid user name.
+// device is the ID of the browser if its user has signed in with it before, and otherwise "". If a
+// limit is exceeded, ok is false and wait is the time until the next attempt is allowed.
 func (a attempts) take(ctx context.Context, account, network, device string) (wait time.Duration, ok bool) {
 	now := time.Now()
 	if device != "" {
@@ -57,14 +57,15 @@ func (a attempts) take(ctx context.Context, account, network, device string) (wa
 	if _, ok := a.account.Allow(account, now); !ok {
 		select {
 		case <-time.After(a.slowdown):
-		case <-ctx.Done(): // the browser went away
+		case <-ctx.Done(): // the client has disconnected
 		}
 	}
 	return 0, true
 }
 
-// succeeded forgets the attempts of a user who turned out to know the password: those of their
-// device if it is known, so that others on the same network gain nothing from it.
+// succeeded resets the counts of attempts of a user who entered the correct password. If the
+// browser is known, only its own count is reset, so that others on the same network gain no
+// attempts.
 func (a attempts) succeeded(account, network, device string) {
 	if device != "" {
 		a.device.Forgive(device)

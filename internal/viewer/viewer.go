@@ -56,7 +56,7 @@ type Options struct {
 	Load func(r *http.Request, fileID int64) (Model, error)
 	// Fail writes the response for an error of Load to a program.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
-	// Explain returns the status for an error of Load and a message for people.
+	// Explain returns the status for an error of Load and a message for users.
 	Explain func(ctx context.Context, err error) (status int, message string)
 }
 

@@ -15,7 +15,7 @@ import (
 
 const feedPath = "/feed.xml"
 
-// The elements of Atom (RFC 4287) that feeds have.
+// atomFeed is an Atom feed (RFC 4287) with the elements that are used here.
 type atomFeed struct {
 	XMLName xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
 	Base    string      `xml:"xml:base,attr"`
