@@ -1,6 +1,6 @@
 # make run and make test need Go and nothing else.
 
-# The Go tool's own record of the commit makes builds fail where git is missing or the checkout belongs to another user.
+# Recording the commit in the binary (-buildvcs) makes builds fail if git is missing or the checkout belongs to another user.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 # -s -w leave out symbol table and debugging information, a third of the size; stack traces keep their names and lines.
@@ -10,8 +10,8 @@ ldflags := -s -w -X main.version=$(shell git describe --tags --always --dirty 2>
 module := github.com/meshyard/meshyard
 with-postgres := go run ./internal/pgtest/with --
 
-# go test, which runs up to three failed tests once more, each alone, and lists them at the end: tests that run
-# servers, browsers and kills may fail on a machine that stands still for a minute. Data races are never run again.
+# go-test runs go test. It reruns up to three failed tests once, each alone, and lists them at the end: tests that run servers and browsers,
+# or kill processes, may fail on a machine that stalls for a minute. Tests with data races are never rerun.
 go-test := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --no-color --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 \
   --rerun-fails-run-root-test --rerun-fails-abort-on-data-race
 
@@ -30,12 +30,12 @@ build: ## Build bin/meshyard
 	go build -v -ldflags '$(ldflags)' -o bin/meshyard ./cmd/meshyard
 	@echo "Built bin/meshyard. To type only meshyard: PATH=$(CURDIR)/bin:\$$PATH"
 
-# -parallel 4, because tests of servers wait for timers and for child processes. The timeout ends
-# deadlocks. It counts for each package, and on a slow or busy machine the server's takes many times its usual minutes.
-test: ## Run the tests on SQLite and on a real PostgreSQL, which is started, or installed, where none is given
+# -parallel 4, because tests of servers wait for timers and for child processes. The timeout ends deadlocks. It applies to each package; on a
+# slow or busy machine the tests of cmd/meshyard/server take many times as long as usual.
+test: ## Run the tests on SQLite and PostgreSQL, which is started, or installed, if MESHYARD_TEST_POSTGRES is not set
 	$(with-postgres) $(go-test) --packages ./... -- -parallel 4 -timeout 1h
 
-check: ## Format, vet, prose, golangci-lint, generated code fresh
+check: ## Check formatting, vet, prose, golangci-lint, and that generated code is up to date
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet -tags browser,npm,nginx ./...
 	go run ./internal/prosecheck
@@ -43,23 +43,23 @@ check: ## Format, vet, prose, golangci-lint, generated code fresh
 	@before=$$(cat graph/*.go graph/*/*.go | sha256sum); go run ./internal/graphqlgen; after=$$(cat graph/*.go graph/*/*.go | sha256sum); \
 	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }
 
-# Left out is what has nothing to race: the program, whose tests run it from outside, and meshes, each of which one goroutine works on. What is
-# computed in one goroutine is not watched for the same reason: SQLite's C, meshes, scaling of images, hashing of passwords.
-race: ## Run the tests, the long ones in short, under the race detector
+# Packages without concurrency are left out: cmd/meshyard, whose tests run the binary, and internal/mesh, where one goroutine works on each mesh.
+# Code that computes in one goroutine is compiled without the race detector: SQLite, meshes, scaling of images, hashing of passwords.
+race: ## Run the tests with the race detector, long ones in short mode
 	$(with-postgres) $(go-test) --packages "$(filter-out $(module)/cmd/meshyard $(module)/internal/mesh/%,$(shell go list ./...))" -- \
 	-race -short -vet=off -parallel 4 -timeout 1h \
 	$(foreach package,modernc.org/sqlite/lib $(module)/internal/mesh/... golang.org/x/image/... golang.org/x/crypto/argon2,-gcflags=$(package)=-race=false)
 
-generate: ## Make the Go code of the GraphQL schema anew
+generate: ## Generate the Go code of the GraphQL schema
 	go run ./internal/graphqlgen
 
-bench: ## Measure against bare handlers and PostGraphile, side by side, and writes beside reads; prints ratios
+bench: ## Compare with plain handlers and with PostGraphile, and measure writes during reads; prints ratios
 	$(with-postgres) go run ./bench
 
-bench-million: ## Compare a catalogue of a million things with one of ten thousand; takes some twenty minutes
+bench-million: ## Compare a catalogue of a million things with one of ten thousand; takes about twenty minutes
 	$(with-postgres) go run ./bench -only million
 
-bench-threejs: node-modules ## Compare how a million triangles become three.js JSON with three.js itself; needs node and npm
+bench-threejs: node-modules ## Compare the conversion of a million triangles to three.js JSON with that of three.js; needs node and npm
 	go run ./bench/threejs
 
 test-differential: ## Run 100,000 random queries on gqlgen's executor and on ours, on each engine
@@ -75,7 +75,7 @@ test-webhooks: ## Send 1,000 events to receivers that fail, hang and redirect (m
 	MESHYARD_WEBHOOK_EVENTS=1000 $(with-postgres) go test -count=1 -timeout 30m -run TestWebhookDeliveries -v ./cmd/meshyard/server
 	$(with-postgres) go test -count=1 -timeout 30m -run TestKillLosesNoWebhook -v ./cmd/meshyard
 
-test-outages: ## Take PostgreSQL and the bucket away for a minute each; make test takes them away for a few requests
+test-outages: ## Stop PostgreSQL and the bucket for a minute each; make test stops them for a few requests
 	MESHYARD_OUTAGE_SECONDS=60 $(with-postgres) go test -count=1 -timeout 10m -run 'Outage|TestFullDisk' -v ./cmd/meshyard/server
 
 test-bombs: ## Make previews of all forty hostile models; make test uses every fourth
@@ -103,30 +103,30 @@ test-gallery: ## Use the gallery in headless Chromium, and check its pages with 
 lighthouse: ## Print the scores of Lighthouse for home, a search and a thing; needs node and npm
 	go test -count=1 -tags browser,npm -run TestLighthouse -v ./cmd/meshyard/server
 
-contact-sheet-web: ## Draw all pages of the gallery into bin/gallery.png, in three widths and both color schemes, to be looked at
+contact-sheet-web: ## Draw all pages of the gallery into bin/gallery.png, in three widths and both color schemes, for visual inspection
 	@mkdir -p bin
 	MESHYARD_CONTACT_SHEET=$(CURDIR)/bin/gallery.png go test -count=1 -tags browser -run TestGalleryContactSheet -timeout 20m ./cmd/meshyard/server
 
 test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
 	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags npm -run TestGraphQLOverHTTP
 
-fuzz: ## Run each fuzz target for FUZZTIME, a minute where that is not set
+fuzz: ## Run each fuzz target for FUZZTIME, by default a minute
 	./.ci/fuzz $(FUZZTIME)
 
-contact-sheet: ## Draw all meshes of the test data into bin/contact-sheet.png, to be looked at
+contact-sheet: ## Draw all meshes of the test data into bin/contact-sheet.png, for visual inspection
 	go run ./internal/mesh/contactsheet testdata/meshes $(wildcard ../shared/data/meshes)
 
-test-formats: node-modules ## Give three.js and the glTF validator what is written of every model in the test data; needs node and npm
+test-formats: node-modules ## Load the written files of every model of the test data with three.js and the glTF validator; needs node and npm
 	go test -count=1 -tags npm -run Programs -v ./internal/mesh/write/threejs
 
 .PHONY: node-modules
 node-modules:
 	npm ci --no-audit --no-fund --prefix internal/mesh/write/threejs/testdata
 
-lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirect has no 2xx answer, so that rule is left out
+lint-openapi: ## Lint the OpenAPI description with Redocly; needs npm. A redirect has no 2xx response, so that rule is disabled
 	npx --yes @redocly/cli@2.77.0 lint rest/testdata/openapi.golden.json --skip-rule operation-2xx-response
 
-lint-schema: ## Lint the GraphQL schema and compare it with the last release; needs npm. Fields stand in the order in which people look for them, so the rules about the alphabet are left out
+lint-schema: ## Lint the GraphQL schema and compare it with the last release; needs npm. Fields are sorted by topic, so the rules about alphabetical order are disabled
 	npx --yes -p graphql@16.11.0 -p graphql-schema-linter@3.0.1 graphql-schema-linter \
 	--except type-fields-sorted-alphabetically,interface-fields-sorted-alphabetically,input-object-fields-sorted-alphabetically,enum-values-sorted-alphabetically rest/testdata/schema.golden.graphql
 	./.ci/schema-changes
