@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -20,10 +21,11 @@ const (
 )
 
 // batcher is a batch loader: it combines concurrent reads of single keys into one statement. If no
-// statement is running, a read starts one immediately. Reads that arrive in the meantime are queued
-// and share the next statement, which starts when a running one ends or when enough reads are
-// queued. So a single read never waits for others, and under load, reads share statements. A read
-// never joins a statement that has already started, so it sees every commit that precedes it.
+// statement is running, a read starts one, together with the reads of goroutines that are ready to
+// run. Reads that arrive in the meantime are queued and share the next statement, which starts when
+// a running one ends or when enough reads are queued. So a single read never waits for others, and
+// under load, reads share statements. A read never joins a statement that has already started, so
+// it sees every commit that precedes it.
 type batcher[K comparable, V any] struct {
 	read func(ctx context.Context, keys []K) (map[K]V, error)
 
@@ -45,15 +47,19 @@ func newBatcher[K comparable, V any](read func(ctx context.Context, keys []K) (m
 
 // get returns the value of key. ok is false if there is none.
 func (b *batcher[K, V]) get(ctx context.Context, key K) (value V, ok bool, err error) {
-	mine, alone := b.join(ctx, key)
-	if alone {
-		// Read in the goroutine of the caller, which saves two goroutine switches. The read does not
-		// count towards the concurrency limit of the caller's account, because reads that arrive in the
-		// meantime wait for it.
-		b.fill(auth.WithoutAccount(ctx), mine)
-		b.handOver(ctx)
-	} else {
-		waiting.Begin(ctx)
+	mine, first := b.join(ctx, key)
+	waiting.Begin(ctx)
+	if first {
+		// Read in the goroutine of the caller, which saves two goroutine switches. Other requests that
+		// are ready to run get the chance to join first.
+		runtime.Gosched()
+		if next := b.take(); next != nil {
+			b.fill(shared(ctx), next)
+			b.handOver(ctx)
+		}
+		if err := ctx.Err(); err != nil {
+			return value, false, err
+		}
 	}
 	select {
 	case <-mine.done:
@@ -64,20 +70,20 @@ func (b *batcher[K, V]) get(ctx context.Context, key K) (value V, ok bool, err e
 	}
 }
 
-// join adds key to a batch and returns the batch. If alone is true, the batch has no other keys,
-// and the caller must read it.
-func (b *batcher[K, V]) join(ctx context.Context, key K) (mine *batch[K, V], alone bool) {
+// join adds key to a queued batch and returns the batch. If first is true, nothing is read at the
+// moment, and the caller must read the batch.
+func (b *batcher[K, V]) join(ctx context.Context, key K) (mine *batch[K, V], first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.readers == 0 {
-		b.readers++
-		return &batch[K, V]{keys: []K{key}, done: make(chan struct{})}, true
-	}
 	if n := len(b.queue); n == 0 || len(b.queue[n-1].keys) == maxBatch {
 		b.queue = append(b.queue, &batch[K, V]{done: make(chan struct{})})
 	}
 	mine = b.queue[len(b.queue)-1]
 	mine.keys = append(mine.keys, key)
+	if b.readers == 0 {
+		b.readers++
+		return mine, true
+	}
 	if b.readers < maxReaders && len(mine.keys) >= worthwhile {
 		b.readers++
 		go b.serve(shared(ctx))
@@ -92,8 +98,8 @@ func shared(ctx context.Context) context.Context {
 	return waiting.WithNotice(auth.WithoutAccount(context.WithoutCancel(ctx)), func() {})
 }
 
-// handOver must be called after a caller has read its own batch. If other batches were queued in
-// the meantime, it starts a goroutine that reads them.
+// handOver must be called after a caller has read a batch. If other batches were queued in the
+// meantime, it starts a goroutine that reads them.
 func (b *batcher[K, V]) handOver(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,18 +112,23 @@ func (b *batcher[K, V]) handOver(ctx context.Context) {
 
 // serve reads queued batches until the queue is empty.
 func (b *batcher[K, V]) serve(ctx context.Context) {
-	for {
-		b.mu.Lock()
-		if len(b.queue) == 0 {
-			b.readers--
-			b.mu.Unlock()
-			return
-		}
-		next := b.queue[0]
-		b.queue = b.queue[1:]
-		b.mu.Unlock()
+	for next := b.take(); next != nil; next = b.take() {
 		b.fill(ctx, next)
+		runtime.Gosched() // let requests that are ready to run join the next batch
 	}
+}
+
+// take removes the next batch from the queue. If there is none, it returns nil and the reader ends.
+func (b *batcher[K, V]) take() *batch[K, V] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.queue) == 0 {
+		b.readers--
+		return nil
+	}
+	next := b.queue[0]
+	b.queue = b.queue[1:]
+	return next
 }
 
 // fill reads a batch. A panic becomes the error of the batch, so that it neither crashes the
@@ -129,7 +140,10 @@ func (b *batcher[K, V]) fill(ctx context.Context, now *batch[K, V]) {
 			now.err = fmt.Errorf("panic in a batch of %d: %v", len(now.keys), cause)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, batchTimeout)
-	defer cancel()
+	if end, ok := ctx.Deadline(); !ok || time.Until(end) > batchTimeout {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, batchTimeout)
+		defer cancel()
+	}
 	now.found, now.err = b.read(ctx, now.keys)
 }
