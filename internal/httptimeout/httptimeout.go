@@ -87,6 +87,7 @@ type answer struct {
 	idleTimeout time.Duration
 	body        *body // nil if there is none
 	begun       bool
+	extended    time.Time // when the deadline was set; zero if it was not
 }
 
 func (a *answer) begin(status int) {
@@ -96,7 +97,16 @@ func (a *answer) begin(status int) {
 	}
 }
 
-func (a *answer) extend() { _ = a.connection.SetWriteDeadline(time.Now().Add(a.idleTimeout)) }
+// precision is how much earlier than the idle timeout a deadline may be. Setting one costs as much
+// as writing a short response to a buffer, and a response has at least three writes.
+const precision = time.Second
+
+func (a *answer) extend() {
+	if now := time.Now(); now.Sub(a.extended) >= precision {
+		a.extended = now
+		_ = a.connection.SetWriteDeadline(now.Add(a.idleTimeout))
+	}
+}
 
 func (a *answer) WriteHeader(status int) {
 	a.begin(status)
