@@ -30,6 +30,10 @@ type plannedField[E any] struct {
 	list           bool
 	elementNonNull bool
 
+	// defaults has the arguments of a field that is selected without arguments, once they were
+	// determined. Requests share them.
+	defaults atomic.Pointer[map[string]any]
+
 	// The plan for the values of the field: concrete is set for an object type, below and
 	// abstract for an abstract type.
 	concrete *plan[E]
@@ -109,13 +113,13 @@ func merge(collected []graphql.CollectedField) []graphql.CollectedField {
 // selection plans the selection on objects of one type.
 func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set ast.SelectionSet) *plan[E] {
 	collected := merge(graphql.CollectFields(oc, set, of.Implements))
-	s := &plan[E]{of: of, fields: make([]plannedField[E], 0, len(collected))}
-	for _, c := range collected {
-		f := plannedField[E]{collected: c, key: append(AppendString(nil, c.Alias), ':')}
+	s := &plan[E]{of: of, fields: make([]plannedField[E], len(collected))}
+	for i, c := range collected {
+		f := &s.fields[i]
+		f.collected, f.key = c, append(AppendString(nil, c.Alias), ':')
 		if c.Name != "__typename" {
-			x.planField(oc, of, &f)
+			x.planField(oc, of, f)
 		}
-		s.fields = append(s.fields, f)
 	}
 	s.shape = s.digest()
 	return s

@@ -67,8 +67,8 @@ func (r *run[E]) begin(wave []task[E], g *group[E]) []task[E] {
 
 // joinGroups calls join with the objects of a wave, if some groups select the same fields.
 func (r *run[E]) joinGroups(wave []task[E]) {
-	if r.join == nil {
-		return
+	if r.join == nil || !slices.ContainsFunc(wave, func(t task[E]) bool { return t.group != wave[0].group }) {
+		return // there is at most one group
 	}
 	var sets [][]any
 	seen, numbers := make(map[*group[E]]bool), make(map[shape]int)
@@ -145,7 +145,9 @@ func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx cont
 		span.Number("graphql.objects", int64(len(g.objects)))
 		defer span.End()
 	}
-	if f.Args != nil {
+	if defaults := f.defaults.Load(); defaults != nil {
+		fc.Args = *defaults
+	} else if f.Args != nil {
 		raw := f.collected.ArgumentMap(r.operation.Variables)
 		var err error
 		if fc.Args, err = f.Args(r.ec, ctx, raw); err != nil {
@@ -156,6 +158,9 @@ func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx cont
 				r.operation.Error(at, err)
 			}
 			return values, ctx, nil
+		}
+		if len(f.collected.Arguments) == 0 {
+			f.defaults.Store(&fc.Args)
 		}
 	}
 	call := func(ctx context.Context, i int) (any, error) { return f.Resolve(ctx, r.ec, fc, g.objects[i]) }
