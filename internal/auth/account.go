@@ -13,8 +13,10 @@ func WithNetwork(ctx context.Context, network string) context.Context {
 // WithoutAccount returns a context whose work is attributed to no account, for work that several
 // callers share.
 func WithoutAccount(ctx context.Context) context.Context {
-	return WithNetwork(WithCaller(ctx, Caller{}, nil), "")
+	return context.WithValue(ctx, contextKey{}, nobody)
 }
+
+var nobody = &identity{shared: true}
 
 // OfRequest reports whether the work of ctx was started by a request.
 func OfRequest(ctx context.Context) bool { return ctx.Value(networkKey{}) != nil }
@@ -23,9 +25,8 @@ func OfRequest(ctx context.Context) bool { return ctx.Value(networkKey{}) != nil
 // the caller or, without a known caller, the network of the request. It is empty for work that was
 // not started by a request.
 func Account(ctx context.Context) string {
-	caller, _ := From(ctx)
-	if account := caller.Account(); account != "" {
-		return account
+	if id := identityOf(ctx); id != nil && (id.shared || id.account != "") {
+		return id.account
 	}
 	network, _ := ctx.Value(networkKey{}).(string)
 	return network

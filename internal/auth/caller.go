@@ -110,21 +110,30 @@ type contextKey struct{}
 
 // identity is the result of authenticating a request: the caller, or the error.
 type identity struct {
-	caller Caller
-	err    error
+	caller  Caller
+	err     error
+	account string // of the caller
+	shared  bool   // work that several callers share; see WithoutAccount
+}
+
+func identityOf(ctx context.Context) *identity {
+	id, _ := ctx.Value(contextKey{}).(*identity)
+	return id
 }
 
 // WithCaller returns a context that carries the caller. err, if not nil, is the reason why the
 // token of the request is not valid.
 func WithCaller(ctx context.Context, c Caller, err error) context.Context {
-	return context.WithValue(ctx, contextKey{}, identity{c, err})
+	return context.WithValue(ctx, contextKey{}, &identity{caller: c, err: err, account: c.Account()})
 }
 
 // From returns the caller that ctx carries. The caller is anonymous if the request had no token. If
 // the token of the request was not valid, From returns the error of the authentication.
 func From(ctx context.Context) (Caller, error) {
-	id, _ := ctx.Value(contextKey{}).(identity)
-	return id.caller, id.err
+	if id := identityOf(ctx); id != nil {
+		return id.caller, id.err
+	}
+	return Caller{}, nil
 }
 
 // SignedIn is a user who is signed in with a browser session.

@@ -107,13 +107,13 @@ func (r *request) describe(span tracing.Span, method string, status int) {
 	span.End()
 }
 
-// attributes returns what every log line of the request contains.
-func (r *request) attributes() []slog.Attr {
-	attributes := []slog.Attr{slog.String("request_id", r.id)}
+// appendIDs appends what every log line of the request contains.
+func (r *request) appendIDs(line []slog.Attr) []slog.Attr {
+	line = append(line, slog.String("request_id", r.id))
 	if r.traceID != "" {
-		attributes = append(attributes, slog.String("trace_id", r.traceID))
+		line = append(line, slog.String("trace_id", r.traceID))
 	}
-	return attributes
+	return line
 }
 
 // WithRequest returns a handler that adds the ids of the request to each log line whose context is
@@ -125,7 +125,7 @@ type withRequest struct{ slog.Handler }
 func (w withRequest) Handle(ctx context.Context, record slog.Record) error {
 	if r := requestOf(ctx); r != nil {
 		record = record.Clone()
-		record.AddAttrs(r.attributes()...)
+		record.AddAttrs(r.appendIDs(nil)...)
 	}
 	return w.Handler.Handle(ctx, record)
 }

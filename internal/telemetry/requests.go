@@ -39,10 +39,9 @@ func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *o
 			if !logger.Enabled(r.Context(), slog.LevelInfo) {
 				return
 			}
-			line := []slog.Attr{
-				slog.String("client", clientip.Address(r)), slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", rec.status),
-				slog.Int64("bytes", rec.bytes), slog.Float64("ms", float64(time.Since(start).Microseconds())/1000),
-			}
+			line := append(make([]slog.Attr, 0, 11), slog.String("client", clientip.Address(r)), slog.String("method", r.Method),
+				slog.String("path", r.URL.Path), slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
+				slog.Float64("ms", float64(time.Since(start).Microseconds())/1000))
 			if this.operation != "" {
 				line = append(line, slog.String("operation", this.operation))
 			}
@@ -52,7 +51,8 @@ func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *o
 			if this.token != 0 {
 				line = append(line, slog.Int64("token_id", this.token))
 			}
-			logger.LogAttrs(r.Context(), slog.LevelInfo, "request", line...)
+			// With the context of the request, the handler would copy the record to add the IDs.
+			logger.LogAttrs(context.Background(), slog.LevelInfo, "request", this.appendIDs(line)...)
 		}()
 		next.ServeHTTP(rec, r)
 	})
