@@ -35,6 +35,7 @@ func (a *Server) Listen() (net.Listener, error) {
 // waits at most drain for requests in flight, including uploads.
 func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
 	boundMemory()
+	addProcessor()
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
 	go releaseMemory(serving, debug.FreeOSMemory)
