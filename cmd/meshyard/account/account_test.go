@@ -12,6 +12,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,6 +114,7 @@ type flaky struct {
 	requests    atomic.Int64
 	interruptAt int64
 	interrupt   context.CancelFunc
+	missing     func(path string) bool // reports whether the response is 404; may be nil
 }
 
 func newFlaky(t *testing.T, old *servertest.Server) *flaky {
@@ -136,6 +138,9 @@ func newFlaky(t *testing.T, old *servertest.Server) *flaky {
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := f.requests.Add(1)
 		switch {
+		case f.missing != nil && f.missing(r.URL.Path):
+			http.NotFound(w, r)
+			return
 		case f.interrupt != nil && n == f.interruptAt:
 			f.interrupt()
 		case n == 10:
@@ -241,6 +246,92 @@ func TestImportAccount(t *testing.T) {
 		err = to.Store.Check(ctx, time.Hour, true, func(problem string) { t.Error(problem) })
 		if err != nil {
 			t.Error(err)
+		}
+	}, func(s *config.Settings) { s.PreviewWorkers = 0 })
+}
+
+// pair starts a server for the import of accounts of old, on the other engine. run imports the
+// account ada, and calls progress with each line unless it is nil.
+func pair(t *testing.T, old *servertest.Server) (to *servertest.Server, proxy *flaky, run func(progress func(string)) (*account.Report, error)) {
+	t.Helper()
+	engine := "postgres"
+	if strings.HasSuffix(t.Name(), engine) {
+		engine = "sqlite"
+	}
+	to = servertest.Start(t, engine, func(s *config.Settings) { s.PreviewWorkers = 0 })
+	proxy = newFlaky(t, old)
+	return to, proxy, func(progress func(string)) (*account.Report, error) {
+		c := must(legacyclient.New(t.Context(), proxy.URL, legacyclient.Options{Token: old.Token("ada", auth.Read, auth.Write)}))(t)
+		return account.Import(t.Context(), to.Store, c, "", progress)
+	}
+}
+
+// TestImportAfterAMissingImage checks that an image that cannot be downloaded does not affect the
+// next one, which an interrupted import attached but did not record.
+func TestImportAfterAMissingImage(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, old *servertest.Server) {
+		ctx := t.Context()
+		o := &oldAccount{t: t, s: old, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png")}
+		ada := o.user("ada")
+		o.make(ada, o.thing(o.user("zoe"), 0), "Make", "one.png", "two.png")
+		to, proxy, run := pair(t, old)
+		image := regexp.MustCompile(`^/(files|blobs|renders)/(\d+)(/|$)`)
+		lost := map[string]bool{}
+		v := &view{t: t, c: old.Client(old.Token("ada", auth.Read)), name: "ada"}
+		for _, i := range v.list(fmt.Sprintf("/copies/%v/images", v.list("/users/ada/copies")[0]["id"])) {
+			lost[fmt.Sprint(i["id"])] = true
+		}
+		if len(lost) != 2 {
+			t.Fatalf("the make has the images %v, want 2", lost)
+		}
+		proxy.missing = func(path string) bool {
+			m := image.FindStringSubmatch(path)
+			return m != nil && lost[m[2]]
+		}
+		first := must(run(nil))(t)
+		if first.Makes != 1 || first.Images != 0 {
+			t.Fatalf("without images: %+v", first)
+		}
+
+		// The state after an interruption: the second image is attached, but not recorded.
+		u := must(to.Store.Admin().User(ctx, "ada"))(t)
+		here := auth.Caller{UserID: u.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
+		there := &view{t: t, c: to.Client(to.Token("ada", auth.Read)), name: "ada"}
+		id := int64(there.list("/users/ada/copies")[0]["id"].(float64))
+		file := must(to.Store.Upload(ctx, here, models.NewUpload{Name: "two.png", Bytes: bytes.NewReader(o.png)}))(t)
+		must(to.Store.Finalize(ctx, here, []models.FinalizeFile{{ID: file.ID}}, models.Target{Type: models.OnMake, ID: id}))(t)
+
+		second := must(run(nil))(t)
+		if second.Images != 1 || slices.ContainsFunc(second.Problems, func(p string) bool { return strings.Contains(p, "two.png") }) {
+			t.Errorf("recorded %d images, want 1; the problems are %q, want none with two.png", second.Images, second.Problems)
+		}
+		if !slices.ContainsFunc(second.Problems, func(p string) bool { return strings.Contains(p, "one.png") }) {
+			t.Errorf("the problems are %q, want one with one.png", second.Problems)
+		}
+	}, func(s *config.Settings) { s.PreviewWorkers = 0 })
+}
+
+// TestImportCountsWhatItFound checks that an object counts as imported before only if the lookup
+// succeeded.
+func TestImportCountsWhatItFound(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, old *servertest.Server) {
+		o := &oldAccount{t: t, s: old, stl: servertest.Mesh(t, "hschendel_simple_bin.stl"), png: servertest.Mesh(t, "lib3mf_thumbnail.png")}
+		ada := o.user("ada")
+		for i := range 3 {
+			o.thing(ada, i)
+		}
+		to, _, run := pair(t, old)
+		must(run(nil))(t)
+		again, err := run(func(line string) {
+			if line != "1 of 3 things" {
+				return
+			}
+			db := must(models.OpenDB(t.Context(), to.Settings.DatabaseURL))(t)
+			defer db.Close()
+			must(db.SQL().Exec("ALTER TABLE archive_ids RENAME TO away"))(t) // lookups fail from now on
+		})
+		if err == nil || again.There != 1 {
+			t.Errorf("got %d objects that were imported before and the error %v, want 1 and an error", again.There, err)
 		}
 	}, func(s *config.Settings) { s.PreviewWorkers = 0 })
 }

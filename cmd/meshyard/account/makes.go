@@ -40,19 +40,16 @@ func (im *importing) make(ctx context.Context, id int64) error {
 		if recorded[m.ID] != 0 {
 			continue
 		}
-		file, there := left[m.Name]
-		if there {
-			delete(left, m.Name)
-		} else if file, err = im.original(ctx, id, &m); err == nil {
-			rank := int32(i)
-			_, err = im.store.Finalize(ctx, im.caller, []models.FinalizeFile{{ID: file, Rank: &rank}}, models.Target{Type: models.OnMake, ID: here})
-		}
-		if excusable(err) {
-			im.problem("make %d, image %d, %s: %v", id, m.ID, m.Name, err)
-			continue
-		}
-		if err != nil {
-			return err
+		file, attached := left[m.Name]
+		delete(left, m.Name)
+		if !attached {
+			if file, err = im.attach(ctx, id, here, &m, int32(i)); excusable(err) {
+				im.problem("make %d, image %d, %s: %v", id, m.ID, m.Name, err)
+				continue
+			}
+			if err != nil {
+				return err
+			}
 		}
 		im.report.Images++
 		if err := im.source.Record(ctx, "images", m.ID, file, models.ImportDates{Created: m.Added.Time}); err != nil {
@@ -60,6 +57,17 @@ func (im *importing) make(ctx context.Context, id int64) error {
 		}
 	}
 	return nil
+}
+
+// attach uploads an image of a make, attaches it to the local make with the ID here, and returns
+// the ID of the file. id is the ID of the make in the other service.
+func (im *importing) attach(ctx context.Context, id, here int64, m *image, rank int32) (int64, error) {
+	file, err := im.original(ctx, id, m)
+	if err != nil {
+		return 0, err
+	}
+	_, err = im.store.Finalize(ctx, im.caller, []models.FinalizeFile{{ID: file, Rank: &rank}}, models.Target{Type: models.OnMake, ID: here})
+	return file, err
 }
 
 // imagesOf returns the images of a make that this server has. left contains those that an

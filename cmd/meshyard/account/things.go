@@ -27,9 +27,13 @@ func (im *importing) things(ctx context.Context) error {
 // them in the transaction that creates the thing, so an interrupted import leaves no incomplete
 // thing.
 func (im *importing) thing(ctx context.Context, id int64) error {
-	if here, err := im.known(ctx, "things", id); err != nil || here != 0 {
-		im.report.There++
+	here, err := im.known(ctx, "things", id)
+	if err != nil {
 		return err
+	}
+	if here != 0 {
+		im.report.There++
+		return nil
 	}
 	t, path := new(thing), fmt.Sprintf("/things/%d", id)
 	if err := im.client.JSON(ctx, path, t); err != nil {
@@ -39,8 +43,7 @@ func (im *importing) thing(ctx context.Context, id int64) error {
 	if err := im.client.JSON(ctx, path+"/files", &files); err != nil {
 		return err
 	}
-	here, err := im.left(ctx, t, files)
-	if err != nil {
+	if here, err = im.left(ctx, t, files); err != nil {
 		return err
 	}
 	dates := t.dates()
