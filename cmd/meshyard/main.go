@@ -32,7 +32,7 @@ type cli struct {
 		Create   userCreateCmd   `cmd:"" help:"Create a user."`
 		Password userPasswordCmd `cmd:"" help:"Set the password of a user, read from standard input: one line. The user is signed out everywhere; access tokens stay valid."`
 		Rename   userRenameCmd   `cmd:"" help:"Give a user another name."`
-		Disable  userDisableCmd  `cmd:"" help:"Suspend a user, sign them out and revoke their access tokens. They can sign in to read, and change nothing."`
+		Disable  userDisableCmd  `cmd:"" help:"Suspend a user, sign them out and revoke their access tokens. They cannot sign in."`
 		Enable   userEnableCmd   `cmd:"" help:"End the suspension of a user. Revoked access tokens stay revoked."`
 		Delete   userDeleteCmd   `cmd:"" help:"Delete the account of a user with everything they own. This cannot be undone."`
 	} `cmd:"" help:"Manage users."`

@@ -3,6 +3,7 @@ package main_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -90,8 +91,38 @@ func TestUserCommands(t *testing.T) {
 			if out := c.run("token", "list", "lovelace"); strings.Count(out, "\n") != 1 {
 				t.Errorf("tokens of a disabled user: %s", out)
 			}
+			set := c.command("user", "password", "lovelace")
+			set.Stdin = strings.NewReader("correct horse battery\n")
+			if out, err := set.CombinedOutput(); err != nil {
+				t.Fatalf("user password: %v: %s", err, out)
+			}
+			signIn := func() int {
+				t.Helper()
+				form := url.Values{"username": {"lovelace"}, "password": {"correct horse battery"}}
+				r, err := http.NewRequest(http.MethodPost, server.url+"/login", strings.NewReader(form.Encode()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+				r.Header.Set("Origin", server.url)
+				answer, err := http.DefaultTransport.RoundTrip(r) // follows no redirect
+				if err != nil {
+					t.Fatal(err)
+				}
+				answer.Body.Close()
+				return answer.StatusCode
+			}
+			if got := signIn(); got != http.StatusForbidden {
+				t.Errorf("a disabled user signs in: got %d, want 403", got)
+			}
+			if out := c.run("user", "disable", "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "), "They cannot sign in") {
+				t.Errorf("user disable --help does not say that the user cannot sign in: %s", out)
+			}
 			if r := show("enable", "lovelace"); r.DisabledAt != nil || r.Reason != "" {
 				t.Errorf("user enable: %+v", r)
+			}
+			if got := signIn(); got != http.StatusSeeOther {
+				t.Errorf("an enabled user signs in: got %d, want 303", got)
 			}
 			for wrong, says := range map[string]string{
 				"user rename lovelace BOB": "taken", "user rename lovelace me": "reserved", "user rename lovelace 7": "want 1 to 64", "user rename nobody x": "does not exist",
@@ -112,7 +143,7 @@ func TestUserCommands(t *testing.T) {
 			admin := &user{name: "admin", token: strings.TrimSpace(c.run("token", "create", "admin", "--scope", "read", "--scope", "admin"))}
 			log, err := client.send(admin, http.MethodPost, "/graphql", "application/json", strings.NewReader(`{"query": "{ moderationLog { nodes { action reason actor { username } } } }"}`))
 			want := `[{"action":"DELETE_USER","reason":"By the operator, on the command line.","actor":null},{"action":"UNSUSPEND_USER","reason":"By the operator, on the command line.","actor":null},` +
-				`{"action":"SUSPEND_USER","reason":"Spam.","actor":null},{"action":"RENAME_USER","reason":"The name was ada.","actor":null}`
+				`{"action":"SET_PASSWORD","reason":"By the operator, on the command line.","actor":null},{"action":"SUSPEND_USER","reason":"Spam.","actor":null},{"action":"RENAME_USER","reason":"The name was ada.","actor":null}`
 			if err != nil || !strings.Contains(string(log.body), want) {
 				t.Errorf("the moderation log is %s (%v), want %s", log.body, err, want)
 			}
