@@ -17,14 +17,15 @@ type Code string
 // The codes that clients can receive.
 const (
 	// no token, or one that is unknown, expired or revoked
-	Unauthenticated     Code = "UNAUTHENTICATED"
-	Forbidden           Code = "FORBIDDEN"            // the caller is known but not permitted
-	NotFound            Code = "NOT_FOUND"            // missing, deleted, or hidden from the caller
-	BadInput            Code = "BAD_USER_INPUT"       // the input is invalid; Error.Field names it
-	Conflict            Code = "CONFLICT"             // the current state forbids a valid input
-	TooLarge            Code = "TOO_LARGE"            // over a limit; Error.Limit holds it
-	RateLimited         Code = "RATE_LIMITED"         // too many requests, or too much work at once
-	Unavailable         Code = "UNAVAILABLE"          // the database or the storage for files is down
+	Unauthenticated Code = "UNAUTHENTICATED"
+	Forbidden       Code = "FORBIDDEN"      // the caller is known but not permitted
+	NotFound        Code = "NOT_FOUND"      // missing, deleted, or hidden from the caller
+	BadInput        Code = "BAD_USER_INPUT" // the input is invalid; Error.Field names it
+	Conflict        Code = "CONFLICT"       // the current state forbids a valid input
+	TooLarge        Code = "TOO_LARGE"      // over a limit; Error.Limit holds it
+	RateLimited     Code = "RATE_LIMITED"   // too many requests, or too much work at once
+	// the database, the storage for files or the OpenID provider is down
+	Unavailable         Code = "UNAVAILABLE"
 	InsufficientStorage Code = "INSUFFICIENT_STORAGE" // the server has no space left
 	Timeout             Code = "TIMEOUT"              // an operation that took too long
 	Canceled            Code = "CANCELED"             // the client closed the connection

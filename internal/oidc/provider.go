@@ -21,6 +21,9 @@ import (
 // error contains no details, because they could contain the code or the token.
 var ErrRefused = errors.New("the OpenID provider does not vouch for this")
 
+// ErrUnavailable means that the configuration of the provider could not be loaded.
+var ErrUnavailable = errors.New("the OpenID provider is unavailable")
+
 // Provider is an OpenID provider. Its configuration is discovered when it is first needed, and
 // discovery is retried after a failure. So the server can start while the provider is down.
 type Provider struct {
@@ -42,7 +45,7 @@ type Provider struct {
 // another attempt, so that requests do not wait for an unreachable provider.
 const retryAfter = 5 * time.Second
 
-// provider returns the discovered configuration of the provider.
+// provider returns the discovered configuration of the provider, or ErrUnavailable.
 func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +58,7 @@ func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 	// The end of one request must not cancel the discovery for others that wait.
 	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client()), p.Issuer)
 	if err != nil {
-		p.failure, p.again = fmt.Errorf("the OpenID provider %s cannot be asked: %w", p.Issuer, err), time.Now().Add(retryAfter)
+		p.failure, p.again = fmt.Errorf("%w: %s: %w", ErrUnavailable, p.Issuer, err), time.Now().Add(retryAfter)
 		return nil, p.failure
 	}
 	p.found, p.failure = found, nil

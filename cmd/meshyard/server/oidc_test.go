@@ -209,17 +209,22 @@ func TestBearerOfTheProvider(t *testing.T) {
 // TestOpenIDProviderIsDown checks that the server works while the provider is unreachable, and
 // reports that to users who need the provider.
 func TestOpenIDProviderIsDown(t *testing.T) {
-	t.Parallel()
-	s := servertest.Start(t, "sqlite", func(s *config.Settings) { s.OIDCIssuer, s.OIDCClientID = "http://127.0.0.1:1", "meshyard" })
-	s.Browser().Get("/login/oidc").Want(t, http.StatusBadGateway)
-	s.User("ada").Get("/users/me").Want(t, 200)
-	r, _ := http.NewRequest("GET", s.URL+"/users/me", nil)
-	r.Header.Set("Authorization", "Bearer "+oidctest.New(t).Sign(oidctest.Claims{"sub": "1"}))
-	if answer, err := http.DefaultClient.Do(r); err != nil || answer.StatusCode != 500 {
-		t.Errorf("a token of the provider that is down: %v, %v", answer, err)
-	} else {
-		_ = answer.Body.Close()
-	}
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		s.Browser().Get("/login/oidc").Want(t, http.StatusBadGateway)
+		s.User("ada").Get("/users/me").Want(t, 200)
+		token := oidctest.New(t).Sign(oidctest.Claims{"sub": "1"})
+		c := s.Client(token)
+		for range 2 { // the second time, the server does not try to reach the provider
+			wantOutage(t, c.Get("/users/me"), http.StatusServiceUnavailable, "")
+			wantOutage(t, asked(c, query("{ me { id } }")), http.StatusServiceUnavailable, "UNAVAILABLE")
+		}
+		if got := string(c.Get("/users/me").Bytes); !strings.Contains(got, "OpenID provider") || strings.Contains(got, "127.0.0.1") {
+			t.Errorf("the message is %s, want one that names the OpenID provider but not its address", got)
+		}
+		if told := socket(t, s.URL, token, watching, 999); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != "UNAVAILABLE" {
+			t.Errorf("over a WebSocket: %+v, want UNAVAILABLE", told)
+		}
+	}, func(s *config.Settings) { s.OIDCIssuer, s.OIDCClientID = "http://127.0.0.1:1", "meshyard" })
 }
 
 // TestForgedTokensAreBounded checks that forged ID tokens rarely make the server fetch the keys of

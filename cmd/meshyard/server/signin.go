@@ -9,11 +9,13 @@ import (
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bearer"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/oidc"
+	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/internal/signin"
 	"github.com/meshyard/meshyard/internal/signing"
 	"github.com/meshyard/meshyard/models"
@@ -175,10 +177,16 @@ func (a *Server) signedIn(r *http.Request) (who auth.SignedIn, ok bool) {
 // tokens, and verifying a signature takes CPU time.
 const maxRefusedIDTokens = 100
 
+// providerDown is the error of an ID token that cannot be verified.
+var providerDown = &models.Error{
+	Code: apierror.Unavailable, RetryAfter: outage.RetryAfter, Message: "the OpenID provider is unavailable: try again in a few seconds",
+}
+
 // authenticate returns the caller of a token, which is an access token of this server or an ID
 // token of the operator's OpenID provider. ctx contains the network of the request. For an ID token
 // it returns RateLimited if too many from the network were rejected, Forbidden if the user is not
-// admitted, and Unauthenticated if the token is not valid.
+// admitted, Unauthenticated if the token is not valid, and Unavailable if the provider cannot be
+// reached.
 func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	if a.provider == nil || !oidc.IsToken(token) {
 		return a.Store.Authenticate(ctx, token)
@@ -199,6 +207,9 @@ func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, e
 		err = &models.Error{Code: models.Forbidden, Message: err.Error()}
 	case errors.Is(err, oidc.ErrRefused):
 		err = &models.Error{Code: models.Unauthenticated, Message: "the access token is not one of the OpenID provider for this server, or it expired"}
+	case errors.Is(err, oidc.ErrUnavailable):
+		outage.Log(ctx, providerDown, err)
+		err = providerDown
 	}
 	return caller, err
 }
