@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/meshyard/meshyard/graph/model"
@@ -16,7 +15,7 @@ const notificationInterval = time.Second
 // watchNotifications returns a channel that receives the number of unread notifications of the
 // caller immediately, and then each new notification, for up to maxWatchTime.
 func (r *Resolver) watchNotifications(ctx context.Context) (<-chan *model.NotificationUpdate, error) {
-	recent, err := r.Store.RecentNotifications(ctx, caller(ctx))
+	news, err := r.Store.NewNotifications(ctx, caller(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +39,6 @@ func (r *Resolver) watchNotifications(ctx context.Context) (<-chan *model.Notifi
 		if !send(nil, unread) {
 			return
 		}
-		seen := idsOf(recent)
 		tick := time.NewTicker(notificationInterval)
 		defer tick.Stop()
 		for {
@@ -49,33 +47,16 @@ func (r *Resolver) watchNotifications(ctx context.Context) (<-chan *model.Notifi
 			case <-ctx.Done():
 				return
 			}
-			recent, err := r.Store.RecentNotifications(ctx, caller(ctx))
+			added, unread, err := news.Next(ctx)
 			if err != nil {
 				continue // try again at the next tick, the database may have recovered
-			}
-			added := slices.DeleteFunc(slices.Clone(recent), func(n *models.Notification) bool { return seen[n.ID] })
-			if len(added) == 0 {
-				continue
-			}
-			unread, err := r.Store.UnreadNotifications(ctx, caller(ctx))
-			if err != nil {
-				continue
 			}
 			for _, n := range added {
 				if !send(n, unread) {
 					return
 				}
 			}
-			seen = idsOf(recent)
 		}
 	}()
 	return updates, nil
-}
-
-func idsOf(notifications []*models.Notification) map[int64]bool {
-	ids := make(map[int64]bool, len(notifications))
-	for _, n := range notifications {
-		ids[n.ID] = true
-	}
-	return ids
 }

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -124,23 +123,6 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 		}
 		return q
 	}}, nil
-}
-
-// recentNotifications is the period that [Store.RecentNotifications] covers. A transaction does not
-// take longer, and its notifications become visible only when it is committed.
-const recentNotifications = time.Minute
-
-// RecentNotifications returns the notifications of the caller in the last minute, the oldest first,
-// at most the latest 100.
-func (s *Store) RecentNotifications(ctx context.Context, caller auth.Caller) ([]*Notification, error) {
-	if err := requireUser(caller); err != nil {
-		return nil, err
-	}
-	var recent []*Notification
-	err := s.db.Read.NewSelect().Model(&recent).Where("n.user_id = ? AND n.created_at >= ?", caller.UserID, now().Add(-recentNotifications)).
-		Order("n.id DESC").Limit(100).Scan(ctx)
-	slices.Reverse(recent)
-	return recent, err
 }
 
 // NotificationsByID returns the notifications with the given IDs. It does not check permissions:

@@ -1,13 +1,12 @@
 package server_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
@@ -143,6 +142,24 @@ func publishedThing(t *testing.T, c *servertest.Client, name string) int64 {
 	return id
 }
 
+// arriving opens a subscription to notifications, and returns a function that checks that the next
+// event contains want.
+func arriving(t *testing.T, c *servertest.Client, subscription string) (next func(want string)) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), hung)
+	stream := openStream(t, ctx, cancel, c, query(subscription))
+	t.Cleanup(stream.close)
+	return func(want string) {
+		t.Helper()
+		switch got := stream.next(); {
+		case got == "":
+			t.Fatalf("the stream ended before %s", want)
+		case !strings.Contains(got, want):
+			t.Fatalf("the event is %s, want %s", got, want)
+		}
+	}
+}
+
 // TestNotificationsArrive checks that a subscription receives the number of unread notifications
 // first, and then each new notification once.
 func TestNotificationsArrive(t *testing.T) {
@@ -150,35 +167,45 @@ func TestNotificationsArrive(t *testing.T) {
 		ada, bob := s.User("ada"), s.User("bob")
 		thing := publishedThing(t, ada, "Bracket")
 		bob.Query(`mutation { followUser(input: {username: "ada"}) { user { id } } }`, nil, new(any))
-		ctx, cancel := context.WithTimeout(t.Context(), hung)
-		defer cancel()
-		r := ada.Request("POST", "/graphql", object{"query": `subscription { notifications { notification { kind actor { username } } unreadCount } }`}).WithContext(ctx)
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Accept", "text/event-stream")
-		r.Header.Set("Authorization", "Bearer "+ada.Token)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		lines := bufio.NewScanner(answer.Body)
-		next := func(want string) {
-			t.Helper()
-			for lines.Scan() {
-				if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-					if !strings.Contains(data, want) {
-						t.Errorf("the event is %s, want %s", data, want)
-					}
-					return
-				}
-			}
-			t.Fatalf("the stream ended before %s", want)
-		}
+		next := arriving(t, ada, `subscription { notifications { notification { kind actor { username } } unreadCount } }`)
 		next(`{"notification":null,"unreadCount":1}`)
 		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
 		next(`{"notification":{"kind":"LIKE","actor":{"username":"bob"}},"unreadCount":2}`)
 		ada.Query(`mutation { markNotificationsRead(input: {}) { unreadCount } }`, nil, new(any))
 		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": servertest.ID(thing)}, new(any))
 		next(`{"notification":{"kind":"MAKE","actor":{"username":"bob"}},"unreadCount":1}`)
+	})
+}
+
+// TestOldNotificationsDoNotArrive checks that a subscription sends no notification that existed
+// when it began, even if there are more recent ones than it reads at once, and some are deleted.
+func TestOldNotificationsDoNotArrive(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		thing := publishedThing(t, ada, "Bracket")
+		db := openDB(t, s).SQL()
+		for i := range 150 {
+			at := time.Now().UTC().Format("2006-01-02 15:04:05.000000-07:00")
+			_, err := db.Exec(fmt.Sprintf(`INSERT INTO notifications (user_id, kind, actor_id, target_type, target_id, created_at)
+				SELECT ada.id, 'comment', bob.id, 'thing', %d, '%s' FROM users AS ada, users AS bob WHERE ada.username = 'ada' AND bob.username = 'bob'`, thing, at))
+			if err != nil {
+				t.Fatalf("notification %d: %v", i, err)
+			}
+		}
+		var latest struct {
+			Me struct {
+				Notifications struct{ Nodes []struct{ ID string } }
+			}
+		}
+		ada.Query(`{ me { notifications(first: 20) { nodes { id } } } }`, nil, &latest)
+		next := arriving(t, ada, `subscription { notifications { notification { kind } unreadCount } }`)
+		next(`{"notification":null,"unreadCount":150}`)
+		for _, n := range latest.Me.Notifications.Nodes {
+			ada.Query(`mutation ($id: ID!) { deleteNotification(input: {id: $id}) { deletedId } }`, object{"id": n.ID}, new(any))
+		}
+		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		next(`{"notification":{"kind":"LIKE"},"unreadCount":131}`)
+		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		next(`{"notification":{"kind":"MAKE"},"unreadCount":132}`)
 	})
 }
