@@ -9,40 +9,41 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/models"
 )
 
 // LikeThing is the resolver for the likeThing field.
 func (r *mutationResolver) LikeThing(ctx context.Context, input model.LikeThingInput) (*model.LikeThingPayload, error) {
-	thing, err := r.afterThing(ctx, r.Store.Like, input.ID)
+	thing, err := afterMark(ctx, r.Store.Like, models.OnThing, input.ID, r.Store.Thing)
 	return &model.LikeThingPayload{Thing: thing}, err
 }
 
 // UnlikeThing is the resolver for the unlikeThing field.
 func (r *mutationResolver) UnlikeThing(ctx context.Context, input model.UnlikeThingInput) (*model.UnlikeThingPayload, error) {
-	thing, err := r.afterThing(ctx, r.Store.Unlike, input.ID)
+	thing, err := afterUnmark(ctx, r.Store.Unlike, models.OnThing, input.ID, r.Store.Thing)
 	return &model.UnlikeThingPayload{Thing: thing}, err
 }
 
 // LikeMake is the resolver for the likeMake field.
 func (r *mutationResolver) LikeMake(ctx context.Context, input model.LikeMakeInput) (*model.LikeMakePayload, error) {
-	make, err := r.afterMake(ctx, r.Store.Like, input.ID)
+	make, err := afterMark(ctx, r.Store.Like, models.OnMake, input.ID, r.Store.Make)
 	return &model.LikeMakePayload{Make: make}, err
 }
 
 // UnlikeMake is the resolver for the unlikeMake field.
 func (r *mutationResolver) UnlikeMake(ctx context.Context, input model.UnlikeMakeInput) (*model.UnlikeMakePayload, error) {
-	make, err := r.afterMake(ctx, r.Store.Unlike, input.ID)
+	make, err := afterUnmark(ctx, r.Store.Unlike, models.OnMake, input.ID, r.Store.Make)
 	return &model.UnlikeMakePayload{Make: make}, err
 }
 
 // LikeCollection is the resolver for the likeCollection field.
 func (r *mutationResolver) LikeCollection(ctx context.Context, input model.LikeCollectionInput) (*model.LikeCollectionPayload, error) {
-	collection, err := r.afterCollection(ctx, r.Store.Like, input.ID)
+	collection, err := afterMark(ctx, r.Store.Like, models.OnCollection, input.ID, r.Store.Collection)
 	return &model.LikeCollectionPayload{Collection: collection}, err
 }
 
 // UnlikeCollection is the resolver for the unlikeCollection field.
 func (r *mutationResolver) UnlikeCollection(ctx context.Context, input model.UnlikeCollectionInput) (*model.UnlikeCollectionPayload, error) {
-	collection, err := r.afterCollection(ctx, r.Store.Unlike, input.ID)
+	collection, err := afterUnmark(ctx, r.Store.Unlike, models.OnCollection, input.ID, r.Store.Collection)
 	return &model.UnlikeCollectionPayload{Collection: collection}, err
 }

@@ -86,34 +86,26 @@ func countOf(counts map[models.FileKind]int64, kinds []models.FileKind) (n int32
 // markFunc likes or watches a target, or removes the like or watch.
 type markFunc func(context.Context, auth.Caller, models.Target) error
 
-// afterThing calls mark on a thing and returns the thing. It returns nil if the caller is no longer
-// allowed to see the thing, which is possible only when a like or watch is removed.
-func (r *Resolver) afterThing(ctx context.Context, mark markFunc, id int64) (*models.Thing, error) {
-	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnThing, ID: id}); err != nil {
+// readFunc returns an object that the caller can see, by its ID.
+type readFunc[O any] func(context.Context, auth.Caller, int64) (*O, error)
+
+// afterMark calls mark, which adds a like or watch, and returns the object that it marks.
+func afterMark[O any](ctx context.Context, mark markFunc, on models.TargetType, id int64, read readFunc[O]) (*O, error) {
+	if err := mark(ctx, caller(ctx), models.Target{Type: on, ID: id}); err != nil {
 		return nil, err
 	}
-	return unlessHidden(r.Store.Thing(ctx, caller(ctx), id))
+	return read(ctx, caller(ctx), id)
 }
 
-// afterMake is afterThing for makes.
-func (r *Resolver) afterMake(ctx context.Context, mark markFunc, id int64) (*models.Make, error) {
-	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnMake, ID: id}); err != nil {
+// afterUnmark calls unmark, which removes a like or watch, and returns the object. It returns nil
+// if the caller can no longer see the object, or if it was deleted in the meantime: the like or
+// watch is removed in any case.
+func afterUnmark[O any](ctx context.Context, unmark markFunc, on models.TargetType, id int64, read readFunc[O]) (*O, error) {
+	if err := unmark(ctx, caller(ctx), models.Target{Type: on, ID: id}); err != nil {
 		return nil, err
 	}
-	return unlessHidden(r.Store.Make(ctx, caller(ctx), id))
-}
-
-// afterCollection is afterThing for collections.
-func (r *Resolver) afterCollection(ctx context.Context, mark markFunc, id int64) (*models.Collection, error) {
-	if err := mark(ctx, caller(ctx), models.Target{Type: models.OnCollection, ID: id}); err != nil {
-		return nil, err
-	}
-	return unlessHidden(r.Store.Collection(ctx, caller(ctx), id))
-}
-
-// unlessHidden returns nil without an error if err is Forbidden.
-func unlessHidden[O any](object *O, err error) (*O, error) {
-	if models.CodeOf(err) == models.Forbidden {
+	object, err := read(ctx, caller(ctx), id)
+	if code := models.CodeOf(err); code == models.Forbidden || code == models.NotFound {
 		return nil, nil
 	}
 	return object, err

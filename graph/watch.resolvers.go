@@ -25,37 +25,37 @@ func (r *makeResolver) IsWatched(ctx context.Context, objs []*models.Make) ([]bo
 
 // WatchThing is the resolver for the watchThing field.
 func (r *mutationResolver) WatchThing(ctx context.Context, input model.WatchThingInput) (*model.WatchThingPayload, error) {
-	thing, err := r.afterThing(ctx, r.Store.Watch, input.ID)
+	thing, err := afterMark(ctx, r.Store.Watch, models.OnThing, input.ID, r.Store.Thing)
 	return &model.WatchThingPayload{Thing: thing}, err
 }
 
 // UnwatchThing is the resolver for the unwatchThing field.
 func (r *mutationResolver) UnwatchThing(ctx context.Context, input model.UnwatchThingInput) (*model.UnwatchThingPayload, error) {
-	thing, err := r.afterThing(ctx, r.Store.Unwatch, input.ID)
+	thing, err := afterUnmark(ctx, r.Store.Unwatch, models.OnThing, input.ID, r.Store.Thing)
 	return &model.UnwatchThingPayload{Thing: thing}, err
 }
 
 // WatchMake is the resolver for the watchMake field.
 func (r *mutationResolver) WatchMake(ctx context.Context, input model.WatchMakeInput) (*model.WatchMakePayload, error) {
-	make, err := r.afterMake(ctx, r.Store.Watch, input.ID)
+	make, err := afterMark(ctx, r.Store.Watch, models.OnMake, input.ID, r.Store.Make)
 	return &model.WatchMakePayload{Make: make}, err
 }
 
 // UnwatchMake is the resolver for the unwatchMake field.
 func (r *mutationResolver) UnwatchMake(ctx context.Context, input model.UnwatchMakeInput) (*model.UnwatchMakePayload, error) {
-	make, err := r.afterMake(ctx, r.Store.Unwatch, input.ID)
+	make, err := afterUnmark(ctx, r.Store.Unwatch, models.OnMake, input.ID, r.Store.Make)
 	return &model.UnwatchMakePayload{Make: make}, err
 }
 
 // WatchCollection is the resolver for the watchCollection field.
 func (r *mutationResolver) WatchCollection(ctx context.Context, input model.WatchCollectionInput) (*model.WatchCollectionPayload, error) {
-	collection, err := r.afterCollection(ctx, r.Store.Watch, input.ID)
+	collection, err := afterMark(ctx, r.Store.Watch, models.OnCollection, input.ID, r.Store.Collection)
 	return &model.WatchCollectionPayload{Collection: collection}, err
 }
 
 // UnwatchCollection is the resolver for the unwatchCollection field.
 func (r *mutationResolver) UnwatchCollection(ctx context.Context, input model.UnwatchCollectionInput) (*model.UnwatchCollectionPayload, error) {
-	collection, err := r.afterCollection(ctx, r.Store.Unwatch, input.ID)
+	collection, err := afterUnmark(ctx, r.Store.Unwatch, models.OnCollection, input.ID, r.Store.Collection)
 	return &model.UnwatchCollectionPayload{Collection: collection}, err
 }
 
