@@ -10,8 +10,9 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// listLengths has the maximum length of each list that is not a connection: a fixed number, or the
-// name of the argument that limits it. Connections are limited by first and last.
+// listLengths has the maximum length of each list of objects that is not a connection: a fixed
+// number, or the name of the argument that limits it. Connections are limited by first and last.
+// TestListLengths has the lists that need no entry.
 var listLengths = map[string]listLength{
 	"Query.featured":        {argument: "perPage"},
 	"Query.newest":          {argument: "perPage"},
@@ -34,6 +35,10 @@ var listLengths = map[string]listLength{
 	"Query.randomThings":    {argument: "first"},
 	"User.recommendedTags":  {fixed: 20},
 	"User.stats":            {fixed: maxFirst},
+
+	"SearchEdge.highlights":       {fixed: 22}, // the name, the description and 20 tags
+	"ReorderFilesPayload.files":   {fixed: models.MaxFiles},
+	"ReorderImagesPayload.images": {fixed: models.MaxFiles},
 }
 
 type listLength struct {
@@ -114,6 +119,11 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 		ids, _ := arguments["nodeIds"].([]any)
 		n := max(len(ids), 1)
 		return graphqlhttp.Cost{Own: ownCosts["Query.node"] * n, Entries: n}
+	case "Mutation.finalizeFiles":
+		// The payload has a list of as many files, which does not know the length.
+		input, _ := arguments["input"].(map[string]any)
+		files, _ := input["files"].([]any)
+		cost.Entries = len(files)
 	case "Query.renderMarkdown":
 		text, _ := arguments["text"].(string)
 		cost.Own += connectionCost + len(text)/markdownPerCost
