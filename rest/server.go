@@ -5,6 +5,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -26,7 +27,8 @@ import (
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
-// Options are the dependencies and settings of the REST layer.
+// Options are the dependencies and settings of the REST layer. Graph, MayUpload and StoreForm are
+// required; the other functions may be nil.
 type Options struct {
 	Graph *graph.Graph
 	URLs  urls.Builder
@@ -55,9 +57,29 @@ type server struct {
 	costs    *graphqlhttp.CostCalculator
 }
 
-// Handler returns the handler of all documented paths. It returns an error if the routes, the
-// stored documents and the schema do not match.
+// check returns an error if a required option is missing, and replaces NoteDeprecated by a function
+// that does nothing if it is nil.
+func (o *Options) check() error {
+	if o.NoteDeprecated == nil {
+		o.NoteDeprecated = func(*http.Request, string) {}
+	}
+	switch {
+	case o.Graph == nil:
+		return errors.New("rest: Options.Graph is required")
+	case o.MayUpload == nil:
+		return errors.New("rest: Options.MayUpload is required")
+	case o.StoreForm == nil:
+		return errors.New("rest: Options.StoreForm is required")
+	}
+	return nil
+}
+
+// Handler returns the handler of all documented paths. It returns an error if a required option is
+// missing, or if the routes, the stored documents and the schema do not match.
 func Handler(o Options) (http.Handler, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	s := &server{Options: o, schema: o.Graph.Schema()}
 	document, err := loadDocument(s.schema)
 	if err != nil {
