@@ -60,7 +60,7 @@ func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller, n New
 
 func administers(caller auth.Caller) error {
 	if !caller.Administers() {
-		return fail(Forbidden, "this is for administrators")
+		return fail(Forbidden, "requires an administrator")
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (s
 		return "", nil, err
 	}
 	if name == "" || cleanText(name, maxName) != name {
-		return "", nil, badInput("name", "name: must not be blank, and holds no control characters")
+		return "", nil, badInput("name", "name: must not be blank, and must not contain control characters")
 	}
 	if len(n.RedirectURIs) > maxRedirects {
 		return "", nil, tooMany("redirectUris", len(n.RedirectURIs), maxRedirects)
@@ -174,7 +174,7 @@ func (s *Store) AuthenticateApplication(ctx context.Context, clientID, secret st
 		given = auth.HashSecret(secret)
 	}
 	if err != nil || subtle.ConstantTimeCompare([]byte(given), []byte(a.SecretSHA256)) != 1 {
-		return nil, fail(Unauthenticated, "client_id and client_secret are not those of an application")
+		return nil, fail(Unauthenticated, "the client_id or the client_secret is invalid")
 	}
 	return a.oauth(), nil
 }

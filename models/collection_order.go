@@ -102,7 +102,7 @@ func (s *Store) reorder(ctx context.Context, caller auth.Caller, on Target, fiel
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if isUserImage(on.Type) {
-			return badInput("target", "target: want a thing, a make or a comment")
+			return badInput("target", "target: must be a thing, a make or a comment")
 		}
 		if _, err := s.lockOwned(ctx, tx, caller, on); err != nil {
 			return err

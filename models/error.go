@@ -39,7 +39,7 @@ func required(field string) *Error {
 
 // tooMany returns the error for a list that has n entries and may have at most limit.
 func tooMany(field string, n, limit int) *Error {
-	e := badInput(field, "%s: has %d entries, the limit is %d", field, n, limit).WithFieldCode(apierror.FieldTooMany)
+	e := badInput(field, "%s: must have at most %d entries (got %d)", field, limit, n).WithFieldCode(apierror.FieldTooMany)
 	e.Limit = int64(limit)
 	return e
 }

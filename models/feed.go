@@ -23,7 +23,7 @@ const (
 // user is the caller.
 func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "a feed is shown to its user alone")
+		return List{}, fail(Forbidden, "feeds are visible to their user only")
 	}
 	by := database.Order{Key: "e.at", Time: true, ID: "e.id"}
 	l := List{DB: s.db.DB, By: by, Rows: func(userID int64) *bun.SelectQuery {

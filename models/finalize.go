@@ -79,7 +79,7 @@ func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (
 		return nil, notFound("pending upload", id)
 	case rows[0].State == Finalized:
 	case rows[0].TargetType == "":
-		return nil, fail(NotFound, "pending upload %d names no target: use FinalizeFiles", id)
+		return nil, fail(NotFound, "pending upload %d has no target: use FinalizeFiles", id)
 	default:
 		target := Target{rows[0].TargetType, rows[0].TargetID}
 		if _, err := s.Finalize(ctx, caller, []FinalizeFile{{ID: id}}, target); err != nil {
@@ -168,7 +168,7 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 			return notFound("pending upload", want.ID)
 		case f.State == Finalized:
 			if (Target{f.TargetType, f.TargetID}) != target {
-				e := fail(Conflict, "file %d is finalized already, onto %s %d", f.ID, f.TargetType, f.TargetID)
+				e := fail(Conflict, "file %d is already attached to %s %d", f.ID, f.TargetType, f.TargetID)
 				e.Field = "files"
 				return e
 			}

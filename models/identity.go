@@ -33,7 +33,7 @@ const maxSubject = 255 // OpenID Connect Core 1.0, section 2
 // text.
 func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, err error) {
 	if err := errors.Join(text("issuer", id.Issuer, maxName), text("subject", id.Subject, maxSubject)); err != nil || id.Subject == "" {
-		return 0, fail(Unauthenticated, "the provider names nobody")
+		return 0, fail(Unauthenticated, "the ID token has no subject, or an invalid one")
 	}
 	known := func(db bun.IDB) error {
 		err := db.NewSelect().Model((*identity)(nil)).Column("idn.user_id").Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Scan(ctx, &userID)

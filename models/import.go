@@ -202,13 +202,13 @@ func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, err
 			errs = append(errs, required("name"))
 		}
 		if author(th) != th.Author {
-			errs = append(errs, badInput("creator", "creator: %.60q is not a user name: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))
+			errs = append(errs, badInput("creator", "creator: %.60q is not a username: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))
 		}
 		if th.License != "" && !slices.Contains(Licenses, License(th.License)) {
 			errs = append(errs, badInput("license", "license: %.60q is not one of %s", th.License, Licenses))
 		}
 		if _, known := categories[categoryOf(th)]; categoryOf(th) != "" && !known {
-			errs = append(errs, badInput("category", "category: there is no %.60q", categoryOf(th)))
+			errs = append(errs, badInput("category", "category: %.60q does not exist", categoryOf(th)))
 		}
 		_, err := cleanTags(th.Tags)
 		return errors.Join(append(errs, err)...)

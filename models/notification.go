@@ -111,7 +111,7 @@ type NotificationFilter struct {
 // userID is another user.
 func (s *Store) Notifications(caller auth.Caller, userID int64, filter NotificationFilter) (List, error) {
 	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "notifications are shown to their user alone")
+		return List{}, fail(Forbidden, "notifications are visible to their user only")
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "n.id"}, Rows: func(userID int64) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("notifications AS n").Where("n.user_id = ?", userID)

@@ -69,7 +69,7 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 		return err
 	}
 	if !good {
-		return fail(Forbidden, "the present password is wrong")
+		return fail(Forbidden, "the current password is wrong")
 	}
 	hash, err := hashPassword(ctx, text)
 	if err != nil {

@@ -26,7 +26,7 @@ func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, nam
 		return part, "", err
 	}
 	p := previews[f.PreviewID]
-	absent := fail(NotFound, "there is no %.40q of file %d", name, fileID)
+	absent := fail(NotFound, "file %d has no rendition %.40q", fileID, name)
 	if p == nil || p.Tag() != tag {
 		return part, "", absent
 	}

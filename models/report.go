@@ -84,7 +84,7 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 			return err
 		}
 		if owner == caller.UserID {
-			return badInput("nodeId", "nodeId: you cannot report yourself or what is yours")
+			return badInput("nodeId", "nodeId: must not be yourself or your own content")
 		}
 		if err := s.insertReport(ctx, tx, caller, target, owner, n.Reason, n.Note); err != nil {
 			return err

@@ -81,7 +81,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		}
 		o.owner = target.ID
 	default:
-		return o, badInput("target", "target: want a thing, a make or a comment")
+		return o, badInput("target", "target: must be a thing, a make or a comment")
 	}
 	if o.owner != caller.UserID {
 		return o, fail(Forbidden, "%s %d belongs to someone else", target.Type, target.ID)
@@ -117,7 +117,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 		}
 		return m.OwnerID, m.Allows(caller)
 	}
-	return 0, badInput("target", "target: want a thing or a make")
+	return 0, badInput("target", "target: must be a thing or a make")
 }
 
 // holdLikeable is holdTarget for objects that can be liked and watched: things, makes and
@@ -134,5 +134,5 @@ func (s *Store) holdLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	case OnThing, OnMake:
 		return s.holdTarget(ctx, tx, caller, target)
 	}
-	return 0, badInput("target", "target: want a thing, a make or a collection")
+	return 0, badInput("target", "target: must be a thing, a make or a collection")
 }

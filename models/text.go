@@ -31,7 +31,7 @@ func text(field, s string, limit int) error {
 		return badInput(field, "%s: must not contain a NUL character", field)
 	}
 	if n := utf8.RuneCountInString(s); n > limit {
-		e := badInput(field, "%s: has %d characters, the limit is %d", field, n, limit).WithFieldCode(apierror.FieldTooLong)
+		e := badInput(field, "%s: must be at most %d characters (got %d)", field, limit, n).WithFieldCode(apierror.FieldTooLong)
 		e.Limit = int64(limit)
 		return e
 	}

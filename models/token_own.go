@@ -51,12 +51,12 @@ func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (
 		return "", nil, err
 	}
 	if caller.ApplicationID != 0 {
-		return "", nil, fail(Forbidden, "an application makes no tokens")
+		return "", nil, fail(Forbidden, "an application cannot create tokens")
 	}
 	names := make([]string, len(n.Scopes))
 	for i, scope := range n.Scopes {
 		if !caller.Scopes.Has(scope) {
-			return "", nil, fail(Forbidden, "the access token lacks the scope %s, so it cannot give it", scope)
+			return "", nil, fail(Forbidden, "the access token lacks the scope %s, so it cannot grant it", scope)
 		}
 		names[i] = string(scope)
 	}
@@ -171,7 +171,7 @@ func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, 
 // Forbidden.
 func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (*Token, error) {
 	if caller.ApplicationID != 0 && caller.TokenID != id {
-		return nil, fail(Forbidden, "an application revokes no token but its own")
+		return nil, fail(Forbidden, "an application can revoke only its own token")
 	}
 	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Where("user_id = ?", caller.UserID) })
 }

@@ -99,7 +99,7 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	case source.err != nil && errors.As(source.err, &mine):
 		return up, mine
 	case source.err != nil:
-		return up, badInput("file", "file: the upload ended before its time")
+		return up, badInput("file", "file: ended early")
 	case err != nil:
 		return up, err
 	}
@@ -107,7 +107,7 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	case up.Size == 0:
 		err = badInput("file", "file: is empty").WithFieldCode(apierror.FieldRequired)
 	case isPicture(base) && up.Size > s.options.PictureLimit:
-		err = overLimit("pictures", s.options.PictureLimit)
+		err = overLimit("images", s.options.PictureLimit)
 	default:
 		return up, nil
 	}
@@ -128,7 +128,7 @@ func fits(atLeast, limit int64, room *room) error {
 }
 
 func overLimit(what string, limit int64) error {
-	e := badInput("file", "file: too large: %s of at most %s (%d bytes) are taken", what, formatLimit(limit), limit)
+	e := badInput("file", "file: too large: %s must be at most %s (%d bytes)", what, formatLimit(limit), limit)
 	e.Code, e.Limit = TooLarge, limit
 	return e
 }
@@ -198,7 +198,7 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 			return notFound("pending upload", id)
 		}
 		if f.State == Finalized {
-			e := fail(Conflict, "file %d is finalized: it is no pending upload any more", id)
+			e := fail(Conflict, "file %d is finalized: it is not a pending upload any more", id)
 			e.Field = "id"
 			return e
 		}

@@ -116,7 +116,7 @@ func (s *Store) checkUsername(name string) error {
 		return badInput("username", "username %q: is reserved for a path of the server", name)
 	}
 	if !auth.IsUsername(name) || usernameTaken.MatchString(name) {
-		return badInput("username", "username %.60q: want 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
+		return badInput("username", "username %.60q: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
 	return nil
 }

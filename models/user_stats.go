@@ -38,7 +38,7 @@ type StatsPeriod struct {
 // counted. It returns Forbidden if userID is another user.
 func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p StatsPeriod) ([]*StatsDay, error) {
 	if userID != caller.UserID {
-		return nil, fail(Forbidden, "statistics are shown to their user alone")
+		return nil, fail(Forbidden, "statistics are visible to their user only")
 	}
 	from, to := p.From.UTC().Truncate(24*time.Hour), p.To.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	if !from.Before(to) {

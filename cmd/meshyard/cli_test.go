@@ -51,7 +51,7 @@ func TestCommands(t *testing.T) {
 			}
 			for wrong, says := range map[string]string{
 				"user create ada": "taken", "user create ADA": "taken", "user create a/b": "letters", "user create me": "username", "token create bob": "does not exist",
-				"token create ada --scope everything": "want read, write or admin", "token create ada --scope admin": "not an administrator", "token create ada --expires never": "lifetime",
+				"token create ada --scope everything": "must be read, write or admin", "token create ada --scope admin": "not an administrator", "token create ada --expires never": "lifetime",
 				"documents get_nothing":         "no registered document",
 				"documents --documents nowhere": "--documents",
 			} {
@@ -173,9 +173,9 @@ func TestUsageErrors(t *testing.T) {
 		"token lst":                    `unexpected argument lst, did you mean "list"?`,
 		"serve --lisen :80":            `unknown flag --lisen, did you mean "--listen"?`,
 		"user":                         `expected one of "list", "show", "create"`,
-		"serve --listen nowhere":       "--listen: want HOST:PORT",
+		"serve --listen nowhere":       "--listen: must be HOST:PORT",
 		"gc --upload-limit much":       `size "much"`,
-		"token create a --scope all":   `scope "all": want read, write or admin`,
+		"token create a --scope all":   `scope "all": must be read, write or admin`,
 		"token create a --expires now": `lifetime "now"`,
 	} {
 		stdout, stderr, err := c.try(strings.Fields(wrong)...)
@@ -350,7 +350,7 @@ func TestImportThings(t *testing.T) {
 			refused(file("a.txt", "name,creator\n"), "must end in .csv")
 			refused(file("a.csv", "name,creator,colour\n"), "colour")
 			refused(file("a.csv", "name,creator,license,category\nGear,bob,cc-sa,Art\nÉtagère,b b,xyz,nowhere\n,ada,,\n"),
-				`row 2 (line 3): creator: "b b" is not a user name`, `license: "xyz" is not one of`, `category: there is no "nowhere"`, "row 3 (line 4)", "2 of 3 rows are invalid, so nothing was loaded")
+				`row 2 (line 3): creator: "b b" is not a username`, `license: "xyz" is not one of`, `category: "nowhere" does not exist`, "row 3 (line 4)", "2 of 3 rows are invalid, so nothing was loaded")
 			refused(file("a.jsonl", `{"name":"A","creator":"bob","id":7}`+"\n"+`{"name":"B","creator":"bob","id":7}`+"\n"+`{"name":"C","creator":"bob"}`+"\n"), "id: 7 is also the id of row 1", "id: either all rows or none must have one")
 
 			good := file("b.jsonl", `{"name":"Gear","creator":"bob","license":"cc-sa","tags":["a","b"],"category":"Art"}`+"\n"+`{"name":"Étagère","creator":"Ada","date":"2020-01-02"}`+"\n")

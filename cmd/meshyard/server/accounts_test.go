@@ -306,7 +306,7 @@ func TestChangePassword(t *testing.T) {
 			form.Set("password", password)
 			return form
 		}
-		if r := b.Post("/login/password", set("wrong horse battery", "a new horse battery")); r.StatusCode != http.StatusForbidden || !strings.Contains(string(r.Bytes), "the present password is wrong") {
+		if r := b.Post("/login/password", set("wrong horse battery", "a new horse battery")); r.StatusCode != http.StatusForbidden || !strings.Contains(string(r.Bytes), "the current password is wrong") {
 			t.Errorf("a wrong password: %d %s", r.StatusCode, r.Bytes)
 		}
 		b.Post("/login/password", set(pass, "short")).Want(t, http.StatusBadRequest)
