@@ -122,7 +122,7 @@ func first[T, Read any](noun string, as func(r *http.Request, read *Read) *T) an
 			return nil, err
 		}
 		if len(items) == 0 {
-			return nil, apierror.New(apierror.NotFound, "there is no such %s here", noun)
+			return nil, apierror.New(apierror.NotFound, "the %s does not exist", noun)
 		}
 		complete(s, items[0])
 		return as(r, items[0]), nil

@@ -120,7 +120,7 @@ var image = func() answer {
 			return err
 		}
 		if len(of.Images) == 0 {
-			return apierror.New(apierror.NotFound, "there is no such image here")
+			return apierror.New(apierror.NotFound, "the image does not exist")
 		}
 		w.Header().Set("Location", of.Images[0].URL)
 		w.Header().Set("Cache-Control", "no-cache")

@@ -33,7 +33,7 @@ func readBody(r *http.Request) (map[string]any, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
-		return nil, badInput("body", "the body ended before its time")
+		return nil, badInput("body", "body: ended early")
 	}
 	if len(text) > maxBody {
 		return nil, tooLarge("body", maxBody)
@@ -47,11 +47,11 @@ func readBody(r *http.Request) (map[string]any, error) {
 		err := httpbody.DecodeJSON("request body", text, &fields)
 		return fields, err
 	case text[0] == '[':
-		return nil, badInput("body", "the body is a JSON array, and an object is wanted")
+		return nil, badInput("body", "body: must be a JSON object (got an array)")
 	}
 	form, err := url.ParseQuery(string(text))
 	if err != nil {
-		return nil, badInput("body", "the body is neither JSON nor a form")
+		return nil, badInput("body", "body: must be a JSON object or a form")
 	}
 	return fromQuery(form), nil
 }
@@ -136,7 +136,7 @@ func notTheFile(name string) error {
 func readForm(r *http.Request) (fields map[string]any, file *filePart, err error) {
 	parts, err := httpbody.NewForm(r)
 	if err != nil {
-		return nil, nil, badInput("body", "want multipart/form-data with a part named file")
+		return nil, nil, badInput("body", "body: must be multipart/form-data with a part named file")
 	}
 	fields = make(map[string]any)
 	left := int64(maxFields)
@@ -146,7 +146,7 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 			return fields, nil, nil
 		}
 		if err != nil {
-			return nil, nil, badInput("body", "the multipart body cannot be read, or ended before its time")
+			return nil, nil, badInput("body", "body: the multipart body cannot be read, or ended early")
 		}
 		if part.FormName() == "file" {
 			return fields, &filePart{part: part, form: parts, name: part.FileName(), atLeast: parts.StartFile()}, nil
@@ -156,7 +156,7 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 		}
 		value, err := io.ReadAll(io.LimitReader(part, left+1))
 		if err != nil {
-			return nil, nil, badInput("body", "the multipart body ended before its time")
+			return nil, nil, badInput("body", "body: the multipart body ended early")
 		}
 		if left -= int64(len(value)) + 256; left < 0 {
 			return nil, nil, tooLarge("body", maxFields)
@@ -178,7 +178,7 @@ func readUpload(r *http.Request) (map[string]any, error) {
 		return nil, err
 	}
 	if file == nil {
-		return nil, badInput("file", "file: is missing: want multipart/form-data with a part named file")
+		return nil, badInput("file", "file: is missing: the body must be multipart/form-data with a part named file")
 	}
 	fields["file"] = graphqlhttp.NewUpload(file.name, file, file.atLeast)
 	return fields, nil

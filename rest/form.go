@@ -26,7 +26,7 @@ func (s *server) storeForm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if file == nil {
-		WriteFailure(w, r, badInput("file", "file: is missing: the part named file comes after the fields"))
+		WriteFailure(w, r, badInput("file", "file: is missing: the part named file must come after the fields"))
 		return
 	}
 	if err := s.StoreForm(r.Context(), form, file.atLeast, file); err != nil {

@@ -44,9 +44,9 @@ func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "Meshyard REST API", "version": "1",
-			"description": "The compatibility face of Meshyard. Every path answers with and without a slash at its end. JSON bodies are read under any content type. " +
-				"To add a file to a thing, call POST /files/0/uploadFile and then POST /files/0/FinalizeFiles, which is marked as deprecated in favour of GraphQL and stays served. " +
-				"What it does is written in GraphQL: x-graphql of each operation is the stored document that it runs.",
+			"description": "The REST API of Meshyard for existing clients. Every path works with and without a trailing slash. A JSON body is accepted with any content type. " +
+				"To add a file to a thing, call POST /files/0/uploadFile and then POST /files/0/FinalizeFiles, which is marked as deprecated in favour of GraphQL and stays available. " +
+				"Each operation runs a stored GraphQL document, which is in x-graphql.",
 			"license": object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},
 		"servers":  []object{{"url": base}},
@@ -179,7 +179,7 @@ func (d *describer) responses(r route, op *operation) object {
 		success["content"] = object{"application/json": object{"schema": d.schemaOf(r.answer.schema)}}
 	} else {
 		status = http.StatusFound
-		success = object{"description": "The address of the bytes, which needs no token.", "headers": object{"Location": header("string")}}
+		success = object{"description": "The URL of the bytes, which needs no token.", "headers": object{"Location": header("string")}}
 	}
 	if r.answer.paged {
 		success["headers"] = object{"Link": header("string"), "Total-Count": header("integer")}
@@ -196,7 +196,7 @@ func (d *describer) responses(r route, op *operation) object {
 		all["302"] = object{"description": "Without a token, if the image is public: the URL of its bytes.", "headers": object{"Location": header("string")}}
 	}
 	if !op.mutates() && r.answer.schema != nil {
-		all["304"] = object{"description": "As the client has it: If-None-Match names its ETag."}
+		all["304"] = object{"description": "Not modified: If-None-Match contains the current ETag."}
 	}
 	for _, s := range statuses {
 		all[strconv.Itoa(s)] = object{"$ref": "#/components/responses/" + errorName(s)}
@@ -241,19 +241,19 @@ func errorResponses() object {
 func formOperation() object {
 	return object{
 		"operationId": "post_upload_file_storage", "tags": []string{"files"}, "summary": "Post the bytes of a staged upload",
-		"description": "The fields of the form that was handed out, as they are, then the part `file`. No token is wanted: the form is signed.",
+		"description": "The unchanged fields of the signed form, followed by the part `file`. No token is needed, because the form is signed.",
 		"security":    []object{},
 		"requestBody": object{"required": true, "content": object{"multipart/form-data": object{"schema": object{
 			"type": "object", "required": []string{"key", "policy", "signature", "file"},
 			"properties": object{
-				"key":       object{"type": "string", "description": "As the form has it: where the bytes are stored."},
-				"policy":    object{"type": "string", "description": "As the form has it: what may be uploaded and until when."},
-				"signature": object{"type": "string", "description": "As the form has it: the signature of the policy."},
+				"key":       object{"type": "string", "description": "From the signed form: where the bytes are stored."},
+				"policy":    object{"type": "string", "description": "From the signed form: what may be uploaded, and until when."},
+				"signature": object{"type": "string", "description": "From the signed form: the signature of the policy."},
 				"file":      object{"type": "string", "contentMediaType": "application/octet-stream", "description": "The bytes, as the last part."},
 			},
 		}}}},
 		"responses": object{
-			"200": object{"description": "Stored; Location is where to finalize.", "headers": object{"Location": header("string")}},
+			"200": object{"description": "Stored. Location is the URL to finalize the upload.", "headers": object{"Location": header("string")}},
 			"400": object{"$ref": "#/components/responses/BadRequest"}, "403": object{"$ref": "#/components/responses/Forbidden"},
 			"503": object{"$ref": "#/components/responses/ServiceUnavailable"}, "507": object{"$ref": "#/components/responses/InsufficientStorage"},
 		},

@@ -130,10 +130,10 @@ func notFound(mux *http.ServeMux) http.Handler {
 		}
 		if len(allowed) > 0 {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			WriteError(w, http.StatusMethodNotAllowed, r.Method+" is not served here")
+			WriteError(w, http.StatusMethodNotAllowed, r.Method+" is not allowed for this path")
 			return
 		}
-		WriteError(w, http.StatusNotFound, "there is nothing at this path")
+		WriteError(w, http.StatusNotFound, "this path does not exist")
 	})
 }
 
@@ -149,7 +149,7 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			// The mux also routes HEAD requests to GET handlers. A HEAD must not perform the change that GET
 			// performs.
 			w.Header().Set("Allow", rt.method)
-			WriteError(w, http.StatusMethodNotAllowed, "HEAD is not served here")
+			WriteError(w, http.StatusMethodNotAllowed, "HEAD is not allowed for this path")
 			return
 		}
 		if err := auth.Authorize(r.Context(), op.scope); err != nil {

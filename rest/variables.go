@@ -118,7 +118,7 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 	if t.Elem != nil {
 		list, ok := value.([]any)
 		if _, text := value.(string); !ok && !text {
-			return nil, badInput(name, "%s: want a list", name)
+			return nil, badInput(name, "%s: must be a list", name)
 		} else if text { // a single parameter in a query or a form
 			converted, err := s.convert(name, value, t.Elem)
 			return []any{converted}, err
@@ -156,12 +156,12 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 		if isText && isID(text) {
 			return text, nil
 		}
-		return nil, badInput(name, "%s: want an id: a whole number, or its decimal digits", name)
+		return nil, badInput(name, "%s: must be an id: a whole number, or its decimal digits as a string", name)
 	case "Int", "Int64":
 		if n, err := strconv.ParseInt(text, 10, 32); isText && err == nil {
 			return n, nil
 		}
-		return nil, badInput(name, "%s: want a whole number of 32 bits", name)
+		return nil, badInput(name, "%s: must be a 32-bit integer", name)
 	case "Boolean":
 		if isFlag {
 			return flag, nil
@@ -169,17 +169,17 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 		if b, err := strconv.ParseBool(text); isText && err == nil {
 			return b, nil
 		}
-		return nil, badInput(name, "%s: want 0 or 1, or true or false", name)
+		return nil, badInput(name, "%s: must be 0, 1, true or false", name)
 	case "DateTime":
 		if at, ok := parseDate(text, time.Now()); isText && ok {
 			return at.UTC().Format(time.RFC3339), nil
 		}
-		return nil, badInput(name, "%s: want a date, 2026-01-31, or one reckoned from now, now-7d", name)
+		return nil, badInput(name, "%s: must be a date such as 2026-01-31, or relative to now such as now-7d", name)
 	case "String":
 		if isText {
 			return text, nil
 		}
-		return nil, badInput(name, "%s: want a text", name)
+		return nil, badInput(name, "%s: must be a string", name)
 	}
 	return nil, fmt.Errorf("rest: %s: no conversion to %s", name, t.NamedType)
 }
@@ -206,7 +206,7 @@ func named(value any, wanted string) any {
 func (s *server) convertObject(name string, value any, definition *ast.Definition) (any, error) {
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, badInput(name, "%s: want an object", name)
+		return nil, badInput(name, "%s: must be an object", name)
 	}
 	converted := make(map[string]any, len(definition.Fields))
 	for _, field := range definition.Fields {
@@ -250,7 +250,7 @@ func convertEnum(name string, value any, definition *ast.Definition) (any, error
 	if fallback, ok := enumFallbacks[definition.Name]; ok {
 		return fallback, nil
 	}
-	return nil, badInput(name, "%s: want one of %s", name, strings.Join(words(definition), ", "))
+	return nil, badInput(name, "%s: must be one of %s", name, strings.Join(words(definition), ", "))
 }
 
 // searchSorts are the sort orders of a search in the published interface. The schema has more.
@@ -277,5 +277,5 @@ func badInput(field, format string, args ...any) error {
 }
 
 func tooLarge(field string, limit int64) error {
-	return apierror.Invalid(field, "%s: more than %d bytes", field, limit)
+	return apierror.Invalid(field, "%s: must be at most %d bytes", field, limit)
 }

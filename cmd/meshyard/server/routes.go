@@ -250,7 +250,7 @@ func (a *Server) budget() func(r *http.Request, cost int) graphqlhttp.Budget {
 			return graphqlhttp.Budget{Remaining: left}
 		}
 		return graphqlhttp.Budget{Wait: wait, Exceeded: &models.Error{
-			Code: models.RateLimited, Limit: int64(limit), RetryAfter: wait, Message: fmt.Sprintf("the operation costs %d, of %d in 5 minutes %d are left: wait %s", cost, limit, left+cost, wait),
+			Code: models.RateLimited, Limit: int64(limit), RetryAfter: wait, Message: fmt.Sprintf("the operation costs %d, and %d of %d are left in the current 5 minutes: wait %s", cost, left+cost, limit, wait),
 		}}
 	}
 }
@@ -286,13 +286,13 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 // longer valid.
 func refused(err error, by blobs.Address) error {
 	if by == blobs.Stale && models.CodeOf(err) == models.Forbidden {
-		return &models.Error{Code: models.Forbidden, Message: "the address has expired, or is not as it was handed out"}
+		return &models.Error{Code: models.Forbidden, Message: "the URL has expired or its signature is invalid"}
 	}
 	return err
 }
 
 func missing(w http.ResponseWriter) {
-	rest.WriteError(w, http.StatusNotFound, "there is nothing at this path")
+	rest.WriteError(w, http.StatusNotFound, "this path does not exist")
 }
 
 // compressed compresses the text responses of next. It is not used for file contents, which are
