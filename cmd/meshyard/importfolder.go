@@ -25,7 +25,7 @@ import (
 type importOptions struct {
 	Owner    string         `required:"" help:"Username of the owner of the things." placeholder:"NAME"`
 	Draft    bool           `help:"Leave the things drafts. Default: they are published."`
-	License  models.License `help:"License of things without a known one. The default allows the least. Default: ${default}." default:"cc-nc-nd" placeholder:"CODE"`
+	License  models.License `help:"License of things without a known one. The default is the most restrictive one. Default: ${default}." default:"cc-nc-nd" placeholder:"CODE"`
 	Category string         `help:"Category of things without one: its name, slug or id. Default: ${default}." default:"Other" placeholder:"CATEGORY"`
 }
 
@@ -102,7 +102,7 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 				}
 			}
 		}
-		fmt.Printf("imported %s with %s in %s; %d were there already\n", count(im.added, "thing"), count(im.files, "file"), time.Since(started).Round(time.Second), im.there)
+		fmt.Printf("imported %s with %s in %s; %d had been imported before\n", count(im.added, "thing"), count(im.files, "file"), time.Since(started).Round(time.Second), im.there)
 		if im.failed > 0 {
 			return fmt.Errorf("%d of %d things were not imported", im.failed, im.total)
 		}

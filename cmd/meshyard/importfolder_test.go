@@ -62,7 +62,7 @@ func TestImportFolder(t *testing.T) {
 				}
 			}
 			out, _, _ = c.try("import", "folder", dir, "--owner", "ada")
-			if !strings.Contains(out, "imported 0 things with 0 files") || !strings.Contains(out, "3 were there already") {
+			if !strings.Contains(out, "imported 0 things with 0 files") || !strings.Contains(out, "3 had been imported before") {
 				t.Errorf("import folder again: %q", out)
 			}
 			out, _, _ = c.try("import", "zip", archive, "--owner", "bob", "--draft")

@@ -125,7 +125,7 @@ func TestUserCommands(t *testing.T) {
 				t.Errorf("an enabled user signs in: got %d, want 303", got)
 			}
 			for wrong, says := range map[string]string{
-				"user rename lovelace BOB": "taken", "user rename lovelace me": "reserved", "user rename lovelace 7": "want 1 to 64", "user rename nobody x": "does not exist",
+				"user rename lovelace BOB": "taken", "user rename lovelace me": "reserved", "user rename lovelace 7": "must be 1 to 64", "user rename nobody x": "does not exist",
 				"user disable admin": "last administrator", "user delete admin --yes": "last administrator", "user show nobody": "does not exist",
 				"user delete lovelace": "has 0 things, 0 makes and 0 bytes of files: add --yes",
 			} {

@@ -230,7 +230,7 @@ func TestImportAccount(t *testing.T) {
 		if again.Things+again.Files+again.Images+again.Makes+again.Collections != 0 {
 			t.Errorf("a second import: %+v", again)
 		}
-		for _, want := range []string{"its thing 2, Thing 1 of 1, is not here", "1 of its 4 things are not here", "lists 4 of its 5 things, perhaps without drafts", "1 of 2 liked things are not here"} {
+		for _, want := range []string{"its thing 2, Thing 1 of 1, does not exist on this server", "1 of its 4 things do not exist on this server", "lists 4 of its 5 things, perhaps without drafts", "1 of 2 liked things do not exist on this server"} {
 			if !slices.ContainsFunc(report.Problems, func(p string) bool { return strings.Contains(p, want) }) {
 				t.Errorf("the problems are %q, want %q", report.Problems, want)
 			}

@@ -66,7 +66,7 @@ func (im *importing) collection(ctx context.Context, id int64) error {
 		}
 	}
 	if missing > 0 {
-		im.problem("collection %d, %s: %d of its %d things are not here", id, c.Name, missing, len(ids))
+		im.problem("collection %d, %s: %d of its %d things do not exist on this server", id, c.Name, missing, len(ids))
 	}
 	if c.Count > len(ids) {
 		im.problem("collection %d, %s: the service lists %d of its %d things, perhaps without drafts", id, c.Name, len(ids), c.Count)
@@ -104,7 +104,7 @@ func (im *importing) likes(ctx context.Context) error {
 		}
 	}
 	if missing > 0 {
-		im.problem("%d of %d liked things are not here", missing, len(ids))
+		im.problem("%d of %d liked things do not exist on this server", missing, len(ids))
 	}
 	return nil
 }

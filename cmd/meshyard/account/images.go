@@ -23,7 +23,7 @@ func (im *importing) images(ctx context.Context, t *thing, files []file) (ids []
 			continue
 		}
 		if originals[i] == "" {
-			im.problem("thing %d, image %d, %s: only a scaled image could be had", t.ID, m.ID, m.Name)
+			im.problem("thing %d, image %d, %s: the original is not available, a scaled image was imported", t.ID, m.ID, m.Name)
 		}
 		id, err := im.upload(ctx, m.Name, -1, "", originals[i], m.large())
 		if excusable(err) {
@@ -68,6 +68,6 @@ func (im *importing) original(ctx context.Context, makeID int64, m *image) (int6
 	case err != nil && (!errors.As(err, &status) || status.Status == http.StatusUnauthorized):
 		return 0, err
 	}
-	im.problem("make %d, image %d, %s: only a scaled image could be had", makeID, m.ID, m.Name)
+	im.problem("make %d, image %d, %s: the original is not available, a scaled image was imported", makeID, m.ID, m.Name)
 	return im.upload(ctx, m.Name, -1, "", m.large())
 }

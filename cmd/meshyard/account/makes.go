@@ -120,7 +120,7 @@ func (im *importing) createMake(ctx context.Context, id int64) (int64, error) {
 		here = made.ID
 	default:
 		if m.Thing.ID != 0 {
-			im.problem("make %d: its thing %d, %s, is not here", id, m.Thing.ID, m.Thing.Name)
+			im.problem("make %d: its thing %d, %s, does not exist on this server", id, m.Thing.ID, m.Thing.Name)
 		}
 		made, err := im.store.Admin().CreateMakeWithoutThing(ctx, im.caller, name, m.Description)
 		if err != nil {

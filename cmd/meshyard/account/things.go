@@ -17,7 +17,7 @@ import (
 
 // errOther means that the bytes could not be downloaded: there is no URL, or they differ from the
 // size or MD5 that the service reports.
-var errOther = errors.New("the bytes are not those that the service describes")
+var errOther = errors.New("the content differs from what the service reports")
 
 func (im *importing) things(ctx context.Context) error {
 	return im.each(ctx, "thing", im.path+"/things", im.thing)
@@ -127,7 +127,7 @@ func (im *importing) create(ctx context.Context, t *thing, files []file, dates m
 			return 0, err
 		}
 		if here == 0 {
-			im.problem("thing %d: is a remix of thing %d, which is not here", t.ID, a.ID)
+			im.problem("thing %d: is a remix of thing %d, which does not exist on this server", t.ID, a.ID)
 			continue
 		}
 		n.AncestorIDs = append(n.AncestorIDs, here)
@@ -152,7 +152,7 @@ func (im *importing) license(t *thing) models.License {
 			return models.License(row.Code)
 		}
 	}
-	im.problem("thing %d: its license %q is not known here: it has %s, which allows the least", t.ID, t.License, models.CCNCND)
+	im.problem("thing %d: its license %q is unknown on this server: it was imported with %s, which is the most restrictive", t.ID, t.License, models.CCNCND)
 	return models.CCNCND
 }
 
@@ -173,7 +173,7 @@ func (im *importing) categoryOf(ctx context.Context, t *thing) (string, error) {
 			}
 		}
 	}
-	im.problem("thing %d: its category %q is not known here: it is in Other", t.ID, name)
+	im.problem("thing %d: its category %q does not exist on this server: it was imported into Other", t.ID, name)
 	return "Other", nil
 }
 

@@ -55,7 +55,7 @@ func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 			return err
 		}
 		if errors.Is(err, mail.ErrPermanent) {
-			a.Logger.WarnContext(ctx, "a mail was refused", "purpose", m.Purpose, "error", err.Error())
+			a.Logger.WarnContext(ctx, "the mail server rejected a mail", "purpose", m.Purpose, "error", err.Error())
 			continue
 		}
 		failed = err

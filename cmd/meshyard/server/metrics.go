@@ -46,7 +46,7 @@ func (a *Server) mainMetrics(w http.ResponseWriter, r *http.Request) {
 	}
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || subtle.ConstantTimeCompare([]byte(token), []byte(a.Settings.MetricsToken)) != 1 {
-		rest.WriteError(w, http.StatusUnauthorized, "metrics need the token of --metrics-token")
+		rest.WriteError(w, http.StatusUnauthorized, "requires the bearer token of --metrics-token")
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
@@ -69,7 +69,7 @@ func (a *Server) ListenMetrics(ctx context.Context) (net.Addr, error) {
 	context.AfterFunc(ctx, func() { _ = server.Close() })
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			a.Logger.Error("metrics are not served any more", "error", err)
+			a.Logger.Error("the metrics listener stopped", "error", err)
 		}
 	}()
 	a.Logger.Info("serving metrics", "address", listener.Addr().String())

@@ -195,7 +195,7 @@ func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, e
 	if wait, ok := a.idTokens.Allow(network, time.Now()); !ok {
 		return auth.Caller{}, &models.Error{
 			Code: models.RateLimited, Limit: maxRefusedIDTokens, RetryAfter: wait,
-			Message: fmt.Sprintf("more than %d ID tokens from this network were refused in 5 minutes: wait %s", maxRefusedIDTokens, wait),
+			Message: fmt.Sprintf("more than %d ID tokens from this network were rejected within 5 minutes: wait %s", maxRefusedIDTokens, wait),
 		}
 	}
 	caller, err := a.Store.AuthenticateBearer(ctx, token, a.provider.Verify)
@@ -206,7 +206,7 @@ func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, e
 	case errors.Is(err, oidc.ErrNotAdmitted):
 		err = &models.Error{Code: models.Forbidden, Message: err.Error()}
 	case errors.Is(err, oidc.ErrRefused):
-		err = &models.Error{Code: models.Unauthenticated, Message: "the access token is not one of the OpenID provider for this server, or it expired"}
+		err = &models.Error{Code: models.Unauthenticated, Message: "the ID token was not issued by the OpenID provider for this server, or it has expired"}
 	case errors.Is(err, oidc.ErrUnavailable):
 		outage.Log(ctx, providerDown, err)
 		err = providerDown
