@@ -30,7 +30,7 @@ func ParseScopes(names []string) (Scopes, error) {
 	for _, name := range names {
 		scope := Scope(strings.ToLower(strings.TrimSpace(name)))
 		if !slices.Contains([]Scope{Read, Write, Admin}, scope) {
-			return nil, fmt.Errorf("scope %q: want read, write or admin", name)
+			return nil, fmt.Errorf("scope %q: must be read, write or admin", name)
 		}
 		if !slices.Contains(s, scope) {
 			s = append(s, scope)

@@ -42,9 +42,9 @@ func (a *answer) reset() {
 func failure(status int) string {
 	switch status {
 	case http.StatusRequestedRangeNotSatisfiable:
-		return "the range lies past the end of the file"
+		return "the requested range starts after the end of the file"
 	case http.StatusPreconditionFailed:
-		return "the file is not the one that the conditions of the request ask for"
+		return "the file does not match the conditions of the request"
 	}
 	return "the file cannot be served: " + http.StatusText(status)
 }

@@ -26,7 +26,7 @@ func openClient(ctx context.Context, u *url.URL) (*blob.Bucket, *s3.Client, erro
 		known := types.ServerSideEncryption("").Values()
 		at := slices.IndexFunc(known, func(e types.ServerSideEncryption) bool { return strings.EqualFold(string(e), name) })
 		if at < 0 {
-			return nil, nil, fmt.Errorf("ssetype: got %q, want one of %q", name, known)
+			return nil, nil, fmt.Errorf("ssetype: must be one of %q (got %q)", known, name)
 		}
 		options.EncryptionType = known[at]
 	}
@@ -35,7 +35,7 @@ func openClient(ctx context.Context, u *url.URL) (*blob.Bucket, *s3.Client, erro
 		if value := take(q, name); value != "" {
 			on, err := strconv.ParseBool(value)
 			if err != nil {
-				return nil, nil, fmt.Errorf("%s: got %q, want true or false", name, value)
+				return nil, nil, fmt.Errorf("%s: must be true or false (got %q)", name, value)
 			}
 			switches[name] = on
 		}

@@ -14,13 +14,13 @@ func (s *Settings) checkMail() error {
 	}
 	u, err := url.Parse(s.SMTPURL)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || u.Path != "" && u.Path != "/" {
-		return fmt.Errorf("--smtp-url: want smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST:465")
+		return fmt.Errorf("--smtp-url: must be smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST:465")
 	}
 	if starttls := u.Query().Get("starttls"); starttls != "" && starttls != "optional" && starttls != "required" {
 		return fmt.Errorf("--smtp-url: starttls must be required or optional")
 	}
 	if _, err := mail.ParseAddress(s.SMTPFrom); err != nil {
-		return fmt.Errorf("--smtp-from %q: want an address such as Meshyard <no-reply@example.org>", s.SMTPFrom)
+		return fmt.Errorf("--smtp-from %q: must be an address such as Meshyard <no-reply@example.org>", s.SMTPFrom)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 // checkOIDC returns an error that names the first invalid setting of OpenID Connect.
 func (s *Settings) checkOIDC() error {
 	if (s.OIDCIssuer == "") != (s.OIDCClientID == "") || s.OIDCIssuer == "" && s.OIDCClientSecret != "" {
-		return fmt.Errorf("--oidc-issuer and --oidc-client-id: want both or neither")
+		return fmt.Errorf("--oidc-issuer and --oidc-client-id: must be set together")
 	}
 	if s.OIDCIssuer == "" {
 		lists := map[string][]string{
@@ -28,7 +28,7 @@ func (s *Settings) checkOIDC() error {
 	}
 	issuer, err := url.Parse(s.OIDCIssuer)
 	if err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !net.ParseIP(issuer.Hostname()).IsLoopback() && issuer.Hostname() != "localhost") {
-		return fmt.Errorf("--oidc-issuer %q: want https://HOST, perhaps with a path", s.OIDCIssuer)
+		return fmt.Errorf("--oidc-issuer %q: must be https://HOST, perhaps with a path", s.OIDCIssuer)
 	}
 	if s.OIDCEmailClaim != "" && s.OIDCEmailClaim != "email" && !s.OIDCAllowUnverifiedEmail {
 		return fmt.Errorf("--oidc-email-claim %s: needs --oidc-allow-unverified-email, because email_verified says nothing about that claim", s.OIDCEmailClaim)
@@ -40,7 +40,7 @@ func (s *Settings) checkOIDC() error {
 	}
 	for _, domain := range s.OIDCAllowedDomains {
 		if domain == "" || strings.ContainsAny(domain, "@ *") {
-			return fmt.Errorf("--oidc-allowed-domains %q: want a domain such as example.org", domain)
+			return fmt.Errorf("--oidc-allowed-domains %q: must be a domain such as example.org", domain)
 		}
 	}
 	return nil

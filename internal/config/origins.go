@@ -29,7 +29,7 @@ func (o *Origins) UnmarshalText(text []byte) error {
 		for origin := range strings.SplitSeq(given, ",") {
 			origin = strings.TrimSpace(origin)
 			if !isOrigin(origin) {
-				return fmt.Errorf("origin %q: want it as browsers send it, in small letters, with no path and no usual port, such as https://app.example.org or http://localhost:3000; or * alone, or none", origin)
+				return fmt.Errorf("origin %q: must be as browsers send it: in lower case, without a path or a default port, such as https://app.example.org or http://localhost:3000; or * alone, or none", origin)
 			}
 			o.list = append(o.list, origin)
 		}

@@ -104,7 +104,7 @@ func (s *Settings) Complete() error {
 	}
 	host, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {
-		return fmt.Errorf("--listen: want HOST:PORT: %w", err)
+		return fmt.Errorf("--listen: must be HOST:PORT: %w", err)
 	}
 	if s.BaseURL == "" {
 		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -114,7 +114,7 @@ func (s *Settings) Complete() error {
 	}
 	base, err := url.Parse(s.BaseURL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" {
-		return fmt.Errorf("--base-url %q: want http://HOST or https://HOST, perhaps with a path", s.BaseURL)
+		return fmt.Errorf("--base-url %q: must be http://HOST or https://HOST, perhaps with a path", s.BaseURL)
 	}
 	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
 	if err := s.checkOIDC(); err != nil {
@@ -139,7 +139,7 @@ func (s *Settings) Complete() error {
 		return fmt.Errorf("--webhook-timeout %s: must be at most a minute", s.WebhookTimeout)
 	}
 	if u, err := url.Parse(s.OTLPEndpoint); s.OTLPEndpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		return fmt.Errorf("--otlp-endpoint %q: want a URL such as http://127.0.0.1:4318", s.OTLPEndpoint)
+		return fmt.Errorf("--otlp-endpoint %q: must be a URL such as http://127.0.0.1:4318", s.OTLPEndpoint)
 	}
 	if s.TraceRatio < 0 || s.TraceRatio > 1 {
 		return fmt.Errorf("--trace-ratio %v: must be from 0 to 1", s.TraceRatio)

@@ -29,7 +29,7 @@ func (s *Size) UnmarshalText(text []byte) error {
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n < 0 || n > (1<<62)/unit {
-		return fmt.Errorf("size %q: want a number with a unit, such as 250MiB", text)
+		return fmt.Errorf("size %q: must be a number with a unit, such as 250MiB", text)
 	}
 	*s = Size(n * unit)
 	return nil
@@ -43,14 +43,14 @@ func (l *Lifetime) UnmarshalText(text []byte) error {
 	if days, ok := strings.CutSuffix(string(text), "d"); ok {
 		n, err := strconv.ParseInt(days, 10, 32)
 		if err != nil || n <= 0 || n > 36_500 {
-			return fmt.Errorf("lifetime %q: want days or hours, such as 90d or 12h", text)
+			return fmt.Errorf("lifetime %q: must be days or hours, such as 90d or 12h", text)
 		}
 		*l = Lifetime(time.Duration(n) * 24 * time.Hour)
 		return nil
 	}
 	d, err := time.ParseDuration(string(text))
 	if err != nil || d <= 0 {
-		return fmt.Errorf("lifetime %q: want days or hours, such as 90d or 12h", text)
+		return fmt.Errorf("lifetime %q: must be days or hours, such as 90d or 12h", text)
 	}
 	*l = Lifetime(d)
 	return nil
@@ -63,7 +63,7 @@ type Day struct{ time.Time }
 func (d *Day) UnmarshalText(text []byte) error {
 	at, err := time.Parse(time.DateOnly, string(text))
 	if err != nil {
-		return fmt.Errorf("date %q: want one such as 2027-06-30", text)
+		return fmt.Errorf("date %q: must be one such as 2027-06-30", text)
 	}
 	d.Time = at
 	return nil
@@ -80,7 +80,7 @@ func (c *Color) UnmarshalText(text []byte) error {
 	digits, ok := strings.CutPrefix(string(text), "#")
 	n, err := strconv.ParseUint(digits, 16, 24)
 	if !ok || err != nil || len(digits) != 6 {
-		return fmt.Errorf("color %q: want six hexadecimal digits, such as #1b6ac9", text)
+		return fmt.Errorf("color %q: must be six hexadecimal digits, such as #1b6ac9", text)
 	}
 	*c = Color{uint8(n >> 16), uint8(n >> 8), uint8(n), true}
 	return nil

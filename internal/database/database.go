@@ -65,7 +65,7 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	case "postgres", "postgresql":
 		err = db.openPostgres(address)
 	default:
-		return nil, fmt.Errorf("database address %q: want sqlite:PATH or postgres://…", scheme+":…")
+		return nil, fmt.Errorf("database URL %q: must be sqlite:PATH or postgres://…", scheme+":…")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)

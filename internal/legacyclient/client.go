@@ -289,7 +289,7 @@ func (c *Client) JSON(ctx context.Context, path string, v any) error {
 			return err
 		}
 		if len(text) > maxAnswer {
-			return finalError{fmt.Errorf("%s: more than %d bytes", address, maxAnswer)}
+			return finalError{fmt.Errorf("%s: must be at most %d bytes", address, maxAnswer)}
 		}
 		if err := json.Unmarshal(text, v); err != nil {
 			return finalError{fmt.Errorf("%s: %w", address, err)}

@@ -19,7 +19,7 @@ import (
 
 // ErrRefused means that the provider does not confirm the user: a code or a token is not valid. The
 // error contains no details, because they could contain the code or the token.
-var ErrRefused = errors.New("the OpenID provider does not vouch for this")
+var ErrRefused = errors.New("the OpenID provider did not confirm the user")
 
 // ErrUnavailable means that the configuration of the provider could not be loaded.
 var ErrUnavailable = errors.New("the OpenID provider is unavailable")

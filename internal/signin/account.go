@@ -71,7 +71,7 @@ func (s *site) accountForm(w http.ResponseWriter, r *http.Request) (who auth.Sig
 	}
 	who, secret, ok = s.signedIn(w, r, passwordPath)
 	if ok && !s.Key.Verify(r.PostForm.Get("token"), accountFormPurpose, secret) {
-		s.refuse(w, r, http.StatusForbidden, "This form is not the one that you were shown. Open the page again.")
+		s.refuse(w, r, http.StatusForbidden, "This form has expired or was changed. Open the page again.")
 		return who, "", false
 	}
 	return who, secret, ok

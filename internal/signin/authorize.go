@@ -67,7 +67,7 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 		}
 	}
 	if twice == "client_id" || twice == "redirect_uri" {
-		s.refuse(w, r, http.StatusBadRequest, "The application asks wrongly: "+twice+" stands there twice.")
+		s.refuse(w, r, http.StatusBadRequest, "The request of the application is invalid: "+twice+" is given twice.")
 		return nil, false
 	}
 	a, err := s.Store.Application(r.Context(), given.Get("client_id"))
@@ -76,7 +76,7 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 			s.refuse(w, r, http.StatusInternalServerError, "Something went wrong on the server.")
 			return nil, false
 		}
-		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here is not known to this server: its client_id is wrong.")
+		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here is not registered on this server: its client_id is unknown.")
 		return nil, false
 	}
 	q.Application, q.Redirect = a, given.Get("redirect_uri")
@@ -84,7 +84,7 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 	case q.Redirect == "" && len(a.Redirects) == 1:
 		q.Redirect = a.Redirects[0]
 	case !a.AllowsRedirect(q.Redirect):
-		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here wants the answer at an address that it did not register: its redirect_uri is wrong.")
+		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here uses a redirect_uri that is not registered.")
 		return nil, false
 	}
 	q.OutOfBand = q.Redirect == oauth.OutOfBand
@@ -104,24 +104,24 @@ func (q *question) check(given url.Values, twice string) (code, description stri
 	method, challenge := given.Get("code_challenge_method"), given.Get("code_challenge")
 	switch {
 	case twice != "":
-		return "invalid_request", twice + " stands there twice"
+		return "invalid_request", twice + " is given twice"
 	case len(q.State) > maxState:
 		return "invalid_request", "state is too long"
 	case q.Implicit && q.OutOfBand:
-		return "unsupported_response_type", "only a code can be shown on a page: want response_type=code"
+		return "unsupported_response_type", "response_type: must be code, because only a code can be shown on a page"
 	case q.Implicit && !q.Application.Implicit:
-		return "unauthorized_client", "this application may not have tokens in an address: want response_type=code"
+		return "unauthorized_client", "response_type: must be code, because this application must not use the implicit grant"
 	// legacy applications omit response_type
 	case given.Get("response_type") != "code" && given.Get("response_type") != "" && !q.Implicit:
-		return "unsupported_response_type", "want response_type=code"
+		return "unsupported_response_type", "response_type: must be code"
 	case err != nil:
-		return "invalid_scope", "want read, write or both"
+		return "invalid_scope", "scope: must be read, write or both"
 	case challenge == "" && method != "":
 		return "invalid_request", "code_challenge is missing"
 	case challenge != "" && method != "S256":
-		return "invalid_request", "want code_challenge_method=S256"
+		return "invalid_request", "code_challenge_method: must be S256"
 	case challenge != "" && !oauth.IsChallenge(challenge):
-		return "invalid_request", "code_challenge is not one of S256"
+		return "invalid_request", "code_challenge is not valid for S256"
 	case challenge == "" && q.Application.Public && !q.Implicit:
 		return "invalid_request", "code_challenge is missing: this application must use PKCE"
 	}
@@ -157,9 +157,9 @@ func (s *site) showAnswer(w http.ResponseWriter, q *question, parameters [][2]st
 	case given["code"] != "":
 		s.show(w, "code", http.StatusOK, view{Question: q, Code: given["code"]}, "")
 	case given["error"] == "access_denied":
-		s.show(w, "refused", http.StatusOK, view{Message: "You did not let " + q.Application.Name + " in."}, "")
+		s.show(w, "refused", http.StatusOK, view{Message: "You did not give access to " + q.Application.Name + "."}, "")
 	default:
-		s.show(w, "refused", http.StatusBadRequest, view{Message: "The application asks wrongly: " + given["error_description"] + "."}, "")
+		s.show(w, "refused", http.StatusBadRequest, view{Message: "The request of the application is invalid: " + given["error_description"] + "."}, "")
 	}
 }
 
@@ -204,10 +204,10 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 		s.signInFirst(w, r, authorizePath+"?"+q.Given.Encode())
 		return
 	case !s.Key.Verify(r.PostForm.Get("token"), "oauth decision", secret, q.Given.Encode()):
-		s.refuse(w, r, http.StatusForbidden, "This form is not the one that you were shown. Go back to the application and begin again.")
+		s.refuse(w, r, http.StatusForbidden, "This form has expired or was changed. Go back to the application and start again.")
 		return
 	case r.PostForm.Get("decision") != "allow":
-		s.answer(w, r, q, [2]string{"error", "access_denied"}, [2]string{"error_description", "the user said no"})
+		s.answer(w, r, q, [2]string{"error", "access_denied"}, [2]string{"error_description", "the user denied access"})
 		return
 	}
 	g := oauth.Grant{Application: q.Application, UserID: who.UserID, Redirect: q.Redirect, Scopes: q.Scopes, Challenge: q.Challenge}

@@ -30,7 +30,7 @@ const (
 func (s *site) askProvider(w http.ResponseWriter, r *http.Request) {
 	f := flow{State: auth.NewSecret(), Nonce: auth.NewSecret(), Verifier: auth.NewSecret(), Next: r.URL.Query().Get("next"), Until: time.Now().Add(flowLifetime)}
 	if len(f.Next) > maxNext {
-		s.refuse(w, r, http.StatusBadRequest, "What the application asks for is too long.")
+		s.refuse(w, r, http.StatusBadRequest, "The request of the application is too long.")
 		return
 	}
 	to, err := s.Provider.AuthorizeURL(r.Context(), f.State, f.Nonce, f.Verifier)
@@ -60,7 +60,7 @@ func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
 	s.setCookie(w, flowCookie, "", -time.Second)
 	q := r.URL.Query()
 	if !ok || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1 {
-		s.refuse(w, r, http.StatusForbidden, "This sign-in was not begun in this browser, or took too long. Begin again.")
+		s.refuse(w, r, http.StatusForbidden, "This sign-in was not started in this browser, or took too long. Start again.")
 		return
 	}
 	// The user or the provider refused the sign-in. The error message of the provider is not shown,
@@ -87,10 +87,10 @@ func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
 func (s *site) providerFailed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, oidc.ErrRefused):
-		slog.WarnContext(r.Context(), "sign-in by OpenID refused", "error", err.Error())
+		slog.WarnContext(r.Context(), "OpenID sign-in rejected", "error", err.Error())
 		s.refuse(w, r, http.StatusForbidden, "The OpenID provider did not sign you in.")
 	case errors.Is(err, oidc.ErrNotAdmitted):
-		slog.InfoContext(r.Context(), "sign-in by OpenID refused", "error", err.Error())
+		slog.InfoContext(r.Context(), "OpenID sign-in rejected", "error", err.Error())
 		s.refuse(w, r, http.StatusForbidden, "Your account at the OpenID provider may not use this server. Ask the operator of this server for access.")
 	default:
 		slog.ErrorContext(r.Context(), "sign-in by OpenID", "error", err.Error())

@@ -41,7 +41,7 @@ func (s *site) link(w http.ResponseWriter, r *http.Request, purposes ...string) 
 			return l, secret, true
 		}
 	}
-	s.refuse(w, r, http.StatusNotFound, "This link is for something else.")
+	s.refuse(w, r, http.StatusNotFound, "This link has another purpose.")
 	return l, "", false
 }
 

@@ -26,7 +26,7 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	for name, values := range given {
 		for _, v := range values[1:] {
 			if v != values[0] {
-				refuseToken(w, http.StatusBadRequest, "invalid_request", name+" stands there twice")
+				refuseToken(w, http.StatusBadRequest, "invalid_request", name+" is given twice")
 				return
 			}
 		}
@@ -37,7 +37,7 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 		user, err := url.QueryUnescape(user)
 		password, err2 := url.QueryUnescape(password)
 		if err != nil || err2 != nil || secret != "" || id != "" && id != user {
-			refuseToken(w, http.StatusBadRequest, "invalid_request", "the application proves itself in two ways, or in none that is well formed")
+			refuseToken(w, http.StatusBadRequest, "invalid_request", "the application must authenticate in exactly one way, with valid credentials")
 			return
 		}
 		id, secret = user, password
@@ -59,15 +59,15 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 	case "client_credentials":
 		switch scope := given.Get("scope"); {
 		case a.Public:
-			refuseToken(w, http.StatusBadRequest, "unauthorized_client", "an application that keeps no secret has no token of its own")
+			refuseToken(w, http.StatusBadRequest, "unauthorized_client", "grant_type: must not be client_credentials, because a public client has no secret")
 			return
 		case scope != "" && scope != "read":
-			refuseToken(w, http.StatusBadRequest, "invalid_scope", "an application's own token reads")
+			refuseToken(w, http.StatusBadRequest, "invalid_scope", "scope: must be read for an application's own token")
 			return
 		}
 		token, err = s.Store.IssueOwn(r.Context(), a)
 	default:
-		refuseToken(w, http.StatusBadRequest, "unsupported_grant_type", "want authorization_code, refresh_token or client_credentials")
+		refuseToken(w, http.StatusBadRequest, "unsupported_grant_type", "grant_type: must be authorization_code, refresh_token or client_credentials")
 		return
 	}
 	if err != nil {
@@ -128,7 +128,7 @@ func parameters(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
 		err = addJSON(r.Form, r.Body)
 	}
 	if err != nil {
-		refuseToken(w, http.StatusBadRequest, "invalid_request", "the parameters cannot be read: want a form, or a JSON object of strings")
+		refuseToken(w, http.StatusBadRequest, "invalid_request", "body: must be a form or a JSON object of strings")
 		return nil, false
 	}
 	return r.Form, true

@@ -76,7 +76,7 @@ func (s *site) tokenForm(w http.ResponseWriter, r *http.Request) (who auth.Signe
 	}
 	who, secret, ok = s.signedIn(w, r, tokensPath)
 	if ok && !s.Key.Verify(r.PostForm.Get("token"), tokenFormPurpose, secret) {
-		s.refuse(w, r, http.StatusForbidden, "This form is not the one that you were shown. Open the page again.")
+		s.refuse(w, r, http.StatusForbidden, "This form has expired or was changed. Open the page again.")
 		return who, "", false
 	}
 	return who, secret, ok

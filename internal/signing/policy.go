@@ -67,10 +67,10 @@ func (k Key) Fields(form Form) ([]Field, error) {
 func (k Key) CheckForm(fields map[string]string, now time.Time) (Form, error) {
 	var form Form
 	if fields["policy"] == "" || fields["signature"] == "" || fields["key"] == "" {
-		return form, errors.New("the form needs the fields key, policy and signature, ahead of the file")
+		return form, errors.New("the form must have the fields key, policy and signature before the file")
 	}
 	if !k.Verify(fields["signature"], "form", fields["policy"]) {
-		return form, errors.New("the signature does not fit the policy")
+		return form, errors.New("signature: does not match the policy")
 	}
 	document, err := base64.StdEncoding.DecodeString(fields["policy"])
 	if err != nil {
@@ -102,7 +102,7 @@ func (k Key) CheckForm(fields map[string]string, now time.Time) (Form, error) {
 	}
 	for name, value := range fields {
 		if want, known := signed[name]; known && want != value {
-			return form, fmt.Errorf("the field %s is not as it was signed", name)
+			return form, fmt.Errorf("%s: differs from the signed policy", name)
 		}
 	}
 	form.Redirect = signed["success_action_redirect"]

@@ -145,14 +145,14 @@ func TestReadContent(t *testing.T) {
 		message    string
 	}{
 		{"a.stl", "", mesh.Malformed, "The file is empty"},
-		{"a.stl", data("lib3mf_thumbnail.png"), mesh.Malformed, "The name of the file says STL, but its bytes look like a PNG picture."},
-		{"a.gltf", data("html_named.stl"), mesh.Malformed, "The name of the file says glTF, but its bytes look like a page of HTML."},
+		{"a.stl", data("lib3mf_thumbnail.png"), mesh.Malformed, "The extension of the file means STL, but its content looks like a PNG picture."},
+		{"a.gltf", data("html_named.stl"), mesh.Malformed, "The extension of the file means glTF, but its content looks like a page of HTML."},
 		{"a.svg", data("script.svg"), mesh.Unsupported, "The file looks like an SVG picture."},
 		{"a.pdf", data("own_assembly.pdf"), mesh.Unsupported, "a PDF document"},
 		{"a.step", "ISO-10303-21;\nHEADER;\n", mesh.Unsupported, "a STEP file"},
 		{"a.dae", "<?xml version=\"1.0\"?>\n<COLLADA>", mesh.Unsupported, "a COLLADA file"},
 		{"a.webp", "RIFF\x00\x00\x00\x00WEBPVP8 ", mesh.Unsupported, "a WebP picture"},
-		{"a.txt", "hello", mesh.Unsupported, "of no format that meshes are read from"},
+		{"a.txt", "hello", mesh.Unsupported, "The format of the file is not supported"},
 		{"a.stl", "hello", mesh.Malformed, "neither text"},
 		{"a.ply", "hello\n", mesh.Malformed, "does not begin with"},
 		{"a.off", "hello\n", mesh.Malformed, `"hello" where OFF`},

@@ -23,7 +23,7 @@ func (a *file) object() error {
 	}
 	id, ok := textscan.ParseInt(a.Attr("id"))
 	if !ok || a.objects[id] != nil {
-		return a.Errorf(mesh.Malformed, "has an object whose id %s is no number, or that of another one", textscan.Quote(a.Attr("id")))
+		return a.Errorf(mesh.Malformed, "has an object whose id %s is not a number, or is used twice", textscan.Quote(a.Attr("id")))
 	}
 	o := &object{}
 	a.objects[id] = o
@@ -182,7 +182,7 @@ func (a *file) instance(o *object) error {
 	}
 	id, ok := textscan.ParseInt(a.Attr("objectid"))
 	if !ok {
-		return a.Errorf(mesh.Malformed, "has an instance of object %s, which is no number", textscan.Quote(a.Attr("objectid")))
+		return a.Errorf(mesh.Malformed, "has an instance of object %s, which is not a number", textscan.Quote(a.Attr("objectid")))
 	}
 	var degrees, delta [3]float64
 	err := a.EachChild(func() error {

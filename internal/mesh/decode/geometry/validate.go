@@ -13,9 +13,9 @@ func Validate(m *mesh.Mesh, format string, limits mesh.Limits) error {
 	vertices, triangles := m.Vertices(), m.Triangles()
 	switch {
 	case triangles == 0 && !m.Cloud:
-		return mesh.Errorf(mesh.Empty, "The %s file is sound but holds no triangle.", format)
+		return mesh.Errorf(mesh.Empty, "The %s file is valid but contains no triangles.", format)
 	case vertices == 0:
-		return mesh.Errorf(mesh.Empty, "The %s file is sound but holds neither a triangle nor a point.", format)
+		return mesh.Errorf(mesh.Empty, "The %s file is valid but contains neither triangles nor points.", format)
 	case int64(triangles) > limits.Triangles:
 		return mesh.Errorf(mesh.TooLarge, "The %s file has %d triangles, and at most %d are shown.", format, triangles, limits.Triangles)
 	case int64(vertices) > 3*limits.Triangles:

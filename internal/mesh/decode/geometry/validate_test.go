@@ -37,8 +37,8 @@ func TestValidate(t *testing.T) {
 		reason  mesh.Reason
 		message string
 	}{
-		{mesh.Mesh{}, mesh.Empty, "The STL file is sound but holds no triangle."},
-		{mesh.Mesh{Cloud: true}, mesh.Empty, "neither a triangle nor a point"},
+		{mesh.Mesh{}, mesh.Empty, "The STL file is valid but contains no triangles."},
+		{mesh.Mesh{Cloud: true}, mesh.Empty, "neither triangles nor points"},
 		{mesh.Mesh{Positions: make([]float32, 18)}, mesh.TooLarge, "2 triangles, and at most 1"},
 		{mesh.Mesh{Positions: make([]float32, 12), Cloud: true}, mesh.TooLarge, "4 points, and at most 3"},
 		{mesh.Mesh{Positions: []float32{0, 0, nan, 0, 0, 0, 0, 0, 0}}, mesh.Malformed, "a coordinate that is not a number"},

@@ -154,7 +154,7 @@ func (f *file) readUpTo(r io.Reader, length int64) ([]byte, error) {
 		var corrupt base64.CorruptInputError
 		switch {
 		case errors.As(err, &corrupt):
-			return nil, mesh.Errorf(mesh.Malformed, "A data URI of the %s file is no base64 from its byte %d on.", f.name, int64(corrupt))
+			return nil, mesh.Errorf(mesh.Malformed, "A data URI of the %s file is not valid base64 from byte %d on.", f.name, int64(corrupt))
 		case err == io.EOF || err == io.ErrUnexpectedEOF:
 			return b[:done], nil
 		case err != nil:

@@ -195,9 +195,9 @@ var ignorableExtensions = []string{"KHR_mesh_quantization", "KHR_materials_", "K
 func (f *file) checkVersion() error {
 	switch version, least := f.asset.Version, f.asset.MinVersion; {
 	case version == "":
-		return mesh.Errorf(mesh.Malformed, "The %s file says no version of glTF.", f.name)
+		return mesh.Errorf(mesh.Malformed, "The %s file has no glTF version.", f.name)
 	case !strings.HasPrefix(version, "2."):
-		return mesh.Errorf(mesh.Unsupported, "The %s file is of glTF %s, and glTF 2.0 is read.", f.name, textscan.Quote([]byte(version)))
+		return mesh.Errorf(mesh.Unsupported, "The %s file has the glTF version %s, and only glTF 2.0 is supported.", f.name, textscan.Quote([]byte(version)))
 	case least != "" && least != "2.0":
 		return mesh.Errorf(mesh.Unsupported, "The %s file requires glTF %s, and glTF 2.0 is read.", f.name, textscan.Quote([]byte(least)))
 	}

@@ -39,7 +39,7 @@ func TestGLTFRefused(t *testing.T) {
 		"no JSON":    {[]byte("solid a"), mesh.Malformed, "broken"},
 		"no object":  {[]byte("[]"), mesh.Malformed, "start"},
 		"cut":        {good[:len(good)-9], mesh.Malformed, "ends in the middle of buffers 0"},
-		"no version": {[]byte("{}"), mesh.Malformed, "no version"},
+		"no version": {[]byte("{}"), mesh.Malformed, "has no glTF version"},
 		"version 1":  {[]byte(`{"nodes":{}}`), mesh.Unsupported, "glTF 1.0"},
 		"version 3":  {[]byte(`{"asset":{"version":"3.0"}}`), mesh.Unsupported, `"3.0"`},
 		"extension":  {gltfOf(`"extensionsRequired":["EXT_mesh_gpu_instancing"]`), mesh.Unsupported, `"EXT_mesh_gpu_instancing"`},
@@ -120,7 +120,7 @@ func TestGLTFRefused(t *testing.T) {
 			mesh.Malformed, "from byte 4",
 		},
 		"past the buffer": {oneOf(view + `,"uri":"data:;base64,AAAA"}]`), mesh.Malformed, "where its buffer has 3"},
-		"no base64":       {oneOf(view + `,"uri":"data:;base64,AA!A"}]`), mesh.Malformed, "no base64"},
+		"no base64":       {oneOf(view + `,"uri":"data:;base64,AA!A"}]`), mesh.Malformed, "not valid base64"},
 		"percent":         {oneOf(view + `,"uri":"data:,AA%20"}]`), mesh.Unsupported, "not in base64"},
 		"zeros": {
 			gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":30000000,"type":"VEC3"}]`),

@@ -91,7 +91,7 @@ func TestOFFMalformed(t *testing.T) {
 	}{
 		{"OFF", mesh.Malformed, "ends on line 1 where the number of vertices"},
 		{"OFF 4", mesh.Malformed, "ends on line 1 where the number of faces"},
-		{"OFF 0 0 0", mesh.Empty, "neither a triangle nor a point"},
+		{"OFF 0 0 0", mesh.Empty, "neither triangles nor points"},
 		{"OFF BINARY\n\x00\x00\x00", mesh.Unsupported, "a binary one"},
 		{"4OFF\n", mesh.Unsupported, `begins with "4OFF"`},
 		{"CNnOFF\n3", mesh.Unsupported, "another number of dimensions"},

@@ -168,7 +168,7 @@ func TestPLYMalformed(t *testing.T) {
 		{"a huge length", replaced("3 0 2 3", "4294967295 0 2 3"), mesh.Malformed, "where a number is expected"},
 		{"a vertex that is not a number", replaced("1 1 0", "1 nan 0"), mesh.Malformed, "Vertex 2 of the PLY file, counted from 0, has a coordinate that is not a number"},
 		{"a vertex that is too far", replaced("1 1 0", "1 1e30 0"), mesh.Malformed, "farther than 1e+18"},
-		{"no points", headerText + strings.Replace(vertexHeader, "4", "0", 1) + "end_header\n", mesh.Empty, "neither a triangle nor a point"},
+		{"no points", headerText + strings.Replace(vertexHeader, "4", "0", 1) + "end_header\n", mesh.Empty, "neither triangles nor points"},
 		{"a strip with a corner too far", headerText + vertexHeader + "element tristrips 1\nproperty list int int vertex_indices\nend_header\n" + vertexText + "3 0 1 -2", mesh.Malformed, "a face with the vertex -2"},
 		{"binary, cut", string(plyBytes(binary.LittleEndian, vertexHeader+faceHeader, [12]float32{}, uint8(3), [2]int32{})), mesh.Malformed, "in the middle of what its header promises"},
 		{"binary, cut in what is left out", string(plyBytes(binary.LittleEndian, vertexHeader+"element a 1\nproperty list int double b\n"+faceHeader, [12]float32{}, int32(1<<30), [9]byte{})),

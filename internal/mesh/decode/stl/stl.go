@@ -40,7 +40,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	case src.Size < headerSize:
 		return nil, mesh.Errorf(mesh.Malformed, "The STL file is neither text that begins with \"solid\" nor binary: it has %d bytes, fewer than a header.", src.Size)
 	case n == 0 && src.Size < headerSize+facetSize:
-		return nil, mesh.Errorf(mesh.Empty, "The STL file is sound but holds no triangle.")
+		return nil, mesh.Errorf(mesh.Empty, "The STL file is valid but contains no triangles.")
 	case n == 0 || src.Size < headerSize+n*facetSize:
 		return nil, mesh.Errorf(mesh.Malformed, "The header of the STL file says that there are %d triangles, but its %d bytes hold %d.",
 			n, src.Size, (src.Size-headerSize)/facetSize)

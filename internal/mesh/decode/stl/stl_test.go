@@ -81,7 +81,7 @@ func TestSTLBinary(t *testing.T) {
 		{"cut in a triangle", binarySTLOf("", 2, good...)[:183], mesh.Malformed, "2 triangles, but its 183 bytes hold 1."},
 		{"a huge count", binarySTLOf("", math.MaxUint32, good...), mesh.Malformed, "4294967295 triangles, but its 184 bytes hold 2."},
 		{"a count of none", binarySTLOf("", 0, good...), mesh.Malformed, "0 triangles, but its 184 bytes hold 2."},
-		{"nothing", binarySTLOf("", 0), mesh.Empty, "sound but holds no triangle"},
+		{"nothing", binarySTLOf("", 0), mesh.Empty, "valid but contains no triangles"},
 		{"only bad ones", binarySTLOf("", 2, bad(math.NaN()), bad(math.Inf(1))), mesh.Malformed, "None of the 2 triangles"},
 		{"a header alone", binarySTLOf("", 0)[:83], mesh.Malformed, "83 bytes"},
 	} {
@@ -173,7 +173,7 @@ func TestSTLText(t *testing.T) {
 		reason  mesh.Reason
 		message string
 	}{
-		{"solid a\nendsolid", mesh.Empty, "sound but holds no triangle"},
+		{"solid a\nendsolid", mesh.Empty, "valid but contains no triangles"},
 		{"solid", mesh.Malformed, `ends on line 1 before its solid does: there is no "endsolid"`},
 		{"solid a\n" + facetText, mesh.Malformed, "ends on line 8 before its solid does"},
 		{"solid a\n" + facetText[:60], mesh.Malformed, "ends on line 5 inside a facet"},
