@@ -218,9 +218,9 @@ var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request
 // ok responds that the action succeeded.
 var ok = one[wire.OKSchema]()
 
-// writeJSON writes a JSON body. If w is a recorded response, it encodes into its buffer.
+// writeJSON writes a JSON body. If w is a bufferedResponse, it encodes into its buffer.
 func writeJSON(w http.ResponseWriter, v any) error {
-	kept, isKept := w.(*recorded)
+	kept, isKept := w.(*bufferedResponse)
 	var into []byte
 	if isKept {
 		into = kept.body

@@ -21,9 +21,9 @@ var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Requ
 	return nil
 }}
 
-// lookedAt is the response to HEAD where GET would record a download: it redirects to the file and
-// records nothing.
-var lookedAt = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
+// headRedirect is the response to HEAD where GET would record a download: it redirects to the file
+// and records nothing.
+var headRedirect = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
 	f, err := read[struct {
 		ID                wire.ID
 		State             string

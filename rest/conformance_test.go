@@ -17,7 +17,7 @@ func TestEveryPublishedOperation(t *testing.T) {
 	for _, r := range routes {
 		served[published.Shape(r.method, r.path)] = true
 	}
-	for _, u := range unserved {
+	for _, u := range unservedOperations {
 		shape := published.Shape(u.method, u.path)
 		if refused[shape] {
 			t.Errorf("%s %s: twice among the refusals", u.method, u.path)
@@ -33,7 +33,7 @@ func TestEveryPublishedOperation(t *testing.T) {
 		known[shape] = true
 		switch {
 		case served[shape] && refused[shape]:
-			t.Errorf("%s %s: served and refused: remove its row from unserved", op.Method, op.Path)
+			t.Errorf("%s %s: served and refused: remove its row from unservedOperations", op.Method, op.Path)
 		case !served[shape] && !refused[shape]:
 			t.Errorf("%s %s: neither served nor refused", op.Method, op.Path)
 		}
@@ -121,7 +121,7 @@ func TestDocumentsListRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, u := range unserved {
+	for _, u := range unservedOperations {
 		if noun := strings.Split(u.path, "/")[1]; !strings.Contains(string(readme), "`/"+noun) {
 			t.Errorf("the README does not name /%s", noun)
 		}

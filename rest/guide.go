@@ -71,7 +71,7 @@ func Guide(g *graph.Graph) ([]byte, error) {
 		}
 	}
 	b.WriteString("\n## Operations that are not served\n\nEach answers 404 with the reason in `message`.\n\n| Operation | Reason |\n|---|---|\n")
-	for _, u := range unserved {
+	for _, u := range unservedOperations {
 		fmt.Fprintf(&b, "| `%s %s` | %s |\n", u.method, u.path, u.reason)
 	}
 	b.WriteString("\n## Fragments\n")

@@ -188,7 +188,7 @@ func (d *describer) responses(r route, op *operation) object {
 	if op.mutates() {
 		statuses = append(statuses, http.StatusInsufficientStorage)
 	}
-	if op.refuses(r) || r.answer.paged {
+	if op.canReturnBadRequest(r) || r.answer.paged {
 		statuses = append(statuses, http.StatusBadRequest)
 	}
 	all := object{strconv.Itoa(status): success}
@@ -204,9 +204,10 @@ func (d *describer) responses(r route, op *operation) object {
 	return all
 }
 
-// refuses reports whether an operation can reject its input: it has parameters other than IDs in
-// the path and paging parameters, or it runs a mutation that returns BadInput for some IDs.
-func (op *operation) refuses(r route) bool {
+// canReturnBadRequest reports whether an operation can reject its input: it has parameters other
+// than IDs in the path and paging parameters, or it runs a mutation that returns BadInput for some
+// IDs.
+func (op *operation) canReturnBadRequest(r route) bool {
 	if slices.Contains([]string{"publishThing", "likeThing", "likeMake", "toggle", "followUser", "unfollowUser", "deleteFile", "deleteImage", "deleteAccount", "reportSpam", "restoreComment", "finalizeFile"}, op.field.Name) {
 		return true
 	}

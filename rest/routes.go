@@ -60,7 +60,7 @@ var routes = []route{
 	{post, "/files/0/FinalizeFiles", "post_files_0_finalize_files", ok, toGraphQL},
 	{get, "/files/{file_id}", "get_files_file_id", one[wire.FileSchema](), nil},
 	{get, "/files/{file_id}/download", "get_files_file_id_download", redirect, nil},
-	{head, "/files/{file_id}/download", "head_files_file_id_download", lookedAt, nil},
+	{head, "/files/{file_id}/download", "head_files_file_id_download", headRedirect, nil},
 	{get, "/files/{file_id}/finalize", "get_files_file_id_finalize", fileOrImage, toFinalizeFiles},
 	{post, "/files/{file_id}/finalize", "post_files_file_id_finalize", fileOrImage, toFinalizeFiles},
 

@@ -98,7 +98,7 @@ func Handler(o Options) (http.Handler, error) {
 	for _, r := range routes {
 		s.mount(mux, r.method+" "+r.path, s.serve(r, operations[r.operation]))
 	}
-	for _, u := range unserved {
+	for _, u := range unservedOperations {
 		s.mount(mux, u.method+" "+u.path, u)
 	}
 	s.mount(mux, "POST /upload_file_storage", http.HandlerFunc(s.storeForm))
@@ -171,7 +171,7 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			s.respond(rt, op, w, r)
 			return
 		}
-		answer := newRecorded()
+		answer := newBufferedResponse()
 		s.respond(rt, op, answer, r)
 		answer.send(w, r)
 		answer.free()

@@ -2,8 +2,8 @@ package rest
 
 import "net/http"
 
-// refusal is an operation of the published interface that is not served, with the reason.
-type refusal struct{ method, path, reason string }
+// unservedOperation is an operation of the published interface that is not served, with the reason.
+type unservedOperation struct{ method, path, reason string }
 
 // The reasons are complete sentences: the guide shows them, and the 404 response has them as its
 // message.
@@ -18,10 +18,10 @@ const (
 	noVerified      = "There are no verified designers on this server."
 )
 
-// unserved lists every operation of the published interface that has no route. Each responds with
-// 404 and its reason. A row is removed when its route is added: the conformance test fails if an
-// operation is in both tables or in neither.
-var unserved = []refusal{
+// unservedOperations lists every operation of the published interface that has no route. Each
+// responds with 404 and its reason. A row is removed when its route is added: the conformance test
+// fails if an operation is in both tables or in neither.
+var unservedOperations = []unservedOperation{
 	{post, "/groups", noGroups},
 	{get, "/groups/{group_id}", noGroups},
 	{patch, "/groups/{group_id}", noGroups},
@@ -84,6 +84,6 @@ var unserved = []refusal{
 }
 
 // ServeHTTP responds with 404 and the reason.
-func (u refusal) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (u unservedOperation) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	WriteError(w, http.StatusNotFound, u.reason)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/meshyard/meshyard/internal/etag"
 )
 
-// recorded buffers a response until it is complete, because its headers depend on its body.
-type recorded struct {
+// bufferedResponse buffers a response until it is complete, because its headers depend on its body.
+type bufferedResponse struct {
 	header http.Header
 	status int
 	body   []byte
@@ -19,39 +19,39 @@ type recorded struct {
 // longBody is the capacity in bytes of the largest body buffer that is reused.
 const longBody = 1 << 20
 
-var recordedPool = sync.Pool{New: func() any { return &recorded{header: make(http.Header)} }}
+var bufferedPool = sync.Pool{New: func() any { return &bufferedResponse{header: make(http.Header)} }}
 
-func newRecorded() *recorded {
-	a := recordedPool.Get().(*recorded)
+func newBufferedResponse() *bufferedResponse {
+	a := bufferedPool.Get().(*bufferedResponse)
 	a.status = http.StatusOK
 	return a
 }
 
 // free returns the response to the pool unless its body is larger than longBody. The response must
 // not be used afterwards.
-func (a *recorded) free() {
+func (a *bufferedResponse) free() {
 	if cap(a.body) <= longBody {
 		clear(a.header)
 		a.body = a.body[:0]
-		recordedPool.Put(a)
+		bufferedPool.Put(a)
 	}
 }
 
 // Header implements http.ResponseWriter.
-func (a *recorded) Header() http.Header { return a.header }
+func (a *bufferedResponse) Header() http.Header { return a.header }
 
 // WriteHeader stores the status.
-func (a *recorded) WriteHeader(status int) { a.status = status }
+func (a *bufferedResponse) WriteHeader(status int) { a.status = status }
 
 // Write appends to the buffered body.
-func (a *recorded) Write(b []byte) (int, error) {
+func (a *bufferedResponse) Write(b []byte) (int, error) {
 	a.body = append(a.body, b...)
 	return len(b), nil
 }
 
 // send sends the response. A response with status 200 gets an ETag, and is answered with 304 if the
 // client already has that version.
-func (a *recorded) send(w http.ResponseWriter, r *http.Request) {
+func (a *bufferedResponse) send(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	announced := h.Values("Link")
 	maps.Copy(h, a.header)
