@@ -52,7 +52,7 @@ func (a amplified) peakPer100() float64 { return a.peak * 100 / max(a.cost, leas
 // objects that members can create, and prints the operations that take most for their cost. Then it
 // does the same with random combinations of fields.
 func amplify(ctx context.Context, o options, e engine) (err error) {
-	v, closeAll, err := newVictim(ctx, o, e)
+	v, closeAll, err := newTarget(ctx, o, e)
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,8 @@ func amplify(ctx context.Context, o options, e engine) (err error) {
 	return v.compareCallers(ctx, o, slices.Concat(all, random))
 }
 
-// victim is a server with a large catalogue and the most expensive objects that members can create.
-type victim struct {
+// target is a server with a large catalogue and the most expensive objects that members can create.
+type target struct {
 	engine
 	db     *sql.DB
 	store  *models.Store
@@ -107,7 +107,7 @@ type victim struct {
 	token  string
 }
 
-func newVictim(ctx context.Context, o options, e engine) (v *victim, closeAll func() error, err error) {
+func newTarget(ctx context.Context, o options, e engine) (v *target, closeAll func() error, err error) {
 	address, drop, err := newDatabase(ctx, o, e)
 	if err != nil {
 		return nil, nil, err
@@ -126,7 +126,7 @@ func newVictim(ctx context.Context, o options, e engine) (v *victim, closeAll fu
 	if err != nil {
 		return nil, nil, err
 	}
-	v = &victim{engine: e, store: app.Store}
+	v = &target{engine: e, store: app.Store}
 	opened, err := models.OpenDB(ctx, address)
 	if err != nil {
 		return nil, nil, err
@@ -154,7 +154,7 @@ func newVictim(ctx context.Context, o options, e engine) (v *victim, closeAll fu
 
 // settle waits until the server has finished its startup work: until it uses at most 50 ms of CPU
 // time a second in five consecutive seconds.
-func (v *victim) settle(ctx context.Context) error {
+func (v *target) settle(ctx context.Context) error {
 	for quiet := 0; quiet < 5; {
 		before, err := v.cpu(ctx)
 		if err != nil {
@@ -177,7 +177,7 @@ func (v *victim) settle(ctx context.Context) error {
 }
 
 // most measures an operation that requests a field as often as its cost permits.
-func (v *victim) most(ctx context.Context, p graphqltest.Probe) (found amplified, err error) {
+func (v *target) most(ctx context.Context, p graphqltest.Probe) (found amplified, err error) {
 	one, accepted, err := v.measure(ctx, p.Document(1))
 	if err != nil || !accepted {
 		return amplified{name: p.Name}, err // a single request already exceeds the cost limit
@@ -195,7 +195,7 @@ func (v *victim) most(ctx context.Context, p graphqltest.Probe) (found amplified
 // measure runs an operation and returns its results. It repeats an operation that exceeds a limit
 // and returns the lowest results. accepted is whether the cost of the operation was within the
 // limit.
-func (v *victim) measure(ctx context.Context, document string) (found amplified, accepted bool, err error) {
+func (v *target) measure(ctx context.Context, document string) (found amplified, accepted bool, err error) {
 	body, err := json.Marshal(map[string]any{"query": document, "extensions": map[string]any{"cost": true}})
 	if err != nil {
 		return found, false, err
@@ -227,7 +227,7 @@ func (v *victim) measure(ctx context.Context, document string) (found amplified,
 
 // lowest calls once, and repeats it up to leastTries times while the result exceeds a limit. It
 // returns the lowest CPU time and peak memory.
-func (v *victim) lowest(once func() (amplified, bool, error)) (found amplified, accepted bool, err error) {
+func (v *target) lowest(once func() (amplified, bool, error)) (found amplified, accepted bool, err error) {
 	for try := range leastTries {
 		again, accepted, err := once()
 		if err != nil || !accepted {
@@ -245,7 +245,7 @@ func (v *victim) lowest(once func() (amplified, bool, error)) (found amplified, 
 }
 
 // take sends a request and measures the CPU time and the peak memory that it takes.
-func (v *victim) take(ctx context.Context, method, path string, body []byte) (text []byte, found amplified, err error) {
+func (v *target) take(ctx context.Context, method, path string, body []byte) (text []byte, found amplified, err error) {
 	request, err := v.request(ctx, method, path, body)
 	if err != nil {
 		return nil, found, err
@@ -279,7 +279,7 @@ func (v *victim) take(ctx context.Context, method, path string, body []byte) (te
 	return text, found, nil
 }
 
-func (v *victim) request(ctx context.Context, method, path string, body []byte) (*http.Request, error) {
+func (v *target) request(ctx context.Context, method, path string, body []byte) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+v.server.address+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -291,7 +291,7 @@ func (v *victim) request(ctx context.Context, method, path string, body []byte) 
 }
 
 // cpu returns the CPU time of the server and of its backend processes in PostgreSQL.
-func (v *victim) cpu(ctx context.Context) (time.Duration, error) {
+func (v *target) cpu(ctx context.Context) (time.Duration, error) {
 	u, err := v.server.usage()
 	if err != nil || v.engine == sqlite {
 		return u.cpu, err
@@ -313,7 +313,7 @@ func (v *victim) cpu(ctx context.Context) (time.Duration, error) {
 	return u.cpu, rows.Err()
 }
 
-func (v *victim) print(title string, all []amplified) {
+func (v *target) print(title string, all []amplified) {
 	worst := func(n int, by func(amplified) float64) []amplified {
 		slices.SortFunc(all, func(a, b amplified) int { return cmp.Compare(by(b), by(a)) })
 		return slices.Clone(all[:min(n, len(all))])

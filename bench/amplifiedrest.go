@@ -18,7 +18,7 @@ const endlessRate = 1_000_000
 
 // routes requests every REST path that contains part, with the longest pages of the most expensive
 // objects.
-func (v *victim) routes(ctx context.Context, part string) ([]amplified, error) {
+func (v *target) routes(ctx context.Context, part string) ([]amplified, error) {
 	worst, first := fmt.Sprint(graphqltest.Base+worstList), fmt.Sprint(graphqltest.Base+1)
 	fill := strings.NewReplacer("{thing_id}", worst, "{copy_id}", worst, "{comment_id}", worst, "{file_id}", first, "{image_id}", first, "{id}", worst,
 		"{collection_id}", fmt.Sprint(graphqltest.Base+100), "{username}", "bench", "{slug}", "art", "{tag}", "worst%20tag%201", "{term}", "a%20e%20i%20o%20s",
@@ -43,7 +43,7 @@ func (v *victim) routes(ctx context.Context, part string) ([]amplified, error) {
 
 // get requests a REST path. accepted is false if the request was not charged, for example because
 // no GET route exists.
-func (v *victim) get(ctx context.Context, path string) (found amplified, accepted bool, err error) {
+func (v *target) get(ctx context.Context, path string) (found amplified, accepted bool, err error) {
 	before, err := v.budget(ctx)
 	if err != nil {
 		return found, false, err
@@ -57,7 +57,7 @@ func (v *victim) get(ctx context.Context, path string) (found amplified, accepte
 }
 
 // budget returns the remaining cost budget of the caller.
-func (v *victim) budget(ctx context.Context) (float64, error) {
+func (v *target) budget(ctx context.Context) (float64, error) {
 	text, _, err := v.take(ctx, http.MethodPost, "/graphql", []byte(`{"query":"{__typename}","extensions":{"cost":true}}`))
 	if err != nil {
 		return 0, err

@@ -24,7 +24,7 @@ const (
 
 // compareCallers measures the latency of ordinary callers while attackers send the most expensive
 // of the given operations, relative to the latency without attackers.
-func (v *victim) compareCallers(ctx context.Context, o options, all []amplified) error {
+func (v *target) compareCallers(ctx context.Context, o options, all []amplified) error {
 	tokens := make([]string, attackers)
 	for i := range tokens {
 		var err error
@@ -68,7 +68,7 @@ func (v *victim) compareCallers(ctx context.Context, o options, all []amplified)
 		},
 	} {
 		turns := make([]int, o.conns)
-		readers, err := newAsker(v.server.address, o.conns, func(conn int) []byte {
+		readers, err := newLoadGenerator(v.server.address, o.conns, func(conn int) []byte {
 			turns[conn]++
 			return c.requests[(conn+turns[conn])%len(c.requests)].text(v.server.address, honest[conn])
 		})
@@ -100,7 +100,7 @@ func (v *victim) compareCallers(ctx context.Context, o options, all []amplified)
 
 // askDuringAttack measures the readers while a number of callers attack. It returns the number of
 // attacks that were executed.
-func askDuringAttack(ctx context.Context, o options, readers *asker, callers int, attack func(i, n int) (*http.Request, error)) (got turn, answered int, err error) {
+func askDuringAttack(ctx context.Context, o options, readers *loadGenerator, callers int, attack func(i, n int) (*http.Request, error)) (got turn, answered int, err error) {
 	attacking, stop := context.WithCancel(ctx)
 	defer stop()
 	counts := make([]int, callers)
@@ -126,11 +126,11 @@ func askDuringAttack(ctx context.Context, o options, readers *asker, callers int
 		})
 	}
 	if callers > 0 { // let the attack start
-		if _, err := readers.ask(ctx, o.round/4); err != nil {
+		if _, err := readers.run(ctx, o.round/4); err != nil {
 			return got, 0, err
 		}
 	}
-	got, err = readers.ask(ctx, o.round)
+	got, err = readers.run(ctx, o.round)
 	stop()
 	err = cmp.Or(err, group.Wait())
 	for _, n := range counts {
@@ -141,7 +141,7 @@ func askDuringAttack(ctx context.Context, o options, readers *asker, callers int
 
 // mostExpensive returns the operations that take the most CPU time for a caller who is not an
 // administrator.
-func (v *victim) mostExpensive(ctx context.Context, all []amplified) (found []amplified) {
+func (v *target) mostExpensive(ctx context.Context, all []amplified) (found []amplified) {
 	slices.SortFunc(all, func(a, b amplified) int { return cmp.Compare(b.cpu, a.cpu) })
 	for _, a := range all[:min(len(all), 5*attacks)] {
 		if again, accepted, err := v.measure(ctx, a.document); err == nil && accepted {
@@ -154,7 +154,7 @@ func (v *victim) mostExpensive(ctx context.Context, all []amplified) (found []am
 }
 
 // newUser creates a user and returns a token of that user.
-func (v *victim) newUser(ctx context.Context, name string) (token string, err error) {
+func (v *target) newUser(ctx context.Context, name string) (token string, err error) {
 	if _, err := v.store.Admin().CreateUser(ctx, name, false); err != nil {
 		return "", err
 	}
@@ -162,7 +162,7 @@ func (v *victim) newUser(ctx context.Context, name string) (token string, err er
 }
 
 // as returns a copy of v with the token of another caller.
-func (v *victim) as(token string) *victim {
+func (v *target) as(token string) *target {
 	other := *v
 	other.token = token
 	return &other

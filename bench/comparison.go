@@ -20,8 +20,8 @@ type comparison struct {
 
 // side is a measured process with its results.
 type side struct {
-	process *process
-	asker   *asker
+	process   *process
+	generator *loadGenerator
 
 	rate, cpu, median, p99 series
 	size                   series // bytes of a response
@@ -38,13 +38,13 @@ func (c comparison) run(ctx context.Context, o options) error {
 		for n, r := range c.requests {
 			texts[n] = r.text(p.address, c.token)
 		}
-		asker, err := newAsker(p.address, o.conns, func(conn int) []byte { return texts[c.pick(conn)] })
+		generator, err := newLoadGenerator(p.address, o.conns, func(conn int) []byte { return texts[c.pick(conn)] })
 		if err != nil {
 			return err
 		}
-		defer asker.close()
-		sides[i] = &side{process: p, asker: asker}
-		if _, err := asker.ask(ctx, time.Second); err != nil { // warm-up
+		defer generator.close()
+		sides[i] = &side{process: p, generator: generator}
+		if _, err := generator.run(ctx, time.Second); err != nil { // warm-up
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (c *side) measure(ctx context.Context, long time.Duration) error {
 	if err != nil {
 		return err
 	}
-	got, err := c.asker.ask(ctx, long)
+	got, err := c.generator.run(ctx, long)
 	if err != nil {
 		return err
 	}

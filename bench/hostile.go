@@ -19,10 +19,10 @@ const (
 	maxAnswered  = float64(64 << 10) // bytes per response
 )
 
-// sufferHostile sends GraphQL requests that are designed to be expensive, without a token. It
+// measureHostile sends GraphQL requests that are designed to be expensive, without a token. It
 // prints the CPU time of the server for each request, including the resulting garbage collection,
 // and the size of the largest response.
-func sufferHostile(ctx context.Context, o options) (err error) {
+func measureHostile(ctx context.Context, o options) (err error) {
 	server, err := startServer(ctx, o)
 	if err != nil {
 		return err

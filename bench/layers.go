@@ -104,7 +104,7 @@ func newLayers(store *models.Store, caller auth.Caller) ([]*layer, error) {
 			return stack.execute(ctx, "get_files_file_id", map[string]any{"file_id": strconv.FormatInt(id, 10)})
 		}},
 		{name: "rest: the whole handler, into a recorder", run: func(ctx context.Context, id int64) error {
-			return serve(ctx, stack.face, request{http.MethodGet, "/files/" + strconv.FormatInt(id, 10), ""})
+			return serve(ctx, stack.rest, request{http.MethodGet, "/files/" + strconv.FormatInt(id, 10), ""})
 		}},
 	}, nil
 }
@@ -113,7 +113,7 @@ func newLayers(store *models.Store, caller auth.Caller) ([]*layer, error) {
 type stack struct {
 	graph    *graph.Graph
 	executor *executor.Executor // for the stored documents
-	face     http.Handler
+	rest     http.Handler       // of the REST layer
 }
 
 func newStack(store *models.Store) (*stack, error) {
@@ -123,12 +123,12 @@ func newStack(store *models.Store) (*stack, error) {
 	if errs != nil {
 		return nil, errs
 	}
-	face, err := rest.Handler(rest.Options{
+	handler, err := rest.Handler(rest.Options{
 		Graph: g, URLs: addresses,
 		MayUpload: func(context.Context, int64) error { return nil },
 		StoreForm: func(context.Context, signing.Form, int64, io.Reader) error { return errors.New("not benchmarked") },
 	})
-	return &stack{g, g.Executor(graphqlhttp.SingleDocument{Document: document}), face}, err
+	return &stack{g, g.Executor(graphqlhttp.SingleDocument{Document: document}), handler}, err
 }
 
 // execute runs a stored document and encodes its response as JSON.

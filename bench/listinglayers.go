@@ -45,7 +45,7 @@ func showListingLayers(ctx context.Context, o options, e engine, a *server.Serve
 				return stack.execute(ctx, "get_newest", map[string]any{"page": 1, "per_page": listedPage})
 			}},
 			{name: "rest: the whole handler, into a recorder", run: func(ctx context.Context, _ int64) error {
-				return serve(ctx, stack.face, newestRequest(1, ""))
+				return serve(ctx, stack.rest, newestRequest(1, ""))
 			}},
 		}},
 		{"The first page of the GraphQL document", []*layer{

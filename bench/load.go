@@ -15,16 +15,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// asker is a load generator. It sends requests over keep-alive connections that stay open between
-// turns. It shares the CPUs with the servers, so it does as little work as possible: it writes a
-// prepared request, and reads only the status and the length of the response.
-type asker struct {
-	conns  []*asking
+// loadGenerator sends requests over keep-alive connections that stay open between turns. It shares
+// the CPUs with the servers, so it does as little work as possible: it writes a prepared request,
+// and reads only the status and the length of the response.
+type loadGenerator struct {
+	conns  []*clientConn
 	next   func(conn int) []byte
 	status int // expected status of every response
 }
 
-type asking struct {
+type clientConn struct {
 	net.Conn
 	n      int // index of the connection
 	reader *bufio.Reader
@@ -40,28 +40,28 @@ type turn struct {
 	size             float64 // mean size of a body in bytes
 }
 
-// newAsker opens n connections. next returns the request that a connection sends next.
-func newAsker(address string, n int, next func(conn int) []byte) (*asker, error) {
-	a := &asker{next: next, status: http.StatusOK}
+// newLoadGenerator opens n connections. next returns the request that a connection sends next.
+func newLoadGenerator(address string, n int, next func(conn int) []byte) (*loadGenerator, error) {
+	a := &loadGenerator{next: next, status: http.StatusOK}
 	for i := range n {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			a.close()
 			return nil, err
 		}
-		a.conns = append(a.conns, &asking{Conn: conn, n: i, reader: bufio.NewReader(conn)})
+		a.conns = append(a.conns, &clientConn{Conn: conn, n: i, reader: bufio.NewReader(conn)})
 	}
 	return a, nil
 }
 
-func (a *asker) close() {
+func (a *loadGenerator) close() {
 	for _, c := range a.conns {
 		_ = c.Close()
 	}
 }
 
-// ask lets every connection send requests sequentially for a duration.
-func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
+// run lets every connection send requests sequentially for a duration.
+func (a *loadGenerator) run(ctx context.Context, long time.Duration) (turn, error) {
 	began := time.Now()
 	end := began.Add(long)
 	status := []byte("HTTP/1.1 " + strconv.Itoa(a.status) + " ")
@@ -95,7 +95,7 @@ func (a *asker) ask(ctx context.Context, long time.Duration) (turn, error) {
 }
 
 // one sends a request and reads the complete response. The status line must begin with want.
-func (c *asking) one(request, want []byte) error {
+func (c *clientConn) one(request, want []byte) error {
 	if _, err := c.Write(request); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func cutHeader(line []byte, name string) (value []byte, ok bool) {
 }
 
 // discardChunks reads and discards a chunked body.
-func (c *asking) discardChunks() error {
+func (c *clientConn) discardChunks() error {
 	for {
 		line, err := c.reader.ReadSlice('\n')
 		if err != nil {

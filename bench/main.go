@@ -108,7 +108,7 @@ func run(ctx context.Context, o options, only, connections string) (err error) {
 		{"listing-sqlite", func(ctx context.Context, o options) error { return compareListings(ctx, o, sqlite) }},
 		{"mixed-postgres", func(ctx context.Context, o options) error { return compareMixedLoad(ctx, o, postgres) }},
 		{"mixed-sqlite", func(ctx context.Context, o options) error { return compareMixedLoad(ctx, o, sqlite) }},
-		{"hostile", sufferHostile},
+		{"hostile", measureHostile},
 		{"amplification-postgres", func(ctx context.Context, o options) error { return amplify(ctx, o, postgres) }},
 		{"amplification-sqlite", func(ctx context.Context, o options) error { return amplify(ctx, o, sqlite) }},
 		{"bombs", queueBombs},

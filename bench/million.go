@@ -132,15 +132,15 @@ func (c *sized) latency(ctx context.Context, o options, requests []request) (tur
 		texts[i] = r.text(c.server.address, c.token)
 	}
 	sent := 0
-	asker, err := newAsker(c.server.address, 1, func(int) []byte {
+	generator, err := newLoadGenerator(c.server.address, 1, func(int) []byte {
 		sent++
 		return texts[sent%len(texts)]
 	})
 	if err != nil {
 		return turn{}, err
 	}
-	defer asker.close()
-	return asker.ask(ctx, o.round/4)
+	defer generator.close()
+	return generator.run(ctx, o.round/4)
 }
 
 // ratio measures two sets of requests in alternating turns. It returns the median latencies of the

@@ -125,15 +125,15 @@ func (c *sized) searchRate(ctx context.Context, o options, k searches, fields st
 			texts[conn] = append(texts[conn], request{http.MethodPost, "/graphql", string(body)}.text(c.server.address, c.token))
 		}
 	}
-	asker, err := newAsker(c.server.address, o.conns, func(conn int) []byte { return texts[conn][rand.IntN(len(k.words))] })
+	generator, err := newLoadGenerator(c.server.address, o.conns, func(conn int) []byte { return texts[conn][rand.IntN(len(k.words))] })
 	if err != nil {
 		return turn{}, err
 	}
-	defer asker.close()
-	if _, err := asker.ask(ctx, o.round/4); err != nil { // warm-up
+	defer generator.close()
+	if _, err := generator.run(ctx, o.round/4); err != nil { // warm-up
 		return turn{}, err
 	}
-	return asker.ask(ctx, o.round)
+	return generator.run(ctx, o.round)
 }
 
 // bareRate runs the page statements without the server: with pgbench on PostgreSQL, and with the

@@ -61,12 +61,12 @@ func compareMixedLoad(ctx context.Context, o options, e engine) (err error) {
 	for i, r := range kinds {
 		texts[i] = r.text(c.server.address, c.token)
 	}
-	readers, err := newAsker(c.server.address, o.conns, func(int) []byte { return texts[rand.IntN(len(texts))] })
+	readers, err := newLoadGenerator(c.server.address, o.conns, func(int) []byte { return texts[rand.IntN(len(texts))] })
 	if err != nil {
 		return err
 	}
 	defer readers.close()
-	if _, err := readers.ask(ctx, o.round/2); err != nil { // warm-up
+	if _, err := readers.run(ctx, o.round/2); err != nil { // warm-up
 		return err
 	}
 	var medians, p95s, rates [2]series
@@ -150,13 +150,13 @@ func (w *writers) awaitJobs(ctx context.Context) error {
 }
 
 // run runs one turn of the readers, with or without writers.
-func (w *writers) run(ctx context.Context, o options, readers *asker, writing bool) (got turn, err error) {
+func (w *writers) run(ctx context.Context, o options, readers *loadGenerator, writing bool) (got turn, err error) {
 	group, ctx := errgroup.WithContext(ctx)
 	if writing {
 		group.Go(func() error { return w.write(ctx, o.round) })
 	}
 	group.Go(func() (err error) {
-		got, err = readers.ask(ctx, o.round)
+		got, err = readers.run(ctx, o.round)
 		return err
 	})
 	return got, group.Wait()

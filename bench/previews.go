@@ -74,24 +74,24 @@ func comparePreviews(ctx context.Context, o options, e engine) (err error) {
 	t.atMost("the difference, ms", "%.0f", waited.minus(alone), previewWaitMS)
 	t.print()
 
-	asker, err := newAsker(server.address, 2, func(int) []byte {
+	generator, err := newLoadGenerator(server.address, 2, func(int) []byte {
 		return request{http.MethodGet, fmt.Sprintf("/files/%d", m.files[0]), ""}.text(server.address, m.token)
 	})
 	if err != nil {
 		return err
 	}
-	defer asker.close()
-	if _, err := asker.ask(ctx, o.round/2); err != nil { // warm-up
+	defer generator.close()
+	if _, err := generator.run(ctx, o.round/2); err != nil { // warm-up
 		return err
 	}
-	before, err := asker.ask(ctx, o.round)
+	before, err := generator.run(ctx, o.round)
 	if err != nil {
 		return err
 	}
 	if err := server.finalize(ctx, m.token, m.thing, m.files[previewsAlone:]...); err != nil {
 		return err
 	}
-	meanwhile, err := asker.ask(ctx, o.round)
+	meanwhile, err := generator.run(ctx, o.round)
 	if err != nil {
 		return err
 	}

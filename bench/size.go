@@ -60,12 +60,12 @@ func sizes(ctx context.Context, o options, token string) (rest, idle float64, er
 		return 0, 0, err
 	}
 	text := request{http.MethodGet, "/users/me", ""}.text(server.address, token)
-	asker, err := newAsker(server.address, idleConnections, func(int) []byte { return text })
+	generator, err := newLoadGenerator(server.address, idleConnections, func(int) []byte { return text })
 	if err != nil {
 		return 0, 0, err
 	}
-	defer asker.close()
-	for _, c := range asker.conns {
+	defer generator.close()
+	for _, c := range generator.conns {
 		if err := c.one(text, []byte("HTTP/1.1 200 ")); err != nil {
 			return 0, 0, err
 		}

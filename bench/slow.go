@@ -48,17 +48,17 @@ func measureSlowClients(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	asker, err := newAsker(server.address, 2, func(int) []byte {
+	generator, err := newLoadGenerator(server.address, 2, func(int) []byte {
 		return request{http.MethodGet, "/files/1", ""}.text(server.address, token)
 	})
 	if err != nil {
 		return err
 	}
-	defer asker.close()
-	if _, err := asker.ask(ctx, o.round/2); err != nil { // warm-up
+	defer generator.close()
+	if _, err := generator.run(ctx, o.round/2); err != nil { // warm-up
 		return err
 	}
-	alone, err := asker.ask(ctx, 2*o.round)
+	alone, err := generator.run(ctx, 2*o.round)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func measureSlowClients(ctx context.Context, o options) (err error) {
 		{fmt.Sprintf("with %d uploads", uploadsAtOnce), [][]string{uploads}},
 		{"with both", [][]string{slow, uploads}},
 	} {
-		loaded, peak, err := measureWithCrowd(ctx, server, asker, o, crowd.kind)
+		loaded, peak, err := measureWithCrowd(ctx, server, generator, o, crowd.kind)
 		if err != nil {
 			return fmt.Errorf("%s: %w", crowd.name, err)
 		}
@@ -91,7 +91,7 @@ func measureSlowClients(ctx context.Context, o options) (err error) {
 	if err := sleep(ctx, crowdLasts); err != nil {
 		return err
 	}
-	after, err := asker.ask(ctx, 2*o.round)
+	after, err := generator.run(ctx, 2*o.round)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // measureWithCrowd measures requests while crowds run, and returns the peak memory of the server.
-func measureWithCrowd(ctx context.Context, server *process, asker *asker, o options, crowds [][]string) (t turn, peak int64, err error) {
+func measureWithCrowd(ctx context.Context, server *process, generator *loadGenerator, o options, crowds [][]string) (t turn, peak int64, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return t, 0, err
@@ -152,7 +152,7 @@ func measureWithCrowd(ctx context.Context, server *process, asker *asker, o opti
 	if err := sleep(ctx, crowdLasts); err != nil {
 		return t, 0, err
 	}
-	if t, err = asker.ask(ctx, 2*o.round); err != nil {
+	if t, err = generator.run(ctx, 2*o.round); err != nil {
 		return t, 0, err
 	}
 	u, err := server.usage()

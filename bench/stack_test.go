@@ -94,5 +94,5 @@ func handlers(b *testing.B, a *server.Server) (rest, overHTTP, generated http.Ha
 	if generated, err = stack.graph.Generated().Handler(graphqlhttp.Options{}); err != nil {
 		b.Fatal(err)
 	}
-	return stack.face, overHTTP, generated
+	return stack.rest, overHTTP, generated
 }

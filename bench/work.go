@@ -47,8 +47,8 @@ func (w *work) run(ctx context.Context, o options, all *contenders, token string
 		if err != nil {
 			return err
 		}
-		defer s.asker.close()
-		got, err := s.asker.ask(ctx, warmUp)
+		defer s.generator.close()
+		got, err := s.generator.run(ctx, warmUp)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -97,12 +97,12 @@ func (w *work) connect(c contender, tokens []string) (*side, error) {
 			texts[conn] = append(texts[conn], r.text(c.process.address, tokens[conn%len(tokens)]))
 		}
 	}
-	asker, err := newAsker(c.process.address, w.conns, func(conn int) []byte { return texts[conn][rand.IntN(each)] })
+	generator, err := newLoadGenerator(c.process.address, w.conns, func(conn int) []byte { return texts[conn][rand.IntN(each)] })
 	if err != nil {
 		return nil, err
 	}
-	asker.status = w.status
-	return &side{process: c.process, asker: asker}, nil
+	generator.status = w.status
+	return &side{process: c.process, generator: generator}, nil
 }
 
 // maxSizes is the maximum ratio between the response sizes of our server and another.
