@@ -115,9 +115,10 @@ func callerOf(u *models.User) auth.Caller {
 	return auth.Caller{UserID: u.ID, Role: u.Role(), Scopes: auth.Scopes{auth.Read, auth.Write}}
 }
 
-// excusable reports whether an import continues after an error with one object: the other service
-// or this server rejected the object. After a 401 of the other service, it does not continue.
-func excusable(err error) bool {
+// isObjectError reports whether an import continues after an error with one object: the other
+// service or this server rejected the object. After a 401 of the other service, it does not
+// continue.
+func isObjectError(err error) bool {
 	var status *legacyclient.StatusError
 	if errors.As(err, &status) {
 		return status.Status != http.StatusUnauthorized
@@ -127,7 +128,8 @@ func excusable(err error) bool {
 }
 
 // each calls one with the ID of each object in a list of the other service, oldest first. It
-// records excusable errors as problems, continues, and returns the first other error.
+// records errors with one object (see isObjectError) as problems, continues, and returns the first
+// other error.
 func (im *importing) each(ctx context.Context, noun, path string, one func(ctx context.Context, id int64) error) error {
 	ids, err := im.list(ctx, path)
 	if err != nil {
@@ -139,7 +141,7 @@ func (im *importing) each(ctx context.Context, noun, path string, one func(ctx c
 		}
 		err := one(ctx, id)
 		switch {
-		case excusable(err):
+		case isObjectError(err):
 			im.problem("%s %d: %v", noun, id, err)
 		case err != nil:
 			return fmt.Errorf("%s %d: %w", noun, id, err)

@@ -95,7 +95,7 @@ func (im *importing) likes(ctx context.Context) error {
 			continue
 		}
 		switch err := im.store.Like(ctx, im.caller, models.Target{Type: models.OnThing, ID: thing}); {
-		case excusable(err):
+		case isObjectError(err):
 			im.problem("the like of thing %d: %v", id, err)
 		case err != nil:
 			return err

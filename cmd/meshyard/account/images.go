@@ -26,7 +26,7 @@ func (im *importing) images(ctx context.Context, t *thing, files []file) (ids []
 			im.problem("thing %d, image %d, %s: the original is not available, a scaled image was imported", t.ID, m.ID, m.Name)
 		}
 		id, err := im.upload(ctx, m.Name, -1, "", originals[i], m.large())
-		if excusable(err) {
+		if isObjectError(err) {
 			im.problem("thing %d, image %d, %s: %v", t.ID, m.ID, m.Name, err)
 			continue
 		}

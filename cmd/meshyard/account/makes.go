@@ -43,7 +43,7 @@ func (im *importing) make(ctx context.Context, id int64) error {
 		file, attached := left[m.Name]
 		delete(left, m.Name)
 		if !attached {
-			if file, err = im.attach(ctx, id, here, &m, int32(i)); excusable(err) {
+			if file, err = im.attach(ctx, id, here, &m, int32(i)); isObjectError(err) {
 				im.problem("make %d, image %d, %s: %v", id, m.ID, m.Name, err)
 				continue
 			}

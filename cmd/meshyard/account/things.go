@@ -54,7 +54,7 @@ func (im *importing) thing(ctx context.Context, id int64) error {
 	}
 	if t.IsPublished {
 		// An interrupted run may have published it already.
-		if _, err := im.store.PublishThing(ctx, im.caller, here, models.Published); excusable(err) {
+		if _, err := im.store.PublishThing(ctx, im.caller, here, models.Published); isObjectError(err) {
 			im.problem("thing %d is a draft: %v", id, err)
 		} else if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (im *importing) create(ctx context.Context, t *thing, files []file, dates m
 	var uploads []models.FinalizeFile
 	for _, f := range files {
 		id, err := im.file(ctx, &f, bool(t.IsPublished))
-		if excusable(err) {
+		if isObjectError(err) {
 			im.problem("thing %d, file %d, %s: %v", t.ID, f.ID, f.Name, err)
 			continue
 		}
@@ -213,7 +213,7 @@ func (im *importing) upload(ctx context.Context, name string, size int64, md5 st
 			id = f.ID
 			return nil
 		})
-		if err == nil || !excusable(err) || errors.Is(err, errOther) {
+		if err == nil || !isObjectError(err) || errors.Is(err, errOther) {
 			return id, err
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// measure connects the metrics to the database, the bucket and the queues.
-func (a *Server) measure() {
+// connectMetrics connects the metrics to the database, the bucket and the queues.
+func (a *Server) connectMetrics() {
 	a.metrics.ExpectCalls(database.Verbs, bucket.Calls)
 	a.bucket.OnCall(a.metrics.BucketCall)
 	a.db.OnStatement(a.metrics.Statement)

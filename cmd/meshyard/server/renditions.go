@@ -22,7 +22,7 @@ func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 		tag, name := r.PathValue("tag"), r.PathValue("name")
 		part, key, err := a.Store.Derived(r.Context(), id, by == blobs.Signed, tag, name)
 		if err != nil {
-			return blobs.Blob{}, refused(err, by)
+			return blobs.Blob{}, explainInvalidSignature(err, by)
 		}
 		return blobs.Blob{Key: key, Name: part.Name, ContentType: part.ContentType, ETag: tag + "-" + part.Name, Fixed: true}, nil
 	}

@@ -46,7 +46,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	addresses := urls.Builder{Base: a.Settings.BaseURL, Key: signing.Key(key)}
 	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses, AnonymousRead: a.Settings.AnonymousRead})
 	charge := a.budget()
-	face, err := rest.Handler(rest.Options{
+	restHandler, err := rest.Handler(rest.Options{
 		Graph: g, URLs: addresses, Charge: a.budgetOfREST(charge), Sunset: a.Settings.Sunset.Time,
 		Observe: a.metrics.Operation,
 		NoteDeprecated: func(r *http.Request, operation string) {
@@ -80,20 +80,21 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 		telemetry.SetRoute(r.Context(), "/graphql")
 		queries.ServeHTTP(w, r)
 	})
-	api.Handle("/", face)
-	api.Handle("/api/", http.StripPrefix("/api", face)) // some old clients use this path
+	api.Handle("/", restHandler)
+	api.Handle("/api/", http.StripPrefix("/api", restHandler)) // some old clients use this path
 
-	people, err := a.webpages(g)
+	webPages, err := a.webpages(g)
 	if err != nil {
 		return nil, err
 	}
-	web := a.limited(webpage.Handler(people), refusePage(people)) // it compresses its responses itself
+	// Not compressed here: it compresses its responses itself.
+	web := a.limited(webpage.Handler(webPages), refusePage(webPages))
 
 	calls := http.NewServeMux()
 	calls.Handle("/", compressed(api))
 	// Not compressed: the length of a compressed page that contains both a secret and text from the
 	// URL would reveal the secret (BREACH attack).
-	signIn := a.signIn(addresses.Key, people.IsPage)
+	signIn := a.signIn(addresses.Key, webPages.IsPage)
 	for _, pattern := range signin.Patterns {
 		calls.Handle(pattern, signIn)
 	}
@@ -109,7 +110,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /view/", compressed(a.viewer(addresses)))
 	mux.Handle("GET "+gallery.Prefix, gallery.Handler()) // serves compressed files itself
-	mux.HandleFunc(webpage.LogoPattern, people.Site.ServeLogo)
+	mux.HandleFunc(webpage.LogoPattern, webPages.Site.ServeLogo)
 	mux.Handle("GET /renders/default/{name}", placeholder.Handler(func(w http.ResponseWriter) { missing(w) }))
 	if !a.Settings.Hardened {
 		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf})))
@@ -120,7 +121,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 		mux.Handle(pattern, pages)
 	}
 	mux.Handle("GET /openapi.json", a.document("application/json; charset=utf-8", func() ([]byte, error) { return rest.OpenAPI(g, a.Settings.BaseURL) }))
-	mux.Handle("/", a.limited(calls, refuseCall(people)))
+	mux.Handle("/", a.limited(calls, refuseCall(webPages)))
 
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -128,7 +129,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 			bytes.ServeHTTP(w, r)
 		case !clean(r.URL.Path) && !isSearch(r.URL):
 			missing(w)
-		case people.Serves(r):
+		case webPages.Serves(r):
 			web.ServeHTTP(w, r)
 		default:
 			mux.ServeHTTP(w, r)
@@ -189,20 +190,20 @@ func (a *Server) limited(next http.Handler, refuse func(w http.ResponseWriter, r
 
 // refusePage returns a function that responds to a page request above the rate limit: with an error
 // page, or in JSON if the request has a token.
-func refusePage(people webpage.Options) func(w http.ResponseWriter, r *http.Request, e *models.Error) {
+func refusePage(webPages webpage.Options) func(w http.ResponseWriter, r *http.Request, e *models.Error) {
 	return func(w http.ResponseWriter, r *http.Request, e *models.Error) {
 		if webpage.HasToken(r) {
 			rest.WriteError(w, http.StatusTooManyRequests, e.Message)
 			return
 		}
-		people.Refuse(w, r, webpage.Problem{Status: http.StatusTooManyRequests, Message: sentence(e.Message)})
+		webPages.Refuse(w, r, webpage.Problem{Status: http.StatusTooManyRequests, Message: sentence(e.Message)})
 	}
 }
 
 // refuseCall returns a function that responds to other requests above the rate limit: in the format
 // of the API, or with an error page for a sign-in page.
-func refuseCall(people webpage.Options) func(w http.ResponseWriter, r *http.Request, e *models.Error) {
-	page := refusePage(people)
+func refuseCall(webPages webpage.Options) func(w http.ResponseWriter, r *http.Request, e *models.Error) {
+	page := refusePage(webPages)
 	return func(w http.ResponseWriter, r *http.Request, e *models.Error) {
 		switch {
 		case r.URL.Path == "/graphql":
@@ -270,7 +271,7 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 		Find: func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
 			f, key, err := a.Store.Blob(r.Context(), id, by == blobs.Signed)
 			if err != nil {
-				return blobs.Blob{}, refused(err, by)
+				return blobs.Blob{}, explainInvalidSignature(err, by)
 			}
 			return blobs.Blob{Key: key, Name: f.Name, ContentType: f.ContentType, ETag: f.SHA256}, nil
 		},
@@ -282,9 +283,9 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 	}
 }
 
-// refused returns err, or a more specific message if the request used a signed URL that is no
-// longer valid.
-func refused(err error, by blobs.Address) error {
+// explainInvalidSignature returns err, or a more specific message if the request used a signed URL
+// that is no longer valid.
+func explainInvalidSignature(err error, by blobs.Address) error {
 	if by == blobs.Stale && models.CodeOf(err) == models.Forbidden {
 		return &models.Error{Code: models.Forbidden, Message: "the URL has expired or its signature is invalid"}
 	}

@@ -158,7 +158,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 			return err
 		}
 	}
-	a.measure()
+	a.connectMetrics()
 	return nil
 }
 
