@@ -92,8 +92,8 @@ func useLink(ctx context.Context, tx bun.Tx, secret string, purposes ...LinkPurp
 	return l, orErrLink(err)
 }
 
-// DropLink deletes a link that could not be sent.
-func (s *Store) DropLink(ctx context.Context, secret string) error {
+// DeleteLink deletes a link that could not be sent.
+func (s *Store) DeleteLink(ctx context.Context, secret string) error {
 	_, err := s.db.Write.NewDelete().Model((*accountLink)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
 	return err
 }
@@ -108,8 +108,8 @@ type Mail struct {
 	InvitationID int64
 }
 
-// Letter is an e-mail to send, with the secret of its link.
-type Letter struct {
+// Email is an e-mail to send, with the secret of its link.
+type Email struct {
 	Purpose      LinkPurpose
 	To, Username string
 	Secret       string
@@ -127,12 +127,12 @@ func (s *Store) RequestMail(ctx context.Context, m Mail) error {
 // sent to one address, or to one user, per hour. It prevents mailboxes from being flooded.
 const maxLinksPerHour = 5
 
-// WriteLetters creates the links of an e-mail and returns the letters to send. There are none if
+// WriteEmails creates the links of an e-mail and returns the e-mails to send. There are none if
 // the e-mail has no recipient. Recipients who have reached maxLinksPerHour or whose address is
 // invalid are skipped. It opens a transaction.
-func (s *Store) WriteLetters(ctx context.Context, m Mail) (letters []Letter, err error) {
+func (s *Store) WriteEmails(ctx context.Context, m Mail) (emails []Email, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		letters = nil
+		emails = nil
 		links, names, err := recipients(ctx, tx, m)
 		if err != nil {
 			return err
@@ -154,11 +154,11 @@ func (s *Store) WriteLetters(ctx context.Context, m Mail) (letters []Letter, err
 			if err != nil {
 				return err
 			}
-			letters = append(letters, Letter{l.Purpose, l.Email, names[i], secret, l.ExpiresAt})
+			emails = append(emails, Email{l.Purpose, l.Email, names[i], secret, l.ExpiresAt})
 		}
 		return nil
 	})
-	return letters, err
+	return emails, err
 }
 
 // recipients returns one link for each recipient of an e-mail, not yet stored, and the usernames of

@@ -126,12 +126,12 @@ func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clien
 	if err := administers(caller); err != nil {
 		return err
 	}
-	return s.Admin().ForgetApplication(ctx, clientID)
+	return s.Admin().DeleteApplication(ctx, clientID)
 }
 
-// ForgetApplication deletes an application and all tokens that were issued to it, or returns
+// DeleteApplication deletes an application and all tokens that were issued to it, or returns
 // NotFound if the application does not exist.
-func (a Admin) ForgetApplication(ctx context.Context, clientID string) error {
+func (a Admin) DeleteApplication(ctx context.Context, clientID string) error {
 	s := a.store
 	done, err := s.db.Write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)).Exec(ctx)
 	if err != nil {

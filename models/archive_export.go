@@ -26,10 +26,10 @@ type Export struct {
 	Progress func(noun string, done int64)
 }
 
-// exportsAtMost is the maximum number of snapshots that an export takes. It takes another snapshot
+// maxSnapshots is the maximum number of snapshots that an export takes. It takes another snapshot
 // if files of the last one were deleted and garbage-collected before their contents were copied.
 // Usually, one snapshot is enough.
-const exportsAtMost = 10
+const maxSnapshots = 10
 
 // errLost means that a file of the snapshot was deleted and its content was garbage-collected.
 var errLost = errors.New("files were deleted while they were copied")
@@ -60,7 +60,7 @@ func (a Admin) Export(ctx context.Context, w *archive.Writer, e Export) (*archiv
 			m, err = x.snapshot(ctx, tx)
 			return err
 		})
-		if !errors.Is(err, errLost) || attempt == exportsAtMost {
+		if !errors.Is(err, errLost) || attempt == maxSnapshots {
 			return m, err
 		}
 	}

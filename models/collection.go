@@ -226,7 +226,7 @@ func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Ca
 // the thing is already in the collection. It opens a transaction.
 func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*Collection, error) {
 	return s.changeCollection(ctx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
-		if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
+		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
 			return err
 		}
 		done, err := tx.NewInsert().Model(newCollectionThing(c.ID, thingID)).
@@ -256,8 +256,8 @@ func (s *Store) Uncollect(ctx context.Context, caller auth.Caller, collectionID,
 	})
 }
 
-// uncollect removes a thing that is being deleted from all collections.
-func uncollect(ctx context.Context, tx bun.Tx, thingID int64) error {
+// removeFromAllCollections removes a thing that is being deleted from all collections.
+func removeFromAllCollections(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var collectionIDs []int64
 	err := tx.NewDelete().Model((*collectionThing)(nil)).Where("thing_id = ?", thingID).Returning("collection_id").Scan(ctx, &collectionIDs)
 	if err != nil {

@@ -34,7 +34,7 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 	ids := slices.Sorted(slices.Values(m.ThingIDs))
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		for _, id := range ids {
-			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, id}); err != nil {
+			if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, id}); err != nil {
 				return err
 			}
 		}
@@ -58,12 +58,12 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 			if _, err := s.lockOwnCollection(ctx, tx, caller, *from); err != nil {
 				return err
 			}
-			if err := takeOut(ctx, tx, ids, "collection_id = ?", *from); err != nil {
+			if err := removeThings(ctx, tx, ids, "collection_id = ?", *from); err != nil {
 				return err
 			}
 		}
 		if m.FromOthers {
-			return takeOut(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
+			return removeThings(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
 		}
 		return touchCollection(ctx, tx, to.ID)
 	})
@@ -82,12 +82,12 @@ func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs [
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if collectionID == nil {
-			return takeOut(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
+			return removeThings(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
 		}
 		if _, err := s.lockOwnCollection(ctx, tx, caller, *collectionID); err != nil {
 			return err
 		}
-		return takeOut(ctx, tx, thingIDs, "collection_id = ?", *collectionID)
+		return removeThings(ctx, tx, thingIDs, "collection_id = ?", *collectionID)
 	})
 }
 
@@ -106,9 +106,9 @@ func checkThingIDs(ids []int64) error {
 	return nil
 }
 
-// takeOut removes things from the collections that match a condition, and updates the counts and
-// modification times.
-func takeOut(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, args ...any) error {
+// removeThings removes things from the collections that match a condition, and updates the counts
+// and modification times.
+func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, args ...any) error {
 	var gone []collectionThing
 	err := tx.NewDelete().Model(&gone).Where("thing_id IN (?)", bun.List(thingIDs)).Where(where, args...).
 		Returning("collection_id, thing_id").Scan(ctx)

@@ -80,12 +80,12 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if target == nil {
 			return badInput("target", "target: is missing: a comment is on a thing or a make, or replies to another")
 		}
-		owner, err := s.holdTarget(ctx, tx, caller, *target)
+		owner, err := s.lockVisibleTarget(ctx, tx, caller, *target)
 		if err != nil {
 			return err
 		}
 		var repliedTo int64
-		if n.Target != nil && *n.Target != *target { // after holdTarget: the message names the target
+		if n.Target != nil && *n.Target != *target { // the target is visible: the message names it
 			return badInput("parentId", "parentId: comment %d is on %s %d", c.ParentID, target.Type, target.ID)
 		}
 		if c.ParentID != 0 { // locked after its target, as in deletions

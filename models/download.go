@@ -91,9 +91,9 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	return d, f, nil
 }
 
-// stillShown is the condition that the thing of a download is published or belongs to the user.
+// visibleThing is the condition that the thing of a download is published or belongs to the user.
 // Other things may have been taken down since, or were drafts that the user saw as a moderator.
-const stillShown = "EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id AND (t.state = 'published' OR t.owner_id = ?))"
+const visibleThing = "EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id AND (t.state = 'published' OR t.owner_id = ?))"
 
 // Downloads lists the download history of a user, most recent first, with one entry for each
 // download. It returns Forbidden unless the user is the caller.
@@ -102,7 +102,7 @@ func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 		return List{}, err
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "d.id"}, Rows: func(int64) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(stillShown, userID)
+		return s.db.Read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(visibleThing, userID)
 	}}, nil
 }
 
@@ -119,7 +119,7 @@ func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error)
 		return List{}, err
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: func(int64) *bun.SelectQuery {
-		last := s.db.Read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(stillShown, userID).Group("d.thing_id")
+		last := s.db.Read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(visibleThing, userID).Group("d.thing_id")
 		return s.db.Read.NewSelect().TableExpr("(?) AS h", last)
 	}}, nil
 }

@@ -136,7 +136,7 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 		return '-'
 	}, wanted)
 	wanted = strings.Trim(wanted[:min(len(wanted), 50)], "-_.")
-	if !auth.IsUsername(wanted) || usernameTaken.MatchString(wanted) || s.reserved(wanted) {
+	if !auth.IsUsername(wanted) || forbiddenUsername.MatchString(wanted) || s.reserved(wanted) {
 		wanted = strings.TrimSuffix("user-"+wanted, "-")
 	}
 	name := wanted

@@ -23,7 +23,7 @@ func author(th dataset.Thing) string {
 		return '_'
 	}, th.Author)
 	name = name[:min(len(name), 64)]
-	if name == "" || !auth.IsUsername(name) || usernameTaken.MatchString(name) {
+	if name == "" || !auth.IsUsername(name) || forbiddenUsername.MatchString(name) {
 		return "unknown"
 	}
 	return name

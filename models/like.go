@@ -25,7 +25,7 @@ type like struct {
 // changes. It returns BadInput if the target belongs to the caller.
 func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		owner, err := s.holdLikeable(ctx, tx, caller, target)
+		owner, err := s.lockVisibleLikeable(ctx, tx, caller, target)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) err
 // now.
 func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Target) (liked bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		owner, hidden := s.holdLikeable(ctx, tx, caller, target)
+		owner, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
 		if hidden != nil && CodeOf(hidden) != Forbidden {
 			return hidden
 		}
@@ -94,7 +94,7 @@ func removeLike(ctx context.Context, tx bun.Tx, userID int64, target Target) (re
 // changes nothing.
 func (s *Store) Unlike(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, hidden := s.holdLikeable(ctx, tx, caller, target)
+		_, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
 		if hidden != nil && CodeOf(hidden) != Forbidden {
 			return hidden
 		}

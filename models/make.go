@@ -74,7 +74,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 				return err
 			}
 		}
-		if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, n.ThingID}); err != nil {
+		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, n.ThingID}); err != nil {
 			return err
 		}
 		if m.Name == "" {

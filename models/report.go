@@ -79,7 +79,7 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 	}
 	var id int64
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		owner, err := s.holdReportable(ctx, tx, caller, target)
+		owner, err := s.lockVisibleReportable(ctx, tx, caller, target)
 		if err != nil {
 			return err
 		}
@@ -104,9 +104,9 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 	return s.report(ctx, id)
 }
 
-// holdReportable checks that an object exists and that the caller can see it, and returns the user
-// who created it. For a user, it returns that user.
-func (s *Store) holdReportable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+// lockVisibleReportable checks that an object exists and that the caller can see it, and returns
+// the user who created it. For a user, it returns that user.
+func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnUser:
 		u, err := s.lockAccount(ctx, tx, target.ID)
@@ -116,10 +116,10 @@ func (s *Store) holdReportable(ctx context.Context, tx bun.Tx, caller auth.Calle
 		if err := tx.NewSelect().Model(c).Where("cm.id = ? AND cm.deleted_at IS NULL", target.ID).Scan(ctx); err != nil {
 			return 0, notFoundIfNoRows(err, "comment", target.ID)
 		}
-		_, err := s.holdTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID})
+		_, err := s.lockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID})
 		return c.OwnerID, err
 	}
-	return s.holdLikeable(ctx, tx, caller, target)
+	return s.lockVisibleLikeable(ctx, tx, caller, target)
 }
 
 // insertReport inserts a report of the caller, unless the caller has an open report of the target.

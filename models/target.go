@@ -64,7 +64,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 			return o, notFoundIfNoRows(err, "comment", target.ID)
 		}
 		// The target of the comment is locked before the comment, as in deletions.
-		if _, err := s.holdTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
+		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
 			return o, err
 		}
 		c, err := s.lockComment(ctx, tx, target.ID)
@@ -89,9 +89,9 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 	return o, down
 }
 
-// holdTarget checks that a thing or a make exists and that the caller can see it, prevents its
-// deletion until tx ends, and returns its creator. It returns NotFound or Forbidden otherwise.
-func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+// lockVisibleTarget checks that a thing or a make exists and that the caller can see it, prevents
+// its deletion until tx ends, and returns its creator. It returns NotFound or Forbidden otherwise.
+func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnThing:
 		t := new(Thing)
@@ -108,7 +108,7 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 		}
 		if m.ThingID != 0 {
 			// The thing may have been deleted since, without the make.
-			if _, err := s.holdTarget(ctx, tx, caller, Target{OnThing, m.ThingID}); err != nil && CodeOf(err) != NotFound {
+			if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, m.ThingID}); err != nil && CodeOf(err) != NotFound {
 				return 0, err
 			}
 		}
@@ -120,9 +120,9 @@ func (s *Store) holdTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, t
 	return 0, badInput("target", "target: must be a thing or a make")
 }
 
-// holdLikeable is holdTarget for objects that can be liked and watched: things, makes and
-// collections.
-func (s *Store) holdLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
+// lockVisibleLikeable is lockVisibleTarget for objects that can be liked and watched: things, makes
+// and collections.
+func (s *Store) lockVisibleLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnCollection:
 		c := new(Collection)
@@ -132,7 +132,7 @@ func (s *Store) holdLikeable(ctx context.Context, tx bun.Tx, caller auth.Caller,
 		}
 		return c.OwnerID, c.Allows(caller)
 	case OnThing, OnMake:
-		return s.holdTarget(ctx, tx, caller, target)
+		return s.lockVisibleTarget(ctx, tx, caller, target)
 	}
 	return 0, badInput("target", "target: must be a thing, a make or a collection")
 }

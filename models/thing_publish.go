@@ -230,7 +230,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 		} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil {
 			return err
 		}
-		if err := uncollect(ctx, tx, id); err != nil {
+		if err := removeFromAllCollections(ctx, tx, id); err != nil {
 			return err
 		}
 		if err := deleteLikes(ctx, tx, Target{OnThing, id}); err != nil {

@@ -83,9 +83,9 @@ func (u *User) AfterScanRow(ctx context.Context) error {
 	})
 }
 
-// usernameTaken matches names that users cannot choose: "me" is the caller in URLs, digits would be
-// read as an ID, and deleted users are named deleted-ID.
-var usernameTaken = regexp.MustCompile(`^(?i:me|[0-9]+|deleted-[0-9]+)$`)
+// forbiddenUsername matches names that users cannot choose: "me" is the caller in URLs, digits
+// would be read as an ID, and deleted users are named deleted-ID.
+var forbiddenUsername = regexp.MustCompile(`^(?i:me|[0-9]+|deleted-[0-9]+)$`)
 
 // CreateUser creates a user. Names are unique, ignoring case. It returns BadInput if the name is
 // not allowed, and Conflict if it is taken. It opens a transaction.
@@ -115,7 +115,7 @@ func (s *Store) checkUsername(name string) error {
 	if s.reserved(name) {
 		return badInput("username", "username %q: is reserved for a path of the server", name)
 	}
-	if !auth.IsUsername(name) || usernameTaken.MatchString(name) {
+	if !auth.IsUsername(name) || forbiddenUsername.MatchString(name) {
 		return badInput("username", "username %.60q: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
 	return nil

@@ -26,7 +26,7 @@ type watch struct {
 // there is one already, nothing changes.
 func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.holdLikeable(ctx, tx, caller, target); err != nil {
+		if _, err := s.lockVisibleLikeable(ctx, tx, caller, target); err != nil {
 			return err
 		}
 		return addWatch(ctx, tx, caller.UserID, target)
@@ -38,7 +38,7 @@ func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) er
 // nothing.
 func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) error {
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, hidden := s.holdLikeable(ctx, tx, caller, target)
+		_, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
 		if hidden != nil && CodeOf(hidden) != Forbidden {
 			return hidden
 		}
@@ -54,7 +54,7 @@ func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) 
 // returns whether the caller watches the target now.
 func (s *Store) ToggleWatch(ctx context.Context, caller auth.Caller, target Target) (watched bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, hidden := s.holdLikeable(ctx, tx, caller, target)
+		_, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
 		if hidden != nil && CodeOf(hidden) != Forbidden {
 			return hidden
 		}

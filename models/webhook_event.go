@@ -290,9 +290,9 @@ func (s *Store) emitPreview(ctx context.Context, tx bun.Tx, previewID int64, res
 	return s.emitProcessed(ctx, tx, result, files...)
 }
 
-// toldActions are the actions whose events the user concerned receives. Decisions on reports are
-// excluded, so that users do not learn that others have reported them.
-var toldActions = []Action{
+// disclosedActions are the actions whose events the user concerned receives. Decisions on reports
+// are excluded, so that users do not learn that others have reported them.
+var disclosedActions = []Action{
 	SuspendedUser, UnsuspendedUser, SetUserRole, TookDownThing, RestoredThing, FeaturedThing, UnfeaturedThing, RestoredMake, RestoredComment,
 	DeletedThing, DeletedMake, DeletedComment, DeletedFile,
 }
@@ -300,7 +300,7 @@ var toldActions = []Action{
 // emitDecision emits an event for an entry of the moderation log.
 func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry) error {
 	var owners []int64
-	if slices.Contains(toldActions, e.Action) {
+	if slices.Contains(disclosedActions, e.Action) {
 		owners = []int64{e.UserID}
 	}
 	return s.emit(ctx, tx, occurrence{ModerationDecidedEvent, owners, func() (audience, eventData, error) {

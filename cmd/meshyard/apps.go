@@ -60,7 +60,7 @@ type appDeleteCmd struct {
 
 func (c *appDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
-		if err := store.Admin().ForgetApplication(ctx, c.ClientID); err != nil {
+		if err := store.Admin().DeleteApplication(ctx, c.ClientID); err != nil {
 			return err
 		}
 		fmt.Println("deleted application", c.ClientID)

@@ -229,11 +229,11 @@ func TestPasswordReset(t *testing.T) {
 		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/invitation", 1)).Want(t, http.StatusNotFound)
 		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/confirm", 1)).Want(t, http.StatusNotFound)
 		for range 10 {
-			if letters, err := s.Store.WriteLetters(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 1 {
+			if letters, err := s.Store.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 1 {
 				t.Errorf("%d letters, %v", len(letters), err)
 			}
 		}
-		if letters, err := s.Store.WriteLetters(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 0 {
+		if letters, err := s.Store.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 0 {
 			t.Errorf("after many letters: %d more, %v", len(letters), err)
 		}
 		// The number of requests of one network is limited.

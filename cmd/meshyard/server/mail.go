@@ -40,18 +40,18 @@ func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 	if err != nil {
 		return err
 	}
-	letters, err := a.Store.WriteLetters(ctx, models.Mail{Purpose: models.LinkPurpose(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
+	emails, err := a.Store.WriteEmails(ctx, models.Mail{Purpose: models.LinkPurpose(m.Purpose), Name: m.Name, Email: m.Email, UserID: m.UserID, InvitationID: m.InvitationID})
 	if err != nil {
 		return err
 	}
 	var failed error
-	for _, letter := range letters {
-		subject, text := a.letter(letter)
-		err := sender.Send(ctx, mail.Message{To: letter.To, Subject: subject, Text: text})
+	for _, email := range emails {
+		subject, text := a.emailText(email)
+		err := sender.Send(ctx, mail.Message{To: email.To, Subject: subject, Text: text})
 		if err == nil {
 			continue
 		}
-		if err := a.Store.DropLink(ctx, letter.Secret); err != nil {
+		if err := a.Store.DeleteLink(ctx, email.Secret); err != nil {
 			return err
 		}
 		if errors.Is(err, mail.ErrPermanent) {
@@ -63,17 +63,17 @@ func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 	return failed
 }
 
-// letter returns the subject and the text of a mail.
-func (a *Server) letter(l models.Letter) (subject, text string) {
+// emailText returns the subject and the text of a mail.
+func (a *Server) emailText(e models.Email) (subject, text string) {
 	site := a.Settings.SiteName
 	page, ask := map[models.LinkPurpose][3]string{
 		models.InvitationLink:   {signin.InvitationPath, "Your invitation to " + site, "You are invited to " + site + ". Create your account here:"},
 		models.SignUpLink:       {signin.InvitationPath, "Create your account on " + site, "Someone, probably you, wants to create an account on " + site + " with this e-mail address. Continue here:"},
-		models.ConfirmationLink: {signin.ConfirmPath, "Confirm your e-mail address on " + site, "The account " + l.Username + " on " + site + " has this e-mail address. Confirm that it is yours:"},
-		models.ResetLink:        {signin.ResetPath, "Reset your password on " + site, "Someone, probably you, wants to reset the password of the account " + l.Username + " on " + site + ". Choose a new one here:"},
-	}[l.Purpose], "If you did not ask for this mail, ignore it: nothing changes without the link."
-	link := a.Settings.BaseURL + page[0] + "?" + url.Values{"token": {l.Secret}}.Encode()
-	lines := []string{page[2], "", link, "", fmt.Sprintf("The link works once, until %s UTC.", l.ExpiresAt.UTC().Format("2 January 2006, 15:04")), ask}
+		models.ConfirmationLink: {signin.ConfirmPath, "Confirm your e-mail address on " + site, "The account " + e.Username + " on " + site + " has this e-mail address. Confirm that it is yours:"},
+		models.ResetLink:        {signin.ResetPath, "Reset your password on " + site, "Someone, probably you, wants to reset the password of the account " + e.Username + " on " + site + ". Choose a new one here:"},
+	}[e.Purpose], "If you did not ask for this mail, ignore it: nothing changes without the link."
+	link := a.Settings.BaseURL + page[0] + "?" + url.Values{"token": {e.Secret}}.Encode()
+	lines := []string{page[2], "", link, "", fmt.Sprintf("The link works once, until %s UTC.", e.ExpiresAt.UTC().Format("2 January 2006, 15:04")), ask}
 	return page[1], strings.Join(lines, "\n") + "\n"
 }
 

@@ -337,7 +337,7 @@ func TestApplicationTokens(t *testing.T) {
 		c.refused("more than reading", c.exchange("", ask), 400, "invalid_scope")
 
 		// Deleting an application immediately revokes its tokens.
-		if err := s.Store.Admin().ForgetApplication(context.Background(), c.id); err != nil {
+		if err := s.Store.Admin().DeleteApplication(context.Background(), c.id); err != nil {
 			t.Fatal(err)
 		}
 		own.Get("/users/ada").Want(t, 401)
