@@ -110,9 +110,10 @@ func checkDecision(caller auth.Caller, reason string) error {
 }
 
 // decideOnUser locks another user, stores the columns that change has changed, notifies the user,
-// and records the decision. It signs out a suspended user. Decisions on moderators and
+// and records the decision. It signs out a suspended user. change reports whether the decision
+// changes anything. If not, it is neither notified nor recorded. Decisions on moderators and
 // administrators require an administrator. It opens a transaction.
-func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reason string, action Action, change func(u *User), columns ...string) (*User, error) {
+func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reason string, action Action, change func(u *User) (changed bool), columns ...string) (*User, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
@@ -131,7 +132,9 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 		case u.Role() != auth.Member && !caller.Administers():
 			return fail(Forbidden, "requires an administrator: %s is a moderator or an administrator", u.Username)
 		}
-		change(u)
+		if !change(u) {
+			return nil
+		}
 		if _, err := tx.NewUpdate().Model(u).Column(columns...).WherePK().Exec(ctx); err != nil {
 			return err
 		}
@@ -156,27 +159,42 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 	return s.User(ctx, caller, found.Username)
 }
 
-// SuspendUser restricts a user to reading and signs them out. Suspending a moderator or an
-// administrator requires an administrator.
+// SuspendUser restricts a user to reading and signs them out. If the user is already suspended, the
+// reason is replaced. Suspending a moderator or an administrator requires an administrator.
 func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
-	return s.decideOnUser(ctx, caller, name, reason, SuspendedUser, func(u *User) {
+	return s.decideOnUser(ctx, caller, name, reason, SuspendedUser, func(u *User) bool {
 		at := now()
 		u.SuspendedAt, u.SuspensionReason = &at, reason
+		return true
 	}, "suspended_at", "suspension_reason")
 }
 
-// UnsuspendUser ends the suspension of a user. The same permissions are required as for
-// SuspendUser.
+// UnsuspendUser ends the suspension of a user. If the user is not suspended, nothing changes. The
+// same permissions are required as for SuspendUser.
 func (s *Store) UnsuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
-	return s.decideOnUser(ctx, caller, name, reason, UnsuspendedUser, func(u *User) { u.SuspendedAt, u.SuspensionReason = nil, "" }, "suspended_at", "suspension_reason")
+	return s.decideOnUser(ctx, caller, name, reason, UnsuspendedUser, (*User).unsuspend, "suspended_at", "suspension_reason")
 }
 
-// SetUserRole changes the role of a user. It requires an administrator.
+// unsuspend ends the suspension of the user, and reports whether there was one.
+func (u *User) unsuspend() bool {
+	if u.SuspendedAt == nil {
+		return false
+	}
+	u.SuspendedAt, u.SuspensionReason = nil, ""
+	return true
+}
+
+// SetUserRole changes the role of a user. If the user already has the role, nothing changes. It
+// requires an administrator.
 func (s *Store) SetUserRole(ctx context.Context, caller auth.Caller, name string, role auth.Role, reason string) (*User, error) {
 	if err := administers(caller); err != nil {
 		return nil, err
 	}
-	return s.decideOnUser(ctx, caller, name, reason, SetUserRole, func(u *User) {
+	return s.decideOnUser(ctx, caller, name, reason, SetUserRole, func(u *User) bool {
+		if u.Role() == role {
+			return false
+		}
 		u.IsAdmin, u.IsModerator = role == auth.Administrator, role == auth.Moderator
+		return true
 	}, "is_admin", "is_moderator")
 }

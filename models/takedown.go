@@ -59,7 +59,7 @@ func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) err
 // TakeDownThing hides a thing of any user. It requires a moderator or an administrator. If the
 // thing is already taken down, the reason is replaced. It opens a transaction.
 func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
-	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
+	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) (bool, error) {
 		at := now()
 		if !t.IsTakenDown() {
 			t.HiddenState = t.State
@@ -68,30 +68,30 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 		was := t.State
 		t.State = Draft
 		if was != Published {
-			return nil
+			return true, nil
 		}
-		return errors.Join(s.countPublished(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t))
+		return true, errors.Join(s.countPublished(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t))
 	})
 }
 
 // RestoreThing ends the takedown of a thing. It requires a moderator or an administrator. If the
-// thing is not taken down, its state does not change, but the decision is recorded. It opens a
-// transaction.
+// thing is not taken down, nothing changes. It opens a transaction.
 func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
-	return s.decideOnThing(ctx, caller, id, reason, RestoredThing, func(ctx context.Context, tx bun.Tx, t *Thing) error {
+	return s.decideOnThing(ctx, caller, id, reason, RestoredThing, func(ctx context.Context, tx bun.Tx, t *Thing) (bool, error) {
 		if !t.IsTakenDown() {
-			return nil
+			return false, nil
 		}
 		t.State, t.HiddenState, t.TakenDownAt, t.TakedownReason = t.HiddenState, "", nil, ""
 		if t.State != Published {
-			return nil
+			return true, nil
 		}
-		return errors.Join(s.countPublished(ctx, tx, t, 1), s.emitThing(ctx, tx, ThingPublishedEvent, t))
+		return true, errors.Join(s.countPublished(ctx, tx, t, 1), s.emitThing(ctx, tx, ThingPublishedEvent, t))
 	})
 }
 
-// decideOnThing locks a thing, changes it, notifies its creator, and records the decision.
-func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64, reason string, action Action, change func(context.Context, bun.Tx, *Thing) error) (*Thing, error) {
+// decideOnThing locks a thing, changes it, notifies its creator, and records the decision. change
+// reports whether the decision changes anything. If not, it is neither notified nor recorded.
+func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64, reason string, action Action, change func(context.Context, bun.Tx, *Thing) (changed bool, err error)) (*Thing, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 		if err != nil {
 			return err
 		}
-		if err := change(ctx, tx, t); err != nil {
+		if changed, err := change(ctx, tx, t); err != nil || !changed {
 			return err
 		}
 		if _, err := tx.NewUpdate().Model(t).Column("state", "hidden_state", "featured_at", "taken_down_at", "takedown_reason").WherePK().Exec(ctx); err != nil {

@@ -99,12 +99,12 @@ func (s *Store) DisableUser(ctx context.Context, caller auth.Caller, name, reaso
 }
 
 func (s *Store) disableUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
-	return s.suspend(ctx, caller, name, SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *User) error {
+	return s.suspend(ctx, caller, name, SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *User) (bool, error) {
 		if u.ID == caller.UserID {
-			return badInput("username", "username: you cannot decide on yourself")
+			return false, badInput("username", "username: you cannot decide on yourself")
 		}
 		if err := checkNotLastAdministrator(ctx, tx, u); err != nil {
-			return err
+			return false, err
 		}
 		at := now()
 		u.SuspendedAt, u.SuspensionReason = &at, reason
@@ -113,18 +113,18 @@ func (s *Store) disableUser(ctx context.Context, caller auth.Caller, name, reaso
 			"DELETE FROM grants WHERE user_id = ?0",
 		} {
 			if _, err := tx.NewRaw(statement, u.ID, at).Exec(ctx); err != nil {
-				return err
+				return false, err
 			}
 		}
-		return endSessions(ctx, tx, u.ID)
+		return true, endSessions(ctx, tx, u.ID)
 	})
 }
 
-// EnableUser ends the suspension of a user. Revoked tokens stay revoked.
+// EnableUser ends the suspension of a user. If the user is not suspended, nothing changes. Revoked
+// tokens stay revoked.
 func (a Admin) EnableUser(ctx context.Context, name string) (*User, error) {
-	return a.store.suspend(ctx, auth.Caller{}, name, UnsuspendedUser, byOperator, func(_ context.Context, _ bun.Tx, u *User) error {
-		u.SuspendedAt, u.SuspensionReason = nil, ""
-		return nil
+	return a.store.suspend(ctx, auth.Caller{}, name, UnsuspendedUser, byOperator, func(_ context.Context, _ bun.Tx, u *User) (bool, error) {
+		return u.unsuspend(), nil
 	})
 }
 
@@ -132,9 +132,9 @@ func (a Admin) EnableUser(ctx context.Context, name string) (*User, error) {
 // own.
 const byOperator = "By the operator, on the command line."
 
-// suspend locks a user, stores the suspension that change has changed, and records the action. It
-// opens a transaction.
-func (s *Store) suspend(ctx context.Context, caller auth.Caller, name string, action Action, reason string, change func(context.Context, bun.Tx, *User) error) (*User, error) {
+// suspend locks a user, stores the suspension that change has changed, and records the action. If
+// change reports that it changes nothing, nothing is recorded. It opens a transaction.
+func (s *Store) suspend(ctx context.Context, caller auth.Caller, name string, action Action, reason string, change func(context.Context, bun.Tx, *User) (changed bool, err error)) (*User, error) {
 	found, err := s.User(ctx, caller, name)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (s *Store) suspend(ctx context.Context, caller auth.Caller, name string, ac
 		if err != nil {
 			return err
 		}
-		if err := change(ctx, tx, u); err != nil {
+		if changed, err := change(ctx, tx, u); err != nil || !changed {
 			return err
 		}
 		if _, err = tx.NewUpdate().Model(u).Column("suspended_at", "suspension_reason").WherePK().Exec(ctx); err != nil {
