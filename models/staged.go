@@ -94,6 +94,7 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 		return err
 	}
 	s.discard(ctx, replaced)
+	s.uploaded(up)
 	return nil
 }
 

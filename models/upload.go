@@ -67,10 +67,15 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 		s.discardUnnamed(ctx, up.Key)
 		return nil, fmt.Errorf("upload %s: %w", up.Key, err)
 	}
-	if s.options.Events.Uploaded != nil {
-		s.options.Events.Uploaded(up.Size)
-	}
+	s.uploaded(up)
 	return f, nil
+}
+
+// uploaded reports a committed upload.
+func (s *Store) uploaded(up bucket.Upload) {
+	if report := s.options.Events.Uploaded; report != nil {
+		report(up.Size)
+	}
 }
 
 // hold sets the stored content of the file to the uploaded bytes.
