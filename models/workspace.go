@@ -35,12 +35,14 @@ func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
 const maxInProcess = 1_000
 
 // FilesInProcess returns the finalized files of a user whose previews are not finished, and those
-// with the given IDs. It leaves out previews that a file of another user requested first.
+// with the given IDs. A preview that a file of another user requested first counts, too.
 func (s *Store) FilesInProcess(ctx context.Context, userID int64, also []int64) ([]*File, error) {
 	var ids []int64
-	err := s.db.Read.NewSelect().TableExpr("previews AS p").Column("f.id").
-		Join("JOIN files AS f ON f.preview_id = p.id AND f.preview_id <> 0 AND f.owner_id = p.owner_id AND f.state = ?", Finalized).
-		Where("p.owner_id = ? AND p.state IN ('waiting', 'running')", userID).OrderExpr("p.id, f.id").Limit(maxInProcess).Scan(ctx, &ids)
+	// It reads the user's files rather than all unfinished previews: after an upgrade of the pipeline,
+	// every preview is unfinished.
+	err := s.db.Read.NewSelect().TableExpr("files AS f").Column("f.id").
+		Join("JOIN previews AS p ON p.id = f.preview_id AND p.state IN (?, ?)", PreviewWaiting, PreviewRunning).
+		Where("f.owner_id = ? AND f.state = ? AND f.preview_id <> 0", userID, Finalized).OrderExpr("p.id, f.id").Limit(maxInProcess).Scan(ctx, &ids)
 	if err != nil {
 		return nil, err
 	}
