@@ -36,7 +36,7 @@ var (
 			ColumnExpr("m.id, m.name, '' AS tags, u.username AS creator, m.description AS body").Where("m.state = 'published'")
 	}, "m.id"}
 	userIndex = &index{"user", "user_documents", func(db bun.IDB) *bun.SelectQuery {
-		return db.NewSelect().TableExpr("users AS u").ColumnExpr("u.id, u.username || ' ' || u.first_name || ' ' || u.last_name AS name, '' AS tags, '' AS creator, '' AS body")
+		return db.NewSelect().TableExpr("users AS u").ColumnExpr("u.id, u.username || ' ' || u.first_name || ' ' || u.last_name AS name, '' AS tags, '' AS creator, '' AS body").Where("u.deleted_at IS NULL")
 	}, "u.id"}
 	collectionIndex = &index{"collection", "collection_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("collections AS co").Join("JOIN users AS u ON u.id = co.owner_id").
