@@ -214,6 +214,9 @@ func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*D
 		}
 		if first := kept[key]; first != nil {
 			first.Calls += c.Calls
+			if c.FirstAt.Before(first.FirstAt) {
+				first.FirstAt = c.FirstAt
+			}
 			if c.LastAt.After(first.LastAt) {
 				first.LastAt = c.LastAt
 			}

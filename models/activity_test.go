@@ -1,0 +1,42 @@
+package models
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// TestMergedCallsKeepTheirTimes checks that calls that are counted together have the time of the
+// first and of the last of them, whatever the order of their user agents.
+func TestMergedCallsKeepTheirTimes(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		at := now()
+		if _, err := s.Admin().CreateToken(ctx, "ada", "test", []auth.Scope{auth.Read}, 0); err != nil {
+			t.Fatal(err)
+		}
+		calls := make(map[callKey]*DeprecatedCall)
+		call := func(agent string, first, last time.Duration) {
+			key := callKey{"get_things", 1, agent}
+			calls[key] = &DeprecatedCall{Operation: key.operation, TokenID: key.tokenID, UserAgent: agent, Calls: 1, FirstAt: at.Add(first), LastAt: at.Add(last)}
+		}
+		for i := range maxAgents {
+			call(fmt.Sprintf("agent %02d", i), 0, 0)
+		}
+		call("x", 2*time.Hour, 3*time.Hour)
+		call("y", time.Hour, 4*time.Hour)
+		call("z", 90*time.Minute, 2*time.Hour)
+		if err := s.saveCalls(ctx, calls); err != nil {
+			t.Fatal(err)
+		}
+		var others DeprecatedCall
+		if err := s.db.Read.NewSelect().Model(&others).Where("dc.user_agent = ?", otherAgents).Scan(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if first, last := others.FirstAt.Sub(at), others.LastAt.Sub(at); others.Calls != 3 || first != time.Hour || last != 4*time.Hour {
+			t.Errorf("%d calls by others, the first after %s and the last after %s, want 3, 1h0m0s and 4h0m0s", others.Calls, first, last)
+		}
+	})
+}
