@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -172,23 +173,25 @@ func (s *Store) RenderStale(ctx context.Context) (updated int, err error) {
 
 // renderTable is RenderStale for one table with one or two texts.
 func (s *Store) renderTable(ctx context.Context, table string, texts []LongText) (updated int, err error) {
-	for last := int64(0); ; {
+	// The order is that of the index. A row that a transaction leaves stale is not read again.
+	for lastVersion, last := int64(math.MinInt32), int64(0); ; {
 		var rows []struct {
 			ID            int64
+			Version       int64 `bun:"html_version"`
 			First, Second string
 		}
 		second := bun.Safe("''")
 		if len(texts) > 1 {
 			second = bun.Safe(texts[1].column)
 		}
-		err := s.db.Read.NewSelect().Table(table).ColumnExpr("id, ? AS first, ? AS second", bun.Ident(texts[0].column), second).
-			Where("html_version < ? AND id > ?", markdown.Version, last).Order("html_version", "id").Limit(staleBatch).Scan(ctx, &rows)
+		err := s.db.Read.NewSelect().Table(table).ColumnExpr("id, html_version, ? AS first, ? AS second", bun.Ident(texts[0].column), second).
+			Where("html_version < ? AND (html_version, id) > (?, ?)", markdown.Version, lastVersion, last).Order("html_version", "id").Limit(staleBatch).Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return updated, err
 		}
 		html := make([]renderedHTML, len(rows))
 		for i, row := range rows {
-			last = max(last, row.ID)
+			lastVersion, last = row.Version, row.ID
 			for j, text := range []string{row.First, row.Second}[:len(texts)] {
 				if err := s.renderTo(ctx, &html[i], texts[j], &text); err != nil {
 					return updated, err
