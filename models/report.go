@@ -86,17 +86,13 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 		if owner == caller.UserID {
 			return badInput("nodeId", "nodeId: must not be yourself or your own content")
 		}
-		if err := s.insertReport(ctx, tx, caller, target, owner, n.Reason, n.Note); err != nil {
+		if id, err = s.insertReport(ctx, tx, caller, target, owner, n.Reason, n.Note); err != nil {
 			return err
 		}
 		if target.Type == OnComment && n.Reason == ReportSpam {
-			_, err := tx.NewUpdate().Model((*Comment)(nil)).Set("reported_at = coalesce(reported_at, ?)", now()).Where("id = ? AND deleted_at IS NULL", target.ID).Exec(ctx)
-			if err != nil {
-				return err
-			}
+			_, err = tx.NewUpdate().Model((*Comment)(nil)).Set("reported_at = coalesce(reported_at, ?)", now()).Where("id = ? AND deleted_at IS NULL", target.ID).Exec(ctx)
 		}
-		return tx.NewSelect().Model((*Report)(nil)).Column("rp.id").
-			Where("rp.reporter_id = ? AND rp.target_type = ? AND rp.target_id = ? AND rp.state = ?", caller.UserID, target.Type, target.ID, Open).Scan(ctx, &id)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -122,23 +118,33 @@ func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller aut
 	return s.lockVisibleLikeable(ctx, tx, caller, target)
 }
 
-// insertReport inserts a report of the caller, unless the caller has an open report of the target.
-func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason ReportReason, note string) error {
+// insertReport inserts a report of the caller, unless the caller has an open report of the target,
+// and returns the ID of the open report. It returns Conflict if the caller has too many open
+// reports.
+func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason ReportReason, note string) (id int64, err error) {
+	// The reporter is locked, so that concurrent calls cannot exceed the limit.
+	if _, err := s.lockAccount(ctx, tx, caller.UserID); err != nil {
+		return 0, err
+	}
+	err = tx.NewSelect().Model((*Report)(nil)).Column("rp.id").
+		Where("rp.reporter_id = ? AND rp.target_type = ? AND rp.target_id = ? AND rp.state = ?", caller.UserID, target.Type, target.ID, Open).Scan(ctx, &id)
+	if err := ignoreNoRows(err); err != nil || id != 0 {
+		return id, err
+	}
 	open, err := tx.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", caller.UserID, Open).Count(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if open >= maxOpenReports {
 		e := fail(Conflict, "you have %d open reports, and at most %d are allowed", open, maxOpenReports)
 		e.Limit = maxOpenReports
-		return e
+		return 0, e
 	}
 	r := &Report{ReporterID: caller.UserID, TargetType: target.Type, TargetID: target.ID, UserID: owner, Reason: reason, Note: note, State: Open, CreatedAt: now()}
-	_, err = tx.NewInsert().Model(r).On("CONFLICT (reporter_id, target_type, target_id) WHERE state = 'open' DO NOTHING").Exec(ctx)
-	if err := ignoreNoRows(err); err != nil || r.ID == 0 {
-		return err // the caller has an open report of the target
+	if _, err := tx.NewInsert().Model(r).Exec(ctx); err != nil {
+		return 0, err
 	}
-	return s.emitReport(ctx, tx, r)
+	return r.ID, s.emitReport(ctx, tx, r)
 }
 
 // DecideReport resolves or dismisses a report, and all other open reports of the same object. It

@@ -13,7 +13,8 @@ func (c *Comment) NeedsModeration() bool { return c.ReportedAt != nil }
 
 // ReportSpam reports a comment of another user as spam, for moderators to decide. If the caller is
 // a moderator or an administrator, it deletes the comment instead, and keeps the text so that the
-// comment can be restored. It returns BadInput for a comment of the caller. It opens a transaction.
+// comment can be restored. It returns BadInput for a comment of the caller, and Conflict if the
+// caller has too many open reports. It opens a transaction.
 func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
 		switch {
@@ -26,7 +27,8 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 				at := now()
 				c.ReportedAt = &at
 			}
-			return s.insertReport(ctx, tx, caller, Target{OnComment, id}, c.OwnerID, ReportSpam, "")
+			_, err := s.insertReport(ctx, tx, caller, Target{OnComment, id}, c.OwnerID, ReportSpam, "")
+			return err
 		}
 		c.SpamBody, c.ReportedAt = c.Body, nil
 		if err := s.hideComment(ctx, tx, c); err != nil {

@@ -1,0 +1,81 @@
+package models
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// TestReportsAtTheLimit checks that concurrent calls do not exceed the maximum number of open
+// reports of a user, and that a user who has reached it can repeat a report, which has no effect.
+func TestReportsAtTheLimit(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		u, err := s.Admin().CreateUser(ctx, "bob", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bob := auth.Caller{UserID: u.ID}
+		var things []*Thing
+		for range 3 {
+			thing, err := s.CreateThing(ctx, ada, NewThing{Name: "a", Description: "a", License: CC, Category: "Art"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.db.Write.NewRaw("UPDATE things SET state = 'published' WHERE id = ?", thing.ID).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+			things = append(things, thing)
+		}
+		report := func(thing *Thing) (*Report, error) {
+			return s.ReportContent(ctx, bob, NewReport{NodeID: thing.NodeID(), Reason: ReportOther})
+		}
+		first, err := report(things[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range maxOpenReports - 2 {
+			r := &Report{ReporterID: bob.UserID, TargetType: OnComment, TargetID: int64(1_000 + i), UserID: ada.UserID, Reason: ReportSpam, State: Open, CreatedAt: now()}
+			if _, err := s.db.Write.NewInsert().Model(r).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// There is room for one report. While its transaction is not committed, another call begins.
+		done := make(chan error, 1)
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := s.insertReport(ctx, tx, bob, Target{OnThing, things[1].ID}, ada.UserID, ReportOther, ""); err != nil {
+				return err
+			}
+			go func() {
+				_, err := report(things[2])
+				done <- err
+			}()
+			for s.db.Engine == database.Postgres && len(done) == 0 {
+				waits, err := s.db.Read.NewSelect().TableExpr("pg_stat_activity").Where("datname = current_database() AND wait_event_type = 'Lock'").Exists(ctx)
+				if err != nil || waits {
+					return err
+				}
+				runtime.Gosched()
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; CodeOf(err) != Conflict {
+			t.Errorf("one report too many: %v, want %s", err, Conflict)
+		}
+		open, err := s.db.Read.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", bob.UserID, Open).Count(ctx)
+		if err != nil || open != maxOpenReports {
+			t.Errorf("%d open reports (%v), want %d", open, err, maxOpenReports)
+		}
+		if again, err := report(things[0]); err != nil || again.ID != first.ID {
+			t.Errorf("the same report again: %+v, %v, want report %d", again, err, first.ID)
+		}
+	})
+}
