@@ -141,7 +141,7 @@ type ThingChange struct {
 	Description  *string
 	Instructions *string
 	IsWIP        *bool
-	IsRemix      *bool
+	IsRemix      *bool // a thing with ancestors is a remix in any case
 	IsNSFW       *bool
 	IsAI         *bool
 	DetailsParts *string // see checkDetails
@@ -200,7 +200,13 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 			if err := s.setAncestors(ctx, tx, caller, t, c.AncestorIDs); err != nil {
 				return err
 			}
-			t.IsDerivative = t.IsDerivative || len(c.AncestorIDs) > 0
+		}
+		if !t.IsDerivative {
+			ancestors, err := ancestorIDs(ctx, tx, t.ID)
+			if err != nil {
+				return err
+			}
+			t.IsDerivative = len(ancestors) > 0
 		}
 		t.ModifiedAt = now()
 		_, err = html.update(tx.NewUpdate().Model(t).
