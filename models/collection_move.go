@@ -63,7 +63,10 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 			}
 		}
 		if m.FromOthers {
-			return removeThings(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
+			err := removeThings(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
+			if err != nil {
+				return err
+			}
 		}
 		return touchCollection(ctx, tx, to.ID)
 	})
