@@ -86,18 +86,19 @@ func (l *archiveLoader) holdContents(ctx context.Context, tx bun.Tx, b *archiveR
 	}
 	sha, size := b.column("sha256"), b.column("size")
 	byContent := slices.SortedFunc(slices.Values(rows), func(x, y []any) int { return strings.Compare(x[sha].(string), y[sha].(string)) })
+	last := ""
 	for _, row := range byContent {
 		sum := row[sha].(string)
-		if sum == "" {
+		if sum == last { // also without content
 			continue
 		}
+		last = sum
 		if err := lockContent(ctx, tx, sum, row[size].(int64)); err != nil {
 			return err
 		}
 		if !there[sum] {
 			continue // a new object, which the collector does not remove
 		}
-		delete(there, sum)
 		has, err := l.store.bucket.Has(ctx, bucket.ContentKey(sum))
 		if err != nil {
 			return err
