@@ -215,6 +215,7 @@ func (s *Store) collectContent(ctx context.Context, o bucket.Object) (gone bool,
 	}
 	sha256 := strings.TrimPrefix(o.Key, bucket.ContentPrefix)
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		gone = false // the content may be in use in a retry
 		if err := lockContent(ctx, tx, sha256, o.Size); err != nil {
 			return err
 		}

@@ -1,0 +1,59 @@
+package models
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// TestCollectContentInRetry checks that content that came into use between a deadlock and the retry
+// of the transaction is not reported as removed. SQLite has no deadlocks.
+func TestCollectContentInRetry(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		exec := func(query string, args ...any) {
+			t.Helper()
+			if _, err := s.db.Write.NewRaw(query, args...).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.promote(ctx, ada, []FinalizeFile{{ID: f.ID}}); err != nil {
+			t.Fatal(err)
+		}
+		object := bucket.Object{Key: bucket.ContentKey(f.SHA256), Size: f.Size}
+		wantGone := true
+		if s.db.Engine == database.Postgres {
+			// The first transaction fails when it deletes the content. The second one finds a file that
+			// refers to it. Sequences count across rollbacks.
+			wantGone = false
+			exec(`CREATE SEQUENCE transactions;
+				CREATE FUNCTION fail_first() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+					IF currval('transactions') = 1 THEN RAISE deadlock_detected; END IF;
+					RETURN OLD;
+				END $$;
+				CREATE TRIGGER fail_first BEFORE DELETE ON contents FOR EACH ROW EXECUTE FUNCTION fail_first();
+				CREATE FUNCTION use_in_second() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+					IF nextval('transactions') = 2 THEN UPDATE files SET state = 'finalized' WHERE sha256 = NEW.sha256; END IF;
+					RETURN NEW;
+				END $$;
+				CREATE TRIGGER use_in_second BEFORE INSERT ON contents FOR EACH ROW EXECUTE FUNCTION use_in_second()`)
+		}
+		if gone, err := s.collectContent(ctx, object); gone != wantGone || err != nil {
+			t.Errorf("removed: %t, %v, want %t", gone, err, wantGone)
+		}
+		if s.db.Engine == database.Postgres {
+			exec("DROP TRIGGER use_in_second ON contents")
+			exec("DROP TRIGGER fail_first ON contents")
+		}
+		exec("DELETE FROM files")
+		exec("DELETE FROM contents")
+		s.discard(ctx, f.ObjectKey)
+	})
+}
