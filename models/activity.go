@@ -183,7 +183,7 @@ func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall
 
 // boundAgents limits the user agents of each token to maxAgents and returns the calls. User agents
 // that are already stored take precedence. Calls by user agents beyond the limit are merged under
-// otherAgents.
+// otherAgents. It does not change calls.
 func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*DeprecatedCall) ([]*DeprecatedCall, error) {
 	keys := slices.SortedFunc(maps.Keys(calls), func(a, b callKey) int {
 		return cmp.Or(cmp.Compare(a.tokenID, b.tokenID), strings.Compare(a.userAgent, b.userAgent), strings.Compare(a.operation, b.operation))
@@ -206,7 +206,8 @@ func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*D
 	kept := make(map[callKey]*DeprecatedCall)
 	var rows []*DeprecatedCall
 	for _, key := range keys {
-		c := calls[key]
+		row := *calls[key] // calls stays unchanged, for a retry of tx
+		c := &row
 		if known := agents[key.tokenID]; !known[key.userAgent] && len(known) >= maxAgents {
 			key.userAgent, c.UserAgent = otherAgents, otherAgents
 		} else {

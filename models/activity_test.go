@@ -1,15 +1,19 @@
 package models
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // TestMergedCallsKeepTheirTimes checks that calls that are counted together have the time of the
-// first and of the last of them, whatever the order of their user agents.
+// first and of the last of them, whatever the order of their user agents, and that a retry of the transaction counts them once.
 func TestMergedCallsKeepTheirTimes(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
@@ -28,6 +32,17 @@ func TestMergedCallsKeepTheirTimes(t *testing.T) {
 		call("x", 2*time.Hour, 3*time.Hour)
 		call("y", time.Hour, 4*time.Hour)
 		call("z", 90*time.Minute, 2*time.Hour)
+		// A transaction that is rolled back does not count.
+		rolledBack := errors.New("rolled back")
+		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := s.boundAgents(ctx, tx, calls); err != nil {
+				return err
+			}
+			return rolledBack
+		})
+		if !errors.Is(err, rolledBack) {
+			t.Fatal(err)
+		}
 		if err := s.saveCalls(ctx, calls); err != nil {
 			t.Fatal(err)
 		}

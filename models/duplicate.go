@@ -96,9 +96,9 @@ func (s *Store) AssignShapes(ctx context.Context) (assigned int, err error) {
 			}
 			return nil
 		})
-		assigned += len(rows)
 		if err != nil || len(rows) == 0 {
 			return assigned, err
 		}
+		assigned += len(rows)
 	}
 }

@@ -158,10 +158,11 @@ const rankBatch = 500
 // their IDs, and returns their number. Each call continues after the last one, and starts again
 // after the highest ID. It returns 0 if there are no such things.
 func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
+	var ids []int64
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		ids = nil // a retry may find nothing
 		after := s.rankedTo.Load()
 		unranked := tx.NewSelect().Table("unranked_things").Column("thing_id").Order("thing_id").Limit(rankBatch)
-		var ids []int64
 		err := unranked.Clone().Where("thing_id > ?", after).Scan(ctx, &ids)
 		if err == nil && len(ids) == 0 && after > 0 {
 			err = unranked.Scan(ctx, &ids)
@@ -169,14 +170,15 @@ func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		ranked = len(ids)
-		s.rankedTo.Store(ids[ranked-1])
 		return s.db.rank(ctx, tx, ids)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("rank things: %w", err)
 	}
-	return ranked, nil
+	if len(ids) > 0 {
+		s.rankedTo.Store(ids[len(ids)-1])
+	}
+	return len(ids), nil
 }
 
 // noteUnranked adds things with new actions to the table unranked_things. tx must have locked the

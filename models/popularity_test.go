@@ -62,3 +62,30 @@ func TestRankThings(t *testing.T) {
 		rank(0)
 	})
 }
+
+// TestFailedRankingIsRepeated checks that RankThings does not continue behind things that a failed
+// transaction did not rank.
+func TestFailedRankingIsRepeated(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		thing, _ := published(t, s, ada)
+		exec := func(query string, args ...any) {
+			t.Helper()
+			if _, err := s.db.Write.NewRaw(query, args...).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		exec("INSERT INTO unranked_things (thing_id) VALUES (?)", thing.ID)
+		exec("ALTER TABLE things RENAME COLUMN popularity TO renamed")
+		if n, err := s.RankThings(ctx); n != 0 || err == nil {
+			t.Errorf("%d things ranked (%v) without their column, want an error", n, err)
+		}
+		exec("ALTER TABLE things RENAME COLUMN renamed TO popularity")
+		if got := s.rankedTo.Load(); got != 0 {
+			t.Errorf("the next call continues behind thing %d, want 0", got)
+		}
+		if n, err := s.RankThings(ctx); n != 1 || err != nil || s.rankedTo.Load() != thing.ID {
+			t.Errorf("%d things ranked (%v) up to %d, want 1 up to %d", n, err, s.rankedTo.Load(), thing.ID)
+		}
+	})
+}
