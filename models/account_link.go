@@ -201,6 +201,15 @@ func checkEmail(address string) error {
 	return nil
 }
 
+// checkOptionalEmail returns BadInput if an address that is not nil or empty is not a valid e-mail
+// address of at most maxName characters.
+func checkOptionalEmail(address *string) error {
+	if err := optional("email", address, maxName); err != nil || address == nil || *address == "" {
+		return err
+	}
+	return checkEmail(*address)
+}
+
 // ConfirmEmail marks the e-mail address that a confirmation link was sent to as confirmed. It
 // returns NotFound if the link is not valid, or if the user has changed the address since. It opens
 // a transaction.

@@ -155,10 +155,11 @@ type ProfileChange struct {
 	CoverID        *int64 // a pending upload or the current cover; 0 removes it
 }
 
-// UpdateProfile changes the caller's profile. It returns Forbidden if Username is that of another
-// user. It opens a transaction.
+// UpdateProfile changes the caller's profile. It returns BadInput for an invalid e-mail address; an
+// empty one removes it. It returns Forbidden if Username is that of another user. It opens a
+// transaction.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
-	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), optional("email", c.Email, maxName),
+	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), checkOptionalEmail(c.Email),
 		optional("bio", c.Bio, MaxText), optional("location", c.Location, maxName))
 	if err != nil {
 		return nil, err
