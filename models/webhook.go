@@ -263,13 +263,16 @@ func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, f
 	return w, err
 }
 
+// webhookDisabled is the error of deliveries that failed because their webhook was disabled.
+const webhookDisabled = "the webhook was disabled"
+
 // disableWebhook marks a locked webhook as disabled and makes its waiting deliveries fail. The
 // caller stores the webhook.
 func disableWebhook(ctx context.Context, tx bun.Tx, w *Webhook, reason string) error {
 	at := now()
 	w.DisabledAt, w.DisabledReason = &at, reason
 	_, err := tx.NewUpdate().Model((*WebhookDelivery)(nil)).Set("state = ?, next_attempt_at = NULL", DeliveryFailed).
-		Set("error = CASE WHEN error = '' THEN 'the webhook was disabled' ELSE error || '; the webhook was disabled' END").
+		Set("error = CASE WHEN error = '' THEN ?0 ELSE error || '; ' || ?0 END", webhookDisabled).
 		Where("webhook_id = ? AND state = ?", w.ID, DeliveryWaiting).Exec(ctx)
 	return err
 }

@@ -236,10 +236,26 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 		return "failed", "", err // the webhook was deleted meanwhile
 	}
 	at := now()
-	d.StatusCode, d.Error, d.NextAttemptAt = int32(a.Status), a.Error, nil
+	failed, was := a.Error != "", w.FailingSince
+	if !failed {
+		w.FailingSince = nil
+	} else if d.Event != PingEvent && w.IsEnabled() {
+		if was == nil {
+			w.FailingSince = &at
+		}
+		switch {
+		case a.Status == gone:
+			disabled = "the receiver answered 410 Gone"
+		case at.Sub(*w.FailingSince) > maxFailing:
+			disabled = "all deliveries failed for three days"
+		}
+	}
+	d.State, d.StatusCode, d.Error, d.NextAttemptAt = DeliveryWaiting, int32(a.Status), a.Error, nil
 	switch {
-	case a.Error == "":
+	case !failed:
 		outcome, d.State = "delivered", DeliveryDelivered
+	case disabled != "":
+		outcome, d.State, d.Error = "failed", DeliveryFailed, a.Error+"; "+webhookDisabled
 	case d.Event == PingEvent || int(d.Attempts) > len(deliveryWaits) || !w.IsEnabled():
 		outcome, d.State = "failed", DeliveryFailed
 	default:
@@ -262,24 +278,13 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 			return "", "", err
 		}
 	}
-	switch failed := a.Error != ""; {
-	case !failed && w.FailingSince == nil, failed && d.Event == PingEvent:
-		return outcome, "", nil // nothing changes
-	case !failed:
-		w.FailingSince = nil
-	case w.FailingSince == nil:
-		w.FailingSince = &at
-	}
 	switch {
-	case a.Status == gone:
-		disabled = "the receiver answered 410 Gone"
-	case w.FailingSince != nil && at.Sub(*w.FailingSince) > maxFailing:
-		disabled = "all deliveries failed for three days"
-	}
-	if disabled != "" && w.IsEnabled() {
+	case disabled != "":
 		if err := disableWebhook(ctx, tx, w, disabled); err != nil {
 			return "", "", err
 		}
+	case w.FailingSince == was:
+		return outcome, "", nil // nothing changes
 	}
 	_, err = tx.NewUpdate().Model(w).Column("failing_since", "disabled_at", "disabled_reason").WherePK().Exec(ctx)
 	return outcome, disabled, err

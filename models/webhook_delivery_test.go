@@ -1,0 +1,73 @@
+package models
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/webhook"
+)
+
+// TestOutcomesOfAttempts checks that the reported outcome of an attempt is that which is stored
+// with the delivery, also if the attempt disables the webhook, and that only an attempt that will
+// be repeated schedules a job.
+func TestOutcomesOfAttempts(t *testing.T) {
+	jobs := 0
+	eachStore(t, func() { jobs++ }, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		var answer webhook.Answer
+		var outcomes, disabled []string
+		s.options.Webhooks = WebhookOptions{
+			Check:   func(string) error { return nil },
+			Send:    func(context.Context, webhook.Message) webhook.Answer { return answer },
+			Timeout: time.Minute,
+		}
+		s.options.Events.WebhookDelivered = func(outcome string) { outcomes = append(outcomes, outcome) }
+		s.options.Events.WebhookDisabled = func(_ int64, reason string) { disabled = append(disabled, reason) }
+		long := now().Add(-maxFailing - time.Hour)
+		for _, c := range []struct {
+			name         string
+			answer       webhook.Answer
+			failingSince *time.Time
+			outcome      string
+			state        DeliveryState
+			err          string
+			jobs         int
+			disabled     []string
+		}{
+			{"200", webhook.Answer{Status: 200}, &long, "delivered", DeliveryDelivered, "", 0, nil},
+			{"500", webhook.Answer{Status: 500, Error: "HTTP 500"}, nil, "retried", DeliveryWaiting, "HTTP 500", 1, nil},
+			{"500 for three days", webhook.Answer{Status: 500, Error: "HTTP 500"}, &long, "failed", DeliveryFailed, "HTTP 500; " + webhookDisabled, 0, []string{"all deliveries failed for three days"}},
+			{"410", webhook.Answer{Status: 410, Error: "HTTP 410"}, nil, "failed", DeliveryFailed, "HTTP 410; " + webhookDisabled, 0, []string{"the receiver answered 410 Gone"}},
+		} {
+			w, _, err := s.Admin().CreateWebhook(ctx, "ada", NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.db.Write.NewRaw("UPDATE webhooks SET failing_since = ? WHERE id = ?", c.failingSince, w.ID).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+			published(t, s, ada)
+			answer, outcomes, disabled, jobs = c.answer, nil, nil, 0
+			if err := s.DeliverWebhook(ctx, w.ID); err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			d := new(WebhookDelivery)
+			if err := s.db.Read.NewSelect().Model(d).Where("wd.webhook_id = ?", w.ID).Scan(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if d.State != c.state || d.Error != c.err || (d.NextAttemptAt != nil) != (c.state == DeliveryWaiting) {
+				t.Errorf("%s: the delivery is %s with the error %q and the next attempt at %v, want %s and %q", c.name, d.State, d.Error, d.NextAttemptAt, c.state, c.err)
+			}
+			if strings.Join(outcomes, " ") != c.outcome || jobs != c.jobs || !slices.Equal(disabled, c.disabled) {
+				t.Errorf("%s: outcomes %q, %d jobs, disabled %q, want %q, %d and %q", c.name, outcomes, jobs, disabled, c.outcome, c.jobs, c.disabled)
+			}
+			if err := s.Admin().DeleteWebhook(ctx, w.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
