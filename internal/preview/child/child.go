@@ -130,8 +130,8 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 		return result, usage, waited
 	case frames.err == nil: // the error was reported by the child in a frame, or by put
 		return preview.Result{}, usage, err
-	case errors.Is(err, errProtocol):
-		return preview.Result{}, usage, &CrashError{State: err.Error(), Trace: trace.String()}
+	case errors.Is(frames.err, errProtocol):
+		return preview.Result{}, usage, &CrashError{State: frames.err.Error(), Trace: trace.String()}
 	case errors.Is(running.Err(), context.DeadlineExceeded):
 		return preview.Result{}, usage, &Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)), Starved: usage.CPU < r.CPU/2}
 	}

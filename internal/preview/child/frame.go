@@ -79,7 +79,7 @@ func (p partWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// frameReader reads frames. err is the first read error, including io.EOF.
+// frameReader reads frames. err is the first error of reading or decoding a frame, including io.EOF.
 type frameReader struct {
 	r      io.Reader
 	left   int64 // bytes left of maxOutput
@@ -102,8 +102,7 @@ func (f *frameReader) next() (kind, []byte, error) {
 	}
 	n := binary.LittleEndian.Uint32(head[1:])
 	if f.left -= int64(n); n > maxFrame || f.left < 0 {
-		f.err = fmt.Errorf("%w: a frame of %d bytes exceeds the limit", errProtocol, n)
-		return 0, nil, f.err
+		return 0, nil, f.fail(fmt.Errorf("%w: a frame of %d bytes exceeds the limit", errProtocol, n))
 	}
 	if _, f.err = io.ReadFull(f.r, f.buf[:n]); f.err != nil {
 		return 0, nil, f.err

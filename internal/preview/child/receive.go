@@ -21,7 +21,8 @@ func (f *frameReader) result(put preview.Put) (result preview.Result, err error)
 		case framePart:
 			err = f.part(payload, put)
 		case frameResult:
-			return result, json.Unmarshal(payload, &result)
+			err = f.decode(payload, &result)
+			return result, err
 		default:
 			err = f.common(k, payload)
 		}
@@ -34,7 +35,7 @@ func (f *frameReader) result(put preview.Put) (result preview.Result, err error)
 // part passes a part to put. payload is the content of the framePart.
 func (f *frameReader) part(payload []byte, put preview.Put) error {
 	var part preview.Part
-	if err := json.Unmarshal(payload, &part); err != nil {
+	if err := f.decode(payload, &part); err != nil {
 		return err
 	}
 	return put(part, func(w io.Writer) error {
@@ -64,7 +65,7 @@ func (f *frameReader) common(k kind, payload []byte) error {
 	switch k {
 	case frameProgress:
 		var p progress
-		if err := json.Unmarshal(payload, &p); err != nil {
+		if err := f.decode(payload, &p); err != nil {
 			return err
 		}
 		f.memory = max(f.memory, p.Memory)
@@ -72,12 +73,26 @@ func (f *frameReader) common(k kind, payload []byte) error {
 		return nil
 	case frameRefused:
 		bad := new(mesh.Error)
-		if err := json.Unmarshal(payload, bad); err != nil {
+		if err := f.decode(payload, bad); err != nil {
 			return err
 		}
 		return bad
 	case frameFailed:
 		return fmt.Errorf("preview process: %s", payload)
 	}
-	return errProtocol
+	return f.fail(fmt.Errorf("%w: unexpected frame %q", errProtocol, k))
+}
+
+// decode decodes the payload of a frame.
+func (f *frameReader) decode(payload []byte, v any) error {
+	if err := json.Unmarshal(payload, v); err != nil {
+		return f.fail(fmt.Errorf("%w: %w", errProtocol, err))
+	}
+	return nil
+}
+
+// fail records err, so that no more frames are read, and returns it.
+func (f *frameReader) fail(err error) error {
+	f.err = err
+	return err
 }
