@@ -38,13 +38,21 @@ func run(ctx context.Context, address, program string, args ...string) error {
 	if err := Available(program); err != nil {
 		return err
 	}
-	target, environment, err := connection(address)
+	c, err := connectionTo(address)
 	if err != nil {
 		return err
 	}
-	args = slices.Insert(args, 0, "--no-password", "--dbname="+target)
+	if c.keyPassword != "" {
+		file, err := writeService(c.keyPassword)
+		if err != nil {
+			return err
+		}
+		defer os.Remove(file)
+		c.environment = append(c.environment, "PGSERVICEFILE="+file, "PGSERVICE="+service)
+	}
+	args = slices.Insert(args, 0, "--no-password", "--dbname="+c.target)
 	command := exec.CommandContext(ctx, program, args...)
-	command.Env = append(os.Environ(), environment...)
+	command.Env = append(os.Environ(), c.environment...)
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", program, err, strings.TrimSpace(string(out)))
 	}
@@ -57,16 +65,20 @@ var drivers = []string{"default_query_exec_mode", "statement_cache_capacity", "d
 // programs lists the parameters that pg_dump and pg_restore accept in a URL: those of libpq.
 var programs = strings.Fields(`host hostaddr port dbname user passfile require_auth channel_binding connect_timeout client_encoding
 	options application_name keepalives keepalives_idle keepalives_interval keepalives_count tcp_user_timeout gssencmode sslmode
-	sslcompression sslcert sslkey sslpassword sslrootcert sslcrl sslcrldir sslsni requirepeer krbsrvname gsslib service target_session_attrs
+	sslcompression sslcert sslkey sslrootcert sslcrl sslcrldir sslsni requirepeer krbsrvname gsslib service target_session_attrs
 	load_balance_hosts`)
 
-// connection returns a URL for pg_dump and pg_restore, and environment variables with the values
-// that are not in it. The password is a variable, because other users can see the arguments of
-// processes. Parameters of the server, such as search_path, become options.
-func connection(address string) (target string, environment []string, err error) {
+// connection describes how pg_dump and pg_restore connect to a database.
+type connection struct {
+	target      string   // the URL, without passwords: other users can see the arguments of processes
+	environment []string // password, and parameters of the server such as search_path
+	keyPassword string   // of the TLS client key; "" if there is none
+}
+
+func connectionTo(address string) (c connection, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", nil, errors.New("the URL of the database is invalid") // the error contains the URL
+		return c, errors.New("the URL of the database is invalid") // the error contains the URL
 	}
 	password, has := u.User.Password()
 	q := u.Query()
@@ -75,11 +87,20 @@ func connection(address string) (target string, environment []string, err error)
 		q.Del("password")
 	}
 	if has {
-		environment = append(environment, "PGPASSWORD="+password)
+		c.environment = append(c.environment, "PGPASSWORD="+password)
 		if u.User != nil {
 			u.User = url.User(u.User.Username())
 		}
 	}
+	if c.keyPassword = q.Get("sslpassword"); c.keyPassword != "" {
+		if q.Has("service") || os.Getenv("PGSERVICE") != "" {
+			return c, errors.New("the URL of the database: sslpassword must be in the service file if there is a service")
+		}
+		if strings.ContainsAny(c.keyPassword, "\r\n") || strings.TrimSpace(c.keyPassword) != c.keyPassword {
+			return c, errors.New("the URL of the database: sslpassword must be one line that does not begin or end with a space")
+		}
+	}
+	q.Del("sslpassword")
 	var options []string
 	for name := range q {
 		if slices.Contains(programs, name) {
@@ -94,8 +115,27 @@ func connection(address string) (target string, environment []string, err error)
 	if len(options) > 0 {
 		slices.Sort(options)
 		all := strings.TrimSpace(os.Getenv("PGOPTIONS") + " " + strings.Join(options, " "))
-		environment = append(environment, "PGOPTIONS="+all)
+		c.environment = append(c.environment, "PGOPTIONS="+all)
 	}
 	u.RawQuery = q.Encode()
-	return u.String(), environment, nil
+	c.target = u.String()
+	return c, nil
+}
+
+// service is the name of the service that writeService defines.
+const service = "meshyard"
+
+// writeService writes a temporary connection service file
+// (https://www.postgresql.org/docs/current/libpq-pgservice.html) that only the current user can
+// read, and returns its name. libpq has no environment variable for the password of a client key.
+func writeService(keyPassword string) (name string, err error) {
+	f, err := os.CreateTemp("", "meshyard-pg-service-")
+	if err != nil {
+		return "", err
+	}
+	_, err = fmt.Fprintf(f, "[%s]\nsslpassword=%s\n", service, keyPassword)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(f.Name()))
+	}
+	return f.Name(), nil
 }

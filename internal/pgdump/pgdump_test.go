@@ -18,12 +18,16 @@ func TestConnection(t *testing.T) {
 			"postgres:///d?host=%2Frun&user=ada", []string{"PGPASSWORD=secret"}},
 		"postgres://h/d?search_path=a,b%20c": {"postgres://h/d", []string{`PGOPTIONS=-c search_path=a,b\ c`}},
 	} {
-		target, environment, err := connection(address)
-		if err != nil || target != want.target || !slices.Equal(environment, want.environment) {
-			t.Errorf("%s: got %s %q %v, want %s %q", address, target, environment, err, want.target, want.environment)
+		c, err := connectionTo(address)
+		if err != nil || c.target != want.target || !slices.Equal(c.environment, want.environment) {
+			t.Errorf("%s: got %s %q %v, want %s %q", address, c.target, c.environment, err, want.target, want.environment)
 		}
 	}
-	if _, _, err := connection("postgres://ada:secret@h:x/d"); err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("an invalid URL: got %v, want an error without the password", err)
+	for _, address := range []string{
+		"postgres://ada:secret@h:x/d", "postgres://h/d?sslpassword=secret%0A", "postgres://h/d?sslpassword=secret%20", "postgres://h/d?sslpassword=secret&service=s",
+	} {
+		if _, err := connectionTo(address); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: got %v, want an error without the password", address, err)
+		}
 	}
 }
