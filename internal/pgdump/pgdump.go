@@ -117,7 +117,7 @@ func connectionTo(address string) (c connection, err error) {
 		all := strings.TrimSpace(os.Getenv("PGOPTIONS") + " " + strings.Join(options, " "))
 		c.environment = append(c.environment, "PGOPTIONS="+all)
 	}
-	u.RawQuery = q.Encode()
+	u.RawQuery = strings.ReplaceAll(q.Encode(), "+", "%20") // libpq does not decode a + as a space
 	c.target = u.String()
 	return c, nil
 }

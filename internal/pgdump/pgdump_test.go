@@ -16,7 +16,8 @@ func TestConnection(t *testing.T) {
 		"postgres://ada:s%40cret@h/d":          {"postgres://ada@h/d", []string{"PGPASSWORD=s@cret"}},
 		"postgres:///d?host=%2Frun&user=ada&password=secret&default_query_exec_mode=exec": {
 			"postgres:///d?host=%2Frun&user=ada", []string{"PGPASSWORD=secret"}},
-		"postgres://h/d?search_path=a,b%20c": {"postgres://h/d", []string{`PGOPTIONS=-c search_path=a,b\ c`}},
+		"postgres://h/d?search_path=a,b%20c":        {"postgres://h/d", []string{`PGOPTIONS=-c search_path=a,b\ c`}},
+		"postgres://h/d?application_name=a%20b%2Bc": {"postgres://h/d?application_name=a%20b%2Bc", nil},
 	} {
 		c, err := connectionTo(address)
 		if err != nil || c.target != want.target || !slices.Equal(c.environment, want.environment) {
