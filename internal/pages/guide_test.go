@@ -1,6 +1,10 @@
 package pages
 
 import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +46,31 @@ func TestGuideContents(t *testing.T) {
 	want := []heading{{"a-b-c---d", "A b c & _d", 2}, {"get_newest", "get_newest", 3}}
 	if !slices.Equal(g.Contents, want) || !g.Titled {
 		t.Errorf("got %+v, titled %t, want %+v, titled", g.Contents, g.Titled, want)
+	}
+}
+
+// TestGuideFails checks that an error of Options.Guide is logged, and that the next request calls
+// it again.
+func TestGuideFails(t *testing.T) {
+	var log bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+	calls := 0
+	h := Handler(Options{Guide: func() ([]byte, error) {
+		if calls++; calls == 1 {
+			return nil, errors.New("no guide yet")
+		}
+		return []byte("# Guide"), nil
+	}})
+	if w := ask(h, "GET", "/migration", nil); w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "no guide yet") {
+		t.Errorf("the first request got %d %s, want 500 without the cause", w.Code, w.Body)
+	}
+	if !strings.Contains(log.String(), "no guide yet") {
+		t.Errorf("the log is %q, want the cause in it", log.String())
+	}
+	if w := ask(h, "GET", "/migration", nil); w.Code != http.StatusOK {
+		t.Errorf("the second request got %d %s, want 200", w.Code, w.Body)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"embed"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"path"
@@ -26,7 +27,7 @@ type Options struct {
 	// "" if there is none. If it is nil, the pages treat every visitor as signed out.
 	Username func(r *http.Request) string
 	// Guide returns the migration guide in Markdown. It must be trusted text, not written by users. It
-	// is called once, when the page is first requested. If it is nil, there is no guide.
+	// is called when the page is requested, until it succeeds. If it is nil, there is no guide.
 	Guide func() ([]byte, error)
 }
 
@@ -67,13 +68,7 @@ func Handler(o Options) http.Handler {
 	mux.Handle("GET /reference/{$}", s.page("reference", referencePolicy, nil))
 	mux.HandleFunc("GET /reference/assets/{version}/{name}", serveAsset)
 	if o.Guide != nil {
-		mux.Handle("GET /migration", s.page("migration", homePolicy, sync.OnceValues(func() (guide, error) {
-			text, err := o.Guide()
-			if err != nil {
-				return guide{}, err
-			}
-			return renderGuide(text, s.base)
-		})))
+		mux.Handle("GET /migration", s.page("migration", homePolicy, s.guide()))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setHeaders(w.Header())
@@ -120,6 +115,29 @@ type site struct {
 	base string
 }
 
+// guide returns a function that returns the rendered guide. The function keeps the guide once it
+// has succeeded.
+func (s site) guide() func() (guide, error) {
+	var mu sync.Mutex
+	var kept *guide
+	return func() (guide, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if kept != nil {
+			return *kept, nil
+		}
+		text, err := s.Guide()
+		if err != nil {
+			return guide{}, err
+		}
+		g, err := renderGuide(text, s.base)
+		if err == nil {
+			kept = &g
+		}
+		return g, err
+	}
+}
+
 // A view is the data of the templates.
 type view struct {
 	Page     string
@@ -157,7 +175,8 @@ func (s site) page(name string, policy func(nonce string) string, text func() (g
 		}
 		// Guide failed, or a template contains a misspelt name, which a test would detect.
 		if err != nil {
-			http.Error(w, "The page could not be written.", http.StatusInternalServerError)
+			slog.ErrorContext(r.Context(), "page failed", "page", name, "error", err.Error())
+			http.Error(w, "The page could not be created. The log of the server has the cause.", http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Security-Policy", policy(v.Nonce))
