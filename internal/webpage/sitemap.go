@@ -143,7 +143,9 @@ func (o Options) urlSet(ctx context.Context, parts []SitemapPart) ([]byte, error
 	return encodeXML(set)
 }
 
-// fixedPages returns the home page and the pages of the categories.
+// fixedPages returns the home page and the pages of the categories. The operator's pages below
+// /legal are not among them: like all pages without metadata they ask search engines not to index
+// them, because an imprint contains the address of a person.
 func (o Options) fixedPages(ctx context.Context) ([]SitemapPage, error) {
 	of, err := o.run(ctx, "categories", nil)
 	if err != nil {
