@@ -16,9 +16,9 @@ const (
 	halfLife = 5 * time.Second
 	// sameUse is the difference in use up to which two callers are treated as equal.
 	sameUse = 20 * time.Millisecond
-	// maxWait is how long a caller can be passed over by callers with less use. After that it gets a
-	// slot. This prevents starvation of long work when new callers keep arriving; it takes at most a
-	// quarter of the time of one slot.
+	// maxWait is how long a caller without a slot can be passed over by callers with less use. After
+	// that it gets a slot. This prevents starvation of long work when new callers keep arriving; it
+	// takes at most a quarter of the time of one slot.
 	maxWait = 2 * time.Second
 	// longUse is the recent use from which a caller gets a slot only while the total number of held
 	// slots is below the limit of one caller. The other slots stay free for short work, because long
@@ -42,7 +42,9 @@ type Limiter struct {
 	idle    int       // number of callers without work
 	queue   []*caller // callers with waiting work, in the order in which they were enqueued
 
-	overdue      *caller // the caller that got a slot because it had waited for maxWait
+	// overdue is the caller that got a slot because it had waited for maxWait. It held no slot before,
+	// and gets no other one, so its next release ends the use of that slot.
+	overdue      *caller
 	overdueSince time.Time
 	nextOverdue  time.Time // when the next caller may get a slot for that reason
 }
@@ -184,6 +186,9 @@ func (l *Limiter) enqueue(c *caller) {
 
 // has reports whether a slot is available to a caller.
 func (l *Limiter) has(c *caller, now time.Time) bool {
+	if c == l.overdue {
+		return false
+	}
 	return l.held < l.perCaller || l.held < l.total && c.use(now) < longUse
 }
 
@@ -194,8 +199,11 @@ func (l *Limiter) next() *caller {
 	}
 	now := time.Now()
 	best := -1
-	if now.Sub(l.queue[0].since) >= maxWait && l.overdue == nil && !now.Before(l.nextOverdue) {
-		best, l.overdue, l.overdueSince = 0, l.queue[0], now
+	if l.overdue == nil && !now.Before(l.nextOverdue) {
+		best = slices.IndexFunc(l.queue, func(c *caller) bool { return c.held == 0 && now.Sub(c.since) >= maxWait })
+	}
+	if best >= 0 {
+		l.overdue, l.overdueSince = l.queue[best], now
 	} else {
 		for i, c := range l.queue {
 			if l.has(c, now) && (best < 0 || l.queue[best].use(now)-c.use(now) > sameUse) {

@@ -168,6 +168,62 @@ func TestLongWorkIsDone(t *testing.T) {
 	})
 }
 
+// TestOneOverdueSlot checks that a caller that got a slot because it had waited too long gets no
+// other one until it releases that slot. Otherwise it would not be clear which slot it releases.
+func TestOneOverdueSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(4, 2)
+		var order []string
+		start(t, l, &order, "long")
+		time.Sleep(time.Minute)
+		l.Release("long")
+		start(t, l, &order, "1", "2", "3", "4", "long", "long")
+		time.Sleep(maxWait)
+		for _, name := range []string{"1", "2", "3", "4"} {
+			l.Release(name)
+			synctest.Wait()
+		}
+		if got := strings.Join(order, " "); got != "long 1 2 3 4 long" {
+			t.Errorf("granted in the order %s, want long 1 2 3 4 long", got)
+		}
+		for range 2 {
+			l.Release("long")
+			synctest.Wait()
+		}
+		if len(order) != 7 || l.held != 0 {
+			t.Errorf("at the end %d slots are held, granted in the order %v", l.held, order)
+		}
+	})
+}
+
+// TestOverdueCallerHoldsNoSlot checks that only a caller that holds no slot gets one because it has
+// waited too long. Otherwise it would not be clear which slot it releases.
+func TestOverdueCallerHoldsNoSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(3, 2)
+		var order []string
+		start(t, l, &order, "a", "b", "short")
+		time.Sleep(time.Minute)
+		start(t, l, &order, "a", "b")
+		time.Sleep(maxWait)
+		l.Release("short")
+		synctest.Wait()
+		if got := strings.Join(order, " "); got != "a b short" {
+			t.Errorf("under way: %s, want a b short: long work has its slots", got)
+		}
+		l.Release("a")
+		synctest.Wait()
+		if len(order) != 4 {
+			t.Errorf("under way: %v, want one long work more", order)
+		}
+		for _, name := range []string{"b", order[3]} {
+			l.Release(name)
+			synctest.Wait()
+		}
+		l.Release(order[4])
+	})
+}
+
 func TestAcquireEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(2, 1)
