@@ -22,7 +22,7 @@ func TestArchiveCommands(t *testing.T) {
 	sqlite.run("import", "catalogue", "../../testdata/catalogue", "--scale", "600")
 	sqlite.run("user", "create", "ada")
 	token := strings.TrimSpace(sqlite.run("token", "create", "ada"))
-	const exported, imported = "contains an archive already", "there are users already"
+	const exported, imported = "already contains an archive", "there are users already"
 	killed(t, sqlite, exported, "export", first, "--credentials")
 	if _, stderr, err := sqlite.try("export", first); exitStatus(err) != 1 || !strings.Contains(stderr, exported) {
 		t.Errorf("export again: %v, %q", err, stderr)

@@ -203,7 +203,7 @@ func TestBackupWithoutPrograms(t *testing.T) {
 		t.Errorf("restore to another engine: %v, %q", err, stderr)
 	}
 	sqlite.run("user", "create", "ada")
-	if _, stderr, err := sqlite.try("backup", sqlite.data); exitStatus(err) != 1 || !strings.Contains(stderr, "is not the folder of a backup") {
+	if _, stderr, err := sqlite.try("backup", sqlite.data); exitStatus(err) != 1 || !strings.Contains(stderr, "is not a backup folder") {
 		t.Errorf("backup into the data folder: %v, %q", err, stderr)
 	}
 }

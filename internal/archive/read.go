@@ -61,7 +61,7 @@ func (r *Reader) Close() error { return r.close() }
 func (r *Reader) manifest() error {
 	f, err := r.files.Open(manifestName)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("has no %s, so it is no complete archive", manifestName)
+		return fmt.Errorf("has no %s, so it is not a complete archive", manifestName)
 	}
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (r *Reader) verify(ctx context.Context, n Noun) error {
 		return err
 	}
 	if size != n.Size {
-		return fmt.Errorf("%s%s: %w: it does not have the %d bytes of the manifest", n.Name, rowsSuffix, ErrDamaged, n.Size)
+		return fmt.Errorf("%s%s: %w: its size is not the %d bytes in the manifest", n.Name, rowsSuffix, ErrDamaged, n.Size)
 	}
 	return checkSum(n.Name+rowsSuffix, sum, n.SHA256)
 }

@@ -34,7 +34,7 @@ func Create(path string) (*Writer, error) {
 	if strings.EqualFold(filepath.Ext(path), ".zip") {
 		w.dir, w.zip = path+".partial", path
 		if _, err := os.Lstat(path); err == nil {
-			return nil, fmt.Errorf("%s: exists already: give a new file", path)
+			return nil, fmt.Errorf("%s: already exists: use a new file", path)
 		}
 	}
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
@@ -51,12 +51,12 @@ func Create(path string) (*Writer, error) {
 			begun = true
 		case manifestName:
 			if w.zip == "" {
-				return nil, fmt.Errorf("%s: contains an archive already: give a new folder", path)
+				return nil, fmt.Errorf("%s: already contains an archive: use a new folder", path)
 			}
 		}
 	}
 	if !begun && w.zip == "" {
-		return nil, fmt.Errorf("%s: contains %s: give an empty or a new folder", path, entries[0].Name())
+		return nil, fmt.Errorf("%s: contains %s: use an empty or a new folder", path, entries[0].Name())
 	}
 	if w.lock, err = lockfile.Acquire(filepath.Join(w.dir, lockName)); err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func ParseScopes(names []string) (Scopes, error) {
 		}
 	}
 	if len(s) == 0 {
-		return nil, fmt.Errorf("a token needs at least one scope: read, write or admin")
+		return nil, fmt.Errorf("scopes: must be at least one of read, write and admin")
 	}
 	return s, nil
 }

@@ -79,7 +79,7 @@ func Create(ctx context.Context, path string) (_ *Folder, err error) {
 	}
 	for _, e := range entries {
 		if name := e.Name(); name != manifestName && name != lockName && name != "objects" && !strings.HasPrefix(name, database) {
-			return nil, fmt.Errorf("%s: contains %s, so it is not the folder of a backup: give an empty or a new folder", path, name)
+			return nil, fmt.Errorf("%s: contains %s, so it is not a backup folder: use an empty or a new folder", path, name)
 		}
 	}
 	lock, err := lockfile.Acquire(filepath.Join(path, lockName))
@@ -99,7 +99,7 @@ func Open(ctx context.Context, path string) (*Folder, *Manifest, error) {
 	f := &Folder{path: path}
 	m, err := f.manifest()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%s: has no %s, so it holds no complete backup", path, manifestName)
+		return nil, nil, fmt.Errorf("%s: has no %s, so it does not contain a complete backup", path, manifestName)
 	}
 	if err != nil {
 		return nil, nil, err

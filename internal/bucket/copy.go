@@ -13,7 +13,7 @@ import (
 
 // ErrDamaged matches the error of [Copy] for an object whose bytes do not have the expected
 // SHA-256.
-var ErrDamaged = errors.New("the object has other content than its SHA-256 says")
+var ErrDamaged = errors.New("the SHA-256 of the object does not match its content")
 
 // Copy copies the object fromKey of a bucket to the object toKey of another one, and returns the
 // number of bytes. If the destination has an object of the same key and size, Copy does nothing and

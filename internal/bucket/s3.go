@@ -46,7 +46,7 @@ func (s *s3Store) close() error { return s.bucket.Close() }
 func (s *s3Store) ready(ctx context.Context) error {
 	ok, err := s.bucket.IsAccessible(ctx)
 	if err == nil && !ok {
-		err = fmt.Errorf("S3 bucket %q: does not exist, or the credentials may not list it", s.name)
+		err = fmt.Errorf("S3 bucket %q: does not exist, or the credentials do not permit listing it", s.name)
 	}
 	return err
 }

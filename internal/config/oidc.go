@@ -21,7 +21,7 @@ func (s *Settings) checkOIDC() error {
 		}
 		for _, flag := range slices.Sorted(maps.Keys(lists)) {
 			if len(lists[flag]) > 0 {
-				return fmt.Errorf("%s: needs --oidc-issuer", flag)
+				return fmt.Errorf("%s: requires --oidc-issuer", flag)
 			}
 		}
 		return nil
@@ -31,7 +31,7 @@ func (s *Settings) checkOIDC() error {
 		return fmt.Errorf("--oidc-issuer %q: must be https://HOST, perhaps with a path", s.OIDCIssuer)
 	}
 	if s.OIDCEmailClaim != "" && s.OIDCEmailClaim != "email" && !s.OIDCAllowUnverifiedEmail {
-		return fmt.Errorf("--oidc-email-claim %s: needs --oidc-allow-unverified-email, because email_verified says nothing about that claim", s.OIDCEmailClaim)
+		return fmt.Errorf("--oidc-email-claim %s: requires --oidc-allow-unverified-email, because email_verified does not apply to that claim", s.OIDCEmailClaim)
 	}
 	for _, list := range [][]string{s.OIDCScopes, s.OIDCAllowedGroups, s.OIDCAllowedDomains, s.OIDCAdministrators, s.OIDCModerators} {
 		for i := range list {

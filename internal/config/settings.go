@@ -130,7 +130,7 @@ func (s *Settings) Complete() error {
 		return fmt.Errorf("--upload-limit: must be more than 0")
 	}
 	if s.PendingTTL < time.Minute {
-		return fmt.Errorf("--pending-ttl %s: must be a minute or more", s.PendingTTL)
+		return fmt.Errorf("--pending-ttl %s: must be at least a minute", s.PendingTTL)
 	}
 	if s.ShutdownDelay < 0 || s.ShutdownDelay > 10*time.Minute {
 		return fmt.Errorf("--shutdown-delay %s: must be at most 10 minutes", s.ShutdownDelay)
@@ -145,16 +145,16 @@ func (s *Settings) Complete() error {
 		return fmt.Errorf("--trace-ratio %v: must be from 0 to 1", s.TraceRatio)
 	}
 	if s.RateLimit < 0 {
-		return fmt.Errorf("--rate-limit %d: must be 0 or more", s.RateLimit)
+		return fmt.Errorf("--rate-limit %d: must be at least 0", s.RateLimit)
 	}
 	if s.QuotaPending < 0 || s.QuotaThings < 0 {
-		return fmt.Errorf("--quota-pending %d, --quota-things %d: must be 0 or more", s.QuotaPending, s.QuotaThings)
+		return fmt.Errorf("--quota-pending %d, --quota-things %d: must be at least 0", s.QuotaPending, s.QuotaThings)
 	}
 	if s.PreviewMemory != 0 && s.PreviewMemory < minPreviewMemory || s.PreviewMemory > maxPreviewMemory {
-		return fmt.Errorf("--preview-memory: must be %d MiB to %d GiB (got %d bytes)", minPreviewMemory>>20, maxPreviewMemory>>30, s.PreviewMemory)
+		return fmt.Errorf("--preview-memory: must be from %d MiB to %d GiB (got %d bytes)", minPreviewMemory>>20, maxPreviewMemory>>30, s.PreviewMemory)
 	}
 	if s.PreviewWorkers < 0 || s.PreviewWorkers > 64 {
-		return fmt.Errorf("--preview-workers %d: must be 0 to 64", s.PreviewWorkers)
+		return fmt.Errorf("--preview-workers %d: must be from 0 to 64", s.PreviewWorkers)
 	}
 	return nil
 }

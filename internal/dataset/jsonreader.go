@@ -31,7 +31,7 @@ func (r *jsonReader) next() (cells, error) {
 		case len(bytes.TrimSpace(r.text)) == 0:
 			continue
 		case !utf8.Valid(r.text):
-			c.breakOff("not valid UTF-8") // encoding/json would replace it silently
+			c.breakOff("must be valid UTF-8") // encoding/json would replace it silently
 		default:
 			c.readObject(r.text)
 		}
@@ -69,12 +69,12 @@ func (c *cells) readObject(text []byte) {
 		if errors.As(err, &syntax) {
 			c.breakOff("column %d: %s", syntax.Offset, syntax)
 		} else {
-			c.breakOff("not a JSON object")
+			c.breakOff("must be a JSON object")
 		}
 		return
 	}
 	if values == nil {
-		c.breakOff("not a JSON object")
+		c.breakOff("must be a JSON object")
 		return
 	}
 	var unknown []string
@@ -91,18 +91,18 @@ func (c *cells) readObject(text []byte) {
 		switch key {
 		case "tags":
 			if err = json.Unmarshal(value, &c.tags); err != nil {
-				c.say("column tags: not an array of strings")
+				c.say("column tags: must be an array of strings")
 			}
 		case "id":
 			var id json.Number
 			if err = json.Unmarshal(value, &id); err != nil || value[0] == '"' {
-				c.say("column id: not a number")
+				c.say("column id: must be a number")
 			}
 			c.texts[key] = id.String()
 		default:
 			var s string
 			if err = json.Unmarshal(value, &s); err != nil {
-				c.say("column %s: not a string", key)
+				c.say("column %s: must be a string", key)
 				s = "?" // avoids a second error that the column is empty
 			}
 			c.texts[key] = strings.TrimSpace(s)

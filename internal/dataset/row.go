@@ -70,7 +70,7 @@ func Rows(r io.Reader, format Format) iter.Seq2[Row, error] {
 		case JSONLines:
 			read = (&jsonReader{in: in}).next
 		default:
-			yield(Row{}, fmt.Errorf("rows: there is no format %d", format))
+			yield(Row{}, fmt.Errorf("rows: unknown format %d", format))
 			return
 		}
 		for number := 1; ; number++ {
@@ -125,15 +125,15 @@ func (c *cells) thing() Thing {
 			texts = c.tags
 		}
 		if slices.ContainsFunc(texts, func(text string) bool { return !utf8.ValidString(text) }) {
-			c.say("column %s: not valid UTF-8", column)
+			c.say("column %s: must be valid UTF-8", column)
 		}
 		if slices.ContainsFunc(texts, func(text string) bool { return strings.ContainsRune(text, 0) }) {
-			c.say("column %s: contains a NUL character", column)
+			c.say("column %s: must not contain NUL characters", column)
 		}
 	}
 	for _, column := range required {
 		if c.texts[column] == "" {
-			c.say("column %s: empty", column)
+			c.say("column %s: must not be empty", column)
 		}
 	}
 	th := Thing{
@@ -151,13 +151,13 @@ func (c *cells) thing() Thing {
 			at, err = time.Parse(time.DateOnly, date)
 		}
 		if th.Date = at.UTC(); err != nil {
-			c.say("column date: %s is not a date such as 2006-01-02 or 2006-01-02T15:04:05Z", shown(date))
+			c.say("column date: must be a date such as 2006-01-02 or 2006-01-02T15:04:05Z (got %s)", shown(date))
 		}
 	}
 	if id := c.texts["id"]; id != "" {
 		n, err := strconv.ParseInt(id, 10, 64)
 		if th.ID = n; err != nil || n < 1 {
-			c.say("column id: %s is not a whole number from 1 to 9223372036854775807", shown(id))
+			c.say("column id: must be a whole number from 1 to 9223372036854775807 (got %s)", shown(id))
 		}
 	}
 	return th

@@ -103,13 +103,13 @@ func TestWrongRows(t *testing.T) {
 	t.Parallel()
 	const long = maxRow + 1
 	for _, c := range []struct{ row, want string }{
-		{",ada,,", "row 1 (line 2): column name: empty"},
-		{" , ,1999-13-01,-1", `row 1 (line 2): column name: empty; column creator: empty; column date: "1999-13-01" is not a date such as 2006-01-02 or 2006-01-02T15:04:05Z; column id: "-1" is not a whole number from 1 to 9223372036854775807`},
-		{"Lamp,ada,,0", `column id: "0" is not`},
-		{"Lamp,ada,,9223372036854775808", `column id: "9223372036854775808" is not`},
+		{",ada,,", "row 1 (line 2): column name: must not be empty"},
+		{" , ,1999-13-01,-1", `row 1 (line 2): column name: must not be empty; column creator: must not be empty; column date: must be a date such as 2006-01-02 or 2006-01-02T15:04:05Z (got "1999-13-01"); column id: must be a whole number from 1 to 9223372036854775807 (got "-1")`},
+		{"Lamp,ada,,0", `9223372036854775807 (got "0")`},
+		{"Lamp,ada,,9223372036854775808", `9223372036854775807 (got "9223372036854775808")`},
 		{"Lamp,ada", "row 1 (line 2): has 2 columns, but the header has 4"},
 		{"Lamp,ada,,,,", "6 columns, but the header has 4"},
-		{"Lamp\x00,a\xffda,,", "column name: contains a NUL character; column creator: not valid UTF-8"},
+		{"Lamp\x00,a\xffda,,", "column name: must not contain NUL characters; column creator: must be valid UTF-8"},
 		{"Lamp \"old\",ada,,", "row 1 (line 2): column 1: a quote in an unquoted field"},
 		{"a,\"b\nc\"d\",,", "column 2: the closing quote on line 3 must be followed by a comma"},
 		{strings.Repeat("a", long), "row 1 (line 2): must be at most 1048576 bytes (got 1048577)"},
@@ -120,17 +120,17 @@ func TestWrongRows(t *testing.T) {
 		checkWrong(t, c.row, c.want, rows, err)
 	}
 	for _, c := range []struct{ row, want string }{
-		{`{}`, "row 1 (line 1): column name: empty; column creator: empty"},
+		{`{}`, "row 1 (line 1): column name: must not be empty; column creator: must not be empty"},
 		{`{"name":"Lamp","creator":"ada","size":3,"Name":"x"}`, `row 1 (line 1): unknown columns: "Name", "size"; allowed columns are`},
-		{`{"name":3,"creator":"ada","tags":"a,b","id":"7","date":[]}`, "column date: not a string; column id: not a number; column name: not a string; column tags: not an array of strings"},
-		{`{"name":"Lamp","creator":"ada","tags":["a",1]}`, "column tags: not an array of strings"},
-		{`{"name":"Lamp","creator":"ada","id":1.5}`, `column id: "1.5" is not a whole number`},
-		{`{"name":"La\u0000mp","creator":"ada","tags":["a\u0000"]}`, "column name: contains a NUL character; column tags: contains a NUL character"},
+		{`{"name":3,"creator":"ada","tags":"a,b","id":"7","date":[]}`, "column date: must be a string; column id: must be a number; column name: must be a string; column tags: must be an array of strings"},
+		{`{"name":"Lamp","creator":"ada","tags":["a",1]}`, "column tags: must be an array of strings"},
+		{`{"name":"Lamp","creator":"ada","id":1.5}`, `column id: must be a whole number from 1 to 9223372036854775807 (got "1.5")`},
+		{`{"name":"La\u0000mp","creator":"ada","tags":["a\u0000"]}`, "column name: must not contain NUL characters; column tags: must not contain NUL characters"},
 		{`{"name":"Lamp","creator":"ada"`, "row 1 (line 1): column 31: unexpected end of JSON input"},
-		{`["Lamp","ada"]`, "not a JSON object"},
-		{`null`, "not a JSON object"},
+		{`["Lamp","ada"]`, "must be a JSON object"},
+		{`null`, "must be a JSON object"},
 		{`{"name":"Lamp","creator":"ada"} {}`, "column 33: invalid character '{' after top-level value"},
-		{"{\"name\":\"L\xff\",\"creator\":\"ada\"}", "not valid UTF-8"},
+		{"{\"name\":\"L\xff\",\"creator\":\"ada\"}", "must be valid UTF-8"},
 		{`{"name":"` + strings.Repeat("a", maxRow) + `"}`, "must be at most 1048576 bytes (got 1048587)"},
 	} {
 		rows, err := collect(c.row+"\n"+`{"name":"Lamp","creator":"ada","id":5}`, JSONLines)
@@ -149,7 +149,7 @@ func TestWrongRows(t *testing.T) {
 		t.Errorf("a line of one byte more: %d rows and %v", len(rows), err)
 	}
 	// An invalid value is not reported as empty too.
-	if rows, err := collect(`{"name":3,"creator":"ada"}`, JSONLines); err != nil || len(rows) != 1 || rows[0].Err == nil || rows[0].Err.Error() != "row 1 (line 1): column name: not a string" {
+	if rows, err := collect(`{"name":3,"creator":"ada"}`, JSONLines); err != nil || len(rows) != 1 || rows[0].Err == nil || rows[0].Err.Error() != "row 1 (line 1): column name: must be a string" {
 		t.Errorf("a number for a name: %+v and %v", rows, err)
 	}
 	// A quote that is not closed consumes the rest.

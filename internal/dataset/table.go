@@ -24,7 +24,7 @@ func readTable(dir, name string, columns []string, row func([]string) error) err
 	r.ReuseRecord = true
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: line 1: there is no header line", name)
+		return fmt.Errorf("%s: line 1: must be a header", name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -33,7 +33,7 @@ func readTable(dir, name string, columns []string, row func([]string) error) err
 	places := make([]int, len(columns))
 	for i, column := range columns {
 		if places[i] = slices.Index(header, column); places[i] < 0 {
-			return fmt.Errorf("%s: line 1: there is no column %s", name, column)
+			return fmt.Errorf("%s: line 1: must have a column %s", name, column)
 		}
 	}
 	wanted := make([]string, len(columns))
@@ -59,7 +59,7 @@ func readTable(dir, name string, columns []string, row func([]string) error) err
 func number(column, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, fmt.Errorf("column %s: %q is not a whole number from 0 to 9223372036854775807", column, text)
+		return 0, fmt.Errorf("column %s: must be a whole number from 0 to 9223372036854775807 (got %q)", column, text)
 	}
 	return n, nil
 }

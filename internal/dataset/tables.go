@@ -97,7 +97,7 @@ type orphan struct{ files, tags int }
 
 func (l *tableLoader) license(row []string) error {
 	if row[0] == "" {
-		return errors.New("column code: empty")
+		return errors.New("column code: must not be empty")
 	}
 	for _, label := range row[1:] {
 		if label != "" {
@@ -113,16 +113,16 @@ func (l *tableLoader) thing(row []string) error {
 		return err
 	}
 	if id == 0 || l.things[id] != nil {
-		return fmt.Errorf("column thing_id: %d is 0 or a duplicate", id)
+		return fmt.Errorf("column thing_id: must be unique and not 0 (got %d)", id)
 	}
 	date, err := time.Parse(tableDate, row[1])
 	if err != nil {
-		return fmt.Errorf("column date: %q is not a date such as %s", row[1], tableDate)
+		return fmt.Errorf("column date: must be a date such as %[2]s (got %[1]q)", row[1], tableDate)
 	}
 	// Names in the tables contain HTML entities.
 	name := html.UnescapeString(row[4])
 	if name == "" {
-		return errors.New("column name: empty")
+		return errors.New("column name: must not be empty")
 	}
 	l.things[id] = &Thing{ID: id, Date: date, Category: row[2], Subcategory: row[3], Name: name, Author: row[5], License: l.licenses[row[6]]}
 	return nil
@@ -134,7 +134,7 @@ func (l *tableLoader) file(row []string) error {
 		return err
 	}
 	if id == 0 || l.files[id] {
-		return fmt.Errorf("column file_id: %d is 0 or a duplicate", id)
+		return fmt.Errorf("column file_id: must be unique and not 0 (got %d)", id)
 	}
 	l.files[id] = true
 	thing, err := number("thing_id", row[1])
@@ -142,7 +142,7 @@ func (l *tableLoader) file(row []string) error {
 		return err
 	}
 	if row[2] == "" {
-		return errors.New("column file_name: empty")
+		return errors.New("column file_name: must not be empty")
 	}
 	triangles, err := numberOrNone("num_faces", row[3])
 	if err != nil {

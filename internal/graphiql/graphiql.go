@@ -112,7 +112,7 @@ func servePage(w http.ResponseWriter, r *http.Request, username func(*http.Reque
 		"Examples": base + "examples.json?v=" + examples.Version,
 	})
 	if err != nil { // only if an asset name is misspelt in page.html, which a test would detect
-		http.Error(w, "The page could not be written.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be created.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Security-Policy", pagePolicy(nonce))

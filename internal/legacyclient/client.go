@@ -132,7 +132,7 @@ func (c *Client) get(ctx context.Context, address string, read func(*http.Respon
 		return err
 	}
 	if u.Scheme != "https" && u.Scheme != "http" {
-		return fmt.Errorf("%s: is not a URL of HTTP", address)
+		return fmt.Errorf("%s: must be an http or https URL", address)
 	}
 	for attempt := 1; ; attempt++ {
 		wait, err := c.try(ctx, u, read)
@@ -316,7 +316,7 @@ func Each[T any](ctx context.Context, c *Client, path string, fn func(T) error) 
 			return nil
 		}
 	}
-	return fmt.Errorf("%s: has more than %d pages", path, maxPages)
+	return fmt.Errorf("%s: must be at most %d pages", path, maxPages)
 }
 
 // Bytes gets the content at a URL and calls store with it. If the connection breaks, it calls store

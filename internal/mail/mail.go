@@ -43,7 +43,7 @@ const authenticationRequired = 530
 func New(rawURL, from string) (*Sender, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, errors.New("mail: the URL of the server is not valid") // err contains the password
+		return nil, errors.New("mail: the URL of the mail server is invalid") // err contains the password
 	}
 	s := &Sender{host: u.Hostname(), from: from, options: []mail.Option{mail.WithTimeout(timeout)}}
 	port := 587
@@ -58,7 +58,7 @@ func New(rawURL, from string) (*Sender, error) {
 	}
 	if text := u.Port(); text != "" {
 		if port, err = strconv.Atoi(text); err != nil {
-			return nil, fmt.Errorf("mail: port %q", text)
+			return nil, fmt.Errorf("mail: port %q: must be a number", text)
 		}
 	}
 	s.options = append(s.options, mail.WithPort(port))

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNotAdmitted reports that Rules do not admit a user whom the provider has authenticated.
-var ErrNotAdmitted = errors.New("this server does not admit the account at the OpenID provider")
+var ErrNotAdmitted = errors.New("the account at the OpenID provider is not allowed to use this server")
 
 // Rules define which claims describe a user, and what the claims decide. A claim is named by a key
 // of the ID token, or by a path of keys separated by dots, such as realm_access.roles.

@@ -79,7 +79,7 @@ func fetch(r *http.Request) document {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxDocument+1))
 	if err == nil && len(body) > maxDocument {
-		err = fmt.Errorf("%s answers more than %d bytes", r.URL.Redacted(), maxDocument)
+		err = fmt.Errorf("%s: the response must be at most %d bytes", r.URL.Redacted(), maxDocument)
 	}
 	return document{answer: answer, body: body, err: err, at: time.Now()}
 }

@@ -94,9 +94,9 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 	ctx = oidc.ClientContext(ctx, p.client())
 	token, err := p.config(found).Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	if answer := new(oauth2.RetrieveError); errors.As(err, &answer) {
-		return auth.Identity{}, fmt.Errorf("%w: its token endpoint answered %s %s", ErrRefused, answer.Response.Status, answer.ErrorCode)
+		return auth.Identity{}, fmt.Errorf("%w: the token endpoint returned %s %s", ErrRefused, answer.Response.Status, answer.ErrorCode)
 	} else if err != nil {
-		return auth.Identity{}, fmt.Errorf("ask the OpenID provider %s for a token: %w", p.Issuer, err)
+		return auth.Identity{}, fmt.Errorf("token request to the OpenID provider %s: %w", p.Issuer, err)
 	}
 	raw, _ := token.Extra("id_token").(string)
 	idToken, said, err := p.verify(ctx, found, raw)
@@ -106,7 +106,7 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 	if p.Rules.lacking(said) && found.UserInfoEndpoint() != "" {
 		info, err := found.UserInfo(ctx, oauth2.StaticTokenSource(token))
 		if err != nil {
-			return auth.Identity{}, fmt.Errorf("ask the OpenID provider %s for UserInfo: %.300s", p.Issuer, err)
+			return auth.Identity{}, fmt.Errorf("UserInfo request to the OpenID provider %s: %.300s", p.Issuer, err)
 		}
 		if info.Subject != idToken.Subject { // OpenID Connect Core 1.0, section 5.3.2
 			return auth.Identity{}, ErrRefused

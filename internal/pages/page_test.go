@@ -115,7 +115,7 @@ func TestUsername(t *testing.T) {
 	o := options
 	o.Username = func(r *http.Request) string { return r.Header.Get("Test-User") }
 	for _, target := range []string{"/developers", "/reference"} {
-		if page := serve(t, o, "GET", target, nil).Body.String(); !strings.Contains(page, `href="/login`) || strings.Contains(page, "act as you") {
+		if page := serve(t, o, "GET", target, nil).Body.String(); !strings.Contains(page, `href="/login`) || strings.Contains(page, "are sent with your account") {
 			t.Errorf("%s for nobody: %s", target, page)
 		}
 		page := serve(t, o, "GET", target, http.Header{"Test-User": {"<b>ada"}}).Body.String()

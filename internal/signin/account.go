@@ -127,7 +127,7 @@ func (s *site) sendConfirmation(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.SendsMail {
-		s.refuse(w, r, http.StatusNotFound, "This server sends no mail.")
+		s.refuse(w, r, http.StatusNotFound, "This server does not send mail.")
 		return
 	}
 	if err := s.Store.RequestConfirmation(r.Context(), who.Caller); err != nil {

@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -73,7 +74,7 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 	a, err := s.Store.Application(r.Context(), given.Get("client_id"))
 	if err != nil {
 		if status, _ := s.Explain(r.Context(), err); status >= http.StatusInternalServerError {
-			s.refuse(w, r, http.StatusInternalServerError, "Something went wrong on the server.")
+			s.refuse(w, r, http.StatusInternalServerError, "Internal error. The log of the server has the details.")
 			return nil, false
 		}
 		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here is not registered on this server: its client_id is unknown.")
@@ -106,7 +107,7 @@ func (q *question) check(given url.Values, twice string) (code, description stri
 	case twice != "":
 		return "invalid_request", twice + " is given twice"
 	case len(q.State) > maxState:
-		return "invalid_request", "state is too long"
+		return "invalid_request", fmt.Sprintf("state: must be at most %d bytes (got %d)", maxState, len(q.State))
 	case q.Implicit && q.OutOfBand:
 		return "unsupported_response_type", "response_type: must be code, because only a code can be shown on a page"
 	case q.Implicit && !q.Application.Implicit:
@@ -117,13 +118,13 @@ func (q *question) check(given url.Values, twice string) (code, description stri
 	case err != nil:
 		return "invalid_scope", "scope: must be read, write or both"
 	case challenge == "" && method != "":
-		return "invalid_request", "code_challenge is missing"
+		return "invalid_request", "code_challenge: must be given"
 	case challenge != "" && method != "S256":
 		return "invalid_request", "code_challenge_method: must be S256"
 	case challenge != "" && !oauth.IsChallenge(challenge):
 		return "invalid_request", "code_challenge is not valid for S256"
 	case challenge == "" && q.Application.Public && !q.Implicit:
-		return "invalid_request", "code_challenge is missing: this application must use PKCE"
+		return "invalid_request", "code_challenge: must be given, because this application must use PKCE"
 	}
 	q.Scopes, q.Challenge = scopes, challenge
 	return "", ""

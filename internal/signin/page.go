@@ -74,7 +74,7 @@ func (s *site) show(w http.ResponseWriter, name string, status int, v view, form
 	var page bytes.Buffer
 	// It fails only if a template contains a misspelt name, which a test would detect.
 	if err := templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {
-		http.Error(w, "The page could not be written.", http.StatusInternalServerError)
+		http.Error(w, "The page could not be created.", http.StatusInternalServerError)
 		return
 	}
 	h := w.Header()

@@ -66,7 +66,7 @@ func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
 	// The user or the provider refused the sign-in. The error message of the provider is not shown,
 	// because it is not trusted.
 	if q.Get("code") == "" {
-		s.refuse(w, r, http.StatusForbidden, "The OpenID provider did not sign you in.")
+		s.refuse(w, r, http.StatusForbidden, "The OpenID provider rejected the sign-in.")
 		return
 	}
 	id, err := s.Provider.Exchange(r.Context(), q.Get("code"), f.Nonce, f.Verifier)
@@ -93,7 +93,7 @@ func (s *site) providerFailed(w http.ResponseWriter, r *http.Request, err error)
 		slog.InfoContext(r.Context(), "OpenID sign-in rejected", "error", err.Error())
 		s.refuse(w, r, http.StatusForbidden, "Your account at the OpenID provider may not use this server. Ask the operator of this server for access.")
 	default:
-		slog.ErrorContext(r.Context(), "sign-in by OpenID", "error", err.Error())
+		slog.ErrorContext(r.Context(), "OpenID sign-in failed", "error", err.Error())
 		s.refuse(w, r, http.StatusBadGateway, "The OpenID provider cannot be reached.")
 	}
 }

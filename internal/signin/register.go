@@ -72,7 +72,7 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 	}
 	email := strings.TrimSpace(r.PostFormValue("email"))
 	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > maxEmail {
-		s.show(w, "sign-up", http.StatusBadRequest, view{Email: email, Message: "This is not an e-mail address."}, "")
+		s.show(w, "sign-up", http.StatusBadRequest, view{Email: email, Message: "E-mail address: must be valid, such as ada@example.org."}, "")
 		return
 	}
 	if _, ok := s.requests.name.Allow(forSignUp+" "+strings.ToLower(email), time.Now()); ok {
@@ -81,7 +81,7 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.show(w, "sent", http.StatusOK, view{Message: "A link to create your account is on its way to " + email + ". It works for a day."}, "")
+	s.show(w, "sent", http.StatusOK, view{Message: "A link to create your account is on its way to " + email + ". It is valid for a day."}, "")
 }
 
 func (s *site) showInvitation(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +126,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
 
 func (s *site) showForgotten(w http.ResponseWriter, r *http.Request) {
 	if !s.SendsMail {
-		s.refuse(w, r, http.StatusNotFound, "This server sends no mail. Ask its operator for a new password.")
+		s.refuse(w, r, http.StatusNotFound, "This server does not send mail. Ask its operator for a new password.")
 		return
 	}
 	s.show(w, "forgotten", http.StatusOK, view{}, "")
@@ -151,7 +151,7 @@ func (s *site) forgotten(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	s.show(w, "sent", http.StatusOK, view{Message: "If there is an account with this name or e-mail address, and its address is confirmed, a link is on its way there. It works for an hour."}, "")
+	s.show(w, "sent", http.StatusOK, view{Message: "If there is an account with this name or e-mail address, and its address is confirmed, a link is on its way there. It is valid for an hour."}, "")
 }
 
 func (s *site) showReset(w http.ResponseWriter, r *http.Request) {

@@ -112,7 +112,7 @@ func Handler(o Options) http.Handler {
 		_ = s.origin.AddTrustedOrigin(u.Scheme + "://" + u.Host)
 	}
 	s.origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, http.StatusForbidden, "This form was sent from a page of another site.")
+		s.refuse(w, r, http.StatusForbidden, "This form was sent from a page of another website.")
 	}))
 	mux := http.NewServeMux()
 	handle := func(pattern string, h http.HandlerFunc) {

@@ -188,7 +188,7 @@ func (s *site) failToken(w http.ResponseWriter, r *http.Request, err error, stat
 		refuseToken(w, status, code, message)
 		return
 	}
-	refuseToken(w, http.StatusInternalServerError, "server_error", "something went wrong on the server; it has been logged")
+	refuseToken(w, http.StatusInternalServerError, "server_error", "internal error; the log of the server has the details")
 }
 
 // refuseToken writes an error response (RFC 6749, section 5.2). Legacy applications read the code

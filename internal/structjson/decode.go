@@ -27,7 +27,7 @@ type decoder struct {
 	at   int
 }
 
-var errEnd = errors.New("structjson: the JSON ends too early")
+var errEnd = errors.New("structjson: unexpected end of JSON")
 
 // next returns the next byte that is no space, or 0 at the end.
 func (d *decoder) next() byte {

@@ -38,7 +38,7 @@ func Encode(w io.Writer, img image.Image, as string) error {
 	case JPEG:
 		return jpeg.Encode(w, opaque(img), &jpeg.Options{Quality: jpegQuality})
 	}
-	return fmt.Errorf("images cannot be encoded as %q", as)
+	return fmt.Errorf("image format %q: not supported", as)
 }
 
 // opaque returns an image on a white background, because JPEG has no transparency.

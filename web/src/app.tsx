@@ -19,7 +19,7 @@ import { ThingPage } from './pages/ThingPage';
 import { UploadPage } from './pages/UploadPage';
 import { useRoute, type Route } from './router';
 
-/** The page frame with the page of the current address. */
+/** The page frame with the page of the current URL. */
 export function App() {
   const route = useRoute();
   const main = useRef<HTMLElement>(null);

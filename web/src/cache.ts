@@ -1,5 +1,5 @@
-// What was queried, by operation and variables. A page that is visited again shows at once what it showed before, and asks again if something
-// may have changed since.
+// A cache of query results, by operation and variables. A page that is visited again immediately shows the cached results, and repeats the
+// query if they may have changed.
 import { useEffect, useReducer } from 'preact/hooks';
 import { Failure, send, type Operation } from './graphql';
 
@@ -10,7 +10,7 @@ const watchers = new Set<() => void>();
 const freshFor = 60_000; // milliseconds
 const maxEntries = 200;
 
-let mutations = 0; // that were sent
+let mutations = 0; // number of mutations that were sent
 
 function notify() {
   for (const watcher of watchers) watcher();
@@ -50,7 +50,7 @@ function ask<D, V>(operation: Operation<D, V>, variables: V, entry: Entry) {
     })
     .finally(() => {
       entry.asked = undefined;
-      entry.at = mutations === before ? Date.now() : 0; // the answer may not show what has changed since
+      entry.at = mutations === before ? Date.now() : 0; // the response may not contain the latest change
       if (entry.again) {
         entry.again = false;
         ask(operation, variables, entry);
@@ -59,27 +59,27 @@ function ask<D, V>(operation: Operation<D, V>, variables: V, entry: Entry) {
     });
 }
 
-/** Asks again, also if the server is just being asked: that answer may be older than what the user has changed. */
+/** Repeats the query, even if it is in progress: that response may be older than a change by the user. */
 function askAgain<D, V>(operation: Operation<D, V>, variables: V, entry: Entry) {
   if (entry.asked) entry.again = true;
   else ask(operation, variables, entry);
 }
 
-// The server writes the answer to the first query into the page.
+// The server writes the result of the first query into the page.
 const written = document.getElementById('answer')?.textContent;
 if (written) {
   const { operation, variables, data } = JSON.parse(written) as { operation: string; variables: object; data: unknown };
   entries.set(keyOf(operation, variables), { data, stale: false, at: Date.now() });
 }
 
-/** The key of a query, whatever the order of its variables. Those that are null count as missing. */
+/** The key of a query, independent of the order of its variables. Null variables count as missing. */
 function keyOf(operation: string, variables: object): string {
   return operation + JSON.stringify(Object.entries(variables).filter(([, value]) => value != null).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 export type Result<D> = { data?: D; error?: Failure; loading: boolean; reload: () => void; change: (to: D) => void };
 
-/** Queries an operation. Null variables mean that nothing is asked yet. */
+/** Queries an operation. If variables is null, nothing is queried. */
 export function useQuery<D, V>(operation: Operation<D, V>, variables: V | null): Result<D> {
   useCache();
   const key = variables === null ? '' : keyOf(operation.name, variables as object);
@@ -100,7 +100,7 @@ export function useQuery<D, V>(operation: Operation<D, V>, variables: V | null):
   };
 }
 
-/** A page of a list, as connections have it. */
+/** A page of a list: a connection of the schema. */
 export type Part<N> = { nodes: N[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
 
 export type List<D, N> = Result<D> & { nodes: N[]; hasMore: boolean; loadingMore: boolean; loadMore: () => void; replace: (nodes: N[]) => void };
@@ -134,7 +134,7 @@ export function useList<D, V extends { after?: string | null }, N>(operation: Op
           if (part) more.data = { nodes: [...last.nodes, ...part.nodes], pageInfo: part.pageInfo };
         })
         .catch(() => {
-          // The button stays, so the reader can try again.
+          // The button stays, so that the user can try again.
         })
         .finally(() => {
           more.asked = undefined;
@@ -142,7 +142,7 @@ export function useList<D, V extends { after?: string | null }, N>(operation: Op
         });
       notify();
     },
-    // Without an answer yet, the one to come may be older than the change.
+    // If the query is in progress, its response may be older than the change.
     replace: (nodes) => (last ? set({ nodes, pageInfo: last.pageInfo }) : result.reload()),
   };
 }
@@ -150,7 +150,7 @@ export function useList<D, V extends { after?: string | null }, N>(operation: Op
 type DataOf<O> = O extends Operation<infer D, infer _> ? D : never;
 type VariablesOf<O> = O extends Operation<infer _, infer V> ? V : never;
 
-/** Sends a mutation. Everything that was queried before is asked again when it is shown again. */
+/** Sends a mutation. All cached queries are repeated when they are shown again. */
 export async function mutate<O extends Operation<unknown, unknown>>(operation: O, variables: VariablesOf<O>): Promise<DataOf<O>> {
   try {
     return (await send(operation, variables as unknown)) as DataOf<O>;
@@ -164,7 +164,7 @@ export function expire() {
   for (const [key, entry] of entries) if (!key.startsWith('more ')) entry.at = 0;
 }
 
-// What the user has just changed and lists may not know yet: likes, follows, collected things, by object.
+// Recent changes by the user that cached lists may not contain: likes, follows, collected things, by object.
 const changes = new Map<string, unknown>();
 
 /** A value of an object that the user can change in several places of a page, such as whether they like a thing. */

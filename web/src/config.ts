@@ -1,4 +1,4 @@
-// What the server tells the page: the element #config of the HTML.
+// The configuration that the server writes into the element #config of the HTML.
 
 export type Role = 'MEMBER' | 'MODERATOR' | 'ADMINISTRATOR';
 

@@ -1,7 +1,7 @@
-// How the address of the search says what is searched.
+// The query parameters of the search page.
 import type { CategoriesData, License, MeshFormat, SearchFilter, SearchSort, SearchType } from './generated';
 
-/** Parameters that can be given several times, with what their values are filters of. */
+/** Parameters that can be repeated, with the filters to which their values belong. */
 export const lists = ['category', 'license', 'format', 'tag', 'creator'] as const;
 export type ListName = (typeof lists)[number];
 
@@ -16,7 +16,7 @@ function idOf(slug: string, tree: CategoriesData | undefined): string {
   return '0'; // no category has this id
 }
 
-/** The filter that a query means. The categories are needed only if the query names some. */
+/** Returns the filter for a query. The categories are needed only if the query contains some. */
 export function filterOf(query: URLSearchParams, tree: CategoriesData | undefined): SearchFilter | null {
   const filter: SearchFilter = {};
   const some = (name: ListName) => (query.has(name) ? query.getAll(name).slice(0, 100) : undefined);
@@ -35,7 +35,7 @@ export function filterOf(query: URLSearchParams, tree: CategoriesData | undefine
   return Object.values(filter).some((value) => value !== undefined) ? filter : null;
 }
 
-/** The orders that fit a type, the default first. */
+/** The sort orders that a type supports, the default first. */
 export function sortsOf(type: SearchType, words: boolean): SearchSort[] {
   const best: SearchSort[] = words ? ['RELEVANT'] : [];
   switch (type) {

@@ -1,7 +1,7 @@
 // Numbers, sizes and times in the language of the page.
 import { locale } from './locale';
 
-// The first formatter that a page makes takes as long as showing the page, so each is made when it is needed.
+// Creating the first formatter takes as long as rendering the page, so formatters are created on demand.
 function once<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
@@ -13,7 +13,7 @@ const day = once(() => new Intl.DateTimeFormat(locale, { dateStyle: 'medium' }))
 const relative = once(() => new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }));
 const length = once(() => new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 }));
 
-/** Makes the first formatter, so that showing the page does not have to. */
+/** Creates the first formatter, so that rendering the page does not have to. */
 export const prepare = () => void day();
 
 // Integers below a thousand, which most counts are, look the same in every language of the page.
@@ -24,7 +24,7 @@ export const millimetres = (size: { x: number; y: number; z: number }) => `${[si
 
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [['year', 31_557_600], ['month', 2_629_800], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60]];
 
-/** How long ago it was: “3 days ago”. */
+/** Formats a time as the time since then: “3 days ago”. */
 export function ago(time: string): string {
   const seconds = (new Date(time).getTime() - Date.now()) / 1000;
   for (const [unit, size] of steps) if (Math.abs(seconds) >= size) return relative().format(Math.round(seconds / size), unit);
@@ -33,7 +33,7 @@ export function ago(time: string): string {
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 
-/** A number of bytes: “1.2 MB”. */
+/** Formats a number of bytes: “1.2 MB”. */
 export function bytes(n: number): string {
   const step = Math.min(Math.max(0, Math.floor(Math.log10(Math.max(n, 1)) / 3)), units.length - 1);
   return new Intl.NumberFormat(locale, { style: 'unit', unit: units[step], unitDisplay: 'short', maximumSignificantDigits: 3 }).format(n / 1000 ** step);

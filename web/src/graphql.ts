@@ -4,7 +4,7 @@ import { base, me } from './config';
 /** An operation with the types of its data and variables, as generated.ts has them. */
 export type Operation<Data, Variables> = { name: string; text: string; data?: Data; variables?: Variables };
 
-/** What is wrong with one input: extensions.fields of an error, see docs/errors.md. */
+/** The error of one input: an entry of extensions.fields, see docs/errors.md. */
 export type Fault = { path: string[]; code: string; message: string };
 
 export class Failure extends Error {
@@ -12,7 +12,7 @@ export class Failure extends Error {
     super(message);
   }
 
-  /** The message for an input, or "" if it is not at fault. */
+  /** The message for an input, or "" if it has no error. */
   of(field: string): string {
     return this.faults.find((fault) => fault.path[0] === 'input' && fault.path[1] === field)?.message ?? '';
   }
@@ -20,7 +20,7 @@ export class Failure extends Error {
 
 type Answer = { data?: unknown; errors?: { message: string; extensions?: { code?: string; fields?: Fault[]; retryAfter?: number } }[] };
 
-// The session of the browser counts only together with this header, which pages of other origins cannot send.
+// The server accepts the session cookie only with this header, which pages of other origins cannot send.
 const headers: Record<string, string> = me ? { 'Meshyard-Session': '1' } : {};
 
 export async function send<D, V>(operation: Operation<D, V>, variables: V, signal?: AbortSignal): Promise<D> {
@@ -65,12 +65,12 @@ export function upload<D, V>(operation: Operation<D, V>, variables: V, file: Fil
   });
 }
 
-// What may succeed if it is tried again: the server cannot be reached, is restarted, or is busy.
+// Errors after which a retry may succeed: the server is unreachable, is being restarted, or is busy.
 const transient = ['OFFLINE', 'UNAVAILABLE', 'RATE_LIMITED'];
-const maxAttempts = 7; // in some two minutes
+const maxAttempts = 7; // in about two minutes
 const longestPause = 30; // seconds
 
-/** Does something that may be repeated without effect, again and again while the server cannot be reached or is busy. It gives up when the signal aborts. */
+/** Runs an idempotent action, and retries it while the server is unreachable or busy. It stops when the signal aborts. */
 export async function persist<T>(action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -88,7 +88,7 @@ function read<D>(status: number, text: string): D {
   try {
     answer = JSON.parse(text) as Answer;
   } catch {
-    throw new Failure(`${status}`, [502, 503, 504].includes(status) ? 'UNAVAILABLE' : 'INTERNAL'); // a proxy answered
+    throw new Failure(`${status}`, [502, 503, 504].includes(status) ? 'UNAVAILABLE' : 'INTERNAL'); // the response of a proxy
   }
   const first = answer.errors?.[0];
   if (first) throw new Failure(first.message, first.extensions?.code ?? 'INTERNAL', first.extensions?.fields, first.extensions?.retryAfter);

@@ -1,4 +1,4 @@
-// The licenses in plain words: what one may, must and must not do, and where the full text is.
+// The licenses in plain words: what users may, must and must not do, and the URL of the full text.
 import type { License } from './generated';
 import { t } from './strings';
 

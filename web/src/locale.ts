@@ -1,4 +1,4 @@
-// The language of the page: the one that the reader chose, else the first of the browser's that there is.
+// The language of the page: the one that the user chose, otherwise the first supported language of the browser.
 import { config } from './config';
 
 export const locales = ['en', 'de'];

@@ -15,14 +15,14 @@ import './styles/thing.css';
 import './styles/people.css';
 import './styles/edit.css';
 
-const patience = 1500; // milliseconds until the page is shown while its data is still missing
+const maxWait = 1500; // milliseconds until the page is shown while its data is still missing
 
 applyTheme(storedTheme());
 document.documentElement.lang = locale;
 start();
 
-// What the server has written stays on the screen until its pictures and the data of the first page are there, so that nothing flickers. The
-// steps are tasks of their own: at once they would block the browser.
+// The HTML of the server stays visible until its pictures and the data of the first page are loaded, so that nothing flickers. The
+// steps are separate tasks, because a single one would block the browser.
 const place = document.getElementById('app');
 if (place) void takeOver(place);
 
@@ -47,7 +47,7 @@ async function takeOver(place: HTMLElement) {
   const whenReady = () => (drawn || location.href !== first) && !root.querySelector('main .skeleton, main [aria-busy]') && show();
   const observer = new MutationObserver(whenReady);
   observer.observe(root, { childList: true, subtree: true });
-  setTimeout(show, patience);
+  setTimeout(show, maxWait);
   render(<App />, root);
   if (document.readyState !== 'complete') await new Promise((done) => addEventListener('load', done, { once: true }));
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);

@@ -3,8 +3,8 @@ type Small = { url: string; width: number };
 type Large = Small & { height: number };
 
 /**
- * The attributes of an <img> from which the browser chooses one of two sizes. The attribute sizes comes before them, and so do those that say when
- * to load, because the browser acts on each when it is set.
+ * The attributes of an <img> from which the browser chooses one of two sizes. The attribute sizes and those that control loading must be
+ * set first, because the browser acts on each attribute when it is set.
  */
 export const sources = (large: Large, small: Small) => ({
   width: large.width, height: large.height, srcset: `${small.url} ${small.width}w, ${large.url} ${large.width}w`, src: large.url,

@@ -1,13 +1,13 @@
-// Asks again while previews of files are being made.
+// Polls while previews of files are being created.
 import { useEffect, useState } from 'preact/hooks';
 import type { FileRow } from './generated';
 import { Failure } from './graphql';
 
-// The pauses between questions, in milliseconds. They grow, because requests are limited.
+// The pauses between requests, in milliseconds. They grow, because the server limits the rate of requests.
 const firstPause = 1000;
 const longestPause = 8000;
 
-/** Calls refresh now and then until all previews of the files are made or have failed. */
+/** Calls refresh repeatedly until all previews of the files are created or have failed. */
 export function useProcessing(files: FileRow[], refresh: () => Promise<void>) {
   const [round, setRound] = useState(0);
   const waiting = files.some((file) => file.processing.state === 'WAITING' || file.processing.state === 'RUNNING');

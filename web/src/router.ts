@@ -1,4 +1,4 @@
-// The address of the page. Links are plain <a> elements: a click on one that leads to a page of the gallery changes the page without loading
+// The URL of the page. Links are plain <a> elements: a click on one that leads to a page of the gallery changes the page without loading
 // it from the server.
 import { useEffect, useReducer } from 'preact/hooks';
 import { base } from './config';
@@ -46,14 +46,14 @@ export function match(url: URL): Route | null {
 export const href = (path: string) => base + path;
 
 const watchers = new Set<() => void>();
-const positions = new Map<number, number>(); // where pages were scrolled to, by entry of the history
+const positions = new Map<number, number>(); // scroll positions of pages, by history entry
 let entry = Date.now();
 
 function changed() {
   for (const watcher of watchers) watcher();
 }
 
-/** Goes to a path of the gallery. Where only the query changes, as by a filter, the page stays where it is. */
+/** Navigates to a path of the gallery. If only the query changes, as by a filter, the scroll position is kept. */
 export function navigate(path: string, replace = false) {
   positions.set(entry, scrollY);
   const before = location.pathname;
@@ -87,7 +87,7 @@ function onClick(event: MouseEvent) {
   navigate(url.pathname.slice(base.length) + url.search);
 }
 
-/** Starts to handle links and the buttons of the browser. */
+/** Starts to handle clicks on links and the back and forward buttons of the browser. */
 export function start() {
   history.scrollRestoration = 'manual';
   history.replaceState({ entry }, '');
@@ -97,7 +97,7 @@ export function start() {
     entry = (event.state as { entry?: number } | null)?.entry ?? Date.now();
     changed();
     const top = positions.get(entry) ?? 0;
-    // The page has what it showed before in the cache, and is as high again after it is rendered.
+    // The data of the page is cached, so its height is the same as before once it is rendered.
     requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, top)));
   });
 }

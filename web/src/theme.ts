@@ -1,4 +1,4 @@
-// The color scheme: as the system prefers, or as the reader chose. The style sheet reads the attribute data-theme.
+// The color scheme: that of the system, or the user's choice. The style sheet reads the attribute data-theme.
 export const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 

@@ -3,7 +3,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 
 let starting = true;
 
-/** Resolves after the browser has done what waits, such as drawing. */
+/** Resolves after the browser has finished waiting work, such as drawing. */
 export function turn(): Promise<void> {
   return new Promise((done) => setTimeout(done));
 }
@@ -13,7 +13,7 @@ export function started() {
   starting = false;
 }
 
-/** Whether a component renders now. At the start each gets a task of its own; until then it renders an element with aria-busy. */
+/** Whether a component renders now. At the start each component renders in a separate task; until then it renders an element with aria-busy. */
 export function useTurn(): boolean {
   const [now, setNow] = useState(!starting);
   useLayoutEffect(() => {

@@ -1,17 +1,17 @@
-// Uploads of files, a few at a time, with their progress. What fails because the server cannot be reached or is busy is tried again.
+// Uploads of files, a few at a time, with their progress. Requests that fail because the server is unreachable or busy are retried.
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import { explain } from './components/Toast';
 import { uploadFile } from './generated';
 import { Failure, persist, upload } from './graphql';
 
 const atOnce = 2;
-const maxBatch = 10; // uploads that are finished together
+const maxBatch = 10; // uploads that are finalized together
 
 export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: string; stop: AbortController; id: string };
 
 let keys = 0;
 
-/** Files that were chosen on the page to upload, and that the page to edit takes over. */
+/** Files that were chosen on the upload page; the edit page uploads them. */
 export const handedOver: File[] = [];
 
 /** Uploads of a component. finish is called with the ids of pending uploads, one call after the other. */
@@ -44,13 +44,13 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     update();
     next();
   };
-  // Files are finished together, so that many small ones do not take many requests.
+  // Files are finalized together, so that many small files need few requests.
   const finishSent = async () => {
     const sent = inState('sent').slice(0, maxBatch);
     if (finishing.current || sent.length === 0 || (sent.length < maxBatch && inState('waiting', 'sending').length > 0)) return;
     finishing.current = true;
     try {
-      // It may be repeated: files that are attached already stay as they are.
+      // It can be repeated: files that are already attached are left unchanged.
       await persist(() => latest.current(sent.map((task) => task.id)));
       tasks.current = tasks.current.filter((task) => !sent.includes(task));
     } catch (error) {
@@ -80,7 +80,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     next();
   };
   const retry = (task: Task) => {
-    // A file that has been sent is not sent again, or it could be there twice.
+    // A file that has been sent is not sent again, because it could then be stored twice.
     Object.assign(task, task.id ? { state: 'sent', fault: '' } : { state: 'waiting', fraction: 0, fault: '', stop: new AbortController() });
     update();
     next();

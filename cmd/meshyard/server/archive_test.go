@@ -205,7 +205,7 @@ func TestArchive(t *testing.T) {
 				t.Errorf("the archive has no %s", n.Name)
 			}
 		}
-		if _, err := archive.Create(first); err == nil || !strings.Contains(err.Error(), "contains an archive already") {
+		if _, err := archive.Create(first); err == nil || !strings.Contains(err.Error(), "already contains an archive") {
 			t.Errorf("an export into a complete archive: %v", err)
 		}
 		again := filepath.Join(dir, "again")
@@ -352,7 +352,7 @@ func TestDamagedArchive(t *testing.T) {
 			"rows that were changed": {func(dir string) error {
 				return replaceIn(filepath.Join(dir, "things.ndjson"), "Made for a test.", "Made for a jest.")
 			}, "things.ndjson: is damaged"},
-			"no manifest": {func(dir string) error { return os.Remove(filepath.Join(dir, "archive.json")) }, "no complete archive"},
+			"no manifest": {func(dir string) error { return os.Remove(filepath.Join(dir, "archive.json")) }, "not a complete archive"},
 			"another version": {func(dir string) error {
 				return replaceIn(filepath.Join(dir, "archive.json"), `"format": 1`, `"format": 2`)
 			}, "reads format 1"},

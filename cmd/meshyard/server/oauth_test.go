@@ -168,10 +168,10 @@ func TestOutOfBandFlow(t *testing.T) {
 		}
 		c.refused("another redirect", c.exchange("", c.grant(found[1])), 400, "invalid_grant")
 		c.exchange("", c.grant(found[1], "redirect_uri", oob)).Want(t, 200)
-		if r := decide("deny"); strings.Contains(string(r.Bytes), `id="code"`) || !strings.Contains(string(r.Bytes), "did not let Slicer &amp; &lt;Co&gt; in") {
+		if r := decide("deny"); strings.Contains(string(r.Bytes), `id="code"`) || !strings.Contains(string(r.Bytes), "did not give Slicer &amp; &lt;Co&gt; access") {
 			t.Errorf("the response to a denial is %s", r.Bytes)
 		}
-		if r := b.Get(c.question("redirect_uri", oob, "response_type", "token")).Want(t, 400); !strings.Contains(string(r.Bytes), "only a code can be shown") {
+		if r := b.Get(c.question("redirect_uri", oob, "response_type", "token")).Want(t, 400); !strings.Contains(string(r.Bytes), "can only show a code") {
 			t.Errorf("a token out of band: %s", r.Bytes)
 		}
 		b.Get(newClient(t, s, models.NewApplication{}).question("redirect_uri", oob)).Want(t, 400)
@@ -213,7 +213,7 @@ func TestWrongQuestions(t *testing.T) {
 			"another host": c.question("redirect_uri", "https://app.example.evil.example/cb"), "client twice": c.question() + "&client_id=x", "redirect twice": c.question() + "&redirect_uri=https://evil.example",
 			"other path on this machine": c.question("redirect_uri", "http://127.0.0.1:5000/x"), "NUL": c.question("client_id", "a\x00b"),
 		} {
-			if r := b.Get(question); r.StatusCode != 400 || r.Header.Get("Location") != "" || !strings.Contains(string(r.Bytes), "That did not work") {
+			if r := b.Get(question); r.StatusCode != 400 || r.Header.Get("Location") != "" || !strings.Contains(string(r.Bytes), "Request failed") {
 				t.Errorf("%s: %d %s %s", name, r.StatusCode, r.Header.Get("Location"), r.Bytes)
 			}
 		}

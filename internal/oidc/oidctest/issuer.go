@@ -115,7 +115,7 @@ func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("client_id") != i.ClientID || q.Get("state") == "" || q.Get("nonce") == "" || q.Get("code_challenge_method") != "S256" || q.Get("response_type") != "code" {
-		http.Error(w, "not as it should be asked", http.StatusBadRequest)
+		http.Error(w, "invalid request", http.StatusBadRequest)
 		return
 	}
 	if i.AsksFor != "" && r.PostFormValue("login") != i.AsksFor {
@@ -158,7 +158,7 @@ func (i *Issuer) userInfo(w http.ResponseWriter, r *http.Request) {
 	info := i.access[token]
 	i.mu.Unlock()
 	if len(info) == 0 {
-		http.Error(w, "no such token, or nothing to tell", http.StatusForbidden)
+		http.Error(w, "unknown token, or no UserInfo", http.StatusForbidden)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

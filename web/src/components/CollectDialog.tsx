@@ -7,7 +7,7 @@ import { More } from './Grid';
 import { Icon } from './Icon';
 import { explain, say } from './Toast';
 
-/** The collections of the user, each of which can have the thing, and a new one. */
+/** A dialog to add a thing to collections of the user or to a new one. */
 export function CollectDialog({ thing, onClose }: { thing: { id: string; isCollected: boolean }; onClose: () => void }) {
   const list = useList(collectionsOfThing, { id: thing.id }, (data) => data.me?.collections);
   const [changed, setChanged] = useState<Record<string, boolean>>({});

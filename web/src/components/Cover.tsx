@@ -7,7 +7,7 @@ const atTop = 4; // pictures that a phone shows without scrolling
 
 type Props = { image: Image | null; at?: number; sensitive?: boolean };
 
-/** The picture of a card. It leaves its place free until it is loaded. at is the place of the card on the page, for those that may be at its top. */
+/** The picture of a card. Its space is reserved until it is loaded. at is the index of the card on the page; the first ones may be visible without scrolling. */
 export function Cover({ image, at = atTop, sensitive = false }: Props) {
   return (
     <div class={sensitive ? 'cover sensitive' : 'cover'}>

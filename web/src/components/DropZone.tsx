@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { t } from '../strings';
 import { Icon } from './Icon';
 
-/** A place to drop files on, with a button to choose them. */
+/** An area on which files can be dropped, with a button to choose files. */
 export function DropZone({ label, hint, onFiles, accept, children }: { label: string; hint?: string; accept?: string; onFiles: (files: File[]) => void; children?: ComponentChildren }) {
   const [over, setOver] = useState(false);
   return (

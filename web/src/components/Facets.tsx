@@ -12,9 +12,9 @@ type Value = { value: string; name: string; count: number };
 
 export const switchNames: Record<SwitchName, string> = { featured: t.onlyFeatured, makes: t.hasMakes, watertight: t.watertight, wip: t.wip };
 
-/** The filters beside the results of a search. On a small screen they are behind a button. */
+/** The filters beside the results of a search. On a small screen a button opens them. */
 export function Facets({ query, facets }: { query: URLSearchParams; facets?: Values }) {
-  // What was there before stays in place while the next results are loaded.
+  // The previous facets stay visible while the next results are loaded.
   const [last, setLast] = useState(facets);
   if (facets && facets !== last) setLast(facets);
   const values = facets ?? last;
@@ -47,7 +47,7 @@ export function Facets({ query, facets }: { query: URLSearchParams; facets?: Val
 function Facet({ title, name, query, values = [] }: { title: string; name: ListName; query: URLSearchParams; values?: Value[] }) {
   const chosen = query.getAll(name);
   if (values.length === 0 && chosen.length === 0) return null;
-  // A chosen value that no result has must stay, so that it can be taken back.
+  // A selected value that no result has must stay visible, so that it can be deselected.
   const missing = chosen.filter((value) => !values.some((one) => one.value === value)).map((value) => ({ value, name: value, count: 0 }));
   return (
     <fieldset class="facet">

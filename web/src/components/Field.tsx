@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 
 type Props = { label: string; hint?: string; fault?: string; id: string; children: ComponentChildren };
 
-/** A control with its label and, below it, what is wrong with it. The control has the id and is described by `${id}-fault`. */
+/** A control with its label and, below it, its error. The control has the id and is described by `${id}-fault`. */
 export function Field({ label, hint, fault, id, children }: Props) {
   return (
     <div class={fault ? 'field faulty' : 'field'}>

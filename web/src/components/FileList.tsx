@@ -6,7 +6,7 @@ import { t } from '../strings';
 import { Icon } from './Icon';
 import { say } from './Toast';
 
-/** Downloads a file. That of a user is recorded in their history. */
+/** Downloads a file. A download by a signed-in user is recorded in their history. */
 async function download(file: FileRow) {
   try {
     location.href = (await send(recordDownload, { input: { fileId: file.id } })).recordDownload!.url;
@@ -19,7 +19,7 @@ export function fileIcon(file: { kind: FileRow['kind'] }) {
   return <Icon name={file.kind === 'MODEL' ? 'cube' : file.kind === 'IMAGE' ? 'image' : 'file'} />;
 }
 
-/** What is known of a file, such as its size and that of its model. */
+/** The known properties of a file, such as its size and the size of its model. */
 export function FileFacts({ file }: { file: FileRow }) {
   const { mesh, processing } = file;
   return (

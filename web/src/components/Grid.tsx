@@ -4,7 +4,7 @@ import type { List } from '../cache';
 import { t } from '../strings';
 import { Empty, ErrorNotice } from './Notice';
 
-/** Cards whose content is not there yet. */
+/** Placeholders for cards whose content is being loaded. */
 export function Skeletons({ number = 12 }: { number?: number }) {
   return (
     <ul class="grid" aria-hidden="true">
@@ -15,7 +15,7 @@ export function Skeletons({ number = 12 }: { number?: number }) {
 
 type Props<D, N> = { title: string; list: List<D, N>; item: (node: N, index: number) => ComponentChildren; keyOf: (node: N) => string; empty?: string; hint?: string; narrow?: boolean };
 
-/** A list of cards. Its title is for screen readers, which jump from heading to heading. It loads more when its end comes into view, or by a button. */
+/** A list of cards. Its title is for screen readers, which jump from heading to heading. It loads more when its end is scrolled into view or a button is pressed. */
 export function Grid<D, N>({ title, list, item, keyOf, empty, hint, narrow }: Props<D, N>) {
   if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
   if (list.loading) return <Skeletons />;
@@ -29,7 +29,7 @@ export function Grid<D, N>({ title, list, item, keyOf, empty, hint, narrow }: Pr
   );
 }
 
-/** The button below a list that loads its next page, also when it comes into view. */
+/** The button below a list that loads its next page, also when it is scrolled into view. */
 export function More<D, N>({ list, still = false }: { list: List<D, N>; still?: boolean }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {

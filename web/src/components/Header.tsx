@@ -81,7 +81,7 @@ function Visitor() {
   );
 }
 
-/** The choice of the color scheme. */
+/** The menu to choose the color scheme. */
 function ThemeChoice() {
   const [chosen, setChosen] = useState<Theme>(storedTheme());
   return (

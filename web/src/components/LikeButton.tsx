@@ -9,7 +9,7 @@ import { askToSignIn } from './SignInDialog';
 
 type Props = { kind: 'thing' | 'make'; id: string; name: string; liked: boolean; likes: number; disabled?: boolean; large?: boolean };
 
-/** A button to like a thing or a make, with the number of likes. The page shows the change at once and takes it back if it fails. */
+/** A button to like a thing or a make, with the number of likes. The page shows the change immediately and reverts it if the request fails. */
 export function LikeButton({ kind, id, name, liked, likes, disabled, large }: Props) {
   const [state, setState] = useShared(`like ${kind} ${id}`, { liked, likes });
   const toggle = async () => {

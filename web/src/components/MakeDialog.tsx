@@ -6,14 +6,14 @@ import { t } from '../strings';
 import { Dialog } from './Dialog';
 import { explain } from './Toast';
 
-/** Posts a make of a thing: a text and pictures. */
+/** A dialog to post a make of a thing with a text and pictures. */
 export function MakeDialog({ thing, onClose, onDone }: { thing: { id: string; name: string }; onClose: () => void; onDone: () => void }) {
   const [fault, setFault] = useState('');
   const [sent, setSent] = useState<number>();
   const post = async (form: FormData) => {
     const files = form.getAll('pictures').filter((one): one is File => one instanceof File && one.size > 0);
     const ids: string[] = [];
-    // The pictures come first: a make without the picture that its owner chose must not appear.
+    // The pictures are uploaded first, so that no make appears without them.
     for (const [index, file] of files.entries()) {
       const data = await persist(() => upload(uploadFile, { input: { file: null } }, file, (fraction) => setSent((index + fraction) / files.length), new AbortController().signal));
       ids.push(data.uploadFile!.file.id);

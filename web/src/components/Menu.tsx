@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A button that opens a menu below it. It closes on Escape, on a click elsewhere and on a choice. */
+/** A button that opens a menu below it. It closes on Escape, on a click outside, and when an item is chosen. */
 export function Menu({ label, button, children, kind = 'button icon-only quiet-button' }: { label: string; button: ComponentChildren; children: ComponentChildren; kind?: string }) {
   const details = useRef<HTMLDetailsElement>(null);
   useEffect(() => {

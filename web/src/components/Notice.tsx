@@ -5,7 +5,7 @@ import { Icon } from './Icon';
 import { signInURL } from './SignInDialog';
 import { explain } from './Toast';
 
-/** What a page shows in place of something that could not be loaded. */
+/** A notice in place of content that could not be loaded. */
 export function ErrorNotice({ error, retry }: { error: Failure; retry: () => void }) {
   const missing = error.code === 'NOT_FOUND' || error.code === 'BAD_USER_INPUT';
   if (missing) return <NotFound />;
@@ -39,7 +39,7 @@ export function Empty({ text, hint }: { text?: string; hint?: string }) {
   );
 }
 
-/** What a page shows where only users have anything. */
+/** A notice on pages that require signing in. */
 export function MustSignIn() {
   return (
     <div class="notice">

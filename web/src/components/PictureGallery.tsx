@@ -7,13 +7,13 @@ import { Icon } from './Icon';
 
 type Props = { name: string; pictures: Picture[]; models?: FileRow[]; shown?: string; onShow?: (model: string) => void };
 
-/** The URL of the viewer of a model. The page of a draft needs the signature that its direct URL has. */
+/** The URL of the viewer of a model. For a draft it needs the signature of the direct URL of the file. */
 function viewerURL(file: FileRow): string {
   const signature = file.directUrl?.split('?')[1];
   return href(`/view/${file.id}`) + (signature ? `?${signature}` : '');
 }
 
-/** The pictures of a thing or a make, and the 3D view of the chosen model, which is loaded only when it is wanted. */
+/** The pictures of a thing or a make, and the 3D view of the chosen model, which is loaded on demand. */
 export function PictureGallery({ name, pictures, models = [], shown = '', onShow }: Props) {
   const [at, setAt] = useState(0);
   const model = models.find((file) => file.id === shown);

@@ -3,7 +3,7 @@ import { t } from '../strings';
 import { Dialog } from './Dialog';
 import { explain } from './Toast';
 
-/** Asks a moderator for the reason of an action. */
+/** A dialog in which a moderator enters the reason for an action. */
 export function ReasonDialog({ title, onSend, onClose }: { title: string; onSend: (reason: string) => Promise<void>; onClose: () => void }) {
   const [fault, setFault] = useState('');
   return (

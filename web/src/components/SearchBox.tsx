@@ -5,9 +5,9 @@ import { href, navigate } from '../router';
 import { t } from '../strings';
 import { Icon } from './Icon';
 
-const delay = 150; // milliseconds between the last key and the question for suggestions
+const delay = 150; // milliseconds between the last key press and the request for suggestions
 
-/** The field to search with suggestions, a combobox as the ARIA authoring practices describe. The key / leads to it. */
+/** The search field with suggestions, a combobox as in the ARIA Authoring Practices Guide. The key / focuses it. */
 export function SearchBox({ words }: { words: string }) {
   const [text, setText] = useState(words);
   const [names, setNames] = useState<string[]>([]);
@@ -24,7 +24,7 @@ export function SearchBox({ words }: { words: string }) {
         setNames((await send(suggestions, { query: text.slice(0, 200) }, stop.signal)).suggestions ?? []);
         setActive(-1);
       } catch {
-        // Suggestions are a convenience: without them the search still works.
+        // Suggestions are optional, so errors are ignored.
       }
     }, delay);
     return () => {

@@ -4,10 +4,10 @@ import { href } from '../router';
 import { t } from '../strings';
 import { Dialog } from './Dialog';
 
-/** The URL of the page to sign in, which leads back to this page. */
+/** Returns the URL of the sign-in page, which redirects back to this page. */
 export const signInURL = () => href(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
 
-/** Tells visitors who are not signed in that they have to be. */
+/** A dialog for visitors who must sign in first. */
 export function askToSignIn() {
   const place = document.getElementById('overlay')!;
   const close = () => render(null, place);

@@ -5,7 +5,7 @@ export type Tab = { id: string; title: string; count?: string };
 
 type Props = { label: string; tabs: Tab[]; current: string; onChoose: (id: string) => void; children: ComponentChildren };
 
-/** Tabs with a panel below them. The arrow keys move among the tabs, as the ARIA authoring practices describe. */
+/** Tabs with a panel below them. The arrow keys move among the tabs, as in the ARIA Authoring Practices Guide. */
 export function Tabs({ label, tabs, current, onChoose, children }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -31,7 +31,7 @@ export function Tabs({ label, tabs, current, onChoose, children }: Props) {
   );
 }
 
-/** The same for tabs that are pages of their own. */
+/** Like Tabs, for tabs that are links to other pages. */
 export function LinkTabs({ label, tabs, current, hrefOf }: { label: string; tabs: Tab[]; current: string; hrefOf: (id: string) => string }) {
   return (
     <nav class="tabs" aria-label={label}>

@@ -37,7 +37,7 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
   const of = (field: string) => failure?.of(field) ?? '';
-  // What is missing for a publication is reported for the thing, not for an input of the form.
+  // Errors about requirements of publication have the thing as their field, not an input of the form.
   const others = failure?.faults.filter((fault) => !(fault.path[1] && form.current?.elements.namedItem(fault.path[1]))) ?? [];
 
   const attempt = async (action: () => Promise<unknown>) => {

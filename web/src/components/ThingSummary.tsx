@@ -18,7 +18,7 @@ import { say } from './Toast';
 
 export type Thing = NonNullable<ThingData['thing']>;
 
-/** The column beside the pictures: who made the thing, what one can do with it, and how it was received. */
+/** The column beside the pictures: the creator of the thing, its actions, and its numbers of likes, makes and downloads. */
 export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => void }) {
   const [dialog, setDialog] = useState<'collect' | 'report' | 'takeDown' | ''>('');
   const [collected] = useShared(`collected ${thing.id}`, thing.isCollected);

@@ -4,13 +4,13 @@ import { t } from '../strings';
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** The words for an error. */
+/** Returns the message for an error. */
 export function explain(error: unknown): string {
   if (!(error instanceof Failure)) return String(error);
   return t.errors[error.code] ?? error.message;
 }
 
-/** Shows a message, or the words for an error, for some seconds. */
+/** Shows a message, or the message for an error, for some seconds. */
 export function say(message: unknown) {
   const place = document.getElementById('toast');
   if (!place) return;

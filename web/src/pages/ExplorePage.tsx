@@ -15,7 +15,7 @@ import { useTitle } from '../title';
 
 const types = Object.keys(t.types) as SearchType[];
 
-/** The search. The query of the address has all of its state, so that it can be shared and bookmarked. */
+/** The search. The query of the URL contains all of its state, so that it can be shared and bookmarked. */
 export function ExplorePage({ query }: { query: URLSearchParams }) {
   const words = query.get('q') ?? '';
   const type = types.find((one) => one === query.get('type')?.toUpperCase()) ?? 'THINGS';

@@ -40,7 +40,7 @@ function Reports({ all }: { all: boolean }) {
   );
 }
 
-/** A link to what was reported. */
+/** A link to the reported object. */
 function Target({ target }: { target: Report['target'] }) {
   switch (target?.__typename) {
     case undefined: return <span class="quiet">{t.targetGone}</span>;
@@ -52,7 +52,7 @@ function Target({ target }: { target: Report['target'] }) {
 
 type Action = { title: string; run: (reason: string) => Promise<unknown> };
 
-/** What a moderator can do about a report beside closing it. Each action closes it too. */
+/** The actions of a moderator on a report other than closing it. Each action also closes the report. */
 function actionsOf(report: Report): Action[] {
   const { target } = report;
   const closing = (title: string, act: (reason: string) => Promise<unknown>): Action => ({

@@ -12,7 +12,7 @@ import { useTitle } from '../title';
 
 type Notification = NonNullable<NonNullable<NotificationsData['me']>['notifications']>['nodes'][number];
 
-/** The path of what a notification is about, or "" if it is gone. */
+/** Returns the path of the target of a notification, or "" if it no longer exists. */
 function pathOf(target: Notification['target']): string {
   switch (target?.__typename) {
     case 'Thing': return `/thing:${target.id}`;

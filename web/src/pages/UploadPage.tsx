@@ -10,7 +10,7 @@ import { t } from '../strings';
 import { useTitle } from '../title';
 import { handedOver } from '../uploads';
 
-/** The page to share a thing. The first files create a draft, and its page to edit uploads them. */
+/** The page to share a thing. The first files create a draft, and its edit page uploads them. */
 export function UploadPage() {
   useTitle(t.uploadTitle);
   const { data, error, reload } = useQuery(newThingDefaults, {});
@@ -20,7 +20,7 @@ export function UploadPage() {
     if (files.length === 0) return;
     const name = files[0]!.name.replace(/\.[^.]*$/, '').replace(/[_-]+/g, ' ').trim().slice(0, 200) || t.untitled;
     try {
-      const { me, categories } = data ?? (await send(newThingDefaults, {})); // files can be chosen before it is there
+      const { me, categories } = data ?? (await send(newThingDefaults, {})); // files can be chosen before the data is loaded
       const created = await mutate(createThing, { input: { name, license: me?.defaultLicense ?? 'CC', category: categories?.[0]?.slug ?? '' } });
       handedOver.push(...files);
       navigate(`/thing:${created.createThing!.thing.id}/edit`, true);
