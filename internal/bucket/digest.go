@@ -15,12 +15,12 @@ const (
 )
 
 // hashing limits how many chunks of all uploads are hashed concurrently.
-var hashing = newTurns(runtime.NumCPU())
+var hashing = newHashLimiter(runtime.NumCPU())
 
-// turns is a semaphore that limits how many chunks are hashed concurrently. Without it, the
+// hashLimiter is a semaphore that limits how many chunks are hashed concurrently. Without it, the
 // goroutines of many uploads, which are always runnable, would delay requests in the queue of the
 // Go scheduler.
-type turns struct {
+type hashLimiter struct {
 	processors int
 	mu         sync.Mutex
 	free       sync.Cond
@@ -28,8 +28,8 @@ type turns struct {
 	running    int // chunks being hashed
 }
 
-func newTurns(processors int) *turns {
-	t := &turns{processors: processors}
+func newHashLimiter(processors int) *hashLimiter {
+	t := &hashLimiter{processors: processors}
 	t.free.L = &t.mu
 	return t
 }
@@ -37,20 +37,20 @@ func newTurns(processors int) *turns {
 // atOnce returns how many chunks may be hashed concurrently. A single upload uses all processors.
 // Several uploads leave one processor free, because the Go scheduler polls the network only when a
 // processor has no other work.
-func (t *turns) atOnce() int {
+func (t *hashLimiter) atOnce() int {
 	if t.uploads > 1 {
 		return max(t.processors-1, 1)
 	}
 	return t.processors
 }
 
-func (t *turns) begin() {
+func (t *hashLimiter) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.uploads++
 }
 
-func (t *turns) end() {
+func (t *hashLimiter) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.uploads--
@@ -59,7 +59,7 @@ func (t *turns) end() {
 
 // write hashes a chunk once the limit permits it, and then yields the processor to other
 // goroutines.
-func (t *turns) write(h hash.Hash, c *chunk) {
+func (t *hashLimiter) write(h hash.Hash, c *chunk) {
 	t.mu.Lock()
 	for t.running >= t.atOnce() {
 		t.free.Wait()

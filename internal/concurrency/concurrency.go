@@ -14,16 +14,16 @@ const (
 	// halfLife is the half-life of the recorded use of a caller: the time after which past use counts
 	// half.
 	halfLife = 5 * time.Second
-	// sameUse is the difference in use up to which two callers are treated as equal.
-	sameUse = 20 * time.Millisecond
+	// useTolerance is the difference in use up to which two callers are treated as equal.
+	useTolerance = 20 * time.Millisecond
 	// maxWait is how long a caller without a slot can be passed over by callers with less use. After
 	// that it gets a slot. This prevents starvation of long work when new callers keep arriving; it
 	// takes at most a quarter of the time of one slot.
 	maxWait = 2 * time.Second
-	// longUse is the recent use from which a caller gets a slot only while the total number of held
-	// slots is below the limit of one caller. The other slots stay free for short work, because long
-	// work that holds a slot cannot be interrupted.
-	longUse = 300 * time.Millisecond
+	// longUseThreshold is the recent use from which a caller gets a slot only while the total number
+	// of held slots is below the limit of one caller. The other slots stay free for short work,
+	// because long work that holds a slot cannot be interrupted.
+	longUseThreshold = 300 * time.Millisecond
 	// maxIdle is the number of callers without work that are remembered. Beyond it, those with the
 	// least recent use are removed.
 	maxIdle = 1024
@@ -189,7 +189,7 @@ func (l *Limiter) has(c *caller, now time.Time) bool {
 	if c == l.overdue {
 		return false
 	}
-	return l.held < l.perCaller || l.held < l.total && c.use(now) < longUse
+	return l.held < l.perCaller || l.held < l.total && c.use(now) < longUseThreshold
 }
 
 // next removes the caller whose turn it is from the queue and returns it, or nil if there is none.
@@ -206,7 +206,7 @@ func (l *Limiter) next() *caller {
 		l.overdue, l.overdueSince = l.queue[best], now
 	} else {
 		for i, c := range l.queue {
-			if l.has(c, now) && (best < 0 || l.queue[best].use(now)-c.use(now) > sameUse) {
+			if l.has(c, now) && (best < 0 || l.queue[best].use(now)-c.use(now) > useTolerance) {
 				best = i
 			}
 		}
@@ -233,7 +233,7 @@ func (l *Limiter) sweep() {
 		return
 	}
 	now := time.Now()
-	for bound := sameUse; l.idle >= maxIdle/2; bound *= 4 {
+	for bound := useTolerance; l.idle >= maxIdle/2; bound *= 4 {
 		for name, c := range l.callers {
 			if !c.awake && c.use(now) <= bound {
 				delete(l.callers, name)

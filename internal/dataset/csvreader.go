@@ -81,9 +81,9 @@ func (r *csvReader) next() (cells, error) {
 	case err != nil:
 		return c, err
 	case wrong != "":
-		c.breakOff("%s", wrong)
+		c.fail("%s", wrong)
 	case r.fields != len(r.header):
-		c.breakOff("has %d columns, but the header has %d", r.fields, len(r.header))
+		c.fail("has %d columns, but the header has %d", r.fields, len(r.header))
 	default:
 		c.texts = make(map[string]string, len(r.header))
 		for i, column := range r.header {

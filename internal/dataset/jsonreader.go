@@ -27,11 +27,11 @@ func (r *jsonReader) next() (cells, error) {
 		case err != nil:
 			return c, err
 		case length > maxRow:
-			c.breakOff("must be at most %d bytes (got %d)", maxRow, length)
+			c.fail("must be at most %d bytes (got %d)", maxRow, length)
 		case len(bytes.TrimSpace(r.text)) == 0:
 			continue
 		case !utf8.Valid(r.text):
-			c.breakOff("must be valid UTF-8") // encoding/json would replace it silently
+			c.fail("must be valid UTF-8") // encoding/json would replace it silently
 		default:
 			c.readObject(r.text)
 		}
@@ -67,14 +67,14 @@ func (c *cells) readObject(text []byte) {
 	if err := json.Unmarshal(text, &values); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			c.breakOff("column %d: %s", syntax.Offset, syntax)
+			c.fail("column %d: %s", syntax.Offset, syntax)
 		} else {
-			c.breakOff("must be a JSON object")
+			c.fail("must be a JSON object")
 		}
 		return
 	}
 	if values == nil {
-		c.breakOff("must be a JSON object")
+		c.fail("must be a JSON object")
 		return
 	}
 	var unknown []string
@@ -91,18 +91,18 @@ func (c *cells) readObject(text []byte) {
 		switch key {
 		case "tags":
 			if err = json.Unmarshal(value, &c.tags); err != nil {
-				c.say("column tags: must be an array of strings")
+				c.addProblem("column tags: must be an array of strings")
 			}
 		case "id":
 			var id json.Number
 			if err = json.Unmarshal(value, &id); err != nil || value[0] == '"' {
-				c.say("column id: must be a number")
+				c.addProblem("column id: must be a number")
 			}
 			c.texts[key] = id.String()
 		default:
 			var s string
 			if err = json.Unmarshal(value, &s); err != nil {
-				c.say("column %s: must be a string", key)
+				c.addProblem("column %s: must be a string", key)
 				s = "?" // avoids a second error that the column is empty
 			}
 			c.texts[key] = strings.TrimSpace(s)
@@ -110,7 +110,7 @@ func (c *cells) readObject(text []byte) {
 	}
 	if len(unknown) > 0 {
 		slices.Sort(unknown)
-		c.say("unknown columns: %s; allowed columns are %s", strings.Join(unknown[:min(len(unknown), 20)], ", "), strings.Join(columns, ", "))
+		c.addProblem("unknown columns: %s; allowed columns are %s", strings.Join(unknown[:min(len(unknown), 20)], ", "), strings.Join(columns, ", "))
 	}
 	slices.Sort(c.wrong) // the keys of an object are unordered
 }

@@ -103,14 +103,14 @@ type cells struct {
 	broken bool // the row could not be parsed, so missing columns are not reported
 }
 
-// say records a problem of the row.
-func (c *cells) say(format string, values ...any) {
+// addProblem records a problem of the row.
+func (c *cells) addProblem(format string, values ...any) {
 	c.wrong = append(c.wrong, fmt.Sprintf(format, values...))
 }
 
-// breakOff records why the row could not be parsed.
-func (c *cells) breakOff(format string, values ...any) {
-	c.say(format, values...)
+// fail records why the row could not be parsed.
+func (c *cells) fail(format string, values ...any) {
+	c.addProblem(format, values...)
 	c.broken = true
 }
 
@@ -125,15 +125,15 @@ func (c *cells) thing() Thing {
 			texts = c.tags
 		}
 		if slices.ContainsFunc(texts, func(text string) bool { return !utf8.ValidString(text) }) {
-			c.say("column %s: must be valid UTF-8", column)
+			c.addProblem("column %s: must be valid UTF-8", column)
 		}
 		if slices.ContainsFunc(texts, func(text string) bool { return strings.ContainsRune(text, 0) }) {
-			c.say("column %s: must not contain NUL characters", column)
+			c.addProblem("column %s: must not contain NUL characters", column)
 		}
 	}
 	for _, column := range required {
 		if c.texts[column] == "" {
-			c.say("column %s: must not be empty", column)
+			c.addProblem("column %s: must not be empty", column)
 		}
 	}
 	th := Thing{
@@ -151,13 +151,13 @@ func (c *cells) thing() Thing {
 			at, err = time.Parse(time.DateOnly, date)
 		}
 		if th.Date = at.UTC(); err != nil {
-			c.say("column date: must be a date such as 2006-01-02 or 2006-01-02T15:04:05Z (got %s)", shown(date))
+			c.addProblem("column date: must be a date such as 2006-01-02 or 2006-01-02T15:04:05Z (got %s)", shown(date))
 		}
 	}
 	if id := c.texts["id"]; id != "" {
 		n, err := strconv.ParseInt(id, 10, 64)
 		if th.ID = n; err != nil || n < 1 {
-			c.say("column id: must be a whole number from 1 to 9223372036854775807 (got %s)", shown(id))
+			c.addProblem("column id: must be a whole number from 1 to 9223372036854775807 (got %s)", shown(id))
 		}
 	}
 	return th

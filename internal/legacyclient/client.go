@@ -210,7 +210,7 @@ func (c *Client) try(ctx context.Context, u *url.URL, read func(*http.Response) 
 		if err := read(answer); err != nil {
 			return 0, errors.Join(err, context.Cause(ctx))
 		}
-		return 0, c.rest(ctx, answer.Header)
+		return 0, c.waitForRateLimit(ctx, answer.Header)
 	case answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode >= 500:
 		return retryAfter(answer.Header), &StatusError{answer.StatusCode, u.String(), message(answer)}
 	}
@@ -255,9 +255,9 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// rest waits for the next window of the rate limit if the headers of a response say that no request
-// is left in the current one.
-func (c *Client) rest(ctx context.Context, h http.Header) error {
+// waitForRateLimit waits for the next window of the rate limit if the headers of a response say
+// that no request is left in the current one.
+func (c *Client) waitForRateLimit(ctx context.Context, h http.Header) error {
 	wait := time.Duration(0)
 	if left := h.Get("X-RateLimit-Remaining"); left == "0" {
 		if at, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64); err == nil {

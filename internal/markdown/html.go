@@ -48,7 +48,7 @@ func longestHTML(n int) int { return min(4*n, 256<<10) + 64<<10 }
 
 // render returns sanitized HTML, or false if the text is too expensive to render.
 func render(source []byte) (string, bool) {
-	if !affordable(source) {
+	if !withinBudget(source) {
 		return "", false
 	}
 	document := renderer().Parser().Parse(text.NewReader(source))

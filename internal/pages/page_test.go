@@ -103,7 +103,7 @@ func TestHomeTells(t *testing.T) {
 // TestAsked checks that /developers shows the document that a hardened server accepts.
 func TestAsked(t *testing.T) {
 	t.Parallel()
-	if page := serve(t, options, "GET", "/developers", nil).Body.String(); !strings.Contains(page, `"query": "`+Asked+`"`) {
+	if page := serve(t, options, "GET", "/developers", nil).Body.String(); !strings.Contains(page, `"query": "`+ExampleDocument+`"`) {
 		t.Error("the page shows another document")
 	}
 }

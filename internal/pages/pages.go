@@ -31,9 +31,9 @@ type Options struct {
 	Guide func() ([]byte, error)
 }
 
-// Asked is the GraphQL document in the example request on /developers. A hardened server accepts it
-// too.
-const Asked = "{ me { username role } }"
+// ExampleDocument is the GraphQL document in the example request on /developers. A hardened server
+// accepts it too.
+const ExampleDocument = "{ me { username role } }"
 
 //go:embed pages/*.html
 var pageFiles embed.FS

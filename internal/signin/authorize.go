@@ -10,8 +10,9 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// question is a validated OAuth authorization request (RFC 6749, sections 4.1.1 and 4.2.1).
-type question struct {
+// authorizationRequest is a validated OAuth authorization request (RFC 6749, sections 4.1.1 and
+// 4.2.1).
+type authorizationRequest struct {
 	Application *oauth.Application
 	// the parameters as sent, to repeat the request after signing in and to include them in the form
 	Given     url.Values
@@ -23,16 +24,16 @@ type question struct {
 	Challenge string
 }
 
-// asked lists the parameters of an authorization request.
-var asked = []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method"}
+// requestParameters lists the parameters of an authorization request.
+var requestParameters = []string{"client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method"}
 
 // Place returns the origin or the scheme of the redirect URI, to be shown on the page.
-func (q *question) Place() string { return oauth.Origin(q.Redirect) }
+func (q *authorizationRequest) Place() string { return oauth.Origin(q.Redirect) }
 
 // formsTo returns the source that the directive form-action of the content security policy must
 // allow, because browsers also apply it to the redirect after a form. A policy cannot contain IPv6
 // addresses; for those it allows all http: URLs.
-func (q *question) formsTo() string {
+func (q *authorizationRequest) formsTo() string {
 	if q.OutOfBand {
 		return ""
 	}
@@ -43,9 +44,9 @@ func (q *question) formsTo() string {
 }
 
 // Fields returns the hidden fields of the consent form: the parameters of the request.
-func (q *question) Fields() [][2]string {
+func (q *authorizationRequest) Fields() [][2]string {
 	var fields [][2]string
-	for _, name := range asked {
+	for _, name := range requestParameters {
 		if q.Given.Has(name) {
 			fields = append(fields, [2]string{name, q.Given.Get(name)})
 		}
@@ -56,10 +57,10 @@ func (q *question) Fields() [][2]string {
 // read parses and validates an authorization request. If the application or its redirect URI is not
 // valid, it shows the error to the user; it reports other errors to the application (section
 // 4.1.2.1). In both cases ok is false.
-func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q *question, ok bool) {
-	q = &question{Given: url.Values{}}
+func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q *authorizationRequest, ok bool) {
+	q = &authorizationRequest{Given: url.Values{}}
 	twice := ""
-	for _, name := range asked {
+	for _, name := range requestParameters {
 		if len(given[name]) > 0 {
 			q.Given.Set(name, given.Get(name))
 		}
@@ -100,7 +101,7 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 // check validates the rest of an authorization request. It returns an error code of section 4.1.2.1
 // with a description, or "" if the request is valid. twice is the name of a repeated parameter, or
 // "".
-func (q *question) check(given url.Values, twice string) (code, description string) {
+func (q *authorizationRequest) check(given url.Values, twice string) (code, description string) {
 	scopes, err := oauth.ParseScopes(given.Get("scope"))
 	method, challenge := given.Get("code_challenge_method"), given.Get("code_challenge")
 	switch {
@@ -135,7 +136,7 @@ const maxState = 2_000
 // answer redirects the browser to the application with the given response parameters and the state
 // of the request. It adds the issuer, which prevents mix-up attacks (RFC 9207), except for the
 // implicit grant, whose legacy applications do not know it.
-func (s *site) answer(w http.ResponseWriter, r *http.Request, q *question, parameters ...[2]string) {
+func (s *site) answer(w http.ResponseWriter, r *http.Request, q *authorizationRequest, parameters ...[2]string) {
 	if q.OutOfBand {
 		s.showAnswer(w, q, parameters)
 		return
@@ -149,14 +150,14 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, q *question, param
 }
 
 // showAnswer shows the response on a page, for a program that has no redirect URI.
-func (s *site) showAnswer(w http.ResponseWriter, q *question, parameters [][2]string) {
+func (s *site) showAnswer(w http.ResponseWriter, q *authorizationRequest, parameters [][2]string) {
 	given := make(map[string]string, len(parameters))
 	for _, p := range parameters {
 		given[p[0]] = p[1]
 	}
 	switch {
 	case given["code"] != "":
-		s.show(w, "code", http.StatusOK, view{Question: q, Code: given["code"]}, "")
+		s.show(w, "code", http.StatusOK, view{Request: q, Code: given["code"]}, "")
 	case given["error"] == "access_denied":
 		s.show(w, "refused", http.StatusOK, view{Message: "You did not give access to " + q.Application.Name + "."}, "")
 	default:
@@ -176,14 +177,14 @@ func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 	case !ok:
 		s.signInFirst(w, r, authorizePath+"?"+q.Given.Encode())
 	default:
-		v := view{Username: who.Username, SignedIn: true, Question: q, Token: s.decisionToken(secret, q), Next: authorizePath + "?" + q.Given.Encode()}
+		v := view{Username: who.Username, SignedIn: true, Request: q, Token: s.decisionToken(secret, q), Next: authorizePath + "?" + q.Given.Encode()}
 		s.show(w, "consent", http.StatusOK, v, q.formsTo())
 	}
 }
 
 // decisionToken returns a CSRF token for the consent form. It is only valid for this session and
 // for exactly the request that was shown.
-func (s *site) decisionToken(secret string, q *question) string {
+func (s *site) decisionToken(secret string, q *authorizationRequest) string {
 	return s.Key.Sign("oauth decision", secret, q.Given.Encode())
 }
 

@@ -48,7 +48,7 @@ type view struct {
 	Provider bool   // users can sign in with the operator's OpenID provider
 	Next     string // the path to continue at after signing in
 
-	Question *question
+	Request *authorizationRequest
 	// Token is the CSRF token of the form. On a page that a link opens it is the secret of the link.
 	Token  string
 	Code   string // an authorization code for the user to copy

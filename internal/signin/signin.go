@@ -145,8 +145,8 @@ func Handler(o Options) http.Handler {
 	handle("POST "+emailPath, form(s.sendConfirmation))
 	handle("GET "+authorizePath, s.authorize)
 	handle("POST "+authorizePath, form(s.decide))
-	handle("POST "+tokenPath, s.giveToken)
-	handle("POST /login/oauth/tokeninfo", s.tellToken)
+	handle("POST "+tokenPath, s.issueToken)
+	handle("POST /login/oauth/tokeninfo", s.tokenInfo)
 	handle("GET /.well-known/oauth-authorization-server", s.describe)
 	if o.Provider != nil {
 		handle("GET /login/oidc", s.askProvider)

@@ -14,11 +14,11 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// giveToken is the token endpoint. It exchanges an authorization code, a refresh token or the
+// issueToken is the token endpoint. It exchanges an authorization code, a refresh token or the
 // credentials of an application for an access token (RFC 6749, sections 4.1.3, 6 and 4.4.2). Legacy
 // applications send the parameters in the query, urlencoded or multipart, and expect a form-encoded
 // response, so the response is JSON only if the request accepts JSON.
-func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
+func (s *site) issueToken(w http.ResponseWriter, r *http.Request) {
 	given, ok := parameters(w, r)
 	if !ok {
 		return
@@ -97,8 +97,8 @@ func (s *site) giveToken(w http.ResponseWriter, r *http.Request) {
 // expiresIn returns the remaining lifetime of a token in seconds.
 func expiresIn(token *oauth.Token) int { return int(time.Until(*token.ExpiresAt).Seconds()) }
 
-// tellToken returns the user and the application of a token.
-func (s *site) tellToken(w http.ResponseWriter, r *http.Request) {
+// tokenInfo returns the user and the application of a token.
+func (s *site) tokenInfo(w http.ResponseWriter, r *http.Request) {
 	given, ok := parameters(w, r)
 	if !ok {
 		return

@@ -102,12 +102,12 @@ func TestBrowserSession(t *testing.T) {
 func TestBrowserOpenID(t *testing.T) {
 	claims := oidctest.Claims{"sub": "1", "preferred_username": "ada", "email": "ada@id.example", "email_verified": true, "groups": []string{"makers"}}
 	for name, prepare := range map[string]func(i *oidctest.Issuer){
-		"ID token": func(i *oidctest.Issuer) { i.SignsIn(claims) },
-		"UserInfo": func(i *oidctest.Issuer) { i.SignsIn(oidctest.Claims{"sub": "1"}); i.Informs(claims) },
+		"ID token": func(i *oidctest.Issuer) { i.SetUser(claims) },
+		"UserInfo": func(i *oidctest.Issuer) { i.SetUser(oidctest.Claims{"sub": "1"}); i.SetUserInfo(claims) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			issuer := oidctest.New(t)
-			issuer.AsksFor = "ada"
+			issuer.RequiredLogin = "ada"
 			prepare(issuer)
 			s := servertest.Start(t, "sqlite", func(s *config.Settings) {
 				s.OIDCIssuer, s.OIDCClientID, s.OIDCClientSecret = issuer.URL, issuer.ClientID, issuer.Secret

@@ -22,7 +22,7 @@ func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error
 	if err != nil {
 		return nil, err
 	}
-	all = append(all, graphqlhttp.Document{Name: "front-page", Text: pages.Asked})
+	all = append(all, graphqlhttp.Document{Name: "front-page", Text: pages.ExampleDocument})
 	for _, example := range graphiql.Examples() {
 		all = append(all, graphqlhttp.Document{Name: "GraphiQL, " + example.Title, Text: example.Query})
 	}

@@ -21,8 +21,8 @@ func usernameIn(b *servertest.Browser) string {
 // contain only the subject.
 func TestOpenIDUserInfo(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
-		issuer.SignsIn(oidctest.Claims{"sub": "1"})
-		issuer.Informs(oidctest.Claims{"sub": "1", "preferred_username": "ada", "name": "Ada Lovelace", "email": "ada@id.example", "email_verified": true})
+		issuer.SetUser(oidctest.Claims{"sub": "1"})
+		issuer.SetUserInfo(oidctest.Claims{"sub": "1", "preferred_username": "ada", "name": "Ada Lovelace", "email": "ada@id.example", "email_verified": true})
 		b := s.Browser()
 		signInElsewhere(t, b, "").Want(t, http.StatusSeeOther)
 		if got := usernameIn(b); got != "ada" {
@@ -36,12 +36,12 @@ func TestOpenIDUserInfo(t *testing.T) {
 			t.Errorf("me: %+v", me.Me)
 		}
 
-		issuer.Informs(oidctest.Claims{"sub": "2", "preferred_username": "eve"})
+		issuer.SetUserInfo(oidctest.Claims{"sub": "2", "preferred_username": "eve"})
 		b = s.Browser()
 		if signInElsewhere(t, b, "").Want(t, http.StatusForbidden); usernameIn(b) != "" {
 			t.Error("UserInfo about another subject signs in")
 		}
-		issuer.Informs(oidctest.Claims{})
+		issuer.SetUserInfo(oidctest.Claims{})
 		b = s.Browser()
 		if signInElsewhere(t, b, "").Want(t, http.StatusBadGateway); usernameIn(b) != "" {
 			t.Error("a failure of UserInfo signs in")
@@ -78,7 +78,7 @@ func TestOpenIDRules(t *testing.T) {
 			staff := s.Staff()
 			signsIn := func(c oidctest.Claims) *servertest.Response {
 				t.Helper()
-				issuer.SignsIn(c)
+				issuer.SetUser(c)
 				return signInElsewhere(t, s.Browser(), "")
 			}
 			for name, c := range map[string]oidctest.Claims{

@@ -61,7 +61,7 @@ func TestOpenIDSignIn(t *testing.T) {
 			{oidctest.Claims{"sub": "6", "preferred_username": "<b>é&x@id.example"}, "b---x"}, {oidctest.Claims{"sub": "7", "preferred_username": strings.Repeat("x", 300)}, strings.Repeat("x", 50)},
 			{oidctest.Claims{"sub": "8", "email": "eve@id.example"}, "user-2"},
 		} {
-			issuer.SignsIn(person.claims)
+			issuer.SetUser(person.claims)
 			b := s.Browser()
 			r := signInElsewhere(t, b, "").Want(t, http.StatusSeeOther)
 			if got := shown(b); got != person.want || r.Header.Get("Location") != s.URL+"/login" {
@@ -80,7 +80,7 @@ func TestOpenIDSignIn(t *testing.T) {
 		// After the sign-in, the browser returns to the authorization request of an application.
 		c := newClient(t, s, models.NewApplication{})
 		b := s.Browser()
-		issuer.SignsIn(oidctest.Claims{"sub": "1"})
+		issuer.SetUser(oidctest.Claims{"sub": "1"})
 		r := signInElsewhere(t, b, c.question()).Want(t, 303)
 		b.Follow(r).Want(t, 200)
 		if code := c.decide(b, c.question(), "allow").Query().Get("code"); code == "" {
@@ -93,7 +93,7 @@ func TestOpenIDSignIn(t *testing.T) {
 // not match the request to the provider, do not sign in a user.
 func TestOpenIDTricks(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
-		issuer.SignsIn(oidctest.Claims{"sub": "1"})
+		issuer.SetUser(oidctest.Claims{"sub": "1"})
 		begin := func() (*servertest.Browser, string) {
 			b := s.Browser()
 			there := b.Follow(b.Get("/login/oidc")).Want(t, 302)
@@ -127,13 +127,13 @@ func TestOpenIDTricks(t *testing.T) {
 			"another nonce": {"sub": "1", "nonce": "x"}, "another audience": {"sub": "1", "aud": "x"}, "another issuer": {"sub": "1", "iss": "https://evil.example"},
 			"expired": {"sub": "1", "exp": time.Now().Add(-time.Hour).Unix()}, "nobody": {"sub": ""},
 		} {
-			issuer.SignsIn(claims)
+			issuer.SetUser(claims)
 			b, own := begin()
 			if r := b.Get(own); r.StatusCode == 303 {
 				t.Errorf("%s signs in", name)
 			}
 		}
-		issuer.SignsIn(oidctest.Claims{"sub": "1"})
+		issuer.SetUser(oidctest.Claims{"sub": "1"})
 		s.Staff().Query(`mutation { suspendUser(input: {username: "user", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		b, own = begin()
 		if r := b.Get(own).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended: Spam.") {

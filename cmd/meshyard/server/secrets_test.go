@@ -80,7 +80,7 @@ func TestNoSecretIsLogged(t *testing.T) {
 			s.Client("").Do("POST", "/login/oauth/tokeninfo?access_token="+secrets["token in an address"], nil).Want(t, 200)
 			refused(s.Client("").Get("/users/me?access_token=" + secrets["token by code"]))
 			refused(s.Client("").Do("POST", "/login/oauth/tokeninfo?access_token="+secrets["token by code"], nil))
-			issuer.SignsIn(oidctest.Claims{"sub": "1"})
+			issuer.SetUser(oidctest.Claims{"sub": "1"})
 			elsewhere := s.Browser()
 			back := elsewhere.Follow(elsewhere.Get("/login/oidc")).Header.Get("Location")
 			for _, name := range []string{"code", "state"} {

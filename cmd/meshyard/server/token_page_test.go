@@ -171,7 +171,7 @@ func TestTokenPageTricks(t *testing.T) {
 // tokens too.
 func TestTokenPageAfterOpenID(t *testing.T) {
 	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
-		issuer.SignsIn(oidctest.Claims{"sub": "1", "preferred_username": "ada"})
+		issuer.SetUser(oidctest.Claims{"sub": "1", "preferred_username": "ada"})
 		b := s.Browser()
 		if to := signInElsewhere(t, b, tokenPage).Want(t, http.StatusSeeOther).Header.Get("Location"); to != s.URL+tokenPage {
 			t.Errorf("after the sign-in the browser goes to %q", to)

@@ -31,8 +31,9 @@ type Issuer struct {
 	URL      string
 	ClientID string
 	Secret   string
-	// AsksFor, if set before the first sign-in, is the name that visitors must enter into a form.
-	AsksFor string
+	// RequiredLogin, if set before the first sign-in, is the name that visitors must enter into a
+	// form.
+	RequiredLogin string
 
 	mu     sync.Mutex
 	person Claims
@@ -66,16 +67,16 @@ func New(t testing.TB) *Issuer {
 	return i
 }
 
-// SignsIn sets the claims of the users who sign in from now on.
-func (i *Issuer) SignsIn(person Claims) {
+// SetUser sets the claims of the users who sign in from now on.
+func (i *Issuer) SetUser(person Claims) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.person = person
 }
 
-// Informs sets the response of UserInfo for users who sign in from now on. It also publishes that
-// endpoint, which must happen before the server first requests the configuration.
-func (i *Issuer) Informs(info Claims) {
+// SetUserInfo sets the response of UserInfo for users who sign in from now on. It also publishes
+// that endpoint, which must happen before the server first requests the configuration.
+func (i *Issuer) SetUserInfo(info Claims) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.info = info
@@ -118,7 +119,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "invalid request", http.StatusBadRequest)
 		return
 	}
-	if i.AsksFor != "" && r.PostFormValue("login") != i.AsksFor {
+	if i.RequiredLogin != "" && r.PostFormValue("login") != i.RequiredLogin {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, `<!doctype html><title>Provider</title><form method="post"><input id="login" name="login" autofocus><button>Sign in</button></form>`)
 		return

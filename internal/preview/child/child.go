@@ -85,10 +85,10 @@ func (e *CrashError) Error() string {
 }
 
 // Derive runs [preview.Derive] in a child process. source must be a regular file; it is read from
-// its start. told is called with the progress. Errors that the file causes are of type *mesh.Error,
-// including those of a child that exceeded its memory or its CPU time. Other errors are of type
-// *Interrupted or *CrashError, or come from put or ctx.
-func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Subject, put preview.Put, told func(stage string, done float64)) (preview.Result, Usage, error) {
+// its start. progress is called with the current stage and the completed fraction. Errors that the
+// file causes are of type *mesh.Error, including those of a child that exceeded its memory or its
+// CPU time. Other errors are of type *Interrupted or *CrashError, or come from put or ctx.
+func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Subject, put preview.Put, progress func(stage string, done float64)) (preview.Result, Usage, error) {
 	r.Memory, r.CPU, r.Deadline = or(r.Memory, DefaultMemory), or(r.CPU, DefaultCPU), or(r.Deadline, DefaultDeadline)
 	running, cancel := context.WithTimeout(ctx, r.Deadline)
 	defer cancel()
@@ -115,7 +115,7 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	if err := cmd.Start(); err != nil {
 		return preview.Result{}, Usage{}, fmt.Errorf("start a preview process: %w", err)
 	}
-	frames := &frameReader{r: out, left: maxOutput, told: told}
+	frames := &frameReader{r: out, left: maxOutput, progress: progress}
 	result, err := frames.result(put)
 	if err != nil {
 		cancel() // kills the child if it is still running
@@ -135,11 +135,11 @@ func (r Runner) Derive(ctx context.Context, source *os.File, subject preview.Sub
 	case errors.Is(running.Err(), context.DeadlineExceeded):
 		return preview.Result{}, usage, &Interrupted{Message: fmt.Sprintf("The preview took longer than %s.", inWords(r.Deadline)), Starved: usage.CPU < r.CPU/2}
 	}
-	return preview.Result{}, usage, r.died(state, trace.String())
+	return preview.Result{}, usage, r.exitError(state, trace.String())
 }
 
-// died returns the error for a child that ended before it wrote its last frame.
-func (r Runner) died(state *os.ProcessState, trace string) error {
+// exitError returns the error for a child that ended before it wrote its last frame.
+func (r Runner) exitError(state *os.ProcessState, trace string) error {
 	switch {
 	case outOfMemory(trace):
 		return mesh.Errorf(mesh.TooLarge, "The preview needed more than %d MiB of memory.", r.Memory>>20)

@@ -79,14 +79,15 @@ func (p partWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// frameReader reads frames. err is the first error of reading or decoding a frame, including io.EOF.
+// frameReader reads frames. err is the first error of reading or decoding a frame, including
+// io.EOF.
 type frameReader struct {
-	r      io.Reader
-	left   int64 // bytes left of maxOutput
-	told   func(stage string, done float64)
-	memory int64 // peak memory of the last progress frame
-	buf    [maxFrame]byte
-	err    error
+	r        io.Reader
+	left     int64 // bytes left of maxOutput
+	progress func(stage string, done float64)
+	memory   int64 // peak memory of the last progress frame
+	buf      [maxFrame]byte
+	err      error
 }
 
 var errProtocol = errors.New("invalid output from the preview process")

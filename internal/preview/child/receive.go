@@ -69,7 +69,7 @@ func (f *frameReader) common(k kind, payload []byte) error {
 			return err
 		}
 		f.memory = max(f.memory, p.Memory)
-		f.told(p.Stage, p.Done)
+		f.progress(p.Stage, p.Done)
 		return nil
 	case frameRefused:
 		bad := new(mesh.Error)

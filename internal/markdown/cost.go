@@ -18,19 +18,19 @@ const (
 	labelWeight = 8   // a byte of a label that is looked up among the link definitions
 )
 
-// look estimates the number of steps that goldmark would take to parse a text, in addition to
-// reading it. It stops when the budget is spent, so its own time is bounded for any text. Where an
-// exact count would require a parser, it overestimates.
-type look struct {
+// costEstimate estimates the number of steps that goldmark would take to parse a text, in addition
+// to reading it. It stops when the budget is spent, so its own time is bounded for any text. Where
+// an exact count would require a parser, it overestimates.
+type costEstimate struct {
 	left    int
 	pipes   int  // number of escaped pipes; goldmark keeps a list of them for the whole document
 	deepest int  // number of open blocks at the last line with text
 	unsure  bool // a code fence may be inside another block than the document itself
 }
 
-// affordable reports whether goldmark can parse the text within the budget.
-func affordable(source []byte) bool {
-	l := look{left: budget}
+// withinBudget reports whether goldmark can parse the text within the budget.
+func withinBudget(source []byte) bool {
+	l := costEstimate{left: budget}
 	for start := 0; start < len(source) && l.left >= 0; {
 		if fence := fenced(source[start:lineEnd(source, start)]); fence > 0 && !l.unsure {
 			start = codeEnd(source, start, fence) // goldmark reads code once
@@ -114,7 +114,7 @@ func codeEnd(source []byte, start, fence int) int {
 }
 
 // blocks counts the steps for the open blocks of each line and for the cells of tables.
-func (l *look) blocks(paragraph []byte) {
+func (l *costEstimate) blocks(paragraph []byte) {
 	lines := bytes.Count(paragraph, []byte{'\n'}) + 1
 	for at := 0; at < len(paragraph) && l.left >= 0; lines-- {
 		next := lineEnd(paragraph, at)
@@ -176,7 +176,7 @@ func delimiterRow(line []byte) int {
 }
 
 // inlines counts the steps of the searches that the special characters of a paragraph cause.
-func (l *look) inlines(p []byte) {
+func (l *costEstimate) inlines(p []byte) {
 	var open []int // positions of unclosed brackets
 	marks, delimiters, length := 0, 0, 0
 	for i := 0; i < len(p) && l.left >= 0; i++ {
@@ -216,7 +216,7 @@ func (l *look) inlines(p []byte) {
 
 // target counts the steps of the search for the part of a link after its text: a URL and a title,
 // or a label. at is the position after the text.
-func (l *look) target(p []byte, at int) {
+func (l *costEstimate) target(p []byte, at int) {
 	if at >= len(p) {
 		return
 	}
