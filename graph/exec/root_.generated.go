@@ -6402,7 +6402,7 @@ var sources = []*ast.Source{
   """
   Delete the caller's account, or as an administrator that of another user. The user is signed out
   everywhere, and their name becomes ` + "`" + `deleted-ID` + "`" + `. A job deletes their things, makes, collections,
-  likes and files soon after. Their comments keep their places and lose their texts.
+  likes and files soon after. Their comments remain in place without their texts.
   """
   deleteAccount(
     "The account to delete."
@@ -6446,7 +6446,7 @@ var sources = []*ast.Source{
 extend type User {
   """
   The URL of the smallest available avatar that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, as for
-  ` + "`" + `File.thumbnail` + "`" + `, or of the original until the sizes are made. Null if there is none.
+  ` + "`" + `File.thumbnail` + "`" + `, or of the original until the sizes have been created. Null if there is none.
   """
   avatarUrl(
     "The width of the box in pixels, 1 to 10,000. Null: only the height counts."
@@ -6460,7 +6460,7 @@ extend type User {
   ): String @goField(forceResolver: true, batch: true)
   """
   The URL of the smallest available cover image that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, as for
-  ` + "`" + `File.thumbnail` + "`" + `, or of the original until the sizes are made. Null if there is none.
+  ` + "`" + `File.thumbnail` + "`" + `, or of the original until the sizes have been created. Null if there is none.
   """
   coverUrl(
     "The width of the box in pixels, 1 to 10,000. Null: only the height counts."
@@ -6475,7 +6475,7 @@ extend type User {
 }
 
 extend type Comment {
-  "Whether it was reported as spam and no moderator decided yet. False for members."
+  "Whether it was reported as spam and no moderator has decided yet. False for members."
   needsModeration: Boolean! @goField(forceResolver: true)
 }
 
@@ -6505,7 +6505,7 @@ input DeleteAccountInput {
 
 "Payload of ` + "`" + `deleteAccount` + "`" + `."
 type DeleteAccountPayload {
-  "The id of the user, which is not used again."
+  "The id of the user, which is never reused."
   deletedId: ID!
 }
 
@@ -6589,7 +6589,7 @@ type Application {
   redirectUris: [String!]!
   "Whether it is a public client (RFC 6749), which has no secret and must use PKCE."
   isPublic: Boolean!
-  "Whether it may use the implicit grant, which old programs need."
+  "Whether it can use the implicit grant, which legacy programs need."
   allowsImplicit: Boolean!
   "When it was registered."
   createdAt: DateTime!
@@ -6606,7 +6606,7 @@ input CreateApplicationInput {
   redirectUris: [String!]!
   "Whether it is a public client, which has no secret."
   isPublic: Boolean! = false
-  "Whether it may use the implicit grant."
+  "Whether it can use the implicit grant."
   allowsImplicit: Boolean! = false
 }
 
@@ -6689,7 +6689,7 @@ type Category implements Node {
 }
 
 extend type Thing {
-  "The collections of the caller that hold it, the latest put in first."
+  "The caller's collections that contain it, the one to which it was added last first."
   collections: [Collection!]! @goField(forceResolver: true, batch: true)
 }
 
@@ -6700,8 +6700,8 @@ extend type Mutation {
     input: CreateCollectionInput!
   ): CreateCollectionPayload @auth(scope: WRITE)
   """
-  Change a collection of the caller. Fields that are omitted stay as they are. Null
-  clears a field that can be empty.
+  Change a collection of the caller. Omitted fields are left unchanged. Null clears a field that can
+  be empty.
   """
   updateCollection(
     "The collection and its new values."
@@ -6723,8 +6723,8 @@ extend type Mutation {
     input: RemoveFromCollectionInput!
   ): RemoveFromCollectionPayload @auth(scope: WRITE)
   """
-  Add things to a collection of the caller, and optionally remove them from others. All of it
-  happens or none.
+  Add things to a collection of the caller, and optionally remove them from others. It takes effect
+  completely or not at all.
   """
   moveThings(
     "The things and the collections."
@@ -6748,7 +6748,7 @@ enum CollectionVisibility {
   PRIVATE
 }
 
-"A list of things that a user put together."
+"A list of things that a user compiled."
 type Collection implements Node & Likeable {
   "The decimal id, the same integer as in the REST API."
   id: ID!
@@ -6783,7 +6783,7 @@ type Collection implements Node & Likeable {
     before: String
   ): ThingConnection! @goField(forceResolver: true)
   """
-  The thing that the creator chose to stand for the collection. Null if there is none, and while
+  The thing that the creator chose to represent the collection. Null if there is none, and while
   that thing is not in the collection or not published.
   """
   featuredThing: Thing @goField(forceResolver: true, batch: true)
@@ -6864,7 +6864,7 @@ input DeleteCollectionInput {
 
 "Payload of ` + "`" + `deleteCollection` + "`" + `."
 type DeleteCollectionPayload {
-  "The id of what was deleted."
+  "The id of the deleted object."
   deletedId: ID!
 }
 
@@ -7145,9 +7145,9 @@ type DownloadEdge {
 `, BuiltIn: false},
 	{Name: "../feed.graphqls", Input: `extend type User {
   """
-  What the users that the user follows published: things, makes and collections, newest first.
-  Drafts and what was taken down are left out. Only the user can read it; for another user it fails
-  with FORBIDDEN. At most 10,000 entries are counted.
+  Things, makes and collections that were published by the users that the user follows, newest
+  first. Drafts and content that was taken down are excluded. For another user it fails with
+  FORBIDDEN. At most 10,000 entries are counted.
   """
   feed(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -7194,8 +7194,8 @@ type FeedEdge {
 
 extend type Mutation {
   """
-  Change a file of the caller. Fields that are omitted stay as they are. Null clears a field that
-  can be empty.
+  Change a file of the caller. Omitted fields are left unchanged. Null clears a field that can be
+  empty.
   """
   updateFile(
     "The file and its new values."
@@ -7203,7 +7203,7 @@ extend type Mutation {
   ): UpdateFilePayload @auth(scope: WRITE)
   """
   Delete a finalized file of the caller. Moderators and administrators can delete any file. The only
-  model of a published thing is not deleted: upload another one first, or unpublish the thing.
+  model of a published thing cannot be deleted: upload another one first, or unpublish the thing.
   """
   deleteFile(
     "The file to delete."
@@ -7269,8 +7269,8 @@ type File implements Node {
   """
   contentType: String!
   """
-  Whether the server has the bytes. It lacks those of files that were imported without them. Such a
-  file has empty hashes and no ` + "`" + `directUrl` + "`" + `, and its ` + "`" + `publicUrl` + "`" + ` answers 404.
+  Whether the server has the bytes. It does not if the file was imported without them. Such a file
+  has empty hashes and no ` + "`" + `directUrl` + "`" + `, and the response from its ` + "`" + `publicUrl` + "`" + ` is 404.
   """
   isAvailable: Boolean!
   "The SHA-256 hash of the bytes in hexadecimal."
@@ -7281,7 +7281,7 @@ type File implements Node {
   The position among the files of its target, ascending. Files with the same rank are ordered by id.
   """
   rank: Int!
-  "What the owner wrote about the file, in plain text; may be empty."
+  "A note of the owner about the file, in plain text; may be empty."
   note: String!
   "The user who uploaded the file."
   creator: User! @goField(forceResolver: true, batch: true)
@@ -7314,7 +7314,7 @@ input UpdateFileInput {
   id: ID!
   "If given, the file must be attached to this object; otherwise the result is NOT_FOUND."
   target: TargetInput
-  "The file name, with the extension that it has now."
+  "The file name. The extension must be the current one."
   name: String @null(clears: false)
   "MODEL or ATTACHMENT. Whether a file is an IMAGE follows from its bytes, and cannot be changed."
   kind: FileKind @null(clears: false)
@@ -7340,7 +7340,7 @@ input DeleteFileInput {
   kinds: [FileKind!]
   """
   Whether the only model of a published thing can be deleted, for programs that upload another one
-  after it. Without it that is an error, with the code MODEL_REQUIRED.
+  afterwards. Otherwise the deletion fails with MODEL_REQUIRED.
   """
   allowNoModel: Boolean! = false
   """
@@ -7352,20 +7352,20 @@ input DeleteFileInput {
 
 "Payload of ` + "`" + `deleteFile` + "`" + `."
 type DeleteFilePayload {
-  "The id of what was deleted."
+  "The id of the deleted object."
   deletedId: ID!
 }
 `, BuiltIn: false},
 	{Name: "../image.graphqls", Input: `extend type Mutation {
-  "Change the place of an image among the images of its thing or make."
+  "Change the position of an image among the images of its thing or make."
   updateImage(
-    "The image and its new place."
+    "The image and its new position."
     input: UpdateImageInput!
   ): UpdateImagePayload @auth(scope: WRITE)
   """
-  Remove an image from its thing or make. An image file is deleted. Of a rendering only the image is
-  removed: the model stays, and deriving it again does not bring the rendering back. Moderators and
-  administrators can remove the images of others.
+  Remove an image from its thing or make. An image file is deleted. If the image is a rendering, the
+  model stays, and processing it again does not restore the rendering. Moderators and administrators
+  can remove the images of others.
   """
   deleteImage(
     "The image to remove."
@@ -7379,14 +7379,14 @@ same id as an image and as a file. A rendering has an id of its own, which is no
 file.
 """
 type MediaImage {
-  "The decimal id, the same integer as in the REST API. It stays when the image is rendered again."
+  """
+  The decimal id, the same integer as in the REST API. It does not change when the image is rendered
+  again.
+  """
   id: ID!
   "The name of the image file, or that of the model with the extension of the rendering."
   name: String!
-  """
-  The place among the images, ascending. Null for a rendering without a rank, which follows the
-  others.
-  """
+  "The position among the images, ascending. Null for a rendering without a rank; these come last."
   rank: Int
   "Whether it is the rendering of a model."
   isRendering: Boolean!
@@ -7399,7 +7399,7 @@ type MediaImage {
   url: String!
   """
   The smallest available image that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, as for ` + "`" + `File.thumbnail` + "`" + `. Null
-  until the sizes are made.
+  until the sizes have been created.
   """
   thumbnail(
     "The width of the box in pixels, 1 to 10,000. Without it only the height counts."
@@ -7417,7 +7417,7 @@ type MediaImage {
 
 extend type File {
   """
-  The image that shows the file: the file itself if it is an image, else its rendering. Null if
+  The image that shows the file: the file itself if it is an image, otherwise its rendering. Null if
   there is none, or if the rendering was removed.
   """
   image: MediaImage @goField(forceResolver: true, batch: true)
@@ -7430,7 +7430,7 @@ extend type Thing {
   images(
     "The maximum number of images, 1 to 1,000."
     first: Int! = 100
-    "Only images with these ids."
+    "Return images with these ids only."
     ids: [ID!]
   ): [MediaImage!]! @goField(forceResolver: true, batch: true)
   "The first of its images; null if it has none."
@@ -7444,7 +7444,7 @@ extend type Make {
   images(
     "The maximum number of images, 1 to 1,000."
     first: Int! = 100
-    "Only images with these ids."
+    "Return images with these ids only."
     ids: [ID!]
   ): [MediaImage!]! @goField(forceResolver: true, batch: true)
   "The first of its images; null if it has none."
@@ -7457,7 +7457,7 @@ input UpdateImageInput {
   id: ID!
   "If given, the image must be of this object; otherwise the result is NOT_FOUND."
   target: TargetInput
-  "The position among the images, ascending. If omitted, it stays as it is."
+  "The position among the images, ascending. If omitted, it is left unchanged."
   rank: Int @null(clears: false)
   """
   True moves the image before all others, so that it becomes the default image. False changes
@@ -7468,7 +7468,7 @@ input UpdateImageInput {
 
 "Payload of ` + "`" + `updateImage` + "`" + `."
 type UpdateImagePayload {
-  "The image as it is now; null while its rendering is made again."
+  "The image after the change; null while it is being rendered again."
   image: MediaImage
 }
 
@@ -7487,7 +7487,7 @@ input DeleteImageInput {
 
 "Payload of ` + "`" + `deleteImage` + "`" + `."
 type DeleteImagePayload {
-  "The id of the image, which is not used again."
+  "The id of the image, which is never reused."
   deletedId: ID!
 }
 `, BuiltIn: false},
@@ -7513,14 +7513,15 @@ extend type Mutation {
     input: RevokeInvitationInput!
   ): RevokeInvitationPayload @auth(scope: ADMIN)
   """
-  Give a user another username. Others can take the former one at once. Requires an administrator.
+  Change the username of a user. Another user can take the former username immediately. Requires an
+  administrator.
   """
   renameUser(
     "The user and the new username."
     input: RenameUserInput!
   ): RenameUserPayload @auth(scope: ADMIN)
   """
-  Suspend a user and revoke all of their access tokens, those of applications included.
+  Suspend a user and revoke all of their access tokens, including those of applications.
   ` + "`" + `unsuspendUser` + "`" + ` ends the suspension; the tokens stay revoked. Requires an administrator.
   """
   disableUser(
@@ -7571,7 +7572,7 @@ type RevokeInvitationPayload {
 
 "The user and the new username."
 input RenameUserInput {
-  "The present username."
+  "The current username."
   username: String!
   "The new username: 1 to 64 letters, digits, ` + "`" + `_` + "`" + `, ` + "`" + `.` + "`" + ` or ` + "`" + `-` + "`" + `."
   newUsername: String!
@@ -7600,15 +7601,16 @@ type DisableUserPayload {
 	{Name: "../legacy.graphqls", Input: `extend type Mutation {
   """
   Add the caller's like or watch of an object if there is none, and remove it otherwise. It serves
-  routes of the REST API; the pairs such as ` + "`" + `likeThing` + "`" + ` and ` + "`" + `unlikeThing` + "`" + ` can be repeated safely.
+  routes of the REST API; pairs of mutations such as ` + "`" + `likeThing` + "`" + ` and ` + "`" + `unlikeThing` + "`" + ` can be repeated
+  safely.
   """
   toggle(
-    "What to reverse."
+    "The mark to toggle."
     input: ToggleInput!
   ): TogglePayload @auth(scope: WRITE)
 }
 
-"What the caller can have reversed."
+"A mark that the caller can toggle."
 enum Toggle {
   "The like of the caller. It cannot be that of an object of their own."
   LIKE
@@ -7616,7 +7618,7 @@ enum Toggle {
   WATCH
 }
 
-"An object and what to reverse on it."
+"An object and the mark to toggle on it."
 input ToggleInput {
   "The like or the watch."
   what: Toggle!
@@ -7852,8 +7854,8 @@ extend type Mutation {
     input: CreateMakeInput!
   ): CreateMakePayload @auth(scope: WRITE)
   """
-  Change a make of the caller. Fields that are omitted stay as they are. Null
-  clears a field that can be empty.
+  Change a make of the caller. Omitted fields are left unchanged. Null clears a field that can be
+  empty.
   """
   updateMake(
     "The make and its new values."
@@ -8008,7 +8010,7 @@ input DeleteMakeInput {
 
 "Payload of ` + "`" + `deleteMake` + "`" + `."
 type DeleteMakePayload {
-  "The id of what was deleted."
+  "The id of the deleted object."
   deletedId: ID!
 }
 `, BuiltIn: false},
@@ -8032,7 +8034,7 @@ type DeleteMakePayload {
 extend type Mutation {
   """
   Suspend a user: they are signed out, and their tokens can only read. Requires a moderator or an
-  administrator; to suspend one of these, an administrator.
+  administrator. Suspending a moderator or an administrator requires an administrator.
   """
   suspendUser(
     "The user and the reason."
@@ -8124,7 +8126,7 @@ type ModerationEntry {
   id: ID!
   "The action."
   action: ModerationAction!
-  "The user who performed the action. Null for the operator, on the command line."
+  "The user who performed the action. Null for an action on the command line."
   actor: Actor @goField(forceResolver: true, batch: true)
   "The user concerned; for a thing, its owner."
   user: User! @goField(forceResolver: true, batch: true)
@@ -8275,7 +8277,10 @@ interface Node {
   nodeId: NodeID!
 }
 
-"Who did what an entry of a log or a notification reports. At present only users act."
+"""
+The performer of the action that a log entry or a notification reports. At present only users are
+actors.
+"""
 interface Actor {
   "The decimal id, unique among the objects of one type."
   id: ID!
@@ -8359,7 +8364,7 @@ interface Likeable {
 }
 `, BuiltIn: false},
 	{Name: "../notification.graphqls", Input: `extend type Query {
-  "A notification of the caller. Another user's fails with NOT_FOUND."
+  "A notification of the caller. For that of another user it fails with NOT_FOUND."
   notification(
     "The notification's id."
     id: ID!
@@ -8367,7 +8372,7 @@ interface Likeable {
 }
 
 extend type Mutation {
-  "Mark notifications of the caller as read. Ids that name none are ignored."
+  "Mark notifications of the caller as read. Unknown ids are ignored."
   markNotificationsRead(
     "The notifications to mark."
     input: MarkNotificationsReadInput!
@@ -8381,9 +8386,9 @@ extend type Mutation {
 
 extend type Subscription {
   """
-  The notifications of the caller: the number of unread ones at once, and each new notification
-  within seconds. Marking notifications as read causes no event. It ends after 15 minutes; subscribe
-  again then.
+  The notifications of the caller. The first event has the number of unread notifications; each new
+  notification is an event within seconds. Marking notifications as read causes no event. The
+  subscription ends after 15 minutes; subscribe again then.
   """
   notifications: NotificationUpdate! @auth
 }
@@ -8398,8 +8403,8 @@ type NotificationUpdate {
 
 extend type User {
   """
-  What happened to what the user made, watches or said, the latest first. A user keeps the latest
-  1,000 notifications, each for 90 days. The caller's own: for another user it fails with FORBIDDEN.
+  The notifications about what the user created, watches or commented on, latest first. A user keeps
+  the latest 1,000 notifications, each for 90 days. For another user it fails with FORBIDDEN.
   """
   notifications(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -8410,16 +8415,16 @@ extend type User {
     last: Int
     "Return entries before this cursor."
     before: String
-    "Leave out notifications that are read."
+    "Exclude notifications that are read."
     unreadOnly: Boolean! = false
-    "Leave out earlier notifications."
+    "Exclude earlier notifications."
     since: DateTime
   ): NotificationConnection @auth @goField(forceResolver: true)
-  "How many notifications are unread. The caller's own; null for another user."
+  "The number of unread notifications. Null for another user."
   unreadNotificationCount: Int @auth @goField(forceResolver: true)
 }
 
-"What a notification reports."
+"The kind of event that a notification reports."
 enum NotificationKind {
   """
   A comment on the user's thing or make, or on one that the user watches. The target is the comment.
@@ -8440,11 +8445,11 @@ enum NotificationKind {
   REMIX
   "A decision of a moderator about the user, or about the user's thing. It has no actor."
   MODERATION
-  "A file of the user of which no preview could be made. It has no actor."
+  "A file of the user for which no preview could be created. It has no actor."
   PROCESSING_FAILED
 }
 
-"What notifications are about."
+"The objects that notifications can be about."
 union NotificationTarget = Thing | Make | Comment | Collection | User | File
 
 "An event that is reported to the user it concerns."
@@ -8453,17 +8458,17 @@ type Notification implements Node {
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
   nodeId: NodeID!
-  "What it reports."
+  "The kind of event."
   kind: NotificationKind!
-  "Who caused it; null for the server and for moderators."
+  "The performer of the action; null for the server and for moderators."
   actor: Actor @goField(forceResolver: true, batch: true)
-  "What it is about. Null where the caller may no longer see it."
+  "The object that it is about. Null if the caller can no longer see it."
   target: NotificationTarget @goField(forceResolver: true, batch: true)
   "The event in a sentence, as plain text."
   message: String! @goField(forceResolver: true, batch: true)
   "Whether it was marked as read."
   isRead: Boolean!
-  "When it was marked as read; null where it is unread."
+  "When it was marked as read; null if it is unread."
   readAt: DateTime
   "When it happened."
   createdAt: DateTime!
@@ -8497,7 +8502,7 @@ input MarkNotificationsReadInput {
 
 "Payload of ` + "`" + `markNotificationsRead` + "`" + `."
 type MarkNotificationsReadPayload {
-  "How many notifications of the caller are still unread."
+  "The number of notifications of the caller that are still unread."
   unreadCount: Int!
 }
 
@@ -8515,15 +8520,15 @@ type DeleteNotificationPayload {
 `, BuiltIn: false},
 	{Name: "../order.graphqls", Input: `extend type Mutation {
   """
-  Put things of a collection of the caller before all others of it, in the given order. Things that
-  are added later come first.
+  Move things of a collection of the caller to its start, in the given order. Things that are added
+  later come before them.
   """
   reorderCollection(
     "The collection and the things."
     input: ReorderCollectionInput!
   ): ReorderCollectionPayload @auth(scope: WRITE)
   """
-  Put files of a thing, a make or a comment of the caller before its other files, in the given
+  Move files of a thing, a make or a comment of the caller before its other files, in the given
   order. It sets the ranks of all its files.
   """
   reorderFiles(
@@ -8531,7 +8536,7 @@ type DeleteNotificationPayload {
     input: ReorderFilesInput!
   ): ReorderFilesPayload @auth(scope: WRITE)
   """
-  Put images of a thing or a make of the caller before its other images, in the given order. The
+  Move images of a thing or a make of the caller before its other images, in the given order. The
   first one becomes the default image. It sets the ranks of all its images.
   """
   reorderImages(
@@ -8544,7 +8549,7 @@ type DeleteNotificationPayload {
 input ReorderCollectionInput {
   "The id of a collection of the caller."
   id: ID!
-  "1 to 100 things in the collection, none of them twice."
+  "1 to 100 distinct things in the collection."
   thingIds: [ID!]!
 }
 
@@ -8558,7 +8563,7 @@ type ReorderCollectionPayload {
 input ReorderFilesInput {
   "A thing, a make or a comment of the caller."
   target: TargetInput!
-  "1 to 1,000 files on the target, none of them twice."
+  "1 to 1,000 distinct files of the target."
   fileIds: [ID!]!
 }
 
@@ -8572,7 +8577,7 @@ type ReorderFilesPayload {
 input ReorderImagesInput {
   "A thing or a make of the caller."
   target: TargetInput!
-  "1 to 1,000 images of the target, none of them twice."
+  "1 to 1,000 distinct images of the target."
   imageIds: [ID!]!
 }
 
@@ -8588,10 +8593,10 @@ type ReorderImagesPayload {
 }
 
 """
-How popular a thing is: a score over its last 90 days. Each user counts at most once a day, with
-the weight of their most significant action on that day: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. A
-day counts half as much after 14 days, a quarter after 28 days, and so on. The creator's own actions
-do not count. Lists that are sorted by popularity follow within seconds.
+How popular a thing is: a score over its last 90 days. Each user counts at most once a day, with the
+weight of their most significant action on that day: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. A day
+counts half as much after 14 days, a quarter after 28 days, and so on. The creator's own actions do
+not count. Lists that are sorted by popularity are updated within seconds.
 """
 type Popularity {
   "The current score."
@@ -8604,13 +8609,13 @@ type Popularity {
 type PopularityDay {
   "The day in UTC: ` + "`" + `2026-01-31` + "`" + `."
   day: String!
-  "The heaviest action of these users on that day."
+  "The most significant action of these users on that day."
   event: PopularityEvent!
   "The number of users."
   users: Int64!
   "The weight of each user on that day."
   weight: Int64!
-  "The current value of all of them."
+  "The points that they add to the current score."
   points: Float!
 }
 
@@ -8660,8 +8665,8 @@ extend type File {
   ): Image @goField(forceResolver: true, batch: true)
   """
   The URL of the mesh as three.js JSON (object format 4), in the file's own coordinates and unit.
-  Meshes of more than 200,000 triangles are decimated, which ` + "`" + `userData.decimated` + "`" + ` says. It needs no
-  token. Null if there is no mesh, and until ` + "`" + `processing` + "`" + ` is DONE.
+  Meshes of more than 200,000 triangles are decimated; ` + "`" + `userData.decimated` + "`" + ` is true then. It needs
+  no token. Null if there is no mesh, and until ` + "`" + `processing` + "`" + ` is DONE.
   """
   threejsUrl: String @goField(forceResolver: true, batch: true)
   """
@@ -8671,18 +8676,18 @@ extend type File {
   glbUrl: String @goField(forceResolver: true, batch: true)
   "The measurements of the mesh. Null if there is no mesh, and until ` + "`" + `processing` + "`" + ` is DONE."
   mesh: Mesh @goField(forceResolver: true, batch: true)
-  "The progress of deriving the thumbnail, three.js JSON, GLB and measurements."
+  "The progress of creating the thumbnail, three.js JSON, GLB and measurements."
   processing: Processing! @goField(forceResolver: true, batch: true)
 }
 
 "How an image fits a box."
 enum ImageFit {
   """
-  The image fills the box. It may be cropped at its edges, to the proportions 1:1 or 4:3, and what
-  is outside the box is for the client to cut off, as by ` + "`" + `object-fit: cover` + "`" + ` in CSS.
+  The image fills the box. It may be cropped at its edges, to the proportions 1:1 or 4:3, and the
+  client must cut off what is outside the box, as ` + "`" + `object-fit: cover` + "`" + ` in CSS does.
   """
   COVER
-  "The whole image is inside the box, as by ` + "`" + `object-fit: contain` + "`" + ` in CSS. It is not cropped."
+  "The whole image is inside the box, as with ` + "`" + `object-fit: contain` + "`" + ` in CSS. It is not cropped."
   CONTAIN
 }
 
@@ -8690,7 +8695,7 @@ enum ImageFit {
 enum ImageFormat {
   "Portable Network Graphics, lossless."
   PNG
-  "JPEG, on white where the image is transparent."
+  "JPEG. Transparent parts of the image are white."
   JPEG
 }
 
@@ -8712,7 +8717,7 @@ enum ProcessingState {
   RUNNING
   "Finished."
   DONE
-  "Nothing could be derived; ` + "`" + `error` + "`" + ` says why. The file itself is unaffected."
+  "Nothing could be created; ` + "`" + `error` + "`" + ` says why. The file itself is unaffected."
   FAILED
   "Files of this type are not processed."
   NOT_APPLICABLE
@@ -8724,12 +8729,13 @@ type Processing {
   state: ProcessingState!
   "The current step; null unless RUNNING."
   stage: String
-  "The fraction that is done, from 0 to 1."
+  "The completed fraction, from 0 to 1."
   progress: Float!
-  "Why processing failed, in words for the file's owner; null unless FAILED."
+  "Why processing failed, as a message for the file's owner; null unless FAILED."
   error: String
   """
-  How often processing was started. It is given up after three attempts that ended with the server.
+  The number of times that processing was started. It fails after three attempts that were
+  interrupted because the server ended.
   """
   attempts: Int!
 }
@@ -8836,19 +8842,19 @@ type FileEdge {
 `, BuiltIn: false},
 	{Name: "../print_settings.graphqls", Input: `extend type Thing {
   """
-  How it is best printed. Null if the creator did not say. It is a part of ` + "`" + `detailsParts` + "`" + `, where
-  legacy clients keep it.
+  The recommended print settings. Null if the creator gave none. They are a part of ` + "`" + `detailsParts` + "`" + `,
+  where legacy clients keep them.
   """
   printSettings: PrintSettings
 }
 
-"The settings with which a thing is best printed. Null means that the creator did not say."
+"The recommended settings for printing a thing. A field is null if the creator did not specify it."
 type PrintSettings {
   "The printer."
   printer: String
-  "Whether it needs rafts."
+  "Whether to print it with a raft."
   rafts: PrintChoice
-  "Whether it needs supports."
+  "Whether to print it with supports."
   supports: PrintChoice
   "The layer height, as the creator wrote it."
   resolution: String
@@ -8862,23 +8868,23 @@ type PrintSettings {
   filamentMaterial: String
 }
 
-"An answer of the print settings."
+"Whether the creator recommends a print option."
 enum PrintChoice {
-  "It is needed."
+  "Recommended."
   YES
-  "It is not needed."
+  "Not recommended."
   NO
   "It does not matter."
   EITHER
 }
 
-"Print settings, which replace all that there are. Texts have at most 200 characters."
+"Print settings, which replace all existing ones. Texts have at most 200 characters."
 input PrintSettingsInput {
   "The printer."
   printer: String
-  "Whether it needs rafts."
+  "Whether to print it with a raft."
   rafts: PrintChoice
-  "Whether it needs supports."
+  "Whether to print it with supports."
   supports: PrintChoice
   "The layer height, such as ` + "`" + `0.2 mm` + "`" + `."
   resolution: String
@@ -8894,8 +8900,8 @@ input PrintSettingsInput {
 `, BuiltIn: false},
 	{Name: "../publication.graphqls", Input: `extend type Mutation {
   """
-  Make a thing of the caller a draft again. It is no longer featured. Likes, comments and makes
-  stay, and show again when it is published again. It has no effect on a draft.
+  Make a thing of the caller a draft again. It is no longer featured. Likes, comments and makes are
+  kept, and are visible again when it is published again. It has no effect on a draft.
   """
   unpublishThing(
     "The thing to unpublish."
@@ -8916,9 +8922,9 @@ type UnpublishThingPayload {
 }
 `, BuiltIn: false},
 	{Name: "../recommendation.graphqls", Input: `extend type Query {
-  "Published things chosen at random, none twice; fewer where there are not as many."
+  "Published things chosen at random, each at most once; fewer if there are not enough."
   randomThings(
-    "How many things, 1 to 100."
+    "The number of things, 1 to 100."
     first: Int! = 1
   ): [Thing!] @auth
   "Convert Markdown to the HTML that this server shows for it."
@@ -8930,9 +8936,9 @@ type UnpublishThingPayload {
 
 extend type User {
   """
-  Published things of other users for this one, the most popular first: under the tags that the user
-  likes most, without those that the user likes already. The caller's own: for another user it fails
-  with FORBIDDEN.
+  Recommendations for the user: published things of other users with the tags that the user likes
+  most, most popular first. Things that the user already likes are excluded. For another user it
+  fails with FORBIDDEN.
   """
   recommendedThings(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -8945,44 +8951,44 @@ extend type User {
     before: String
   ): ThingConnection @auth @goField(forceResolver: true)
   """
-  The tags of the things that the user likes or made, the most frequent first; at most 20. The
-  caller's own, like ` + "`" + `recommendedThings` + "`" + `.
+  The tags of the things that the user likes or has made, most frequent first; at most 20. For
+  another user it fails with FORBIDDEN.
   """
   recommendedTags: [Tag!] @auth @goField(forceResolver: true)
-  "The ids of the published things that the user likes, the latest liked first; at most 10,000."
+  "The ids of the published things that the user likes, most recent like first; at most 10,000."
   likedThingIds: [ID!] @auth @goField(forceResolver: true)
   "The ids of the published things in the user's collections; at most 10,000."
   collectedThingIds: [ID!] @auth @goField(forceResolver: true)
   """
-  What happened each day to the user's published things, the earliest day first; days without events
-  are left out. Events that were taken back are not counted. The caller's own: for another user it
-  fails with FORBIDDEN.
+  The number of events each day for the user's published things, earliest day first. Days without
+  events are omitted. Events that were undone, such as a removed like, are not counted. For another
+  user it fails with FORBIDDEN.
   """
   stats(
     "The first day."
     from: DateTime!
     "The last day, at most 365 days later."
     to: DateTime!
-    "One entry for each day and thing, not one for each day; at most 10,000."
+    "Whether there is an entry for each day and thing, at most 10,000, instead of one for each day."
     byThing: Boolean! = false
   ): [StatsDay!] @auth @goField(forceResolver: true)
 }
 
-"What happened on a day to the things of a user, or to one of them."
+"The events of a day for the things of a user, or for one of them."
 type StatsDay {
   "YYYY-MM-DD, UTC."
   day: String!
-  "The thing; null where the entry counts all of them."
+  "The thing; null if the entry counts all of them."
   thingId: ID @goField(forceResolver: true)
   "Tracked downloads."
   downloads: Int64!
   "New likes."
   likes: Int64!
-  "Times that it was put into a collection."
+  "Times that it was added to a collection."
   collects: Int64!
   "New watches."
   watches: Int64!
-  "Comments, replies among them."
+  "Comments, including replies."
   comments: Int64!
   "Published makes."
   makes: Int64!
@@ -9012,12 +9018,12 @@ extend type Mutation {
   caller about it is open, reporting it again has no effect. A user can have 100 open reports.
   """
   reportContent(
-    "The content and what is wrong with it."
+    "The content and the reason."
     input: ReportContentInput!
   ): ReportContentPayload @auth(scope: WRITE)
   """
-  Close a report because action was taken, and with it all other open reports of the same object.
-  The action itself is a mutation of its own, such as ` + "`" + `takeDownThing` + "`" + `. Requires a moderator or an
+  Close a report because action was taken, and all other open reports of the same object. It takes
+  no action itself: use another mutation first, such as ` + "`" + `takeDownThing` + "`" + `. Requires a moderator or an
   administrator.
   """
   resolveReport(
@@ -9025,8 +9031,8 @@ extend type Mutation {
     input: ResolveReportInput!
   ): ResolveReportPayload @auth(scope: ADMIN)
   """
-  Close a report without action, and with it all other open reports of the same object. Requires a
-  moderator or an administrator.
+  Close a report without action, and all other open reports of the same object. Requires a moderator
+  or an administrator.
   """
   dismissReport(
     "The report and the reason."
@@ -9034,7 +9040,7 @@ extend type Mutation {
   ): DismissReportPayload @auth(scope: ADMIN)
 }
 
-"What is wrong with reported content."
+"The reason of a report."
 enum ReportReason {
   "Unwanted advertising."
   SPAM
@@ -9042,17 +9048,17 @@ enum ReportReason {
   ABUSE
   "A violation of copyright or of a license."
   COPYRIGHT
-  "Sexual content, or content that lacks the mark ` + "`" + `isNsfw` + "`" + `."
+  "Sexual content, or content that should be marked as ` + "`" + `isNsfw` + "`" + `."
   SEXUAL
   "Something dangerous or unlawful, such as a weapon."
   DANGEROUS
-  "Anything else, as the note says."
+  "Anything else; the note explains it."
   OTHER
 }
 
 "The state of a report."
 enum ReportState {
-  "No moderator decided yet."
+  "No moderator has decided yet."
   OPEN
   "Action was taken, or the object was deleted."
   RESOLVED
@@ -9060,7 +9066,7 @@ enum ReportState {
   DISMISSED
 }
 
-"What a report is about."
+"The object that a report is about."
 union ReportTarget = Thing | Make | Comment | Collection | User
 
 "A report of content to the moderators."
@@ -9071,13 +9077,13 @@ type Report {
   reporter: User! @goField(forceResolver: true, batch: true)
   "The user who created the reported object, or the reported user."
   user: User! @goField(forceResolver: true, batch: true)
-  "What was reported. Null if it was deleted, or if the caller cannot see it any more."
+  "The reported object. Null if it was deleted, or if the caller can no longer see it."
   target: ReportTarget @goField(forceResolver: true, batch: true)
-  "What is wrong with it."
+  "The reason of the report."
   reason: ReportReason!
-  "What the reporter wrote about it; may be empty."
+  "The note of the reporter; may be empty."
   note: String!
-  "Whether a moderator decided."
+  "The state of the report."
   state: ReportState!
   "The moderator who decided. Null while it is open, and if the object was deleted."
   decidedBy: User @goField(forceResolver: true, batch: true)
@@ -9113,7 +9119,7 @@ type ReportEdge {
 input ReportContentInput {
   "The ` + "`" + `nodeId` + "`" + ` of a thing, a make, a comment, a collection or a user that the caller can see."
   nodeId: NodeID!
-  "What is wrong with it."
+  "The reason of the report."
   reason: ReportReason!
   "Details for the moderators, at most 2,000 characters."
   note: String! = ""
@@ -9164,9 +9170,7 @@ directive @auth(
   scope: Scope! = READ
 ) on FIELD_DEFINITION
 
-"""
-What null means for a field of the input of an update. A field that is omitted stays as it is.
-"""
+"The meaning of null for a field of the input of an update. An omitted field is left unchanged."
 directive @null(
   "Whether null clears the field. Otherwise null is an error."
   clears: Boolean!
@@ -9192,8 +9196,8 @@ scalar DateTime @specifiedBy(url: "https://scalars.graphql.org/andimarek/date-ti
 scalar Int64
 
 """
-The bytes of a file as a part of a GraphQL multipart request. A request carries one file as its last
-part, used by one variable.
+The bytes of a file as a part of a GraphQL multipart request. A request contains one file as its
+last part, used by one variable.
 """
 scalar Upload @specifiedBy(url: "https://github.com/jaydenseric/graphql-multipart-request-spec")
 
@@ -9202,13 +9206,16 @@ Fields that return one object fail with NOT_FOUND if it does not exist, and with
 another user's draft.
 """
 type Query {
-  "The user of the access token. An application's own token has none and fails with FORBIDDEN."
+  """
+  The user of the access token. An application's own token has no user, so the field fails with
+  FORBIDDEN.
+  """
   me: User @auth
 }
 
 """
 Every mutation takes one input and returns a payload. It takes effect completely or not at all.
-Errors have ` + "`" + `extensions.code` + "`" + `, and where they apply ` + "`" + `extensions.field` + "`" + ` and ` + "`" + `extensions.limit` + "`" + `.
+Errors have ` + "`" + `extensions.code` + "`" + ` and, if applicable, ` + "`" + `extensions.field` + "`" + ` and ` + "`" + `extensions.limit` + "`" + `.
 """
 type Mutation {
   "Create a thing as a draft, which only the caller can see until it is published."
@@ -9240,10 +9247,10 @@ type PageInfo {
   """
   Search things, makes, users or collections. A result contains every word of the query, or a word
   that begins with it, in its name, its tags, the name of its creator or its description. Case and
-  accents do not matter. A word that occurs nowhere is replaced by the most similar one that does.
-  If nothing contains all words, the search returns what contains some of them, most words first. A
-  query without words returns everything. The id of a thing, or its URL on this server, finds that
-  thing first. At most 10,000 results are counted and can be paged through.
+  accents do not matter. A word that occurs nowhere is replaced by the most similar word that
+  occurs. If nothing contains all words, results that contain some of them are returned, those with
+  most words first. A query without words matches everything. The id of a thing, or its URL on this
+  server, finds that thing first. At most 10,000 results are counted and can be paged through.
   """
   search(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -9291,8 +9298,8 @@ result with the higher id comes first; in OLDEST and NAME, the one with the lowe
 enum SearchSort {
   """
   The best results first: how well the words match, and how popular a result is. A match in the name
-  counts more than one in the tags, and that more than one in the description. The words are
-  weighed for the 300 most popular results; the others follow by popularity.
+  counts more than a match in the tags, which counts more than a match in the description. The words
+  are weighed for the 300 most popular results; the other results follow by popularity.
   """
   RELEVANT
   "Results that match in the name first, then in the tags; equal matches by popularity."
@@ -9330,7 +9337,7 @@ Conditions that results must meet. All given conditions apply; those that do not
 are ignored. A list has at most 100 entries; an empty list is no condition, except for ` + "`" + `ids` + "`" + `.
 """
 input SearchFilter {
-  "Results with these ids. An empty list finds nothing."
+  "Results with these ids. An empty list matches nothing."
   ids: [ID!]
   "Things, makes and collections of the users with these usernames; ` + "`" + `me` + "`" + ` is the caller."
   creators: [String!]
@@ -9357,15 +9364,15 @@ input SearchFilter {
   minTriangles: Int64
   "Things with a model of at most this many triangles."
   maxTriangles: Int64
-  "Things with a model that is watertight, or with one that is not."
+  "True: things with a watertight model. False: things with a model that is not watertight."
   isWatertight: Boolean
-  "Whether things are featured."
+  "True: things that are featured. False: things that are not."
   isFeatured: Boolean
-  "Whether things are marked as work in progress."
+  "True: things that are marked as work in progress. False: things that are not."
   isWip: Boolean
-  "Whether things are remixes."
+  "True: remixes. False: things that are not remixes."
   isDerivative: Boolean
-  "Whether things have makes."
+  "True: things with makes. False: things without makes."
   hasMakes: Boolean
   "Things that the user with this id likes."
   likedById: ID
@@ -9416,7 +9423,7 @@ conditions. ` + "`" + `categoryIds` + "`" + `, ` + "`" + `licenses` + "`" + `, `
 lists; ` + "`" + `allTags` + "`" + ` is not. Up to 10,000 things are counted.
 """
 type SearchFacets {
-  "Categories of the results. A thing counts for its category and for the ancestors of it."
+  "Categories of the results. A thing counts for its category and the ancestors of that category."
   categories: [CategoryFacet!]!
   "Licenses of the results."
   licenses: [LicenseFacet!]!
@@ -9514,8 +9521,8 @@ type HighlightPart {
 
 extend type Mutation {
   """
-  Sign the caller out of browsers immediately: of all that are named, or of none if one of them is
-  not a session of the caller. Access tokens stay valid. Applications cannot end sessions.
+  Sign the caller out of browsers immediately: of all that ` + "`" + `ids` + "`" + ` lists, or of none if one of
+  them is not a session of the caller. Access tokens stay valid. Applications cannot end sessions.
   """
   endSessions(
     "The sessions to end."
@@ -9529,7 +9536,7 @@ type Session {
   id: ID!
   "The name of the browser, such as ` + "`" + `Firefox` + "`" + `. Null if it is not a well-known one."
   browser: String
-  "The name of the operating system, such as ` + "`" + `Windows` + "`" + `. Null if the browser does not tell it."
+  "The name of the operating system, such as ` + "`" + `Windows` + "`" + `. Null if the browser does not report it."
   system: String
   "The user agent of the browser, at most 200 characters."
   userAgent: String!
@@ -9579,11 +9586,11 @@ type EndSessionsPayload {
   ): TagConnection @auth
 }
 
-"A word that things are filed under."
+"A word under which creators file their things."
 type Tag {
   """
-  The name as the creator of the thing wrote it, or elsewhere as its first user did; at most 64
-  characters.
+  The name as the creator of the thing wrote it. Outside of a thing it is written as by the first
+  user of the tag. At most 64 characters.
   """
   name: String!
   "The normalized spelling: lower case, with ` + "`" + `_` + "`" + ` for spaces."
@@ -9641,8 +9648,8 @@ extend type Mutation {
     input: PublishThingInput!
   ): PublishThingPayload @auth(scope: WRITE)
   """
-  Change a thing of the caller. Fields that are omitted stay as they are. Null
-  clears a field that can be empty.
+  Change a thing of the caller. Omitted fields are left unchanged. Null clears a field that can be
+  empty.
   """
   updateThing(
     "The thing and its new values."
@@ -9650,7 +9657,7 @@ extend type Mutation {
   ): UpdateThingPayload @auth(scope: WRITE)
   """
   Delete a thing of the caller with its files, comments, likes, and its entries in collections and
-  download histories. Makes of it stay, without their thing. Moderators and administrators can
+  download histories. Makes of it are kept, without their thing. Moderators and administrators can
   delete any thing.
   """
   deleteThing(
@@ -9748,7 +9755,10 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   isFeatured: Boolean!
   "When it was featured; null if it is not."
   featuredAt: DateTime
-  "The things that it is a remix of, in the creator's order, as far as the caller can see them."
+  """
+  The things that it is a remix of, in the creator's order, without those that the caller cannot
+  see.
+  """
   ancestors(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
@@ -9905,11 +9915,11 @@ input UpdateThingInput {
   isAiGenerated: Boolean @goField(name: "IsAI") @null(clears: false)
   "Sections of details: a JSON array of objects, at most 65,535 characters."
   detailsParts: String @null(clears: true)
-  "All print settings, which replace those that ` + "`" + `detailsParts` + "`" + ` has."
+  "All print settings, which replace those in ` + "`" + `detailsParts` + "`" + `."
   printSettings: PrintSettingsInput @null(clears: true)
-  "All tags of the thing; an empty list removes them."
+  "The complete list of tags; an empty list removes them."
   tags: [String!] @null(clears: true)
-  "The ids of all things that it is a remix of; an empty list removes them."
+  "The complete list of ids of the things that it is a remix of; an empty list removes them."
   ancestorIds: [ID!] @null(clears: true)
 }
 
@@ -9932,7 +9942,7 @@ input DeleteThingInput {
 
 "Payload of ` + "`" + `deleteThing` + "`" + `."
 type DeleteThingPayload {
-  "The id of what was deleted."
+  "The id of the deleted object."
   deletedId: ID!
 }
 
@@ -10003,7 +10013,7 @@ Conditions that things must meet. All given conditions apply. A list has at most
 empty list is no condition, except for ` + "`" + `ids` + "`" + `.
 """
 input ThingFilter {
-  "Things with these ids. An empty list finds nothing."
+  "Things with these ids. An empty list matches nothing."
   ids: [ID!]
   "Things of the users with these usernames; ` + "`" + `me` + "`" + ` is the caller."
   creators: [String!]
@@ -10030,15 +10040,15 @@ input ThingFilter {
   minTriangles: Int64
   "Things with a model of at most this many triangles."
   maxTriangles: Int64
-  "Things with a model that is watertight, or with one that is not."
+  "True: things with a watertight model. False: things with a model that is not watertight."
   isWatertight: Boolean
-  "Whether things are featured."
+  "True: things that are featured. False: things that are not."
   isFeatured: Boolean
-  "Whether things are marked as work in progress."
+  "True: things that are marked as work in progress. False: things that are not."
   isWip: Boolean
-  "Whether things are remixes."
+  "True: remixes. False: things that are not remixes."
   isDerivative: Boolean
-  "Whether things have makes."
+  "True: things with makes. False: things without makes."
   hasMakes: Boolean
   "Things that the user with this id likes."
   likedById: ID
@@ -10065,7 +10075,7 @@ enum ThingSort {
   NEWEST
   "Earliest published first."
   OLDEST
-  "Most recently changed first. The files of a thing belong to it."
+  "Most recently changed first. Changes of its files count."
   UPDATED
   "Most popular first. Downloads, likes and makes of the last days count most."
   POPULAR
@@ -10100,8 +10110,8 @@ enum ThingSort {
 
 extend type Mutation {
   """
-  Create a personal access token for the caller. It cannot have more scopes, or a later expiry, than
-  the token that creates it. Tokens of applications cannot create tokens.
+  Create a personal access token for the caller. It cannot have scopes that the creating token
+  lacks, or expire later than that token. Tokens of applications cannot create tokens.
   """
   createToken(
     "The token to create."
@@ -10190,8 +10200,8 @@ type RevokeTokenPayload {
 	{Name: "../upload.graphqls", Input: `extend type Mutation {
   """
   Upload a file in a multipart request. The bytes are streamed and stored as a pending upload until
-  it is finalized, deleted, or expires. An interrupted upload, or one over the size limit, leaves
-  nothing behind.
+  it is finalized, deleted, or expires. An interrupted upload, or one over the size limit, stores
+  nothing.
   """
   uploadFile(
     "The file to upload."
@@ -10207,8 +10217,8 @@ type RevokeTokenPayload {
   ): StageUploadPayload @auth(scope: WRITE)
   """
   Attach pending uploads to a thing, a make or a comment of the caller: all of them or none. Files
-  that are already attached to it are left as they are, so the call can be repeated; a file that is
-  attached elsewhere is a CONFLICT.
+  that are already attached to it are left unchanged, so the call can be repeated. It fails with
+  CONFLICT if a file is attached to another object.
   """
   finalizeFiles(
     "The uploads and their target."
@@ -10326,7 +10336,7 @@ input DeletePendingUploadInput {
 
 "Payload of ` + "`" + `deletePendingUpload` + "`" + `."
 type DeletePendingUploadPayload {
-  "The id of what was deleted."
+  "The id of the deleted object."
   deletedId: ID!
 }
 `, BuiltIn: false},
@@ -10340,8 +10350,8 @@ type DeletePendingUploadPayload {
 
 extend type Mutation {
   """
-  Change the caller's profile. Fields that are omitted stay as they are. Null
-  clears a field that can be empty.
+  Change the caller's profile. Omitted fields are left unchanged. Null clears a field that can be
+  empty.
   """
   updateProfile(
     "The new values."
@@ -10385,14 +10395,15 @@ type User implements Node & Actor {
   "The license that clients preselect for new things."
   defaultLicense: License!
   """
-  Whether the caller wants no things of others that are marked as not safe for work in lists,
-  searches, the feed and recommendations. Likes, collections and a thing asked for by its id show
-  them. Null for other users.
+  Whether things of others that are marked as not safe for work are hidden from the caller in lists,
+  searches, the feed and recommendations. They still appear in likes and collections, and when they
+  are requested by id. Null for other users.
   """
   isNsfwHidden: Boolean @goField(forceResolver: true)
   """
-  Whether the caller wants no things of others there that are marked as made with artificial
-  intelligence. Null for other users.
+  Whether things of others that are marked as made with artificial intelligence are hidden from the
+  caller in lists, searches, the feed and recommendations. They still appear in likes and
+  collections, and when they are requested by id. Null for other users.
   """
   isAiGeneratedHidden: Boolean @goField(forceResolver: true)
   "Whether the user is the caller."
@@ -10578,18 +10589,21 @@ input UpdateProfileInput {
   location: String @null(clears: true)
   "The license that clients preselect for new things."
   defaultLicense: License @null(clears: false)
-  "Whether lists leave out things of others that are marked as not safe for work."
+  "Whether to hide things of others that are marked as not safe for work; see ` + "`" + `User.isNsfwHidden` + "`" + `."
   isNsfwHidden: Boolean @goField(name: "HidesNSFW") @null(clears: false)
-  "Whether lists leave out things of others that are marked as made with artificial intelligence."
+  """
+  Whether to hide things of others that are marked as made with artificial intelligence; see
+  ` + "`" + `User.isAiGeneratedHidden` + "`" + `.
+  """
   isAiGeneratedHidden: Boolean @goField(name: "HidesAI") @null(clears: false)
   """
   The id of a pending upload of the caller to finalize as the avatar: a PNG, JPEG or GIF image,
-  which replaces the one before. Null removes the avatar.
+  which replaces the previous one. Null removes the avatar.
   """
   avatarId: ID @null(clears: true)
   """
-  The id of a pending upload of the caller to finalize as the cover image: a PNG, JPEG or GIF
-  image, which replaces the one before. Null removes the cover image.
+  The id of a pending upload of the caller to finalize as the cover image: a PNG, JPEG or GIF image,
+  which replaces the previous one. Null removes the cover image.
   """
   coverId: ID @null(clears: true)
 }
@@ -10644,7 +10658,7 @@ type UnfollowUserPayload {
 
 "Conditions that users must meet. All given conditions apply."
 input UserFilter {
-  "Users with these ids, at most 100. An empty list finds nobody."
+  "Users with these ids, at most 100. An empty list matches no user."
   ids: [ID!]
   "Users whose username begins with this, ignoring case."
   prefix: String
@@ -10668,9 +10682,9 @@ enum UserSort {
 `, BuiltIn: false},
 	{Name: "../view.graphqls", Input: `extend type Thing {
   """
-  The number of views: how often it was queried by ` + "`" + `thing` + "`" + `, or its page was shown, by others than
-  its creator. Each user counts once a day, and so does each network of visitors without a token. It
-  lags behind by some seconds, and views that a server has not saved when it is killed are lost.
+  The number of views by users other than its creator: queries by ` + "`" + `thing` + "`" + `, and displays of its page.
+  Each user counts once a day, and so does each network of visitors without a token. It is updated
+  within seconds. Views of the last seconds are lost if the server is killed.
   """
   viewCount: Int64!
 }
@@ -10678,7 +10692,7 @@ enum UserSort {
 	{Name: "../watch.graphqls", Input: `extend type Mutation {
   """
   Watch a thing: the caller is notified of comments on it, of makes of it and of things made from
-  it. Watching again changes nothing.
+  it. Watching it twice has no effect.
   """
   watchThing(
     "The thing to watch."
@@ -10689,7 +10703,7 @@ enum UserSort {
     "The thing to stop watching."
     input: UnwatchThingInput!
   ): UnwatchThingPayload @auth(scope: WRITE)
-  "Watch a make: the caller is notified of comments on it. Watching again changes nothing."
+  "Watch a make: the caller is notified of comments on it. Watching it twice has no effect."
   watchMake(
     "The make to watch."
     input: WatchMakeInput!
@@ -10699,7 +10713,7 @@ enum UserSort {
     "The make to stop watching."
     input: UnwatchMakeInput!
   ): UnwatchMakePayload @auth(scope: WRITE)
-  "Watch a collection. Watching again changes nothing."
+  "Watch a collection. Watching it twice has no effect."
   watchCollection(
     "The collection to watch."
     input: WatchCollectionInput!
@@ -10728,8 +10742,8 @@ extend type Collection {
 
 extend type User {
   """
-  The published things that the user watches, the latest watched first. The caller's own: for
-  another user it fails with FORBIDDEN.
+  The published things that the user watches, most recently watched first. For another user it fails
+  with FORBIDDEN.
   """
   watchedThings(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -10827,7 +10841,7 @@ type UnwatchCollectionPayload {
     "Return entries before this cursor."
     before: String
   ): WebhookConnection @auth
-  "A webhook of the caller. Another user's fails with NOT_FOUND."
+  "A webhook of the caller. For that of another user it fails with NOT_FOUND."
   webhook(
     "The webhook's id."
     id: ID!
@@ -10843,20 +10857,20 @@ extend type Mutation {
     "The webhook to create."
     input: CreateWebhookInput!
   ): CreateWebhookPayload @auth(scope: WRITE)
-  "Change a webhook of the caller. Disabling it ends the deliveries that wait."
+  "Change a webhook of the caller. Disabling it cancels waiting deliveries."
   updateWebhook(
     "The webhook and its new properties."
     input: UpdateWebhookInput!
   ): UpdateWebhookPayload @auth(scope: WRITE)
   """
-  Replace the secret of a webhook of the caller. For 24 hours, messages have signatures by both
-  secrets, so that the receiver can change over.
+  Replace the secret of a webhook of the caller. For 24 hours, messages are signed with both
+  secrets, so that the receiver can switch to the new one.
   """
   rotateWebhookSecret(
     "The webhook."
     input: RotateWebhookSecretInput!
   ): RotateWebhookSecretPayload @auth(scope: WRITE)
-  "Delete a webhook of the caller with the log of its deliveries. Messages that wait are not sent."
+  "Delete a webhook of the caller with the log of its deliveries. Waiting messages are not sent."
   deleteWebhook(
     "The webhook to delete."
     input: DeleteWebhookInput!
@@ -10867,8 +10881,8 @@ extend type Mutation {
     input: PingWebhookInput!
   ): PingWebhookPayload @auth(scope: WRITE)
   """
-  Send a message to a webhook of the caller again, with the same id and content. It is attempted
-  now, and repeated like a new message if that fails.
+  Send a message to a webhook of the caller again, with the same id and content. It is sent
+  immediately, and retried like a new message if that fails.
   """
   redeliverWebhook(
     "The delivery to repeat."
@@ -10877,20 +10891,20 @@ extend type Mutation {
 }
 
 """
-What a webhook receives messages about. A webhook receives events of the content of its owner; a
-global one, all events of public content.
+The type of an event. A webhook receives events of the content of its owner; a global one, all
+events of public content.
 """
 enum WebhookEvent {
   "` + "`" + `thing.published` + "`" + `: a thing became public, or was restored by a moderator."
   THING_PUBLISHED
   """
-  ` + "`" + `thing.unpublished` + "`" + `: a public thing is public no more. Its owner made it a draft or unlisted, it
+  ` + "`" + `thing.unpublished` + "`" + `: a public thing is no longer public. Its owner made it a draft or unlisted, it
   was deleted, or a moderator took it down.
   """
   THING_UNPUBLISHED
   """
-  ` + "`" + `file.processed` + "`" + `: the preview of a file on a thing, a make or a comment was made, or could not be
-  made. It is for the owner of the file.
+  ` + "`" + `file.processed` + "`" + `: the preview of a file on a thing, a make or a comment was created, or could not
+  be created. It is for the owner of the file.
   """
   FILE_PROCESSED
   "` + "`" + `make.created` + "`" + `: a make was published. It is for the owners of the make and of its thing."
@@ -10909,7 +10923,7 @@ enum WebhookEvent {
   ` + "`" + `moderation.reported` + "`" + `: a user reported content to the moderators. It is for global webhooks only.
   """
   MODERATION_REPORTED
-  "` + "`" + `ping` + "`" + `: a test that ` + "`" + `pingWebhook` + "`" + ` sends. Webhooks receive it whatever their events are."
+  "` + "`" + `ping` + "`" + `: a test that ` + "`" + `pingWebhook` + "`" + ` sends. All webhooks receive it, regardless of their ` + "`" + `events` + "`" + `."
   PING
 }
 
@@ -10919,13 +10933,13 @@ type Webhook {
   id: ID!
   "The URL to which messages are sent."
   url: String!
-  "What it is for, as its owner describes it; may be empty."
+  "The purpose, as its owner describes it; may be empty."
   description: String!
   "The events that it receives."
   events: [WebhookEvent!]! @goField(name: "EventList")
   """
   Whether it receives the events of everyone's public content and of moderation. Its owner must be
-  an administrator, else it receives nothing.
+  an administrator, otherwise it receives nothing.
   """
   isGlobal: Boolean!
   """
@@ -10960,7 +10974,7 @@ type Webhook {
 
 "The state of a delivery."
 enum WebhookDeliveryState {
-  "It waits for its next attempt, or an attempt is under way."
+  "It is waiting for its next attempt, or an attempt is in progress."
   WAITING
   "The receiver accepted it with a status of 200 to 299."
   DELIVERED
@@ -10986,7 +11000,7 @@ type WebhookDelivery {
   statusCode: Int @goField(forceResolver: true)
   "Why the last attempt failed; empty if it succeeded, or if there was none."
   error: String!
-  "When the next attempt is due; null if there is none. It may be in the past for some seconds."
+  "When the next attempt is due; null if there is none. It can be a few seconds in the past."
   nextAttemptAt: DateTime
   "When the last attempt began; null if there was none."
   attemptedAt: DateTime
@@ -11043,7 +11057,7 @@ input CreateWebhookInput {
   url: String!
   "The events to receive, at least one. PING is ignored, because every webhook receives it."
   events: [WebhookEvent!]!
-  "What it is for, at most 200 characters."
+  "The purpose, at most 200 characters."
   description: String! = ""
   """
   Whether it receives the events of everyone's public content and of moderation. Requires an
@@ -11060,15 +11074,15 @@ type CreateWebhookPayload {
   secret: String!
 }
 
-"The webhook to change, and its new properties. What is omitted stays."
+"The webhook to change, and its new properties. Omitted fields are left unchanged."
 input UpdateWebhookInput {
   "The id of a webhook of the caller."
   id: ID!
   "The URL, as in CreateWebhookInput."
   url: String @null(clears: false)
-  "The events to receive, all of them, at least one."
+  "The complete list of events to receive, at least one."
   events: [WebhookEvent!] @null(clears: false)
-  "What it is for, at most 200 characters."
+  "The purpose, at most 200 characters."
   description: String @null(clears: true)
   "Whether events are sent to it."
   isEnabled: Boolean @null(clears: false)
@@ -11114,7 +11128,7 @@ input PingWebhookInput {
 
 "Payload of ` + "`" + `pingWebhook` + "`" + `."
 type PingWebhookPayload {
-  "The delivery of the test, which waits. Read it again to see the result."
+  "The delivery of the test event, which is still waiting. Query it again to see the result."
   delivery: WebhookDelivery!
 }
 
@@ -11126,7 +11140,7 @@ input RedeliverWebhookInput {
 
 "Payload of ` + "`" + `redeliverWebhook` + "`" + `."
 type RedeliverWebhookPayload {
-  "The delivery, which waits."
+  "The delivery, which is waiting again."
   delivery: WebhookDelivery!
 }
 `, BuiltIn: false},
@@ -11143,8 +11157,8 @@ type RedeliverWebhookPayload {
     before: String
   ): ThingConnection @auth @goField(forceResolver: true)
   """
-  The uploads of the caller that have their bytes and are not finalized, newest first. They are
-  deleted when they expire. It fails with FORBIDDEN for other users.
+  The uploads of the caller whose bytes have arrived and that are not finalized, newest first. They
+  are deleted when they expire. It fails with FORBIDDEN for other users.
   """
   pendingUploads(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -11161,7 +11175,8 @@ type RedeliverWebhookPayload {
 extend type Subscription {
   """
   The processing of all files of a thing: each file once at the start and when it is added, and
-  again whenever its state changes. It goes on until the client ends it, at most 15 minutes.
+  again whenever its state changes. The subscription lasts until the client ends it, at most 15
+  minutes.
   """
   thingProcessing(
     "The id of a thing that the caller can see."
@@ -11169,8 +11184,8 @@ extend type Subscription {
   ): FileProcessing! @auth
   """
   The processing of the caller's files: each file that is waiting or being processed, at the start
-  or later, and again whenever its state changes. It goes on until the client ends it, at most 15
-  minutes.
+  or later, and again whenever its state changes. The subscription lasts until the client ends it,
+  at most 15 minutes.
   """
   myProcessing: FileProcessing! @auth
 }

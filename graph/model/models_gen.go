@@ -97,7 +97,7 @@ type DeleteAccountInput struct {
 
 // Payload of `deleteAccount`.
 type DeleteAccountPayload struct {
-	// The id of the user, which is not used again.
+	// The id of the user, which is never reused.
 	DeletedID int64 `json:"deletedId"`
 }
 
@@ -121,7 +121,7 @@ type DeleteCollectionInput struct {
 
 // Payload of `deleteCollection`.
 type DeleteCollectionPayload struct {
-	// The id of what was deleted.
+	// The id of the deleted object.
 	DeletedID int64 `json:"deletedId"`
 }
 
@@ -149,7 +149,7 @@ type DeleteFileInput struct {
 	// If given, the file must be of one of these kinds; otherwise the result is NOT_FOUND.
 	Kinds []models.FileKind `json:"kinds,omitempty"`
 	// Whether the only model of a published thing can be deleted, for programs that upload another one
-	// after it. Without it that is an error, with the code MODEL_REQUIRED.
+	// afterwards. Otherwise the deletion fails with MODEL_REQUIRED.
 	AllowNoModel bool `json:"allowNoModel"`
 	// The reason, at most 2,000 characters. It is recorded, and required of moderators and
 	// administrators who delete what belongs to another user.
@@ -158,7 +158,7 @@ type DeleteFileInput struct {
 
 // Payload of `deleteFile`.
 type DeleteFilePayload struct {
-	// The id of what was deleted.
+	// The id of the deleted object.
 	DeletedID int64 `json:"deletedId"`
 }
 
@@ -175,7 +175,7 @@ type DeleteImageInput struct {
 
 // Payload of `deleteImage`.
 type DeleteImagePayload struct {
-	// The id of the image, which is not used again.
+	// The id of the image, which is never reused.
 	DeletedID int64 `json:"deletedId"`
 }
 
@@ -190,7 +190,7 @@ type DeleteMakeInput struct {
 
 // Payload of `deleteMake`.
 type DeleteMakePayload struct {
-	// The id of what was deleted.
+	// The id of the deleted object.
 	DeletedID int64 `json:"deletedId"`
 }
 
@@ -214,7 +214,7 @@ type DeletePendingUploadInput struct {
 
 // Payload of `deletePendingUpload`.
 type DeletePendingUploadPayload struct {
-	// The id of what was deleted.
+	// The id of the deleted object.
 	DeletedID int64 `json:"deletedId"`
 }
 
@@ -229,7 +229,7 @@ type DeleteThingInput struct {
 
 // Payload of `deleteThing`.
 type DeleteThingPayload struct {
-	// The id of what was deleted.
+	// The id of the deleted object.
 	DeletedID int64 `json:"deletedId"`
 }
 
@@ -414,7 +414,7 @@ type MarkNotificationsReadInput struct {
 
 // Payload of `markNotificationsRead`.
 type MarkNotificationsReadPayload struct {
-	// How many notifications of the caller are still unread.
+	// The number of notifications of the caller that are still unread.
 	UnreadCount int32 `json:"unreadCount"`
 }
 
@@ -456,7 +456,7 @@ type PingWebhookInput struct {
 
 // Payload of `pingWebhook`.
 type PingWebhookPayload struct {
-	// The delivery of the test, which waits. Read it again to see the result.
+	// The delivery of the test event, which is still waiting. Query it again to see the result.
 	Delivery *models.WebhookDelivery `json:"delivery"`
 }
 
@@ -470,10 +470,10 @@ type Point struct {
 	Z float64 `json:"z"`
 }
 
-// How popular a thing is: a score over its last 90 days. Each user counts at most once a day, with
-// the weight of their most significant action on that day: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. A
-// day counts half as much after 14 days, a quarter after 28 days, and so on. The creator's own actions
-// do not count. Lists that are sorted by popularity follow within seconds.
+// How popular a thing is: a score over its last 90 days. Each user counts at most once a day, with the
+// weight of their most significant action on that day: DOWNLOAD 1, COLLECT 2, LIKE 3, MAKE 8. A day
+// counts half as much after 14 days, a quarter after 28 days, and so on. The creator's own actions do
+// not count. Lists that are sorted by popularity are updated within seconds.
 type Popularity struct {
 	// The current score.
 	Score float64 `json:"score"`
@@ -487,11 +487,12 @@ type Processing struct {
 	State ProcessingState `json:"state"`
 	// The current step; null unless RUNNING.
 	Stage *string `json:"stage,omitempty"`
-	// The fraction that is done, from 0 to 1.
+	// The completed fraction, from 0 to 1.
 	Progress float64 `json:"progress"`
-	// Why processing failed, in words for the file's owner; null unless FAILED.
+	// Why processing failed, as a message for the file's owner; null unless FAILED.
 	Error *string `json:"error,omitempty"`
-	// How often processing was started. It is given up after three attempts that ended with the server.
+	// The number of times that processing was started. It fails after three attempts that were
+	// interrupted because the server ended.
 	Attempts int32 `json:"attempts"`
 }
 
@@ -534,7 +535,7 @@ type RedeliverWebhookInput struct {
 
 // Payload of `redeliverWebhook`.
 type RedeliverWebhookPayload struct {
-	// The delivery, which waits.
+	// The delivery, which is waiting again.
 	Delivery *models.WebhookDelivery `json:"delivery"`
 }
 
@@ -568,7 +569,7 @@ type RemoveThingsPayload struct {
 
 // The user and the new username.
 type RenameUserInput struct {
-	// The present username.
+	// The current username.
 	Username string `json:"username"`
 	// The new username: 1 to 64 letters, digits, `_`, `.` or `-`.
 	NewUsername string `json:"newUsername"`
@@ -584,7 +585,7 @@ type RenameUserPayload struct {
 type ReorderCollectionInput struct {
 	// The id of a collection of the caller.
 	ID int64 `json:"id"`
-	// 1 to 100 things in the collection, none of them twice.
+	// 1 to 100 distinct things in the collection.
 	ThingIds []int64 `json:"thingIds"`
 }
 
@@ -598,7 +599,7 @@ type ReorderCollectionPayload struct {
 type ReorderFilesInput struct {
 	// A thing, a make or a comment of the caller.
 	Target *models.Target `json:"target"`
-	// 1 to 1,000 files on the target, none of them twice.
+	// 1 to 1,000 distinct files of the target.
 	FileIds []int64 `json:"fileIds"`
 }
 
@@ -612,7 +613,7 @@ type ReorderFilesPayload struct {
 type ReorderImagesInput struct {
 	// A thing or a make of the caller.
 	Target *models.Target `json:"target"`
-	// 1 to 1,000 images of the target, none of them twice.
+	// 1 to 1,000 distinct images of the target.
 	ImageIds []int64 `json:"imageIds"`
 }
 
@@ -736,7 +737,7 @@ type RotateWebhookSecretPayload struct {
 // conditions. `categoryIds`, `licenses`, `tags`, `creators`, `creatorIds` and `formats` are such
 // lists; `allTags` is not. Up to 10,000 things are counted.
 type SearchFacets struct {
-	// Categories of the results. A thing counts for its category and for the ancestors of it.
+	// Categories of the results. A thing counts for its category and the ancestors of that category.
 	Categories []*CategoryFacet `json:"categories"`
 	// Licenses of the results.
 	Licenses []*LicenseFacet `json:"licenses"`
@@ -838,7 +839,7 @@ type Takedown struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// An object and what to reverse on it.
+// An object and the mark to toggle on it.
 type ToggleInput struct {
 	// The like or the watch.
 	What Toggle `json:"what"`
@@ -1002,7 +1003,7 @@ type UpdateFilePayload struct {
 
 // Payload of `updateImage`.
 type UpdateImagePayload struct {
-	// The image as it is now; null while its rendering is made again.
+	// The image after the change; null while it is being rendered again.
 	Image *MediaImage `json:"image,omitempty"`
 }
 
@@ -1146,10 +1147,10 @@ func (e HighlightField) MarshalJSON() ([]byte, error) {
 type ImageFit string
 
 const (
-	// The image fills the box. It may be cropped at its edges, to the proportions 1:1 or 4:3, and what
-	// is outside the box is for the client to cut off, as by `object-fit: cover` in CSS.
+	// The image fills the box. It may be cropped at its edges, to the proportions 1:1 or 4:3, and the
+	// client must cut off what is outside the box, as `object-fit: cover` in CSS does.
 	ImageFitCover ImageFit = "COVER"
-	// The whole image is inside the box, as by `object-fit: contain` in CSS. It is not cropped.
+	// The whole image is inside the box, as with `object-fit: contain` in CSS. It is not cropped.
 	ImageFitContain ImageFit = "CONTAIN"
 )
 
@@ -1207,7 +1208,7 @@ type ImageFormat string
 const (
 	// Portable Network Graphics, lossless.
 	ImageFormatPng ImageFormat = "PNG"
-	// JPEG, on white where the image is transparent.
+	// JPEG. Transparent parts of the image are white.
 	ImageFormatJpeg ImageFormat = "JPEG"
 )
 
@@ -1269,7 +1270,7 @@ const (
 	ProcessingStateRunning ProcessingState = "RUNNING"
 	// Finished.
 	ProcessingStateDone ProcessingState = "DONE"
-	// Nothing could be derived; `error` says why. The file itself is unaffected.
+	// Nothing could be created; `error` says why. The file itself is unaffected.
 	ProcessingStateFailed ProcessingState = "FAILED"
 	// Files of this type are not processed.
 	ProcessingStateNotApplicable ProcessingState = "NOT_APPLICABLE"
@@ -1326,7 +1327,7 @@ func (e ProcessingState) MarshalJSON() ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// What the caller can have reversed.
+// A mark that the caller can toggle.
 type Toggle string
 
 const (
