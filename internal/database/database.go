@@ -21,6 +21,7 @@ import (
 	"github.com/uptrace/bun/dialect/pgdialect"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
 	"github.com/uptrace/bun/schema"
+	"modernc.org/sqlite"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/concurrency"
@@ -117,15 +118,16 @@ func (db *DB) openSQLite(path string) error {
 	// after.
 	const both = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
 	file := "file:" + (&url.URL{Path: path}).EscapedPath()
-	write, err := sql.Open("sqlite", file+"?"+both+"&_txlock=immediate")
+	writer, err := sqlite.NewConnector(file + "?" + both + "&_txlock=immediate")
 	if err != nil {
 		return err
 	}
-	write.SetMaxOpenConns(1)
-	read, err := sql.Open("sqlite", file+"?"+both+"&_pragma=query_only(1)")
+	reader, err := sqlite.NewConnector(file + "?" + both + "&_pragma=query_only(1)")
 	if err != nil {
-		return errors.Join(err, write.Close())
+		return err
 	}
+	write, read := sql.OpenDB(keepingConnector{writer}), sql.OpenDB(keepingConnector{reader})
+	write.SetMaxOpenConns(1)
 	readers := max(4, runtime.NumCPU())
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)

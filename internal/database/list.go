@@ -155,10 +155,8 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 		}
 		return around(entries, bind)
 	}
-	// PostgreSQL would plan a statement with an offset as an argument each time. On SQLite, Bun and
-	// the driver write times in different forms.
-	position := part.After != nil || part.Before != nil
-	if l.Name == "" || len(parents) > 1 || part.Offset != 0 || l.DB.Engine == SQLite && position && l.By.Time {
+	// PostgreSQL would plan a statement with an offset as an argument each time.
+	if l.Name == "" || len(parents) > 1 || part.Offset != 0 {
 		text, err := write(literal)
 		if err != nil {
 			return err
@@ -175,7 +173,7 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 	for _, number := range also {
 		args = append(args, number)
 	}
-	return l.DB.prepared(ctx, name, func() (string, error) { return write(l.DB.Engine.numbered()) }, dest, args...)
+	return l.DB.prepared(ctx, name, func() (string, error) { return write(numbered()) }, dest, args...)
 }
 
 // binder returns what stands for a value in the text of a statement.
@@ -184,11 +182,11 @@ type binder func(value any) any
 func literal(value any) any { return value }
 
 // numbered returns a binder of arguments.
-func (e Engine) numbered() binder {
+func numbered() binder {
 	n := 0
 	return func(any) any {
 		n++
-		return e.placeholder(n)
+		return placeholder(n)
 	}
 }
 

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 	"github.com/uptrace/bun/schema"
 )
 
@@ -31,18 +33,22 @@ func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, qu
 	if len(ids) == 0 {
 		return nil
 	}
-	among, args := bun.Safe("= ANY($1)"), []any{ids}
-	if db.Engine == SQLite {
-		list, err := json.Marshal(ids)
-		if err != nil {
-			return err
-		}
-		among, args = "IN (SELECT value FROM json_each(?1))", []any{string(list)}
-	}
+	among, list := db.Among(1, ids)
+	args := []any{list}
 	for _, n := range also {
 		args = append(args, n)
 	}
-	return db.prepared(ctx, name, func() (string, error) { return query(among, db.Engine.placeholder(2)).String(), nil }, dest, args...)
+	return db.prepared(ctx, name, func() (string, error) { return query(among, placeholder(2)).String(), nil }, dest, args...)
+}
+
+// Among returns the condition that a column is one of some ids, and the argument that holds them,
+// which has the number n among those of its statement.
+func (db *DB) Among(n int, ids []int64) (condition bun.Safe, list any) {
+	if db.Engine == SQLite {
+		list, _ := json.Marshal(ids) // no error: numbers
+		return "IN (SELECT value FROM json_each(" + placeholder(n) + "))", string(list)
+	}
+	return "= ANY(" + placeholder(n) + ")", ids
 }
 
 // Constant runs a query without arguments, which is prepared as in [DB.ForIDs], and reads its rows
@@ -58,7 +64,7 @@ func (db *DB) Prepared(ctx context.Context, name string, dest any, query func(pl
 	return db.prepared(ctx, name, func() (string, error) {
 		placeholders := make([]any, len(args))
 		for i := range args {
-			placeholders[i] = db.Engine.placeholder(i + 1)
+			placeholders[i] = placeholder(i + 1)
 		}
 		return query(placeholders), nil
 	}, dest, args...)
@@ -75,68 +81,94 @@ func (db *DB) prepared(ctx context.Context, name string, write func() (string, e
 		if err != nil {
 			return err
 		}
-		if s, err = db.keep(ctx, name, text); err != nil {
-			return err
-		}
+		s = db.keep(name, text)
 	}
 	if db.Engine == SQLite {
-		// On the pool: as a connection, db.Read would call the hooks a second time.
-		return db.Read.NewRaw(s.text).Conn(bound{db.Read.DB, s.stmt, args}).Scan(ctx, dest)
+		return db.Read.NewRaw(s.text).Conn(Bind(db.Read, args...)).Scan(ctx, dest)
 	}
 	return db.query(ctx, dest, s.text, &s.reader, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
 }
 
-// kept is a statement that is kept. pgx prepares its text by itself.
+// kept is a statement that is kept. Connections prepare its text by themselves.
 type kept struct {
 	text   string
-	stmt   *sql.Stmt                 // on SQLite, unless too many others are kept
 	reader atomic.Pointer[rowReader] // on PostgreSQL, once rows were read
 }
 
 // keep keeps a statement under a name, unless too many others are kept.
-func (db *DB) keep(ctx context.Context, name, text string) (*kept, error) {
+func (db *DB) keep(name, text string) *kept {
 	s, most := &kept{text: text}, int64(maxTexts)
 	if db.Engine == SQLite {
 		most = maxTextsSQLite
 	}
 	if db.kept.Add(1) > most {
-		return s, nil
+		return s
 	}
-	if db.Engine == SQLite {
-		var err error
-		if s.stmt, err = db.Read.DB.PrepareContext(ctx, text); err != nil {
-			return nil, err
-		}
-	}
-	if first, loaded := db.texts.LoadOrStore(name, s); loaded {
-		if s.stmt != nil {
-			_ = s.stmt.Close() // the other is as good
-		}
-		return first.(*kept), nil
-	}
-	return s, nil
+	first, _ := db.texts.LoadOrStore(name, s)
+	return first.(*kept)
 }
 
-// placeholder returns how an engine writes the argument of a number.
-func (e Engine) placeholder(n int) bun.Safe {
-	if e == SQLite {
-		return bun.Safe("?" + strconv.Itoa(n))
+// placeholder returns how a text refers to the argument of a number. Of itself, SQLite would number
+// $1 and $2 by where they are first; its driver goes by the names.
+func placeholder(n int) bun.Safe { return bun.Safe("$" + strconv.Itoa(n)) }
+
+// Bind returns a connection that runs a query in a transaction with arguments, which the text of
+// the query refers to as $1, $2 and so on. The statement is prepared as in [DB.ForIDs]; all else in
+// its text should be the same each time.
+func Bind(tx bun.IDB, args ...any) bun.IConn {
+	engine, conn := SQLite, bun.IConn(tx)
+	if tx.Dialect().Name() == dialect.PG {
+		engine = Postgres
 	}
-	return bun.Safe("$" + strconv.Itoa(n))
+	// As a connection, Bun's own would call the hooks a second time.
+	switch tx := tx.(type) {
+	case bun.Tx:
+		conn = tx.Tx
+	case *bun.DB:
+		conn = tx.DB
+	}
+	return newBound(engine, conn, args)
 }
 
 // bound is a connection that runs a query with arguments, which Bun does not have: it writes values
-// into the text.
+// into the text. The statement stays prepared.
 type bound struct {
-	bun.IConn
-	stmt *sql.Stmt // instead of the text, if it is not nil
+	conn bun.IConn
 	args []any
 }
 
+func newBound(engine Engine, conn bun.IConn, args []any) bound {
+	if engine == Postgres {
+		return bound{conn, append([]any{pgx.QueryExecModeCacheStatement}, args...)}
+	}
+	for i, arg := range args {
+		switch at := arg.(type) {
+		case time.Time:
+			args[i] = SQLiteTime(at)
+		case *time.Time:
+			if at != nil {
+				args[i] = SQLiteTime(*at)
+			}
+		}
+	}
+	return bound{conn, args}
+}
+
+// SQLiteTime returns a time as Bun writes it into statements of SQLite, which compares times as
+// texts. The driver has another form.
+func SQLiteTime(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05.999999-07:00") }
+
 // QueryContext implements [bun.IConn].
 func (b bound) QueryContext(ctx context.Context, text string, _ ...any) (*sql.Rows, error) {
-	if b.stmt != nil {
-		return b.stmt.QueryContext(ctx, b.args...)
-	}
-	return b.IConn.QueryContext(ctx, text, b.args...)
+	return b.conn.QueryContext(keepPrepared(ctx), text, b.args...)
+}
+
+// QueryRowContext implements [bun.IConn].
+func (b bound) QueryRowContext(ctx context.Context, text string, _ ...any) *sql.Row {
+	return b.conn.QueryRowContext(keepPrepared(ctx), text, b.args...)
+}
+
+// ExecContext implements [bun.IConn].
+func (b bound) ExecContext(ctx context.Context, text string, _ ...any) (sql.Result, error) {
+	return b.conn.ExecContext(keepPrepared(ctx), text, b.args...)
 }

@@ -38,16 +38,17 @@ func TestForIDs(t *testing.T) {
 		}
 		all.Wait()
 		if db.Engine == SQLite {
-			prepared := 0
-			db.texts.Range(func(_, s any) bool {
-				if s.(*kept).stmt != nil {
-					prepared++
-				}
-				return true
-			})
-			if prepared == 0 || prepared > maxTextsSQLite {
-				t.Errorf("%d prepared statements, want at most %d", prepared, maxTextsSQLite)
+			conn, err := db.Read.DB.Conn(ctx)
+			if err != nil {
+				t.Fatal(err)
 			}
+			defer conn.Close()
+			_ = conn.Raw(func(conn any) error {
+				if prepared := len(conn.(*keepingConn).idle); prepared == 0 || prepared > maxTextsSQLite {
+					t.Errorf("%d prepared statements, want at most %d", prepared, maxTextsSQLite)
+				}
+				return nil
+			})
 		}
 	})
 }
