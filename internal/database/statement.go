@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,11 +45,19 @@ func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 		n, _ := event.Result.RowsAffected() // no error: both drivers know
 		rows = int(n)
 	}
-	verb := "OTHER"
-	if v := event.Operation(); slices.Contains(Verbs, v) {
-		verb = v
+	s.done(ctx, verbOf(event), event.StartTime, rows, event.Err)
+}
+
+// verbOf returns the verb of a statement. Bun takes each raw query for a SELECT.
+func verbOf(event *bun.QueryEvent) string {
+	verb := event.Operation()
+	if _, raw := event.IQuery.(*bun.RawQuery); raw && !strings.HasPrefix(event.Query, "WITH ") {
+		verb, _, _ = strings.Cut(strings.TrimSpace(event.Query), " ")
 	}
-	s.done(ctx, verb, event.StartTime, rows, event.Err)
+	if slices.Contains(Verbs, verb) {
+		return verb
+	}
+	return "OTHER"
 }
 
 // done counts a statement that ended, and the rows that it returned or changed.

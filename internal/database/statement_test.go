@@ -3,7 +3,9 @@ package database
 import (
 	"context"
 	"path/filepath"
+	"reflect"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -83,5 +85,27 @@ func TestLateStatementsKeepOthersSlots(t *testing.T) {
 			t.Errorf("%d slots are held, want 1", held)
 		}
 		db.reads.release(all)
+	})
+}
+
+// TestVerbs checks that statements are observed by their verbs, also if Bun did not build them.
+func TestVerbs(t *testing.T) {
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		var verbs []string
+		db.OnStatement(func(verb string, _ time.Duration, _ error) { verbs = append(verbs, verb) })
+		err := db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			for _, text := range []string{
+				"CREATE TABLE verbs (id bigint)", "INSERT INTO verbs (id) VALUES (1)", "WITH v AS (SELECT 1) SELECT * FROM v",
+			} {
+				if _, err := tx.NewRaw(text).Exec(ctx); err != nil {
+					return err
+				}
+			}
+			_, err := tx.NewDelete().Table("verbs").Where("id = $1").Conn(Bind(tx, 1)).Exec(ctx)
+			return err
+		})
+		if want := []string{"BEGIN", "OTHER", "INSERT", "SELECT", "DELETE", "COMMIT"}; err != nil || !reflect.DeepEqual(verbs, want) {
+			t.Errorf("got %v, %v, want %v", verbs, err, want)
+		}
 	})
 }
