@@ -11,6 +11,8 @@ import (
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // A count is a column that stores a number of rows. It changes in the transaction that changes the
@@ -183,9 +185,20 @@ func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
 		}
 	}
 	for of, sum := range sums {
-		if err := setEach(ctx, tx, of.table, "id", of.column+" = "+of.column+" + v.n", "v.n <> 0", sum); err != nil {
+		if err := of.add(ctx, tx, sum); err != nil {
 			return err
 		}
 	}
 	return noteUnranked(ctx, tx, touched)
+}
+
+// add adds numbers to the counts of objects, which are locked.
+func (c Count) add(ctx context.Context, tx bun.Tx, sum map[int64]int64) error {
+	if tx.Dialect().Name() == dialect.PG {
+		return setEach(ctx, tx, c.table, "id", c.column+" = "+c.column+" + v.n", "v.n <> 0", sum)
+	}
+	// On SQLite, each action that is counted runs this.
+	_, err := tx.NewRaw("UPDATE ?0 AS x SET ?1 = ?1 + v.value FROM json_each($1) AS v WHERE x.id = CAST(v.key AS integer) AND v.value <> 0", bun.Ident(c.table), bun.Ident(c.column)).
+		Conn(database.Bind(tx, asJSON(sum))).Exec(ctx)
+	return err
 }

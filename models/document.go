@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect"
 
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/tokenize"
@@ -87,44 +88,49 @@ func (db *DB) index(ctx context.Context, tx bun.IDB, ix *index, ids ...int64) er
 		return nil
 	}
 	var documents []document
-	if err := ix.texts(tx).Where("? IN (?)", bun.Safe(ix.id), bun.List(ids)).OrderExpr(ix.id).Scan(ctx, &documents); err != nil {
+	among, list := db.Among(1, ids)
+	if err := ix.texts(tx).Where("? ?", bun.Safe(ix.id), among).OrderExpr(ix.id).Conn(database.Bind(tx, list)).Scan(ctx, &documents); err != nil {
 		return err
 	}
 	id := bun.Safe("id")
 	if db.Engine == database.SQLite {
 		id = "rowid"
 	}
-	if _, err := tx.NewRaw("DELETE FROM ? WHERE ? IN (?)", bun.Safe(ix.documents), id, bun.List(ids)).Exec(ctx); err != nil || len(documents) == 0 {
+	_, err := tx.NewRaw("DELETE FROM ? WHERE ? ?", bun.Safe(ix.documents), id, among).Conn(database.Bind(tx, list)).Exec(ctx)
+	if err != nil || len(documents) == 0 {
 		return err
 	}
-	var vocabulary []string
-	insert := db.insertDocuments(tx, ix, documents, &vocabulary)
-	if _, err := insert.Exec(ctx); err != nil {
+	vocabulary, err := db.insertDocuments(ctx, tx, ix, documents)
+	if err != nil {
 		return err
 	}
 	return learn(ctx, tx, ix, vocabulary)
 }
 
-// insertDocuments returns a query that inserts documents, and adds their words to vocabulary.
-func (db *DB) insertDocuments(tx bun.IDB, ix *index, documents []document, vocabulary *[]string) *bun.RawQuery {
-	rows := make([]bun.Safe, len(documents))
-	row := func(format string, args ...any) bun.Safe { return bun.Safe(tx.NewRaw(format, args...).String()) }
+// insertDocuments inserts documents, and returns their words.
+func (db *DB) insertDocuments(ctx context.Context, tx bun.IDB, ix *index, documents []document) (words []string, err error) {
+	ids, vectors := make([]int64, len(documents)), make([]string, len(documents))
+	rows := make([][5]any, len(documents))
 	for i, d := range documents {
 		fields := d.fields()
-		for _, field := range fields {
-			*vocabulary = append(*vocabulary, field...)
+		ids[i], rows[i][0] = d.ID, d.ID
+		for n, field := range fields {
+			rows[i][n+1] = strings.Join(field, " ")
+			words = append(words, field...)
 		}
 		if db.Engine == database.Postgres {
-			rows[i] = row("(?, CAST(? AS tsvector))", d.ID, vector(fields))
-			continue
+			vectors[i] = vector(fields)
 		}
-		rows[i] = row("(?, ?, ?, ?, ?)", d.ID, strings.Join(fields[0], " "), strings.Join(fields[1], " "), strings.Join(fields[2], " "), strings.Join(fields[3], " "))
 	}
-	columns := bun.Safe("id, words")
+	query := tx.NewRaw("INSERT INTO ? (id, words) SELECT id, CAST(words AS tsvector) FROM unnest($1::bigint[], $2::text[]) AS d (id, words)", bun.Safe(ix.documents)).
+		Conn(database.Bind(tx, ids, vectors))
 	if db.Engine == database.SQLite {
-		columns = "rowid, name, tags, creator, body"
+		query = tx.NewRaw("INSERT INTO ? (rowid, name, tags, creator, body) "+
+			"SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each($1)", bun.Safe(ix.documents)).
+			Conn(database.Bind(tx, asJSON(rows)))
 	}
-	return tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(ix.documents), columns, bun.List(rows))
+	_, err = query.Exec(ctx)
+	return words, err
 }
 
 // learn adds words to the vocabulary. The order is fixed, so that two transactions do not deadlock
@@ -132,11 +138,14 @@ func (db *DB) insertDocuments(tx bun.IDB, ix *index, documents []document, vocab
 func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
 	slices.Sort(all)
 	for some := range slices.Chunk(slices.Compact(all), 1_000) {
-		rows := make([]bun.Safe, len(some))
-		for i, word := range some {
-			rows[i] = bun.Safe("('" + ix.noun + "', '" + word + "')")
+		words, list := bun.Safe("unnest($2::text[]) AS words (value)"), any(some)
+		if tx.Dialect().Name() == dialect.SQLite {
+			words, list = "json_each($2)", asJSON(some)
 		}
-		if _, err := tx.NewRaw("INSERT INTO vocabulary (noun, word) VALUES ? ON CONFLICT (noun, word) DO NOTHING", bun.List(rows)).Exec(ctx); err != nil {
+		// Without WHERE, SQLite would take ON for the condition of a join.
+		_, err := tx.NewRaw("INSERT INTO vocabulary (noun, word) SELECT $1, value FROM ? WHERE true ON CONFLICT (noun, word) DO NOTHING", words).
+			Conn(database.Bind(tx, ix.noun, list)).Exec(ctx)
+		if err != nil {
 			return err
 		}
 	}

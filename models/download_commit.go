@@ -132,14 +132,22 @@ func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
 		return s.insertPrepared(ctx, rows)
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.NewInsert().Model(&rows).Exec(ctx); err != nil {
+		values := make([][4]any, len(rows))
+		for i, d := range rows {
+			values[i] = [...]any{d.UserID, d.FileID, d.ThingID, database.SQLiteTime(d.CreatedAt)}
+		}
+		var ids []int64
+		err := tx.NewRaw("INSERT INTO downloads (user_id, file_id, thing_id, created_at) SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each($1) RETURNING id").
+			Conn(database.Bind(tx, asJSON(values))).Scan(ctx, &ids)
+		if err != nil {
 			return err
 		}
-		added := make([]newDownload, len(rows))
-		for i, d := range rows {
-			added[i] = newDownload{ID: d.ID, ThingID: d.ThingID, FileID: d.FileID}
+		for i, id := range ids {
+			rows[i].ID = id
 		}
-		_, err := tx.NewInsert().Model(&added).Exec(ctx)
+		among, list := s.db.Among(1, ids)
+		_, err = tx.NewRaw("INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM downloads WHERE id ?", among).
+			Conn(database.Bind(tx, list)).Exec(ctx)
 		return err
 	})
 }

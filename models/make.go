@@ -131,7 +131,8 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 // subtracts them if by is -1.
 func (s *Store) countMakesOf(ctx context.Context, tx bun.Tx, thingID, by int64) error {
 	var makes []Make
-	err := s.db.ForUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = $1").Order("m.id")).
+		Conn(database.Bind(tx, thingID)).Scan(ctx)
 	if err != nil {
 		return err
 	}

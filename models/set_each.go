@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -44,4 +45,11 @@ func lockRows(ctx context.Context, tx bun.Tx, table string, ids []int64) error {
 	}
 	_, err := tx.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(ids)).Order("id").For("NO KEY UPDATE").Exec(ctx)
 	return err
+}
+
+// asJSON returns values as one argument of a statement of SQLite, which reads them by json_each. So
+// its text is the same for any number of them.
+func asJSON(values any) string {
+	text, _ := json.Marshal(values) // no error: numbers and texts
+	return string(text)
 }

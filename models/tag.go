@@ -136,8 +136,8 @@ func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 	return count(ctx, tx, tagThings.by(-1, before...), tagThings.by(1, after...))
 }
 
-func tagIDs(ctx context.Context, db bun.IDB, thingID int64) (ids []int64, err error) {
-	err = db.NewSelect().Model((*thingTag)(nil)).Column("tt.tag_id").Where("tt.thing_id = ?", thingID).Scan(ctx, &ids)
+func tagIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {
+	err = tx.NewSelect().Model((*thingTag)(nil)).Column("tt.tag_id").Where("tt.thing_id = $1").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
 	return ids, err
 }
 

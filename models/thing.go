@@ -108,7 +108,7 @@ func (s *Store) selectThings(ctx context.Context, rows any, with extras, user sc
 // thing.
 func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
 	t := new(Thing)
-	err := s.db.ForUpdate(tx.NewSelect().Model(t).Where("t.id = ?", id)).Scan(ctx)
+	err := s.db.ForUpdate(tx.NewSelect().Model(t).Where("t.id = $1")).Conn(database.Bind(tx, id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, notFound("thing", id)
 	}

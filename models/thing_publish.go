@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // PublishThing publishes a thing of the caller. If the state is Published, the thing appears in
@@ -52,7 +53,9 @@ func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to P
 		if to != Published {
 			t.FeaturedAt = nil
 		}
-		if _, err := tx.NewUpdate().Model(t).Column("state", "published_at", "featured_at", "modified_at").WherePK().Exec(ctx); err != nil {
+		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("state = $2, published_at = $3, featured_at = $4, modified_at = $5").Where("id = $1").
+			Conn(database.Bind(tx, id, to, t.PublishedAt, t.FeaturedAt, at)).Exec(ctx)
+		if err != nil {
 			return err
 		}
 		switch {
@@ -88,7 +91,8 @@ func checkPublishable(ctx context.Context, tx bun.Tx, t *Thing) error {
 		reasons = append(reasons, reason(apierror.FieldDescriptionRequired, "description: must not be blank"))
 	}
 	hasModel, err := tx.NewSelect().Model((*File)(nil)).
-		Where("f.target_type = ? AND f.target_id = ? AND f.state = ? AND f.kind = ?", OnThing, t.ID, Finalized, Model).Exists(ctx)
+		Where("f.target_type = ? AND f.target_id = $1 AND f.state = ? AND f.kind = ?", OnThing, Finalized, Model).
+		Conn(database.Bind(tx, t.ID)).Exists(ctx)
 	if err != nil {
 		return err
 	}

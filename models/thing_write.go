@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // NewThing is the input of CreateThing.
@@ -309,7 +310,7 @@ type thingAncestor struct {
 	Position   int
 }
 
-func ancestorIDs(ctx context.Context, db bun.IDB, thingID int64) (ids []int64, err error) {
-	err = db.NewSelect().Model((*thingAncestor)(nil)).Column("ta.ancestor_id").Where("ta.thing_id = ?", thingID).Scan(ctx, &ids)
+func ancestorIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {
+	err = tx.NewSelect().Model((*thingAncestor)(nil)).Column("ta.ancestor_id").Where("ta.thing_id = $1").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
 	return ids, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/webhook"
 )
 
@@ -92,13 +93,13 @@ func optionalID(id int64) string {
 // emit stores, in tx, a delivery of an event for each webhook that receives it, and a job that
 // sends it. If no webhook is subscribed to the event, it costs one statement.
 func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
-	owners := append([]int64{-1}, o.owners...) // -1 is no user: the list is never empty
+	owned, owners := s.db.Among(2, o.owners)
 	var hooks []*Webhook
 	// The webhooks are locked, so that none is deleted before the deliveries refer to it.
 	err := s.db.ForShare(tx.NewSelect().Model(&hooks).Column("wh.id", "wh.owner_id", "wh.is_global").
-		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE ?", "% "+string(o.event)+" %").
+		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE $1").
 		Where("CASE WHEN wh.is_global THEN EXISTS (SELECT 1 FROM users AS u WHERE u.id = wh.owner_id AND u.is_admin AND u.suspended_at IS NULL) "+
-			"ELSE wh.owner_id IN (?) END", bun.List(owners)).Order("wh.id")).Scan(ctx)
+			"ELSE wh.owner_id ? END", owned).Order("wh.id")).Conn(database.Bind(tx, "% "+string(o.event)+" %", owners)).Scan(ctx)
 	if err != nil || len(hooks) == 0 {
 		return err
 	}
