@@ -13,7 +13,8 @@ import (
 )
 
 // TestMergedCallsKeepTheirTimes checks that calls that are counted together have the time of the
-// first and of the last of them, whatever the order of their user agents, and that a retry of the transaction counts them once.
+// first and of the last of them, whatever the order of their user agents, and that a retry of the
+// transaction counts them once.
 func TestMergedCallsKeepTheirTimes(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()

@@ -6,8 +6,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// TestThingsWithAncestorsAreRemixes checks that a thing with ancestors is a remix, whatever a change
-// says, and that one without may be either.
+// TestThingsWithAncestorsAreRemixes checks that a thing with ancestors is a remix, whatever a
+// change says, and that one without ancestors may be either.
 func TestThingsWithAncestorsAreRemixes(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ancestor, _ := published(t, s, ada)

@@ -8,7 +8,7 @@ import (
 )
 
 // TestFilesInProcess checks that the files in process of a user include one whose content a file of
-// another user shares, whoever requested the preview first.
+// another user shares, no matter which of them requested the preview first.
 func TestFilesInProcess(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
