@@ -168,10 +168,10 @@ func TestOutOfBandFlow(t *testing.T) {
 		}
 		c.refused("another redirect", c.exchange("", c.grant(found[1])), 400, "invalid_grant")
 		c.exchange("", c.grant(found[1], "redirect_uri", oob)).Want(t, 200)
-		if r := decide("deny"); strings.Contains(string(r.Bytes), `id="code"`) || !strings.Contains(string(r.Bytes), "did not give Slicer &amp; &lt;Co&gt; access") {
+		if r := decide("deny"); strings.Contains(string(r.Bytes), `id="code"`) || !strings.Contains(string(r.Bytes), "did not give access to Slicer &amp; &lt;Co&gt;") {
 			t.Errorf("the response to a denial is %s", r.Bytes)
 		}
-		if r := b.Get(c.question("redirect_uri", oob, "response_type", "token")).Want(t, 400); !strings.Contains(string(r.Bytes), "can only show a code") {
+		if r := b.Get(c.question("redirect_uri", oob, "response_type", "token")).Want(t, 400); !strings.Contains(string(r.Bytes), "only a code can be shown") {
 			t.Errorf("a token out of band: %s", r.Bytes)
 		}
 		b.Get(newClient(t, s, models.NewApplication{}).question("redirect_uri", oob)).Want(t, 400)

@@ -84,7 +84,7 @@ func TestOpenIDRules(t *testing.T) {
 			for name, c := range map[string]oidctest.Claims{
 				"another domain": with("email", "ada@evil.example"), "not verified": with("email_verified", false), "another group": with("groups", []string{"users"}), "no group": with("groups", nil),
 			} {
-				if r := signsIn(c).Want(t, http.StatusForbidden); !strings.Contains(string(r.Bytes), "is not allowed to use this server") || len(r.Cookies()) > 1 {
+				if r := signsIn(c).Want(t, http.StatusForbidden); !strings.Contains(string(r.Bytes), "may not use this server") || len(r.Cookies()) > 1 {
 					t.Errorf("%s: %s", name, r.Bytes)
 				}
 				s.Client(issuer.Sign(c)).Get("/users/me").Want(t, http.StatusForbidden)

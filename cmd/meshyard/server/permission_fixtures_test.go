@@ -37,7 +37,7 @@ func (p *fixtureBuilder) user(name string) *models.User {
 	p.t.Helper()
 	u := must(p.s.Store.Admin().CreateUser(context.Background(), name, false))(p.t)
 	p.ids[name] = u.ID
-	must(p.s.Store.UpdateProfile(context.Background(), p.as(name), models.ProfileChange{Email: new("e-mail of " + name)}))(p.t)
+	must(p.s.Store.UpdateProfile(context.Background(), p.as(name), models.ProfileChange{Email: new(name + "@example.org")}))(p.t)
 	return u
 }
 
