@@ -160,7 +160,8 @@ func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx cont
 			return values, ctx, nil
 		}
 		if len(f.collected.Arguments) == 0 {
-			f.defaults.Store(&fc.Args)
+			args := fc.Args // a pointer into fc would keep the objects of this request in memory
+			f.defaults.Store(&args)
 		}
 	}
 	call := func(ctx context.Context, i int) (any, error) { return f.Resolve(ctx, r.ec, fc, g.objects[i]) }

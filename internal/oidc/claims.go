@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// ErrNotAdmitted reports that Rules do not admit a user whom the provider has authenticated.
+// ErrNotAdmitted reports that the provider has authenticated a user, but Rules do not admit them.
 var ErrNotAdmitted = errors.New("the account at the OpenID provider is not allowed to use this server")
 
 // Rules define which claims describe a user, and what the claims decide. A claim is named by a key

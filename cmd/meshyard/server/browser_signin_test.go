@@ -30,7 +30,8 @@ func useSession(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab, usern
 	tab.Await(t, "see who asks", fmt.Sprintf(`document.querySelector('#as').textContent === %q`, username))
 
 	tab.Do(t, "open the tokens", chromedp.Navigate(s.URL+"/login/tokens"),
-		chromedp.SendKeys(chromedp.CSS(`#name`), "laptop"), chromedp.Click(chromedp.CSS(`#make button`)))
+		chromedp.SendKeys(chromedp.CSS(`#name`), "laptop"))
+	tab.Click(t, "make a token", `#make button`)
 	tab.Await(t, "see the new token", `document.querySelector('#secret')`)
 	token := graphiqltest.Read[string](t, tab, "read the token", `document.querySelector('#secret').value`)
 	use := func(want int) {
@@ -40,10 +41,10 @@ func useSession(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab, usern
 		}
 	}
 	use(http.StatusOK)
-	tab.Do(t, "go on", chromedp.Click(chromedp.CSS(`section a`)))
+	tab.Click(t, "go on", `section a`)
 	tab.Await(t, "see the token listed", `document.querySelector('.tokens')?.innerText.includes('laptop') && !document.querySelector('#secret')`)
 	tab.CheckTokenNotStored(t, token)
-	tab.Do(t, "revoke it", chromedp.Click(chromedp.CSS(`button[aria-label="Revoke laptop"]`)))
+	tab.Click(t, "revoke it", `button[aria-label="Revoke laptop"]`)
 	tab.Await(t, "see it gone", `document.querySelector('h1')?.innerText === 'Access tokens' && !document.body.innerText.includes('laptop')`)
 	use(http.StatusUnauthorized)
 	if cookies := graphiqltest.Read[string](t, tab, "read the cookies", `document.cookie`); cookies != "" {
@@ -53,7 +54,8 @@ func useSession(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab, usern
 
 func signOut(t *testing.T, s *servertest.Server, tab *graphiqltest.Tab) {
 	t.Helper()
-	tab.Do(t, "sign out", chromedp.Navigate(s.URL+"/login"), chromedp.Click(chromedp.CSS(`form[action$="/logout"] button`)))
+	tab.Do(t, "open the page to sign out", chromedp.Navigate(s.URL+"/login"))
+	tab.Click(t, "sign out", `form[action$="/logout"] button`)
 	tab.Await(t, "see the form to sign in", `document.querySelector('#password')`)
 	tab.Visit(t, s.URL+"/graphiql")
 	tab.Await(t, "see that nobody is signed in", `document.querySelector('#who').textContent === 'not signed in'`)
@@ -67,8 +69,9 @@ func TestBrowserSession(t *testing.T) {
 	s.User("ada")
 	s.Password("ada", pass)
 	tab := graphiqltest.Open(t, s.URL)
-	tab.Do(t, "open the start page", chromedp.Navigate(s.URL+"/developers"), chromedp.Click(chromedp.CSS(`#main a[href="/login"]`)),
-		chromedp.SendKeys(chromedp.CSS(`#username`), "ada"), chromedp.SendKeys(chromedp.CSS(`#password`), pass+"\r"))
+	tab.Do(t, "open the start page", chromedp.Navigate(s.URL+"/developers"))
+	tab.Click(t, "open the page to sign in", `#main a[href="/login"]`)
+	tab.Do(t, "sign in", chromedp.SendKeys(chromedp.CSS(`#username`), "ada"), chromedp.SendKeys(chromedp.CSS(`#password`), pass+"\r"))
 	tab.Await(t, "see that it worked", `document.querySelector('h1')?.innerText === 'Signed in'`)
 	useSession(t, s, tab, "ada")
 	for _, problem := range tab.Problems() {
@@ -114,8 +117,10 @@ func TestBrowserOpenID(t *testing.T) {
 				s.OIDCAllowedGroups = []string{"makers"}
 			})
 			tab := graphiqltest.Open(t, s.URL)
-			tab.Do(t, "begin at GraphiQL", chromedp.Navigate(s.URL+"/graphiql"), chromedp.Click(chromedp.CSS(`#token-note a`)),
-				chromedp.Click(chromedp.CSS(`a.or`)), chromedp.SendKeys(chromedp.CSS(`#login`), "ada\r"))
+			tab.Do(t, "begin at GraphiQL", chromedp.Navigate(s.URL+"/graphiql"))
+			tab.Click(t, "open the page to sign in", `#token-note a`)
+			tab.Click(t, "choose the OpenID provider", `a.or`)
+			tab.Do(t, "sign in at the provider", chromedp.SendKeys(chromedp.CSS(`#login`), "ada\r"))
 			tab.Await(t, "be back in GraphiQL", fmt.Sprintf(`location.href === %q && document.querySelector('#who')?.textContent === 'signed in as ada'`, s.URL+"/graphiql"))
 			useSession(t, s, tab, "ada")
 			signOut(t, s, tab)

@@ -123,7 +123,7 @@ func (m *matrix) setting(caller int, name string) fixture {
 	return m.kept[user+name]
 }
 
-// user returns the user to whom the fixtures for a caller belong.
+// user returns the owner of the fixtures for a caller.
 func (m *matrix) user(caller int) string {
 	if caller == suspended {
 		return "sue"

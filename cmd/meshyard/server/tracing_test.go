@@ -91,22 +91,22 @@ func TestTraces(t *testing.T) {
 			t.Parallel()
 			c := newCollector(t)
 			s := servertest.Start(t, engine, func(s *config.Settings) { s.OTLPEndpoint, s.TraceRatio = c.URL, 1 })
-			ada := s.User("ada")
-			file := ada.Upload("part.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
+			yvonne := s.User("yvonne") // a name that no hexadecimal ID contains
+			file := yvonne.Upload("part.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
 			const id, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 			send := func(id string, r *http.Request) map[string]*v1.Span {
 				t.Helper()
 				r.Header.Set("Content-Type", "application/json")
 				r.Header.Set("Traceparent", "00-"+id+"-"+parent+"-01")
-				ada.Send(r).Want(t, 200)
+				yvonne.Send(r).Want(t, 200)
 				return c.trace(t, id, parent)
 			}
-			spans := send(id, ada.Request("POST", "/graphql", object{"query": `query Mine($name: String!) { user(username: $name) { username things(first: 5) { nodes { id } } } }`, "variables": object{"name": "ada"}}))
+			spans := send(id, yvonne.Request("POST", "/graphql", object{"query": `query Mine($name: String!) { user(username: $name) { username things(first: 5) { nodes { id } } } }`, "variables": object{"name": "yvonne"}}))
 			paths := make(map[string]bool)
 			for _, span := range spans {
 				paths[path(spans, span)] = true
 				for _, attribute := range span.Attributes {
-					if text := attribute.Value.String(); strings.Contains(text, "ada") || strings.Contains(text, "SELECT ") {
+					if text := attribute.Value.String(); strings.Contains(text, "yvonne") || strings.Contains(text, "SELECT ") {
 						t.Errorf("%s has the attribute %s=%s", span.Name, attribute.Key, text)
 					}
 				}
@@ -120,8 +120,8 @@ func TestTraces(t *testing.T) {
 				}
 			}
 			// Test a REST request that writes, with transactions and calls to the bucket.
-			thing := ada.Thing("Traced")
-			spans = send(strings.Replace(id, "0af", "0bf", 1), ada.Request("POST", "/files/0/FinalizeFiles", servertest.FinalizeBody("thing", thing, file)))
+			thing := yvonne.Thing("Traced")
+			spans = send(strings.Replace(id, "0af", "0bf", 1), yvonne.Request("POST", "/files/0/FinalizeFiles", servertest.FinalizeBody("thing", thing, file)))
 			var found []string
 			for _, span := range spans {
 				found = append(found, path(spans, span))
@@ -133,10 +133,10 @@ func TestTraces(t *testing.T) {
 			}
 			// A request with the sampled flag off is not traced. The later trace shows that it would have
 			// arrived by now.
-			r := ada.Request("GET", "/users/me", nil)
+			r := yvonne.Request("GET", "/users/me", nil)
 			r.Header.Set("Traceparent", "00-"+strings.Replace(id, "0af", "0cf", 1)+"-"+parent+"-00")
-			ada.Send(r).Want(t, 200)
-			send(strings.Replace(id, "0af", "0df", 1), ada.Request("POST", "/graphql", object{"query": "{ me { id } }"}))
+			yvonne.Send(r).Want(t, 200)
+			send(strings.Replace(id, "0af", "0df", 1), yvonne.Request("POST", "/graphql", object{"query": "{ me { id } }"}))
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			for _, span := range c.spans {
