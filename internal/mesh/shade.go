@@ -32,7 +32,7 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 	if w.Colors != nil {
 		out.Colors = make([]uint8, 0, len(w.Colors)+len(w.Colors)/4)
 	}
-	sharp := float32(math.Cos(angle * math.Pi / 180))
+	sharp := newCrease(angle)
 	var groups []group
 	for v := range uint32(w.Vertices()) {
 		groups = groups[:0]
@@ -40,45 +40,89 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 		for next := first[v]; next != 0; {
 			corner := next - 1
 			next = out.Indices[corner]
-			n := faces[corner/3]
-			g := nearest(groups, n, sharp)
+			n := &faces[corner/3]
+			g := sharp.nearest(groups, n)
 			if g < 0 {
 				g = len(groups)
-				groups = append(groups, group{lead: unit(n)})
+				groups = append(groups, group{})
+				groups[g].lead, groups[g].square = n, squared(n)
 			}
-			groups[g].sum = add(groups[g].sum, n)
+			sum := &groups[g].sum
+			sum[0], sum[1], sum[2] = sum[0]+n[0], sum[1]+n[1], sum[2]+n[2]
 			out.Indices[corner] = base + uint32(g)
 		}
-		for _, g := range groups {
-			p := w.At(v)
-			out.Positions = append(out.Positions, p[:]...)
+		p := w.Positions[3*v : 3*v+3 : 3*v+3]
+		for g := range groups {
+			out.Positions = append(out.Positions, p[0], p[1], p[2])
 			if w.Colors != nil {
 				out.Colors = append(out.Colors, w.Colors[4*v:4*v+4]...)
 			}
-			n := unit(g.sum)
-			if n == ([3]float32{}) {
-				n = [3]float32{0, 0, 1} // only degenerate faces meet here
+			x, y, z := unit(&groups[g].sum)
+			if x == 0 && y == 0 && z == 0 {
+				z = 1 // only degenerate faces meet here
 			}
-			out.Normals = append(out.Normals, n[:]...)
+			out.Normals = append(out.Normals, x, y, z)
 		}
 	}
 	return &out
 }
 
-// group is the faces around a vertex that share a normal. lead is the normal of the first face, sum
-// the weighted sum.
-type group struct{ lead, sum [3]float32 }
+// group is the faces around a vertex that share a normal. lead is the normal of the first face and
+// square the square of its length, sum is the weighted sum.
+type group struct {
+	lead   *[3]float32
+	square float64
+	sum    [3]float32
+}
+
+// crease decides which faces share a normal.
+type crease struct {
+	sharp float32 // the cosine of the angle above which an edge is sharp
+	// Squares of cosines that are certainly below and above that of the angle, whatever the rounding.
+	below, above float64
+}
+
+func newCrease(angle float64) crease {
+	const doubt = 1e-5 // more than the rounding errors of together, which has single precision
+	cos := math.Cos(angle * math.Pi / 180)
+	c := crease{sharp: float32(cos), below: -1, above: math.Inf(1)}
+	if cos > doubt {
+		c.below, c.above = (cos-doubt)*(cos-doubt), (cos+doubt)*(cos+doubt)
+	}
+	return c
+}
 
 // nearest returns the first group that a face of normal n belongs to, or -1 if there is none. A
-// degenerate face belongs to any group.
-func nearest(groups []group, n [3]float32, sharp float32) int {
-	u := unit(n)
-	for i, g := range groups {
-		if u == ([3]float32{}) || g.lead == ([3]float32{}) || dot(g.lead, u) >= sharp {
+// degenerate face belongs to any group. Unit vectors, which take longer than all else, are computed
+// only for angles close to the crease angle.
+func (c *crease) nearest(groups []group, n *[3]float32) int {
+	square := squared(n)
+	for i := range groups {
+		g := &groups[i]
+		cos := float64(n[0])*float64(g.lead[0]) + float64(n[1])*float64(g.lead[1]) + float64(n[2])*float64(g.lead[2])
+		lengths := square * g.square
+		switch {
+		case cos > 0 && cos*cos > c.above*lengths:
+			return i
+		case c.below >= 0 && (cos < 0 || cos*cos < c.below*lengths):
+		case c.together(n, g.lead):
 			return i
 		}
 	}
 	return -1
+}
+
+// together reports whether two faces of the given normals share a normal.
+func (c *crease) together(n, lead *[3]float32) bool {
+	var u, v [3]float32
+	u[0], u[1], u[2] = unit(n)
+	v[0], v[1], v[2] = unit(lead)
+	return u == ([3]float32{}) || v == ([3]float32{}) || dot(v, u) >= c.sharp
+}
+
+func squared(v *[3]float32) float64 {
+	x, y, z := float64(v[0]), float64(v[1]), float64(v[2])
+	return x*x + y*y + z*z
 }
 
 // faceNormals returns the normal of each triangle as the cross product of two edges, whose length
@@ -113,16 +157,14 @@ func cross(a, b, c [3]float32, scale float64) [3]float32 {
 	return [3]float32{float32(uy*vz - uz*vy), float32(uz*vx - ux*vz), float32(ux*vy - uy*vx)}
 }
 
-func add(a, b [3]float32) [3]float32 { return [3]float32{a[0] + b[0], a[1] + b[1], a[2] + b[2]} }
-
 func dot(a, b [3]float32) float32 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
 // unit returns v scaled to length 1, or zero if its direction is lost in single precision.
-func unit(v [3]float32) [3]float32 {
+func unit(v *[3]float32) (ux, uy, uz float32) {
 	x, y, z := float64(v[0]), float64(v[1]), float64(v[2])
 	l := math.Sqrt(x*x + y*y + z*z)
-	if l == 0 || math.IsInf(l, 0) || math.IsNaN(l) {
-		return [3]float32{}
+	if !(l > 0 && l <= math.MaxFloat64) {
+		return 0, 0, 0
 	}
-	return [3]float32{float32(x / l), float32(y / l), float32(z / l)}
+	return float32(x / l), float32(y / l), float32(z / l)
 }

@@ -34,12 +34,19 @@ func (m *Mesh) Weld() *Mesh {
 		if m.Indices != nil {
 			v = m.Indices[i]
 		}
-		if int(count) >= len(slots)*2/3 {
-			slots = out.rehash(2 * len(slots))
-		}
 		p := m.Positions[3*v : 3*v+3 : 3*v+3]
 		x, y, z := p[0]+0, p[1]+0, p[2]+0 // turns -0 into 0
 		color := m.color(v)
+		// Most triangles share two corners with the one before, which need no search.
+		if first := i - i%3 - 3; first >= 0 {
+			if w, ok := out.among(out.Indices[first:first+3:first+3], x, y, z, color); ok {
+				out.Indices[i] = w
+				continue
+			}
+		}
+		if int(count) >= len(slots)*2/3 {
+			slots = out.rehash(2 * len(slots))
+		}
 		mask := uint32(len(slots) - 1)
 		at := hash(x, y, z, color) & mask
 		for {
@@ -64,6 +71,16 @@ func (m *Mesh) Weld() *Mesh {
 		}
 	}
 	return &out
+}
+
+// among returns the vertex of three that has a position and a colour, if there is one.
+func (m *Mesh) among(vertices []uint32, x, y, z float32, color uint32) (vertex uint32, ok bool) {
+	for _, v := range vertices {
+		if p := m.Positions[3*v : 3*v+3 : 3*v+3]; p[0] == x && p[1] == y && p[2] == z && m.color(v) == color {
+			return v, true
+		}
+	}
+	return 0, false
 }
 
 func (m *Mesh) rehash(size int) []uint32 {
