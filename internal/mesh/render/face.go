@@ -15,9 +15,23 @@ type face struct {
 	at      [3][3]float32 // positions of the corners
 	seen    [3]seen
 	flat    uint32 // the packed normal if it is constant; 0 if not computed yet
-	bent    bool   // vertex normals are available
-	normals [3]direction
+
+	// Of a mesh with normals. vertices are those drawn last, each at its number modulo recent.
+	vertices []vertex
+	normals  [3]direction
+	shadow   [3]above
 }
+
+// vertex is what is computed from a vertex, which several triangles share.
+type vertex struct {
+	number uint32 // + 1; 0 if there is none
+	seen   seen
+	normal direction
+	shadow above
+}
+
+// recent is how many vertices are kept, enough for the neighbours of most triangles.
+const recent = 1024
 
 // newFace returns a face for drawing the triangles of a mesh.
 func newFace(m *mesh.Mesh, c *camera) *face {
@@ -26,11 +40,49 @@ func newFace(m *mesh.Mesh, c *camera) *face {
 	for k := range t.at {
 		t.at[k] = [3]float32{none, none, none}
 	}
+	if m.Normals != nil {
+		t.vertices = make([]vertex, recent)
+	}
 	return t
 }
 
-// set loads triangle i of the mesh. Most triangles share two corners with the one before them, and
-// projecting takes longer than comparing.
+// load loads triangle i of the mesh.
+func (t *face) load(i int, g *ground) {
+	if t.vertices == nil {
+		t.set(i)
+		return
+	}
+	t.corners[0], t.corners[1], t.corners[2] = t.mesh.Corners(i)
+	for k, number := range t.corners {
+		v := &t.vertices[number%recent]
+		if v.number != number+1 {
+			t.compute(v, number, g)
+		}
+		t.seen[k], t.normals[k], t.shadow[k] = v.seen, v.normal, v.shadow
+	}
+}
+
+// compute makes v the vertex of a number.
+func (t *face) compute(v *vertex, number uint32, g *ground) {
+	p, n := t.mesh.Positions[3*int(number):][:3], t.mesh.Normals[3*int(number):][:3]
+	x, y, z := float64(p[0]), float64(p[1]), float64(p[2])
+	v.number = number + 1
+	v.seen = t.camera.project(x, y, z)
+	v.normal = t.camera.turn([3]float64{float64(n[0]), float64(n[1]), float64(n[2])})
+	v.shadow = g.above(x, y, z)
+}
+
+// above returns where a corner is over the ground.
+func (t *face) above(g *ground, k int) above {
+	if t.vertices != nil {
+		return t.shadow[k]
+	}
+	p := &t.at[k]
+	return g.above(float64(p[0]), float64(p[1]), float64(p[2]))
+}
+
+// set loads triangle i of a mesh without normals. Most triangles share two corners with the one
+// before them, and projecting takes longer than comparing.
 func (t *face) set(i int) {
 	t.corners[0], t.corners[1], t.corners[2] = t.mesh.Corners(i)
 	a0, a1, a2 := t.at[0], t.at[1], t.at[2]
@@ -51,7 +103,7 @@ func (t *face) set(i int) {
 		}
 		t.at[k], t.seen[k] = [3]float32{x, y, z}, s
 	}
-	t.flat, t.bent = 0, false
+	t.flat = 0
 }
 
 // corner returns the position of a corner.
@@ -78,13 +130,6 @@ func (t *face) facing(wB, wC float32) uint32 {
 		return t.flat
 	}
 	n := &t.normals
-	if !t.bent {
-		for k, v := range t.corners {
-			p := t.mesh.Normals[3*int(v):][:3]
-			n[k] = t.camera.turn([3]float64{float64(p[0]), float64(p[1]), float64(p[2])})
-		}
-		t.bent = true
-	}
 	wA := 1 - wB - wC
 	return direction{
 		wA*n[0].x + wB*n[1].x + wC*n[2].x,

@@ -35,13 +35,20 @@ func newGround(c *camera) *ground {
 	return g
 }
 
+// above is a position over the ground: its place on the grid and its height above the floor.
+type above struct{ u, v, height float64 }
+
+func (g *ground) above(x, y, z float64) above {
+	return above{g.u.of(x, y, z), g.v.of(x, y, z), g.height.of(x, y, z)}
+}
+
 // dot casts the shadow of a position on the cell below it.
-func (g *ground) dot(x, y, z float64) {
-	i, j := int(g.u.of(x, y, z)), int(g.v.of(x, y, z))
+func (g *ground) dot(p above) {
+	i, j := int(p.u), int(p.v)
 	if uint(i) >= cells || uint(j) >= cells {
 		return // unreachable: the grid contains the mesh
 	}
-	if k, height := j*cells+i, float32(g.height.of(x, y, z)); height < g.low[k] {
+	if k, height := j*cells+i, float32(p.height); height < g.low[k] {
 		g.low[k] = height
 	}
 }
@@ -51,36 +58,46 @@ func (g *ground) dot(x, y, z float64) {
 func (g *ground) add(t *face, i int) (work int) {
 	if t.small() {
 		if i%4 == 0 {
-			p := t.corner(0)
-			g.dot(p[0], p[1], p[2])
+			g.dot(t.above(g, 0))
 		}
 		return 0
 	}
-	var u, v [3]float64
+	var p [3]above
 	var height float64
-	for k := range 3 {
-		at := t.corner(k)
-		u[k], v[k] = g.u.of(at[0], at[1], at[2]), g.v.of(at[0], at[1], at[2])
-		height += g.height.of(at[0], at[1], at[2]) / 3
+	for k := range p {
+		p[k] = t.above(g, k)
+		height += p[k].height / 3
 	}
-	i0, i1 := max(0, int(min(u[0], u[1], u[2]))), min(cells-1, int(max(u[0], u[1], u[2])))
-	j0, j1 := max(0, int(min(v[0], v[1], v[2]))), min(cells-1, int(max(v[0], v[1], v[2])))
+	i0, i1 := max(0, int(min(p[0].u, p[1].u, p[2].u))), min(cells-1, int(max(p[0].u, p[1].u, p[2].u)))
+	j0, j1 := max(0, int(min(p[0].v, p[1].v, p[2].v))), min(cells-1, int(max(p[0].v, p[1].v, p[2].v)))
 	// A cell is below the triangle if its centre is, with a small margin: inside each edge, a·x +
 	// b·y + c ≥ 0.
-	area := (u[1]-u[0])*(v[2]-v[0]) - (v[1]-v[0])*(u[2]-u[0])
+	area := (p[1].u-p[0].u)*(p[2].v-p[0].v) - (p[1].v-p[0].v)*(p[2].u-p[0].u)
 	turned := math.Copysign(1, area)
+	var sides [3]struct{ a, b, v, c, margin float64 }
+	for k, from := range p {
+		s, to := &sides[k], &p[(k+1)%3]
+		s.a, s.b, s.v = -(to.v-from.v)*turned, (to.u-from.u)*turned, from.v
+		s.c, s.margin = s.a*(0.5-from.u), 0.7*(math.Abs(s.a)+math.Abs(s.b))
+	}
 	lowest := float32(height)
 	for j := j0; j <= j1; j++ {
 		low, high := float64(i0), float64(i1)
-		for k := range 3 {
-			n := (k + 1) % 3
-			a, b := -(v[n]-v[k])*turned, (u[n]-u[k])*turned
-			rest := b*(float64(j)+0.5-v[k]) + a*(0.5-u[k]) + 0.7*(math.Abs(a)+math.Abs(b)) // for cell 0
+		for k := range sides {
+			s := &sides[k]
+			a, rest := s.a, s.b*(float64(j)+0.5-s.v)+s.c+s.margin // for cell 0
+			// Most edges do not cut the row, and need no division. certain is more than rounding
+			// errors.
+			const certain = 1e-6
 			switch {
 			case a > 0:
-				low = max(low, math.Ceil(-rest/a))
+				if !(rest+a*low > certain) {
+					low = max(low, math.Ceil(-rest/a))
+				}
 			case a < 0:
-				high = min(high, math.Floor(-rest/a))
+				if !(rest+a*high > certain) {
+					high = min(high, math.Floor(-rest/a))
+				}
 			case rest < 0:
 				high = -1
 			}

@@ -52,7 +52,7 @@ func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *grou
 			}
 			progress(float64(i) / float64(total))
 		}
-		t.set(i)
+		t.load(i, g)
 		filled := r.triangle(t) + g.add(t, i)
 		if err := r.spend(filled); err != nil {
 			return err
@@ -96,52 +96,41 @@ func (r *raster) triangle(t *face) (work int) {
 		}
 		return 1
 	}
-	// Their changes from one sample to the next.
+	// Their changes from one sample to the next, and from one row to the next.
 	dA, dB, dC := int64(b.y-c.y)*turn, int64(c.y-a.y)*turn, int64(a.y-b.y)*turn
-	last := int(x1 - x0)
-	for y := y0; y <= y1; y++ {
-		from, to := 0, last
-		if last >= 8 {
-			from, to = inside(last, [3]int64{eA, eB, eC}, [3]int64{dA, dB, dC})
-		}
-		i := int(y)*r.width + int(x0) + from
-		sA, sB, sC := eA+int64(from)*dA, eB+int64(from)*dB, eC+int64(from)*dC
-		for range to - from + 1 {
+	downA, downB, downC := int64(c.x-b.x)*turn, int64(a.x-c.x)*turn, int64(b.x-a.x)*turn
+	first, width, height := int(y0)*r.width+int(x0), int(x1-x0)+1, int(y1-y0)+1
+	if width > narrow {
+		return r.rows(t, &edges{
+			at:     [3]float64{float64(eA), float64(eB), float64(eC)},
+			across: [3]float64{float64(dA), float64(dB), float64(dC)},
+			down:   [3]float64{float64(downA), float64(downB), float64(downC)},
+		}, first, width, height, scale)
+	}
+	for range height {
+		sA, sB, sC := eA, eB, eC
+		for i := first; i < first+width; i++ {
 			if sA|sB|sC >= 0 {
 				wB, wC := float32(sB)*scale, float32(sC)*scale
 				if near := a.near + wB*nearB + wC*nearC; near > r.near[i] {
 					r.sample(t, i, near, wB, wC)
 				}
 			}
-			i++
 			sA, sB, sC = sA+dA, sB+dB, sC+dC
 		}
-		eA, eB, eC = eA+int64(c.x-b.x)*turn, eB+int64(a.x-c.x)*turn, eC+int64(b.x-a.x)*turn
-		work += 4 + max(0, to-from)
+		eA, eB, eC = eA+downA, eB+downB, eC+downC
+		first += r.width
 	}
-	return work
+	return height * (3 + width)
 }
+
+// narrow is the width of triangles, in samples, of which testing each sample takes less time than
+// computing where each row begins and ends.
+const narrow = 5
 
 // edge returns the signed distance of a point from a line, times the length of the line.
 func edge(from, to *seen, x, y int32) int64 {
 	return int64(to.x-from.x)*int64(y-from.y) - int64(to.y-from.y)*int64(x-from.x)
-}
-
-// inside returns the first and the last sample of a row that are inside all edges, from 0 to last,
-// given the edge functions at the first one and their changes.
-func inside(last int, at, change [3]int64) (from, to int) {
-	low, high := int64(0), int64(last)
-	for k, at := range at {
-		switch dx := change[k]; {
-		case dx > 0 && at < 0:
-			low = max(low, (-at+dx-1)/dx)
-		case dx <= 0 && at < 0:
-			return 0, -1
-		case dx < 0 && at < -dx*high:
-			high = min(high, at/-dx)
-		}
-	}
-	return int(low), int(high)
 }
 
 // sample sets a sample to a point of a triangle.
