@@ -22,6 +22,7 @@ const (
 	drawnSide   = 512  // pixels, as in bench/draw
 	drawRatio   = 0.25 // maximum time relative to f3d
 	drawMemory  = 200  // MiB for five million triangles
+	flatRatio   = 1.5  // maximum cost of a triangle relative to one of a million
 	fixedSample = 1000 // triangles of a mesh whose cost is that of the process and the image
 )
 
@@ -63,12 +64,12 @@ func compareRendering(ctx context.Context, o options) error {
 			if side == 1 {
 				command = theirs
 			}
-			seconds, _, err := timed(ctx, command)
+			m, err := timed(ctx, command)
 			if err != nil {
 				return err
 			}
 			if i >= 0 {
-				times[side] = append(times[side], seconds)
+				times[side] = append(times[side], m.seconds)
 			}
 		}
 	}
@@ -78,23 +79,52 @@ func compareRendering(ctx context.Context, o options) error {
 	t.atMost("A/B", "%.2f", times[0].over(times[1]), drawRatio)
 	t.print()
 
+	if err := costOfTriangles(ctx, o, sizes, ours); err != nil {
+		return err
+	}
+	return startPreviews(ctx, o, files[fixedSample])
+}
+
+// costOfTriangles prints the processor time of rendering as a fixed part and a cost for each
+// triangle beyond it. All meshes are the same body and cover the same samples of the image, so the
+// cost of covering and shading them is in the fixed part. It is measured with the first of sizes.
+func costOfTriangles(ctx context.Context, o options, sizes []int, command func(triangles int) []string) error {
 	took, memory := make(map[int]series), make(map[int]series)
-	for range o.pairs {
-		for _, triangles := range sizes {
-			seconds, peak, err := timed(ctx, ours(triangles))
-			if err != nil {
-				return err
+	for i := range o.pairs {
+		order := slices.Clone(sizes)
+		if i%2 == 1 {
+			slices.Reverse(order)
+		}
+		for _, triangles := range order {
+			runs := 1
+			if triangles <= 100_000 {
+				runs = 5 // one run varies more than the times of two small meshes differ
 			}
-			took[triangles] = append(took[triangles], seconds*1e9)
-			memory[triangles] = append(memory[triangles], float64(peak)/(1<<20))
+			var cpu, peak series
+			for range runs {
+				m, err := timed(ctx, command(triangles))
+				if err != nil {
+					return err
+				}
+				cpu, peak = append(cpu, m.cpu), append(peak, float64(m.printed)/(1<<20))
+			}
+			took[triangles] = append(took[triangles], cpu.median())
+			memory[triangles] = append(memory[triangles], slices.Max(peak))
 		}
 	}
-	t = newTable("the same of other sizes; the fixed cost is that of the process and the image, measured with %d triangles", fixedSample)
-	fixed := series{took[fixedSample].median()}
-	t.row("fixed cost, ms", "%.0f", took[fixedSample].over(slices.Repeat(series{1e6}, o.pairs)))
+	fixed, million := sizes[0], 1_000_000
+	each := func(triangles int) series { // ns
+		return took[triangles].minus(took[fixed]).over(slices.Repeat(series{float64(triangles-fixed) / 1e9}, o.pairs))
+	}
+	t := newTable("processor time; the fixed part is that of %d triangles, which cover the same samples; %d turns", fixed, o.pairs)
+	t.row("fixed part, ms", "%.1f", took[fixed].over(slices.Repeat(series{1e-3}, o.pairs)))
 	for _, triangles := range sizes[1:] {
-		beyond := took[triangles].minus(slices.Repeat(fixed, o.pairs))
-		t.row(fmt.Sprintf("%d triangles, ns for each beyond the fixed cost", triangles), "%.0f", beyond.over(slices.Repeat(series{float64(triangles)}, o.pairs)))
+		t.row(fmt.Sprintf("%d triangles, ns for each beyond the fixed part", triangles), "%.0f", each(triangles))
+	}
+	for _, triangles := range sizes[1:] {
+		if triangles < million {
+			t.atMost(fmt.Sprintf("%d triangles, each / each of %d", triangles, million), "%.2f", each(triangles).over(each(million)), flatRatio)
+		}
 	}
 	for _, triangles := range sizes {
 		name := fmt.Sprintf("%d triangles, peak memory, MiB", triangles)
@@ -105,7 +135,7 @@ func compareRendering(ctx context.Context, o options) error {
 		}
 	}
 	t.print()
-	return startPreviews(ctx, o, files[fixedSample])
+	return nil
 }
 
 // startPreviews compares complete previews of a small mesh in child processes, as the server
@@ -168,16 +198,22 @@ func startDisplay(ctx context.Context) (name string, stop func(), err error) {
 	return ":" + number, stop, nil
 }
 
-// timed runs a command. It returns the duration, and the number that the command prints, or 0 if it
-// prints none.
-func timed(ctx context.Context, command []string) (seconds float64, printed int64, err error) {
+// measured is what a command used.
+type measured struct {
+	seconds, cpu float64 // from start to end, and of processor time
+	printed      int64   // the number that the command printed, or 0 if it printed none
+}
+
+// timed runs a command and measures it.
+func timed(ctx context.Context, command []string) (m measured, err error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	began := time.Now()
 	text, err := cmd.CombinedOutput()
 	if err != nil {
-		return 0, 0, fmt.Errorf("%v: %w: %.500s", command, err, text)
+		return m, fmt.Errorf("%v: %w: %.500s", command, err, text)
 	}
-	seconds = time.Since(began).Seconds()
-	printed, _ = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // f3d prints none
-	return seconds, printed, nil
+	m.seconds = time.Since(began).Seconds()
+	m.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	m.printed, _ = strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64) // f3d prints none
+	return m, nil
 }

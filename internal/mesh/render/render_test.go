@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
 // draw renders a mesh and returns the image and the raster.
@@ -207,6 +209,27 @@ func TestSameBytes(t *testing.T) {
 			if !bytes.Equal(first.Pix, again.Pix) {
 				t.Errorf("%d triangles: another image on %d processors", m.Triangles(), procs)
 			}
+		}
+	}
+}
+
+// TestSameCoverage checks that spheres of different numbers of triangles cover about the same
+// samples. The benchmark "rendering" takes the cost of the coarsest for that of the image.
+func TestSameCoverage(t *testing.T) {
+	covered := func(n int) int {
+		file := meshtest.SphereSTL(n)
+		m, err := decode.Decode(t.Context(), decode.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: "sphere.stl"}, mesh.DefaultLimits, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, r := draw(t, m, 512, 512)
+		_, count := r.covered()
+		return count
+	}
+	coarse := covered(1000)
+	for _, n := range []int{10_000, 100_000} {
+		if fine := covered(n); math.Abs(float64(fine)/float64(coarse)-1) > 0.005 {
+			t.Errorf("%d triangles cover %d samples, 1000 triangles %d", n, fine, coarse)
 		}
 	}
 }
