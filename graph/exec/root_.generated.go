@@ -9850,7 +9850,10 @@ input CreateThingInput {
   instructions: String! = ""
   "Whether to mark it as work in progress."
   isWip: Boolean! = false
-  "Whether it is a remix, even if its ancestors are not on this server."
+  """
+  Whether it is a remix. A thing with ancestors always is one. Others can be remixes of things that
+  are not on this server.
+  """
   isRemix: Boolean! = false
   "Whether to mark it as not safe for work."
   isNsfw: Boolean! = false
@@ -9907,7 +9910,7 @@ input UpdateThingInput {
   instructions: String @null(clears: true)
   "Whether to mark it as work in progress."
   isWip: Boolean @null(clears: false)
-  "Whether it is a remix."
+  "Whether it is a remix. A thing with ancestors always is one."
   isRemix: Boolean @null(clears: false)
   "Whether to mark it as not safe for work."
   isNsfw: Boolean @null(clears: false)

@@ -71,6 +71,18 @@ func (d *documents) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &answer, nil
 }
 
+// failure returns the error of the last request for a document, or nil if it succeeded or is older
+// than refreshEvery.
+func (d *documents) failure(address string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	last := d.known[address]
+	if time.Since(last.at) >= refreshEvery {
+		return nil
+	}
+	return last.err
+}
+
 func fetch(r *http.Request) document {
 	answer, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
@@ -78,8 +90,12 @@ func fetch(r *http.Request) document {
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxDocument+1))
-	if err == nil && len(body) > maxDocument {
+	switch {
+	case err != nil:
+	case len(body) > maxDocument:
 		err = fmt.Errorf("%s: the response must be at most %d bytes", r.URL.Redacted(), maxDocument)
+	case answer.StatusCode != http.StatusOK:
+		err = fmt.Errorf("%s: the status is %s, want 200", r.URL.Redacted(), answer.Status)
 	}
 	return document{answer: answer, body: body, err: err, at: time.Now()}
 }

@@ -21,7 +21,7 @@ import (
 // error contains no details, because they could contain the code or the token.
 var ErrRefused = errors.New("the OpenID provider did not confirm the user")
 
-// ErrUnavailable means that the configuration of the provider could not be loaded.
+// ErrUnavailable means that the configuration or the keys of the provider could not be loaded.
 var ErrUnavailable = errors.New("the OpenID provider is unavailable")
 
 // Provider is an OpenID provider. Its configuration is discovered when it is first needed, and
@@ -84,8 +84,8 @@ func (p *Provider) AuthorizeURL(ctx context.Context, state, nonce, verifier stri
 
 // Exchange exchanges an authorization code for the identity of the user, including roles. Claims
 // that are missing in the ID token are taken from UserInfo. The error is ErrRefused if the code is
-// not valid or was issued for another nonce or verifier, and ErrNotAdmitted if Rules do not admit
-// the user.
+// not valid or was issued for another nonce or verifier, ErrNotAdmitted if Rules do not admit the
+// user, and ErrUnavailable if the configuration or the keys of the provider cannot be loaded.
 func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {
@@ -100,7 +100,10 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 	}
 	raw, _ := token.Extra("id_token").(string)
 	idToken, said, err := p.verify(ctx, found, raw)
-	if err != nil || idToken.Nonce != nonce {
+	if err != nil {
+		return auth.Identity{}, err
+	}
+	if idToken.Nonce != nonce {
 		return auth.Identity{}, ErrRefused
 	}
 	if p.Rules.lacking(said) && found.UserInfoEndpoint() != "" {
@@ -130,8 +133,9 @@ func IsToken(text string) bool { return strings.HasPrefix(text, "ey") && strings
 
 // Verify returns the identity of the user of an ID token. It sets no roles. All claims must be in
 // the token, because there is no access token for UserInfo. The error is ErrRefused if the token
-// was not issued by the provider, is not for this server, or is expired, and ErrNotAdmitted if
-// Rules do not admit the user.
+// was not issued by the provider, is not for this server, or is expired, ErrNotAdmitted if Rules do
+// not admit the user, and ErrUnavailable if the configuration or the keys of the provider cannot be
+// loaded.
 func (p *Provider) Verify(ctx context.Context, token string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {
@@ -148,6 +152,15 @@ func (p *Provider) Verify(ctx context.Context, token string) (auth.Identity, err
 func (p *Provider) verify(ctx context.Context, found *oidc.Provider, raw string) (*oidc.IDToken, claims, error) {
 	token, err := found.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
 	if err != nil {
+		// The error of go-oidc wraps no cause, but documents knows whether the keys could be loaded.
+		var published struct {
+			Keys string `json:"jwks_uri"`
+		}
+		if found.Claims(&published) == nil {
+			if cause := p.documents.failure(published.Keys); cause != nil {
+				return nil, nil, fmt.Errorf("%w: %s: %w", ErrUnavailable, p.Issuer, cause)
+			}
+		}
 		return nil, nil, ErrRefused
 	}
 	var said map[string]any

@@ -227,6 +227,21 @@ func TestOpenIDProviderIsDown(t *testing.T) {
 	}, func(s *config.Settings) { s.OIDCIssuer, s.OIDCClientID = "http://127.0.0.1:1", "meshyard" })
 }
 
+// TestOpenIDKeysUnavailable checks that an ID token is not rejected as invalid if the provider
+// fails to publish its keys.
+func TestOpenIDKeysUnavailable(t *testing.T) {
+	eachWithIssuer(t, func(t *testing.T, s *servertest.Server, issuer *oidctest.Issuer) {
+		issuer.LosesKeys = true
+		c := s.Client(issuer.Sign(oidctest.Claims{"sub": "1"}))
+		for range 2 { // the second time, the server does not request the keys
+			wantOutage(t, c.Get("/users/me"), http.StatusServiceUnavailable, "")
+		}
+		if n := issuer.KeyRequests(); n > 2 { // one in ten seconds, even on a slow machine
+			t.Errorf("the server requested the keys %d times, want one", n)
+		}
+	})
+}
+
 // TestForgedTokensAreBounded checks that forged ID tokens rarely make the server fetch the keys of
 // the provider, and that the server verifies only a limited number of rejected tokens per network.
 func TestForgedTokensAreBounded(t *testing.T) {

@@ -89,8 +89,8 @@ func (tab *Tab) Do(t testing.TB, doing string, steps ...chromedp.Action[chromedp
 	Run(t, tab, doing, chromedp.Steps(steps...))
 }
 
-// Click waits until the page has an element for the selector and clicks it. Unlike chromedp.Click, it
-// sends no mouse event, because Chromium drops mouse events until a new page has been painted.
+// Click waits until the page has an element for the selector and clicks it. Unlike chromedp.Click,
+// it sends no mouse event, because Chromium drops mouse events until a new page has been painted.
 func (tab *Tab) Click(t testing.TB, doing, selector string) {
 	t.Helper()
 	tab.Await(t, doing, fmt.Sprintf(`(() => {

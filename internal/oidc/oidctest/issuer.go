@@ -34,6 +34,8 @@ type Issuer struct {
 	// RequiredLogin, if set before the first sign-in, is the name that visitors must enter into a
 	// form.
 	RequiredLogin string
+	// LosesKeys, if set before the first sign-in, makes the provider fail to publish its keys.
+	LosesKeys bool
 
 	mu     sync.Mutex
 	person Claims
@@ -107,6 +109,10 @@ func (i *Issuer) keys(w http.ResponseWriter, _ *http.Request) {
 	i.mu.Lock()
 	i.asked++
 	i.mu.Unlock()
+	if i.LosesKeys {
+		http.Error(w, "no keys", http.StatusInternalServerError)
+		return
+	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]string{
 		"kty": "RSA", "alg": "RS256", "use": "sig", "kid": keyID,
 		"n": base64.RawURLEncoding.EncodeToString(i.key.N.Bytes()), "e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(i.key.E)).Bytes()),

@@ -116,8 +116,8 @@ func TestAMFMalformed(t *testing.T) {
 	}
 	limits := mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 20, Triangles: 1, Depth: 9, Elements: 3}
 	for _, c := range []struct{ text, message string }{
-		{strings.Replace(sound, "</volume>", "<triangle><v1>0</v1><v2>1</v2><v3>2</v3></triangle></volume>", 1), "more than 1 triangles"},
-		{strings.Replace(sound, "</vertices>", "<vertex><coordinates><x>1</x><y>1</y><z>1</z></coordinates></vertex></vertices>", 1), "more than 3 vertices"},
+		{strings.Replace(sound, "</volume>", "<triangle><v1>0</v1><v2>1</v2><v3>2</v3></triangle></volume>", 1), "too many triangles: at most 1 are supported"},
+		{strings.Replace(sound, "</vertices>", "<vertex><coordinates><x>1</x><y>1</y><z>1</z></coordinates></vertex></vertices>", 1), "too many vertices: at most 3 are supported"},
 		{"<amf>" + object + constellation(2, 1) + constellation(3, 1) + "</amf>", "more than 3 objects"},
 		{"<amf>" + object + `<constellation id="2"><instance objectid="1"/><instance objectid="1"/></constellation></amf>`, "more than 3 objects"},
 	} {

@@ -79,7 +79,7 @@ func (a *file) shape(o *object) error {
 
 func (a *file) vertex(o *object) error {
 	if a.vertices++; a.vertices > 3*a.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The AMF file has more than %d vertices, which is the most that is read.", 3*a.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The AMF file has too many vertices: at most %d are supported.", 3*a.limits.Triangles)
 	}
 	vertex := len(o.Shape.Vertices) / 3
 	var p [3]float64
@@ -137,7 +137,7 @@ func axisIndex(name []byte, prefix string) int {
 
 func (a *file) triangle(o *object) error {
 	if a.triangles++; a.triangles > a.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The AMF file has more than %d triangles, which is the most that is read.", a.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The AMF file has too many triangles: at most %d are supported.", a.limits.Triangles)
 	}
 	corners := [3]int64{-1, -1, -1}
 	index := o.Shape.Triangles()

@@ -140,7 +140,7 @@ func (p *Faces) triangle(a, b, c int64, color uint32) error {
 }
 
 func (p *Faces) tooMany() error {
-	return mesh.Errorf(mesh.TooLarge, "The %s file has more than %d triangles, which is the most that is read.", p.title, p.limits.Triangles)
+	return mesh.Errorf(mesh.TooLarge, "The %s file has too many triangles: at most %d are supported.", p.title, p.limits.Triangles)
 }
 
 // Finish returns the mesh. Without triangles it is a point cloud.

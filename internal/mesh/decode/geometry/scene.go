@@ -89,7 +89,7 @@ func (s *Scene) Fill(ctx context.Context, m *mesh.Mesh) error {
 		return err
 	}
 	if root.triangles > s.Limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The %s file shows more than %d triangles, which is the most that is read.", s.Format, s.Limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The %s file shows too many triangles: at most %d are supported.", s.Format, s.Limits.Triangles)
 	}
 	// the scene itself does not count
 	if placements := root.placements - 1; placements > s.Limits.Elements {

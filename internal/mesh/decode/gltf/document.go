@@ -208,7 +208,7 @@ next:
 				continue next
 			}
 		}
-		return mesh.Errorf(mesh.Unsupported, "The %s file requires the extension %q, which is not read.", f.name, name[:min(len(name), 64)])
+		return mesh.Errorf(mesh.Unsupported, "The %s file requires the extension %q, which is not supported.", f.name, name[:min(len(name), 64)])
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (f *file) mesh(i int, primitives *int64) (*resolvedMesh, error) {
 // resolve resolves the accessors of a primitive.
 func (f *file) resolve(p *primitive) (err error) {
 	if at, ok := f.index(p.Attributes.Position, len(f.accessors)); ok && p.Extensions.Draco != nil && f.accessors[at].BufferView == 0 {
-		return mesh.Errorf(mesh.Unsupported, "The %s file is compressed by the extension KHR_draco_mesh_compression, which is not read.", f.name)
+		return mesh.Errorf(mesh.Unsupported, "The %s file is compressed by the extension KHR_draco_mesh_compression, which is not supported.", f.name)
 	}
 	if p.positions, err = f.accessor(p.Attributes.Position, "VEC3"); err != nil {
 		return err

@@ -81,7 +81,7 @@ func (o *file) statement(line []byte) error {
 // vertex reads x y z, followed by w (ignored), by red green blue, or by both.
 func (o *file) vertex(rest []byte) error {
 	if most := 3 * o.limits.Triangles; int64(len(o.vertices)/3) >= most {
-		return mesh.Errorf(mesh.TooLarge, "The OBJ file has more than %d vertices, which is the most that is read.", most)
+		return mesh.Errorf(mesh.TooLarge, "The OBJ file has too many vertices: at most %d are supported.", most)
 	}
 	var n [7]float64
 	count := 0
@@ -162,7 +162,7 @@ func (o *file) face(rest []byte) error {
 		return nil // a point or an edge, which some programs write as a face
 	}
 	if int64(len(o.corners)/3+n-2) > o.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The OBJ file has more than %d triangles, which is the most that is read.", o.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The OBJ file has too many triangles: at most %d are supported.", o.limits.Triangles)
 	}
 	if n == 3 {
 		o.corners = append(o.corners, o.polygon...)
@@ -185,7 +185,7 @@ func (o *file) finish(ctx context.Context) (*mesh.Mesh, error) {
 	switch {
 	case len(o.corners) > 0:
 	case o.hasSurfaces:
-		return nil, mesh.Errorf(mesh.Unsupported, "The OBJ file has no faces but curved surfaces, which are not read.")
+		return nil, mesh.Errorf(mesh.Unsupported, "The OBJ file has no faces, only curved surfaces, which are not supported.")
 	case vertices == 0:
 		return nil, mesh.Errorf(mesh.Empty, "The OBJ file has no vertices.")
 	}

@@ -147,9 +147,9 @@ func TestOBJMalformed(t *testing.T) {
 func TestOBJLimits(t *testing.T) {
 	limits := mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 20, Triangles: 2, Depth: 9, Elements: 1}
 	for _, c := range []struct{ text, message string }{
-		{square + "f 1 2 3 4\nf 1 2 3", "more than 2 triangles"},
-		{square + "f 1 2 3 4 1", "more than 2 triangles"},
-		{square + square, "more than 6 vertices"},
+		{square + "f 1 2 3 4\nf 1 2 3", "too many triangles: at most 2 are supported"},
+		{square + "f 1 2 3 4 1", "too many triangles: at most 2 are supported"},
+		{square + square, "too many vertices: at most 6 are supported"},
 		{"newmtl a\nnewmtl b\n", "more than 1 materials"},
 	} {
 		src := decodetest.Source([]byte(c.text))

@@ -203,7 +203,7 @@ func TestPLYLimits(t *testing.T) {
 		"element face 1\nproperty list uchar int vertex_indices\nend_header\n" + vertexText + "5 0 1 2 3 0\n",
 		"element tristrips 1\nproperty list uchar int vertex_indices\nend_header\n" + vertexText + "5 0 1 2 3 0\n"} {
 		_, err := decodetest.DecodeFile(t, mesh.PLY, Decode, []byte(headerText+vertexHeader+faces), limits)
-		decodetest.CheckError(t, err, mesh.TooLarge, "more than 2 triangles")
+		decodetest.CheckError(t, err, mesh.TooLarge, "too many triangles: at most 2 are supported")
 	}
 }
 

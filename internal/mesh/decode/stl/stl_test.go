@@ -199,7 +199,7 @@ func TestSTLText(t *testing.T) {
 	limits := mesh.DefaultLimits
 	limits.Triangles = 1
 	_, err := decodetest.DecodeFile(t, mesh.STL, Decode, []byte(whole+whole), limits)
-	decodetest.CheckError(t, err, mesh.TooLarge, "more than 1 triangles")
+	decodetest.CheckError(t, err, mesh.TooLarge, "too many triangles: at most 1 are supported")
 }
 
 // TestSTLFar checks that a text file far from zero loses no precision.

@@ -133,7 +133,7 @@ func (t *textFile) end() error {
 		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file ends a facet that has %d vertices instead of three.", t.Line, t.corners)
 	}
 	if t.facets++; t.facets > t.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The STL file has more than %d triangles, which is the most that is read.", t.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The STL file has too many triangles: at most %d are supported.", t.limits.Triangles)
 	}
 	for _, p := range t.corner {
 		for _, x := range p {

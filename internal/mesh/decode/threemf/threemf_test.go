@@ -289,17 +289,17 @@ func Test3MFLimits(t *testing.T) {
 		message string
 	}{
 		{"two", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 2)), "", ""},
-		{"instances", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 3)), mesh.TooLarge, "shows more than 2 triangles"},
+		{"instances", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 3)), mesh.TooLarge, "shows too many triangles: at most 2 are supported"},
 		{"triangles", model3MF(t, strings.Replace(object, `</triangles>`, strings.Repeat(`<triangle v1="0" v2="1" v3="2"/>`, 2)+`</triangles>`, 1), ""),
-			mesh.TooLarge, "more than 2 triangles"},
+			mesh.TooLarge, "too many triangles: at most 2 are supported"},
 		{"vertices", model3MF(t, strings.Replace(object, `</vertices>`, strings.Repeat(`<vertex x="0" y="0" z="0"/>`, 4)+`</vertices>`, 1), ""),
-			mesh.TooLarge, "more than 6 vertices"},
+			mesh.TooLarge, "too many vertices: at most 6 are supported"},
 		{"depth", model3MF(t, deep, `<item objectid="9"/>`), "", ""},
 		{"too deep", model3MF(t, deep, `<item objectid="11"/>`), mesh.TooLarge, "more than 10 deep"},
 		{"elements too deep", model3MF(t, strings.Repeat("<a>", 9)+strings.Repeat("</a>", 9), ""), mesh.TooLarge, "elements in each other more than 10 deep"},
 		{"elements", model3MF(t, object, strings.Repeat(`<item objectid="1"/>`, 100)), mesh.TooLarge, "more than 100 objects"},
 		{"files", many, mesh.TooLarge, "more than 100 files"},
-		{"inflated", model3MF(t, object+strings.Repeat(" ", 1<<16), ""), mesh.TooLarge, "more than 65536 bytes"},
+		{"inflated", model3MF(t, object+strings.Repeat(" ", 1<<16), ""), mesh.TooLarge, "too many bytes: at most 65536 are supported"},
 	} {
 		_, err := Decode(context.Background(), decodetest.Source(c.file), limits, nil)
 		switch {
@@ -331,7 +331,7 @@ func Test3MFLimits(t *testing.T) {
 	decodetest.CheckError(t, err, mesh.Empty, "no triangles")
 	b = model3MF(t, full, `<item objectid="91"/>`)
 	_, err = Decode(context.Background(), decodetest.Source(b), limits, nil)
-	decodetest.CheckError(t, err, mesh.TooLarge, "shows more than 2 triangles")
+	decodetest.CheckError(t, err, mesh.TooLarge, "shows too many triangles: at most 2 are supported")
 }
 
 // Test3MFLies decodes an archive whose directory declares a wrong size of a large part.

@@ -38,7 +38,7 @@ func (t *meshReader) vertex() error {
 		return nil
 	}
 	if t.vertices++; t.vertices > 3*t.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The 3MF file has more than %d vertices, which is the most that is read.", 3*t.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The 3MF file has too many vertices: at most %d are supported.", 3*t.limits.Triangles)
 	}
 	var p [3]float64
 	seen := 0
@@ -69,7 +69,7 @@ func (t *meshReader) triangle() error {
 		return nil
 	}
 	if t.triangles++; t.triangles > t.limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The 3MF file has more than %d triangles, which is the most that is read.", t.limits.Triangles)
+		return mesh.Errorf(mesh.TooLarge, "The 3MF file has too many triangles: at most %d are supported.", t.limits.Triangles)
 	}
 	corners, properties := [3]int64{-1, -1, -1}, [3]int64{-1, -1, -1}
 	group := t.group

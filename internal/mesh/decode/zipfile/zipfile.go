@@ -139,7 +139,7 @@ func (c *Archive) ReadFile(f *zip.File, most int64) ([]byte, error) {
 }
 
 func (c *Archive) inflated() error {
-	return mesh.Errorf(mesh.TooLarge, "The %s file unpacks to more than %d bytes, which is the most that is read.", c.format, c.limits.Inflated)
+	return mesh.Errorf(mesh.TooLarge, "The %s file unpacks to too many bytes: at most %d are supported.", c.format, c.limits.Inflated)
 }
 
 // damaged converts an error of the ZIP reader to a *mesh.Error where the archive is at fault. It
@@ -148,7 +148,7 @@ func (c *Archive) damaged(err error, what string) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, zip.ErrAlgorithm):
-		return mesh.Errorf(mesh.Unsupported, "The %s of the %s file is packed in a way that is not read.", what, c.format)
+		return mesh.Errorf(mesh.Unsupported, "The %s of the %s file is compressed by a method that is not supported.", what, c.format)
 	case errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF),
 		errors.As(err, &corrupt):
 		return mesh.Errorf(mesh.Malformed, "The %s of the %s file is damaged.", what, c.format)

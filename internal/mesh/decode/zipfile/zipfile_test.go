@@ -33,7 +33,7 @@ func TestInflated(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Open(c.File("C"))
-	decodetest.CheckError(t, err, mesh.TooLarge, "more than 10 bytes")
+	decodetest.CheckError(t, err, mesh.TooLarge, "too many bytes: at most 10 are supported")
 	if b, err := c.ReadFile(c.File("a.model"), 6); err != nil || string(b) != "123456" {
 		t.Errorf("got %q and the error %v", b, err)
 	}
@@ -41,9 +41,9 @@ func TestInflated(t *testing.T) {
 		t.Errorf("of a large file got %q and the error %v", b, err)
 	}
 	_, err = c.Open(c.File("b"))
-	decodetest.CheckError(t, err, mesh.TooLarge, "more than 10 bytes")
+	decodetest.CheckError(t, err, mesh.TooLarge, "too many bytes: at most 10 are supported")
 	_, err = io.ReadAll(&entryReader{Archive: c, r: strings.NewReader("12345"), size: 5})
-	decodetest.CheckError(t, err, mesh.TooLarge, "more than 10 bytes")
+	decodetest.CheckError(t, err, mesh.TooLarge, "too many bytes: at most 10 are supported")
 	c.left = freeInflation * 2
 	_, err = io.ReadAll(&entryReader{Archive: c, r: strings.NewReader(strings.Repeat(" ", freeInflation+1)), size: 80_000})
 	decodetest.CheckError(t, err, mesh.TooLarge, "more than 200 times")
