@@ -19,7 +19,8 @@ import (
 )
 
 // This file measures a mixed load: lists and searches while things are published and files are
-// downloaded, relative to lists and searches alone.
+// downloaded, relative to lists and searches alone. What a turn publishes is unpublished before the
+// next one, because the searches find it: they would become slower from turn to turn.
 
 const (
 	writesPerSecond = 200 // half of them publish, half of them download
@@ -32,9 +33,11 @@ type writers struct {
 	client     http.Client
 	user       int64
 	drafts     []int64
+	public     []int64 // drafts that were published in the last turn
 	files      []int64
 	published  atomic.Int64
 	downloaded atomic.Int64
+	withdrawn  int64
 	late       atomic.Int64 // writes that started more than a second late
 }
 
@@ -72,6 +75,9 @@ func compareMixedLoad(ctx context.Context, o options, e engine) (err error) {
 	var medians, p95s, rates [2]series
 	for i := range o.pairs {
 		for _, side := range inTurns(i, 0, 1) {
+			if err := w.withdraw(ctx); err != nil {
+				return err
+			}
 			got, err := w.run(ctx, o, readers, side == 1)
 			if err != nil {
 				return err
@@ -109,7 +115,7 @@ func (w *writers) prepare(ctx context.Context, o options) error {
 	if w.token, err = w.app.Store.Admin().CreateToken(ctx, "writer", "bench", auth.Scopes{auth.Read, auth.Write}, 0); err != nil {
 		return err
 	}
-	caller := auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
+	caller := w.caller()
 	drafts := int(float64(o.pairs)*o.round.Seconds()*writesPerSecond/2) + 100
 	for i := range drafts {
 		f, err := w.app.Store.Upload(ctx, caller, models.NewUpload{Name: "gear.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", i))})
@@ -162,6 +168,22 @@ func (w *writers) run(ctx context.Context, o options, readers *loadGenerator, wr
 	return got, group.Wait()
 }
 
+// withdraw unpublishes what the last turn published.
+func (w *writers) withdraw(ctx context.Context) error {
+	for _, id := range w.public {
+		if _, err := w.app.Store.UnpublishThing(ctx, w.caller(), id); err != nil {
+			return err
+		}
+		w.withdrawn++
+	}
+	w.public = nil
+	return nil
+}
+
+func (w *writers) caller() auth.Caller {
+	return auth.Caller{UserID: w.user, Scopes: auth.Scopes{auth.Read, auth.Write}}
+}
+
 // write sends each write at its scheduled time, even if earlier writes have no response yet, with
 // up to 64 writes at once.
 func (w *writers) write(ctx context.Context, long time.Duration) error {
@@ -174,7 +196,7 @@ func (w *writers) write(ctx context.Context, long time.Duration) error {
 		method, path, want, count := http.MethodGet, fmt.Sprintf("/files/%d/download", w.files[rand.IntN(len(w.files))]), http.StatusFound, &w.downloaded
 		if i%2 == 0 && len(w.drafts) > 0 {
 			method, path, want, count = http.MethodPost, fmt.Sprintf("/things/%d/publish", w.drafts[0]), http.StatusOK, &w.published
-			w.drafts = w.drafts[1:]
+			w.drafts, w.public = w.drafts[1:], append(w.public, w.drafts[0])
 		}
 		group.Go(func() error {
 			if time.Since(at) > time.Second {
@@ -207,13 +229,13 @@ func (w *writers) lost(ctx context.Context) (float64, error) {
 	if err := errors.Join(err1, err2); err != nil {
 		return 0, err
 	}
-	lost := 0.0
+	lost, public := 0.0, 50+w.published.Load()-w.withdrawn
 	for query, want := range map[string]int64{
 		"SELECT coalesce(sum(download_count), 0) FROM files WHERE owner_id = $1":  w.downloaded.Load(),
 		"SELECT coalesce(sum(download_count), 0) FROM things WHERE owner_id = $1": w.downloaded.Load(),
-		"SELECT count(*) FROM things WHERE owner_id = $1 AND state = 'published'": w.published.Load() + 50,
+		"SELECT count(*) FROM things WHERE owner_id = $1 AND state = 'published'": public,
 		"SELECT count(*) FROM downloads WHERE user_id = $1":                       w.downloaded.Load(),
-		"SELECT thing_count FROM users WHERE id = $1":                             w.published.Load() + 50,
+		"SELECT thing_count FROM users WHERE id = $1":                             public,
 	} {
 		var got int64
 		if err := w.db.QueryRowContext(ctx, query, w.user).Scan(&got); err != nil {

@@ -91,9 +91,10 @@ func (l *loader) finish(ctx context.Context) error {
 	// scans.
 	tidy := []string{
 		"ANALYZE",
-		// With samples of the tables inside full-text indexes, SQLite would prepare the statements of
-		// FTS5 again each time it binds a word to them.
-		"DELETE FROM sqlite_stat4 WHERE tbl IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')",
+		// With samples of a table, SQLite prepares a statement again each time another value is bound to
+		// it, to choose a plan for that value. The statements on these tables need no other plan. The
+		// shadow tables are those inside full-text indexes.
+		"DELETE FROM sqlite_stat4 WHERE tbl IN ('files', 'thing_tags', 'vocabulary') OR tbl IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')",
 	}
 	if l.db.Engine == database.Postgres {
 		tidy = []string{"VACUUM (ANALYZE) things", "VACUUM (ANALYZE) files", "VACUUM (ANALYZE) thing_tags", "VACUUM (ANALYZE) thing_documents", "VACUUM (ANALYZE) vocabulary", "VACUUM (ANALYZE) users", "VACUUM (ANALYZE) tags"}

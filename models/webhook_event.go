@@ -95,11 +95,12 @@ func optionalID(id int64) string {
 func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
 	owned, owners := s.db.Among(2, o.owners)
 	var hooks []*Webhook
-	// The webhooks are locked, so that none is deleted before the deliveries refer to it.
+	// The webhooks are locked, so that none is deleted before the deliveries refer to it. If the
+	// pattern were the parameter alone, SQLite would prepare the statement again for each event.
 	err := s.db.ForShare(tx.NewSelect().Model(&hooks).Column("wh.id", "wh.owner_id", "wh.is_global").
-		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE $1").
+		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE '% ' || $1 || ' %'").
 		Where("CASE WHEN wh.is_global THEN EXISTS (SELECT 1 FROM users AS u WHERE u.id = wh.owner_id AND u.is_admin AND u.suspended_at IS NULL) "+
-			"ELSE wh.owner_id ? END", owned).Order("wh.id")).Conn(database.Bind(tx, "% "+string(o.event)+" %", owners)).Scan(ctx)
+			"ELSE wh.owner_id ? END", owned).Order("wh.id")).Conn(database.Bind(tx, string(o.event), owners)).Scan(ctx)
 	if err != nil || len(hooks) == 0 {
 		return err
 	}
