@@ -97,7 +97,8 @@ func TestAgrees(t *testing.T) {
 	}
 }
 
-// fill sets a value at random. depth is the maximum nesting of pointers.
+// fill sets a value at random. It sets pointers only while depth, which decreases with each level
+// of nesting, is positive.
 func fill(r *rand.Rand, v reflect.Value, depth int) {
 	switch v.Interface().(type) {
 	case time.Time:
