@@ -27,7 +27,7 @@ func Append(b []byte, v any) ([]byte, error) {
 func (b builder) append(t reflect.Type) func([]byte, reflect.Value) ([]byte, error) {
 	switch {
 	case t.Kind() == reflect.Pointer:
-		return appendPointer(b.codec(t.Elem())) // before the checks for methods, because the pointer can be nil
+		return appendPointer(b.codec(t.Elem())) // checked first, because it can be nil
 	case t.Implements(appender):
 		return appendItself
 	case reflect.PointerTo(t).Implements(marshaler), reflect.PointerTo(t).Implements(textMarshaler):
