@@ -50,7 +50,8 @@ func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 }
 
 // verbOf returns the verb of a statement, one of [Verbs]. For a raw query it reads the verb from
-// the text, because Bun reports each one as SELECT.
+// the text, because Bun reports each one as SELECT. A raw query that begins with WITH counts as
+// SELECT.
 func verbOf(event *bun.QueryEvent) string {
 	verb := event.Operation()
 	if _, raw := event.IQuery.(*bun.RawQuery); raw && !strings.HasPrefix(event.Query, "WITH ") {
