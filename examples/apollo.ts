@@ -1,4 +1,4 @@
-// Apollo Client with the types that GraphQL Code Generator makes of the documents below: persisted queries by hash (APQ)
+// Apollo Client with types that GraphQL Code Generator generates from the documents below: persisted queries by hash (APQ)
 // sent with GET, a multipart upload, and a subscription over WebSocket.
 import { ApolloClient, ApolloLink, InMemoryCache, type Observable, type OperationVariables, type TypedDocumentNode } from '@apollo/client/core';
 import { HttpLink } from '@apollo/client/link/http';
@@ -52,7 +52,7 @@ const socket = createClient({ url: uri.replace(/^http/, 'ws'), webSocketImpl: We
 
 const is = (type: OperationTypeNode) => ({ operationType }: ApolloLink.Operation) => operationType === type;
 const client = new ApolloClient({
-  // Objects are known by nodeId where a document asks for it, else by type and id.
+  // The cache identifies objects by nodeId if the document selects it, and otherwise by type and id.
   cache: new InMemoryCache(),
   link: ApolloLink.split(
     is(OperationTypeNode.SUBSCRIPTION),
@@ -87,7 +87,7 @@ await journey('apollo', {
 });
 await socket.dispose();
 
-// events makes an async iterable of an observable.
+// events converts an observable to an async iterable.
 async function* events<Data>(observable: { subscribe: Observable<{ data?: Data; error?: unknown }>['subscribe'] }) {
   const queue: { value?: Data; error?: unknown; done?: true }[] = [];
   let wake = () => {};

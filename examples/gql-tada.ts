@@ -1,4 +1,4 @@
-// gql.tada: the types of variables and answers come from the schema, with no code generated for each document.
+// gql.tada: TypeScript infers the types of variables and responses from the schema; no code is generated for documents.
 import { Client, fetchExchange, type AnyVariables, type TypedDocumentNode } from '@urql/core';
 import { initGraphQLTada } from 'gql.tada';
 import type { introspection } from './build/graphql-env.d.ts';

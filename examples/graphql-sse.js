@@ -1,4 +1,4 @@
-// graphql-sse: each operation is a stream of server-sent events of its own. Files are sent by a form.
+// graphql-sse: each operation is a separate stream of server-sent events. Files are sent by a form.
 import { createClient } from 'graphql-sse';
 import * as op from './operations.js';
 import { authorization, journey, postForm, server } from './journey.js';

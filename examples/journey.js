@@ -1,5 +1,5 @@
-// What the examples share: where the server is, a model to upload, and the checks of the journey
-// create, upload, finalize, watch the preview, publish, list, download.
+// Code that the examples share: the URL of the server, a model to upload, and a journey with checks: create, upload,
+// finalize, watch the preview, publish, list, download.
 import assert from 'node:assert/strict';
 import { File } from 'node:buffer'; // a global only from Node.js 20 on
 
@@ -9,7 +9,7 @@ if (!token) throw new Error('MESHYARD_TOKEN: set it to an access token, such as 
 
 export const authorization = { Authorization: `Bearer ${token}` };
 
-// model returns an ASCII STL tetrahedron of a random size, so that each run uploads content of its own.
+// model returns an ASCII STL tetrahedron of a random size, so that each run uploads different content.
 export function model(name) {
   const a = 10 + Math.random();
   const corners = [[0, 0, 0], [a, 0, 0], [0, a, 0], [0, 0, a]];
@@ -21,9 +21,9 @@ export function model(name) {
   return new File([`solid ${name}\n  ${facets.join('\n  ')}\nendsolid ${name}\n`], `${name}.stl`, { type: 'model/stl' });
 }
 
-// journey runs the whole way of a model with the operations of a client. Each operation takes variables and returns
-// the data of the answer; upload takes a file and the id of the thing, and returns the id of the pending upload;
-// watch takes a file id and returns an async iterable of the states of its preview.
+// journey runs all steps from the creation of a thing to the download of its file, with the operations of a client.
+// Each operation takes variables and returns the data of the response. upload takes a file and the id of the thing, and
+// returns the id of the pending upload. watch takes a file id and returns an async iterable of the states of its preview.
 export async function journey(name, { create, upload, finalize, watch, publish, list, download }) {
   const { thing } = (await create({ name: `Example of ${name}` })).createThing;
   assert.equal(thing.state, 'DRAFT');

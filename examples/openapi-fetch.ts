@@ -5,7 +5,7 @@ import { authorization, model, server } from './journey.js';
 
 const client = createClient<paths>({ baseUrl: server, headers: authorization });
 
-// ok returns the data of an answer, or throws its error.
+// ok returns the data of a response, or throws its error.
 async function ok<Data>(request: Promise<{ data?: Data; error?: unknown; response: Response }>): Promise<Data> {
   const { data, error, response } = await request;
   if (error !== undefined || data === undefined) throw new Error(`${response.url}: ${response.status} ${JSON.stringify(error)}`);
@@ -31,7 +31,7 @@ await ok(client.POST('/things/{thing_id}/publish', { params: { path: { thing_id:
 const newest = await ok(client.GET('/newest', { params: { query: { per_page: 5 } } }));
 if (!newest.some(({ id }) => id === thing.id)) throw new Error('the list of the newest things lacks the published one');
 
-// The download is recorded and answered with a redirect, which fetch follows.
+// The server records the download and responds with a redirect, which fetch follows.
 const { data, response } = await client.GET('/files/{file_id}/download', { params: { path: { file_id: id! } }, parseAs: 'text' });
 if (String(data) !== await file.text()) throw new Error(`the download, ${response.status}, differs from the upload`);
 console.log(`openapi-fetch: thing ${thing.id} is published, and its file ${id} came back byte for byte`);

@@ -27,7 +27,7 @@ await journey('urql', {
   download: v => data(client.mutation(op.recordDownload, v)),
 });
 
-// results makes an async iterable of an urql source.
+// results converts an urql source to an async iterable.
 function results(source) {
   const queue = [];
   let wake = () => {};

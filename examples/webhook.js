@@ -1,26 +1,26 @@
-// Webhooks: a receiver that verifies messages, with nothing but Node. The program creates a webhook that leads to
-// itself, asks for a ping and deletes the webhook. The server must be able to reach it: for a server on the same
-// machine, start that with --webhook-allow-private.
+// Webhooks: a receiver that verifies messages, without dependencies. The program creates a webhook with its own URL,
+// requests a ping and deletes the webhook. The server must be able to connect to it. A server on the same machine must
+// be started with --webhook-allow-private.
 import assert from 'node:assert/strict';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { authorization, server } from './journey.js';
 
-// verify throws unless a message was signed with the secret in the last five minutes. Use it with the bytes of the
-// body as they came: JSON that was parsed and written again has another signature.
+// verify throws an error unless a message was signed with the secret within the last five minutes. body must contain
+// the bytes that were received: JSON that was parsed and encoded again has another signature.
 export function verify(secret, headers, body) {
   const id = headers['webhook-id'], timestamp = headers['webhook-timestamp'];
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) throw new Error('the message is too old');
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const want = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
-  // There are two signatures for a day after the secret was replaced.
+  // For a day after the secret is replaced, messages have two signatures.
   const signatures = headers['webhook-signature'].split(' ').filter(s => s.startsWith('v1,')).map(s => Buffer.from(s.slice(3), 'base64'));
   if (!signatures.some(s => s.length === want.length && timingSafeEqual(s, want))) throw new Error('no signature is valid');
 }
 
 let secret;
-const seen = new Set(); // of ids: a message can come twice
+const seen = new Set(); // message ids: a message can be delivered twice
 let received;
 const ping = new Promise(resolve => { received = resolve; });
 
@@ -34,7 +34,7 @@ const receiver = createServer(async (request, response) => {
     response.writeHead(401).end(e.message);
     return;
   }
-  // Answer soon, and do what takes long afterwards.
+  // Respond quickly, and do slow work afterwards.
   response.writeHead(204).end();
   if (seen.has(request.headers['webhook-id'])) return;
   seen.add(request.headers['webhook-id']);

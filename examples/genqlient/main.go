@@ -1,6 +1,6 @@
 // Command genqlient is an example of a Go client: typed functions that genqlient generates from
-// operations.graphql and the schema. It runs the whole way of a model: create, upload, finalize,
-// watch the preview, publish, list, download.
+// operations.graphql and the schema. It runs all steps from the creation of a thing to the download
+// of its file: create, upload, finalize, watch the preview, publish, list, download.
 package main
 
 import (
@@ -153,7 +153,7 @@ func post(ctx context.Context, upload StageUploadStageUploadStageUploadPayloadUp
 	return nil
 }
 
-// tetrahedron returns an ASCII STL of a random size, so that each run uploads content of its own.
+// tetrahedron returns an ASCII STL of a random size, so that each run uploads different content.
 func tetrahedron() []byte {
 	a := 10 + rand.Float64()
 	corners := [4][3]float64{{}, {a, 0, 0}, {0, a, 0}, {0, 0, a}}
@@ -170,7 +170,7 @@ func tetrahedron() []byte {
 	return stl.Bytes()
 }
 
-// bearer is a transport that sends an access token along.
+// bearer is a transport that adds an access token to requests.
 type bearer string
 
 func (token bearer) RoundTrip(r *http.Request) (*http.Response, error) {

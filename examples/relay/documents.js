@@ -38,7 +38,7 @@ export default [
     query documentsListQuery {
       things(first: 5, sort: NEWEST) { nodes { id ...documents_thing } }
     }`,
-  // relay-compiler makes a query of this fragment, which reads one thing anew by its nodeId.
+  // relay-compiler generates a query for this fragment, which reads one thing again by its nodeId.
   graphql`
     fragment documents_thing on Thing @refetchable(queryName: "documentsThingRefetchQuery") {
       id

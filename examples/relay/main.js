@@ -1,4 +1,4 @@
-// Relay: documents compiled ahead, a store normalized by nodeId, and a thing that is read anew by its nodeId.
+// Relay: documents that are compiled ahead of time, a store normalized by nodeId, and a thing that is refetched by its nodeId.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { createClient } from 'graphql-ws';
@@ -68,7 +68,7 @@ assert.equal(read(node).state, 'PUBLISHED');
 console.log(`relay: read ${read(node).name} anew by its nodeId`);
 await socket.dispose();
 
-// events makes an async iterable of the subscription.
+// events converts the subscription to an async iterable.
 async function* events(variables) {
   const queue = [];
   let wake = () => {};

@@ -35,7 +35,7 @@ const (
 
 // Handler serves /download:{id}, /blobs/{file_id}/{name} and the objects derived from files.
 type Handler struct {
-	// Find returns the bytes that a request asks for. It returns an error if the kind of URL gives
+	// Find returns the bytes that are requested. It returns an error if the kind of URL gives
 	// no access to the file.
 	Find func(r *http.Request, fileID int64, by Address) (Blob, error)
 	// Signed reports whether the query contains a valid signature for the file.

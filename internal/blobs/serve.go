@@ -9,7 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/etag"
 )
 
-// Serve returns a function that answers a GET or HEAD request for the object at key. The caller
+// Serve returns a function that responds to a GET or HEAD request for the object at key. The caller
 // sets the headers that describe the content (ETag, Content-Type, Content-Disposition,
 // Cache-Control and others) on w beforehand.
 //
@@ -48,7 +48,7 @@ func serve(b *bucket.Bucket, w http.ResponseWriter, r *http.Request, key string)
 		http.ServeContent(w, r, "", o.ModTime, content) // content is an *os.File, which sendfile needs
 		return nil
 	}
-	// This costs one HEAD request: S3 answers 404 to a presigned URL of an object that is missing.
+	// This costs one HEAD request: S3 responds to a presigned URL of a missing object with 404.
 	o, err := b.Stat(r.Context(), key)
 	if err != nil {
 		return err

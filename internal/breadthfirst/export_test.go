@@ -1,6 +1,7 @@
 package breadthfirst
 
-// SetLong changes the length from which an answer is counted first, and returns the one before.
+// SetLong sets the length from which a response is counted before it is written, and returns the
+// previous one.
 func SetLong(length int) (before int) {
 	before, long = long, length
 	return before

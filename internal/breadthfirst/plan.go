@@ -125,12 +125,12 @@ func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set
 	return s
 }
 
-// shape is a hash of what a plan reads. The text itself would be as long as the part of the
-// operation below each of its objects.
+// shape is a hash of the data that a plan reads. It is a hash because the text would be as long as
+// the selection set of the objects.
 type shape [sha256.Size]byte
 
-// digest returns the shape of a plan: the hash of its type and of the fields that are more than a
-// scalar of the object, with their arguments and with what is selected below them.
+// digest returns the shape of a plan: the hash of its type and of its fields, with their arguments
+// and the shapes of their selections. Scalars that the object itself contains are not included.
 func (s *plan[E]) digest() shape {
 	var fields []string
 	for i := range s.fields {

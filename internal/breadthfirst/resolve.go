@@ -31,7 +31,8 @@ func (r *run[E]) resolve(groups ...*group[E]) {
 	}
 }
 
-// serially resolves the root fields of a mutation, each with everything below it before the next.
+// serially resolves the root fields of a mutation one after the other. Each is resolved with
+// everything below it before the next one.
 func (r *run[E]) serially(root *group[E]) {
 	r.open(root)
 	for i := range root.plan.fields {
@@ -242,8 +243,9 @@ func (r *run[E]) mustNotBeNull(at context.Context) {
 	}
 }
 
-// scalars keeps the values of a field that has no selection. The writer encodes those that Append
-// writes: aliases of a long text share it until then.
+// scalars returns the column of a field without a selection. If the field has an Append, the column
+// contains the values, and the writer encodes them: until then, aliases of a long text share its
+// memory. Otherwise it contains their JSON.
 func (r *run[E]) scalars(g *group[E], f *plannedField[E], ctx context.Context, args map[string]any, values []any) column[E] {
 	if f.nonNull {
 		for i, v := range values {
@@ -272,7 +274,7 @@ func (r *run[E]) scalars(g *group[E], f *plannedField[E], ctx context.Context, a
 	return c
 }
 
-// leastLength returns a length that the JSON of values has at least.
+// leastLength returns a lower bound of the length of the JSON of values.
 func leastLength(values []any) int {
 	n := 0
 	for _, v := range values {

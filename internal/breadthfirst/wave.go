@@ -12,14 +12,14 @@ type task[E any] struct {
 	field int
 }
 
-// wave is a set of tasks that do not depend on each other. Most of them only may wait: their
-// values were often read together with the objects. So a task has no goroutine of its own until the
-// one before it is about to wait.
+// wave is a set of tasks that do not depend on each other. Most tasks can wait but do not, because
+// their values were read together with the objects. So tasks run one after the other in the same
+// goroutine. Only when a task is about to wait does another goroutine continue with the next one.
 type wave[E any] struct {
 	run   *run[E]
 	tasks []task[E]
-	below [][]*group[E] // what each task found
-	begun atomic.Int32  // tasks that were begun, or more
+	below [][]*group[E] // the result of each task
+	begun atomic.Int32  // number of tasks that were started; it can exceed that of all tasks
 	left  sync.WaitGroup
 }
 
@@ -29,14 +29,14 @@ func newWave[E any](r *run[E], tasks []task[E]) *wave[E] {
 	return w
 }
 
-// do does all tasks and returns the groups of the objects that they found.
+// do runs all tasks and returns the groups of the objects that are their results.
 func (w *wave[E]) do() []*group[E] {
 	w.doNext()
 	w.left.Wait()
 	return slices.Concat(w.below...)
 }
 
-// doNext does tasks until all are begun.
+// doNext runs tasks until all have been started.
 func (w *wave[E]) doNext() {
 	for n, ok := w.begin(); ok; n, ok = w.begin() {
 		w.doOne(n)
@@ -44,7 +44,7 @@ func (w *wave[E]) doNext() {
 }
 
 // meanwhile continues with the next task in another goroutine. It is called when a task is about to
-// wait, also by goroutines that tasks of earlier waves left behind.
+// wait. Goroutines that were started by tasks of earlier waves may call it, too.
 func (w *wave[E]) meanwhile() {
 	if n, ok := w.begin(); ok {
 		go func() {
@@ -54,7 +54,7 @@ func (w *wave[E]) meanwhile() {
 	}
 }
 
-// begin returns the next task, if there is one.
+// begin returns the index of the next task. ok is false if all tasks have been started.
 func (w *wave[E]) begin() (n int, ok bool) {
 	n = int(w.begun.Add(1)) - 1
 	return n, n < len(w.tasks)

@@ -3,18 +3,19 @@ package breadthfirst
 // writer writes the JSON of the resolved values. It propagates nulls while it writes: it removes an
 // object again if a non-null field of it is null.
 //
-// A long answer is written twice: appending would copy it again and again, and all copies would
-// wait for the garbage collector. The first time, the writer only counts its bytes from some length
-// on.
+// A long response is written twice: growing the buffer would copy it repeatedly, and the copies
+// would stay in memory until the next garbage collection. The first pass counts the bytes of a long
+// response instead of storing them, and the second pass writes into a buffer of the right size.
 type writer[E any] struct {
 	*run[E]
 	b       []byte
-	counted int  // bytes before b that were counted and not kept
-	whole   bool // b has room for the whole answer
+	counted int  // bytes before b, which were counted but not stored
+	whole   bool // b has the capacity for the whole response
 	full    bool // the limit is exceeded, and the content of b is not used
 }
 
-// long is the length in bytes from which an answer is counted first; tests change it.
+// long is the length in bytes from which a response is counted before it is written. Tests change
+// it.
 var long = 1 << 19
 
 // write returns the JSON of an operation, and false if it exceeds the limit. size is the expected
@@ -32,10 +33,10 @@ func (r *run[E]) write(root *group[E], size int) ([]byte, bool) {
 	return w.b, !w.full
 }
 
-// length returns the length of the answer up to now.
+// length returns the length of the response so far.
 func (w *writer[E]) length() int { return w.counted + len(w.b) }
 
-// cut removes what was written since the answer had a length.
+// cut truncates the response to the given length.
 func (w *writer[E]) cut(length int) {
 	if length < w.counted {
 		w.counted, w.b = length, w.b[:0]
@@ -43,7 +44,7 @@ func (w *writer[E]) cut(length int) {
 	w.b = w.b[:length-w.counted]
 }
 
-// count counts what was written and forgets it, once the answer is long.
+// count counts and discards the bytes in b if the response is long and this is the first pass.
 func (w *writer[E]) count() {
 	if !w.whole && len(w.b) >= long {
 		w.counted, w.b = w.length(), w.b[:0]

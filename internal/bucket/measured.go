@@ -28,7 +28,7 @@ type measured struct {
 	observe func(kind string, took time.Duration, err error)
 }
 
-// call is a call to the store that is under way.
+// call is a call to the store that is in progress.
 type call struct {
 	store measured
 	kind  string

@@ -47,7 +47,7 @@ func TestPutBrokenIsNeverStored(t *testing.T) {
 }
 
 // TestPromoteOvertaken checks two promotions of one upload: the slower one finds no content, and
-// then that the pending object is gone.
+// then finds that the pending object has been removed.
 func TestPromoteOvertaken(t *testing.T) {
 	t.Parallel()
 	f := newS3(t)

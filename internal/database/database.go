@@ -1,5 +1,6 @@
-// Package database opens the database, SQLite or PostgreSQL, limits what each caller does in it at
-// once, classifies its errors, and reads pages of lists. It knows no table.
+// Package database opens the database, SQLite or PostgreSQL, limits how many statements and
+// transactions each caller runs concurrently, classifies errors of the database, and reads pages of
+// lists. It does not depend on any table.
 package database
 
 import (
@@ -28,35 +29,35 @@ import (
 	"github.com/meshyard/meshyard/internal/outage"
 )
 
-// Engine is the database a DB talks to.
+// Engine is the database system that a DB uses.
 type Engine string
 
-// The two engines. Everything but the places that ask for the engine by name runs the same on both.
+// The two engines. Code that does not compare Engine with one of them runs the same on both.
 const (
 	SQLite   Engine = "sqlite"
 	Postgres Engine = "postgres"
 )
 
-// DB is the database: one pool that writes, and one that only reads.
+// DB is the database, with a connection pool that writes and one that only reads.
 //
-// On PostgreSQL they are the same pool. SQLite has a single writer, and its transactions take the
-// write lock at once, so writes go through one connection and reads through a few others that can
-// never hold that lock.
+// On PostgreSQL they are the same pool. SQLite allows one writer at a time, and transactions of the
+// write pool take the write lock when they begin. So the write pool has one connection, and the
+// connections of the read pool are read-only: they never hold that lock.
 type DB struct {
 	Engine Engine
 	Write  *bun.DB
 	Read   *bun.DB
-	folder string // that holds the database of SQLite
+	folder string // contains the SQLite database
 
 	statements statements
-	texts      sync.Map     // statements that are prepared, by name: *kept; see ForIDs
-	kept       atomic.Int64 // how many, or more than are allowed
+	texts      sync.Map     // name to *kept, the statements that are prepared; see ForIDs
+	kept       atomic.Int64 // number of calls of keep
 
 	reads        turns
 	transactions *concurrency.Limiter
 }
 
-// Open opens the database at address, sqlite:PATH or postgres://…, and checks that it answers.
+// Open opens the database at address, sqlite:PATH or postgres://…, and checks that it is available.
 func Open(ctx context.Context, address string) (*DB, error) {
 	db := new(DB)
 	var err error
@@ -82,8 +83,8 @@ func (db *DB) openPostgres(address string) error {
 	if err != nil {
 		return err
 	}
-	// Bun writes values into the statement, so preparing it would only fill the server's memory
-	// with texts.
+	// Bun writes values into the text of a statement, so a text is rarely used twice. Preparing it
+	// would only fill the memory of the database server.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.RuntimeParams["timezone"] = "UTC"
 	if config.RuntimeParams["application_name"] == "" {
@@ -94,11 +95,13 @@ func (db *DB) openPostgres(address string) error {
 	}
 	config.DialFunc = outage.Dial(config.DialFunc)
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		// Else PostgreSQL plans even prepared statements again each time, because a plan for the few
-		// ids of one batch looks cheaper than one for any; planning takes longer than running. Not
-		// a parameter of the connection: poolers refuse those. Compiling a statement to machine
-		// code pays for reports; here it takes seconds where the statement takes milliseconds. And a
-		// search of a common word took twice as long with two parallel workers as without.
+		// plan_cache_mode: by default, PostgreSQL would plan even prepared statements each time they
+		// run, because a plan for the few IDs of one batch looks cheaper than a generic plan. Planning
+		// takes longer than running them. jit: compiling a statement to machine code is worthwhile for
+		// reports, but here it takes seconds for statements that run for milliseconds.
+		// max_parallel_workers_per_gather: a search for a common word took twice as long with two
+		// parallel workers as without. These are not parameters of the connection, because connection
+		// poolers reject those.
 		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0")
 		return err
 	}))
@@ -114,8 +117,8 @@ func (db *DB) openPostgres(address string) error {
 }
 
 func (db *DB) openSQLite(path string) error {
-	// synchronous(FULL): an upload that was answered is on the disk even when the power fails right
-	// after.
+	// synchronous(FULL): a committed transaction is on the disk, so a confirmed upload is not lost if
+	// the power fails immediately after the response.
 	const both = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
 	file := "file:" + (&url.URL{Path: path}).EscapedPath()
 	writer, err := sqlite.NewConnector(file + "?" + both + "&_txlock=immediate")
@@ -139,12 +142,12 @@ func (db *DB) openSQLite(path string) error {
 	return nil
 }
 
-// SQL is the pool that writes, for what brings its own statements.
+// SQL returns the write pool, for code that runs SQL without Bun, such as the job queue.
 func (db *DB) SQL() *sql.DB { return db.Write.DB }
 
-// Ready reports whether the database answers.
+// Ready returns an error if the database is not available.
 func (db *DB) Ready(ctx context.Context) error {
-	// The writer first: on SQLite it makes the file that the readers open.
+	// The write pool comes first: on SQLite it creates the file that the read pool opens.
 	if err := db.Write.PingContext(ctx); err != nil {
 		return err
 	}
@@ -169,12 +172,13 @@ func (db *DB) Close() error {
 	return err
 }
 
-// MaxTx bounds a transaction, lock waits included.
+// MaxTx is the maximum duration of InTx, including the time spent waiting for locks and in retries.
 const MaxTx = time.Minute
 
-// InTx runs fn in a transaction of its own, and again, a few times, where PostgreSQL had to
-// sacrifice it to a deadlock. Once begun it does not end with the request: a COMMIT that is
-// cancelled under way may have happened all the same, and nobody would know.
+// InTx runs fn in a transaction. If PostgreSQL aborts the transaction because of a deadlock, fn
+// runs again in a new one, as in [UnlessDeadlocked]. InTx returns the error of ctx if ctx ends
+// before the transaction begins. From then on it ignores the cancellation of ctx: if a COMMIT were
+// cancelled while it runs, it would be unknown whether the transaction was committed.
 func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -190,15 +194,15 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) 
 	return UnlessDeadlocked(func() error { return db.Write.RunInTx(ctx, nil, fn) })
 }
 
-// InLongTx runs fn in a transaction like InTx, for maintenance of whole tables: it takes as long as
-// they need, and is rolled back when ctx ends.
+// InLongTx runs fn in a transaction like InTx, for maintenance of whole tables. It has no time
+// limit and no limit per caller, and is rolled back when ctx ends.
 func (db *DB) InLongTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	return UnlessDeadlocked(func() error { return db.Write.RunInTx(ctx, nil, fn) })
 }
 
-// OneOf returns the condition that a column is one of the values that q selects. PostgreSQL may run
-// "IN (q)" once for each row of the table, if its statistics are from before a burst: folding
-// 13,000 downloads took 8 s. It selects an array once.
+// OneOf returns the condition that a column is one of the values that q selects. If many rows were
+// inserted since the last ANALYZE, PostgreSQL may run the query in "IN (q)" once for each row of
+// the table: adding up 13,000 downloads took 8 s. It runs a query that selects an array only once.
 func (db *DB) OneOf(q *bun.SelectQuery) schema.QueryAppender {
 	if db.Engine == Postgres {
 		return bun.SafeQuery("= ANY(ARRAY(?))", q)
@@ -206,8 +210,8 @@ func (db *DB) OneOf(q *bun.SelectQuery) schema.QueryAppender {
 	return bun.SafeQuery("IN (?)", q)
 }
 
-// ForUpdate locks the rows of q until the transaction ends. SQLite has no row locks, and needs
-// none: a transaction that writes is alone from its first statement on.
+// ForUpdate locks the rows of q until the transaction ends. SQLite has no row locks and does not
+// need them: a transaction of the write pool has the write lock from its start.
 func (db *DB) ForUpdate(q *bun.SelectQuery) *bun.SelectQuery {
 	if db.Engine == Postgres {
 		return q.For("UPDATE")
@@ -215,7 +219,8 @@ func (db *DB) ForUpdate(q *bun.SelectQuery) *bun.SelectQuery {
 	return q
 }
 
-// ForShare keeps the rows of q from being deleted until the transaction ends.
+// ForShare locks the rows of q so that they cannot be deleted until the transaction ends. Their
+// keys cannot be changed either, but other columns can.
 func (db *DB) ForShare(q *bun.SelectQuery) *bun.SelectQuery {
 	if db.Engine == Postgres {
 		return q.For("KEY SHARE")

@@ -7,7 +7,7 @@ import (
 )
 
 // TestOneOfSelectsOnce checks that the values of OneOf are selected once for all rows of the table,
-// even if most rows came after the statistics of PostgreSQL.
+// even if most rows were inserted after PostgreSQL collected its statistics.
 func TestOneOfSelectsOnce(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		const numbers = "INSERT INTO burst (id, done) WITH RECURSIVE n (i) AS (SELECT ?0 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) SELECT i, i < 1000 FROM n"

@@ -5,9 +5,10 @@ import (
 	"database/sql/driver"
 )
 
-// This file keeps statements prepared on connections of SQLite, as pgx does on those of PostgreSQL.
-// The prepared statements of database/sql cannot: one that is made for the pool would wait for the
-// connection that its own transaction holds, and one that is made in the transaction ends with it.
+// This file implements a cache of prepared statements on each SQLite connection, as pgx has on each
+// PostgreSQL connection. The prepared statements of database/sql cannot replace it: preparing one
+// for the pool in a transaction would wait for the connection that this transaction holds, and one
+// that is prepared in a transaction is closed when it ends.
 
 type keepKey struct{}
 
@@ -30,7 +31,7 @@ func (k keepingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &keepingConn{conn.(sqliteConn), make(map[string]sqliteStmt)}, nil
 }
 
-// sqliteConn is what a connection of the driver implements for database/sql.
+// sqliteConn has the interfaces of database/sql that a connection of the driver implements.
 type sqliteConn interface {
 	driver.Conn
 	driver.ConnBeginTx
@@ -42,7 +43,7 @@ type sqliteConn interface {
 	driver.Validator
 }
 
-// sqliteStmt is what a statement of the driver implements for database/sql.
+// sqliteStmt has the interfaces of database/sql that a statement of the driver implements.
 type sqliteStmt interface {
 	driver.Stmt
 	driver.StmtExecContext
@@ -53,11 +54,11 @@ type sqliteStmt interface {
 // one goroutine at a time.
 type keepingConn struct {
 	sqliteConn
-	idle map[string]sqliteStmt // by text; those that run are not among them
+	idle map[string]sqliteStmt // by text, without running statements
 }
 
-// ExecContext implements [driver.ExecerContext]. After ErrSkip, database/sql calls PrepareContext,
-// and closes the statement when it has ended.
+// ExecContext implements [driver.ExecerContext]. For a statement that stays prepared it returns
+// ErrSkip. Then database/sql calls PrepareContext, and closes the statement after its execution.
 func (c *keepingConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	if keeps(ctx) {
 		return nil, driver.ErrSkip
@@ -65,8 +66,8 @@ func (c *keepingConn) ExecContext(ctx context.Context, text string, args []drive
 	return c.sqliteConn.ExecContext(ctx, text, args)
 }
 
-// QueryContext implements [driver.QueryerContext] as ExecContext does. The statement is closed when
-// its rows are.
+// QueryContext implements [driver.QueryerContext] in the same way as ExecContext. The statement is
+// closed together with its rows.
 func (c *keepingConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	if keeps(ctx) {
 		return nil, driver.ErrSkip
@@ -74,7 +75,8 @@ func (c *keepingConn) QueryContext(ctx context.Context, text string, args []driv
 	return c.sqliteConn.QueryContext(ctx, text, args)
 }
 
-// PrepareContext implements [driver.ConnPrepareContext].
+// PrepareContext implements [driver.ConnPrepareContext]. For a statement that stays prepared it
+// returns an idle one with the same text, if there is one.
 func (c *keepingConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	if !keeps(ctx) {
 		return c.sqliteConn.PrepareContext(ctx, text)
@@ -93,20 +95,21 @@ func (c *keepingConn) PrepareContext(ctx context.Context, text string) (driver.S
 // Close implements [driver.Conn].
 func (c *keepingConn) Close() error {
 	for _, s := range c.idle {
-		_ = s.Close() // returns the error of its last run
+		_ = s.Close() // the error is that of its last execution
 	}
 	c.idle = nil
 	return c.sqliteConn.Close()
 }
 
-// keptStmt is a statement that stays prepared when it is closed.
+// keptStmt is a statement that is returned to its connection, still prepared, when it is closed.
 type keptStmt struct {
 	sqliteStmt
 	conn *keepingConn
 	text string
 }
 
-// Close implements [driver.Stmt].
+// Close implements [driver.Stmt]. It closes the statement only if the connection already has one
+// with the same text, is closed, or has maxTextsSQLite others.
 func (s *keptStmt) Close() error {
 	if _, other := s.conn.idle[s.text]; other || s.conn.idle == nil || len(s.conn.idle) >= maxTextsSQLite {
 		return s.sqliteStmt.Close()

@@ -10,8 +10,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// TestBind checks that statements of transactions with arguments do the same as those with values
-// in their texts, and that they stay prepared for the next transaction.
+// TestBind checks that statements with arguments in transactions have the same effect as statements
+// with values in their text, and that they stay prepared for the next transaction.
 func TestBind(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		exec := func(text string, args ...any) {
@@ -20,7 +20,7 @@ func TestBind(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// The column of the time is declared as in migrations.
+		// Times are declared as in the migrations.
 		declared := map[Engine]string{SQLite: "TIMESTAMP", Postgres: "timestamptz"}[db.Engine]
 		exec("CREATE TABLE events (id bigint PRIMARY KEY, name text NOT NULL, at " + declared + ", until " + declared + ")")
 		at := time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
@@ -67,7 +67,7 @@ func TestBind(t *testing.T) {
 	})
 }
 
-// prepared returns how often a connection that writes has prepared a text.
+// prepared returns how many prepared statements with a text a connection of the write pool has.
 func prepared(t *testing.T, ctx context.Context, db *DB, text string) (n int) {
 	t.Helper()
 	if db.Engine == Postgres {
@@ -90,12 +90,12 @@ func prepared(t *testing.T, ctx context.Context, db *DB, text string) (n int) {
 	return n
 }
 
-// TestBindWhileRowsAreRead checks that the same statement can run a second time in a transaction
-// before all rows of the first are read.
+// TestBindWhileRowsAreRead checks that a transaction can run a statement again before all rows of
+// its first execution are read.
 func TestBindWhileRowsAreRead(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		if db.Engine == Postgres {
-			return // where a connection runs one statement at a time
+			return // its connections run one statement at a time
 		}
 		const numbers = "SELECT value FROM json_each($1)"
 		var pairs [][2]int

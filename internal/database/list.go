@@ -13,12 +13,12 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
-// Every list is read in two steps: the IDs of the page, by an index-only scan, and then the rows
-// with those IDs. So a page deep in a long list costs little more than the first one, and lists of
-// one kind on many objects are read together.
+// Every list is read in two steps: an index-only scan returns the IDs of the page, and then the
+// rows with those IDs are read. So a page deep in a long list costs little more than the first one,
+// and the same list of many objects is read in one batch.
 
-// Position is the position of an entry in a list: by the key of the list, and by ID among equal
-// keys.
+// Position is the position of an entry in a list, which is sorted by a key and, among equal keys,
+// by ID. It is the content of a keyset cursor.
 type Position struct {
 	Key  int64 // a number, or a time in microseconds since 1970; 0 if there is none
 	ID   int64
@@ -46,14 +46,14 @@ type Page struct {
 	More    bool
 }
 
-// List is a list that each of some parents has, such as the makes of things. A list without a
-// parent is the same for every parent.
+// List is a kind of list that belongs to a parent object, such as the makes of a thing. A list
+// without a parent, such as that of all things, is the same for every parent.
 type List struct {
 	DB   *DB
 	Rows func(parent int64) *bun.SelectQuery // FROM and WHERE
 	By   Order
 	// Name identifies a list whose Rows are the same for every parent and caller. Its statements are
-	// prepared, because planning them takes longer than running them. Other lists have no name.
+	// prepared, because planning them takes longer than running them. It is empty for other lists.
 	Name string
 	// Bound is the maximum number of entries that are counted and accessible; 0 if there is none.
 	Bound int64
@@ -69,7 +69,7 @@ type Order struct {
 	Time      bool   // Key is a time
 	Text      bool   // Key is a text of at most maxText bytes
 	ID        string // a column
-	Node      string // the column with the object of an entry; empty: ID
+	Node      string // the column with the object of an entry; same as ID if empty
 	Ascending bool
 }
 
@@ -88,14 +88,15 @@ func (l List) Bounded(bound int64) List {
 	return l
 }
 
-// WithRows returns the list with other rows. It has no name, and its length is not known without
-// counting.
+// WithRows returns the list with other rows, without a name and without Total.
 func (l List) WithRows(rows func(parent int64) *bun.SelectQuery) List {
 	l.Rows, l.Name, l.Total = rows, "", nil
 	return l
 }
 
-// Page reads the same part of the lists of all parents, in one statement.
+// Page reads the same part of the lists of all parents. It runs one statement for each 200 parents,
+// or several for each parent if l has a Best. The result may have no page for a parent without
+// entries. Page returns BadInput if part has a position that no entry of the list can have.
 func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]Page, error) {
 	pages := make(map[int64]Page, len(parents))
 	if err := l.checkPositions(part); err != nil {
@@ -145,8 +146,9 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 	return pages, nil
 }
 
-// read runs a statement around the one that selects the entries of a part, which around completes.
-// name identifies what around writes, and also are the values that it binds.
+// read selects the entries of a part of the lists of parents, embeds that query in a larger one,
+// and reads the rows of the result into dest. around returns the text of the larger query. name
+// identifies it, and also are the values that around binds, in the same order.
 func (l List) read(ctx context.Context, parents []int64, part Slice, name string, around func(entries string, bind binder) (string, error), also []int64, dest any) error {
 	write := func(bind binder) (string, error) {
 		entries, err := l.union(parents, func(parent int64) *bun.SelectQuery { return l.part(parent, part, bind) })
@@ -155,7 +157,8 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 		}
 		return around(entries, bind)
 	}
-	// PostgreSQL would plan a statement with an offset as an argument each time.
+	// The text contains the offset, so each offset would need its own prepared statement. If the
+	// offset were an argument, PostgreSQL would have to plan the statement without its value.
 	if l.Name == "" || len(parents) > 1 || part.Offset != 0 {
 		text, err := write(literal)
 		if err != nil {
@@ -176,12 +179,13 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 	return l.DB.prepared(ctx, name, func() (string, error) { return write(numbered()) }, dest, args...)
 }
 
-// binder returns what stands for a value in the text of a statement.
+// A binder returns the operand to write into the text of a statement in place of a value: the value
+// itself or a placeholder.
 type binder func(value any) any
 
 func literal(value any) any { return value }
 
-// numbered returns a binder of arguments.
+// numbered returns a binder that returns the placeholders $1, $2 and so on.
 func numbered() binder {
 	n := 0
 	return func(any) any {
@@ -190,8 +194,8 @@ func numbered() binder {
 	}
 }
 
-// checkPositions rejects positions that no entry of the list can have. Only a modified cursor
-// contains such a position.
+// checkPositions returns BadInput if a position is one that no entry of the list can have. Only a
+// modified cursor contains such a position.
 func (l List) checkPositions(part Slice) error {
 	for i, p := range []*Position{part.After, part.Before} {
 		field := []string{"after", "before"}[i]
@@ -219,7 +223,8 @@ func (l List) Statement(part Slice) (string, error) {
 	return l.union([]int64{0}, func(parent int64) *bun.SelectQuery { return l.part(parent, part, literal) })
 }
 
-// Count counts the entries of the lists of all parents, in one statement.
+// Count returns the number of entries of the lists of all parents, at most Bound if it is set. It
+// runs one statement for each 200 parents. With Total, it returns the result of Total.
 func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, error) {
 	if l.Total != nil {
 		return l.Total(ctx, parents)
@@ -247,8 +252,8 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 	return counts, nil
 }
 
-// union combines a query for each parent into one statement. Each is a subquery, because it has its
-// own order and limit.
+// union combines the queries of all parents into one statement by UNION ALL. Each query becomes a
+// subquery, because it has its own ORDER BY and LIMIT.
 func (l List) union(parents []int64, query func(parent int64) *bun.SelectQuery) (string, error) {
 	texts := make([]string, len(parents))
 	for i, parent := range parents {
@@ -261,7 +266,8 @@ func (l List) union(parents []int64, query func(parent int64) *bun.SelectQuery) 
 	return strings.Join(texts, " UNION ALL "), nil
 }
 
-// part selects a part of one list, and one more entry to detect whether there are more.
+// part returns the query that selects a part of one list, and one more entry to detect whether
+// there are more.
 func (l List) part(parent int64, part Slice, bind binder) *bun.SelectQuery {
 	id, node := bun.Safe(l.By.ID), bun.Safe(l.By.Node)
 	if l.By.Node == "" {
@@ -277,7 +283,7 @@ func (l List) part(parent int64, part Slice, bind binder) *bun.SelectQuery {
 	case l.By.Key != "":
 		q = q.ColumnExpr("? AS number", key)
 	}
-	// The direction of reading; a last part is read from the end.
+	// The last entries are read in reverse, from the end of the list.
 	ascending := l.By.Ascending != (part.Last > 0)
 	direction := bun.Safe("DESC")
 	if ascending {
@@ -295,7 +301,7 @@ func (l List) part(parent int64, part Slice, bind binder) *bun.SelectQuery {
 	return q.OrderExpr("? ?", id, direction).Limit(int64(max(part.First, part.Last)) + 1).Offset(part.Offset)
 }
 
-// beyond selects the rows above or below a position.
+// beyond restricts q to the rows above or below a position.
 func (l List) beyond(q *bun.SelectQuery, p Position, above bool, bind binder) *bun.SelectQuery {
 	id, than := bun.Safe(l.By.ID), bun.Safe("<")
 	if above {
@@ -311,11 +317,11 @@ func (l List) beyond(q *bun.SelectQuery, p Position, above bool, bind binder) *b
 	case l.By.Time, l.By.Text:
 		return q.Where("(?, ?) ? (?, ?)", bun.Safe(l.By.Key), id, than, values[0], values[1])
 	}
-	// The column may be narrower than the key of a modified cursor.
+	// The cast avoids an error if the key of a modified cursor exceeds the range of the column.
 	return q.Where("(?, ?) ? (CAST(? AS bigint), ?)", bun.Safe(l.By.Key), id, than, values[0], values[1])
 }
 
-// values returns what the columns of the order are compared with for a position.
+// values returns the values of a position that the columns of the order are compared with.
 func (o Order) values(p Position) []any {
 	switch {
 	case o.Time:

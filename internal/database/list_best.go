@@ -5,20 +5,23 @@ import (
 	"slices"
 )
 
-// Best is the beginning of a list: its first entries in a different order. Further entries follow
-// in the order of the list. Positions of first entries are above all others.
+// Best splits a list into two parts with different orders: the best entries come first, and the
+// other entries follow. A Position of a best entry has a key to which BestKey was added, so it is
+// above those of all other entries.
 type Best struct {
-	First List // its Bound is the number of first entries at most
+	First List // its Bound is the maximum number of best entries
 	Rest  List
 }
 
-// BestKey is added to the keys of the first entries.
+// BestKey is the number that is added to the keys of the best entries in positions of the whole
+// list.
 const BestKey = 1 << 60
 
 // reader reads a part of a list.
 type reader func(ctx context.Context, l List, parent int64, part Slice) (Page, error)
 
-// page reads a part of the whole list from its two parts.
+// page reads a part of the whole list. It reads the best entries, the other entries or both,
+// depending on the positions in part.
 func (b *Best) page(ctx context.Context, parent int64, part Slice, read reader) (Page, error) {
 	wanted := max(part.First, part.Last)
 	inFirst := func(p *Position) bool { return p != nil && p.Key >= BestKey/2 }
@@ -70,19 +73,21 @@ func (b *Best) page(ctx context.Context, parent int64, part Slice, read reader) 
 	return joined(aboveRest(p), tail, wanted, false), err
 }
 
-// follows reports whether there are further entries.
+// follows reports whether other entries can follow the best ones: they do not if there are fewer
+// best entries than the Bound.
 func (b *Best) follows(ctx context.Context, parent int64) (bool, error) {
 	n, err := b.First.Count(ctx, []int64{parent})
 	return n[parent] == b.First.Bound, err
 }
 
-// readPage is a reader that reads the entries alone.
+// readPage is a reader that reads entries without their objects.
 func readPage(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
 	pages, err := l.Page(ctx, []int64{parent}, part)
 	return pages[parent], err
 }
 
-// aboveRest converts the positions of first entries to positions in the whole list.
+// aboveRest converts the positions of best entries to positions in the whole list, by adding
+// BestKey.
 func aboveRest(p Page) Page {
 	for _, e := range p.Entries {
 		e.Key += BestKey

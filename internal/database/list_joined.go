@@ -11,8 +11,8 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// Listed holds the columns of an entry of a list that are read together with the row of its object.
-// A model that embeds it can be read by [Joined].
+// Listed has the columns of a list entry that are read together with the row of its object. A model
+// that embeds it can be read by [Joined].
 type Listed struct {
 	ListParent int64     `bun:"list_parent,scanonly"`
 	ListID     int64     `bun:"list_id,scanonly"`
@@ -21,12 +21,12 @@ type Listed struct {
 	ListText   string    `bun:"list_text,scanonly"`
 }
 
-// Objects says how the objects of entries are read.
+// Objects defines how [Joined] reads the objects of entries.
 type Objects[O any] struct {
-	Name   string // identifies what Select writes
+	Name   string // identifies the query of Select
 	Select func(rows *[]*O, also schema.QueryAppender) *bun.SelectQuery
-	Also   []int64 // the number that Select writes as also; empty if there is none
-	ID     string  // the column with their IDs
+	Also   []int64 // at most one number, which Select receives as also
+	ID     string  // the column with the IDs of the objects
 	Listed func(*O) (nodeID int64, l *Listed)
 }
 
@@ -60,8 +60,8 @@ func Joined[O any](ctx context.Context, l List, parents []int64, part Slice, obj
 			for _, number := range objects.Also {
 				also = bun.SafeQuery("?", bind(number))
 			}
-			// Without the limit, SQLite merges each part of the union into the outer query, and the time for
-			// that grows with the square of their number.
+			// Without LIMIT, SQLite flattens each part of the union into the outer query, which takes
+			// time that grows with the square of the number of parts.
 			q := objects.Select(&rows, also).Join("JOIN (? LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(objects.ID)).
 				ColumnExpr("list.parent AS list_parent, list.id AS list_id")
 			switch {
@@ -95,7 +95,7 @@ func Joined[O any](ctx context.Context, l List, parents []int64, part Slice, obj
 	return pages, nil
 }
 
-// bestJoined is Joined for a list whose first entries have a different order.
+// bestJoined implements Joined for a list that has a Best.
 func bestJoined[O any](ctx context.Context, l List, parents []int64, part Slice, objects Objects[O]) (map[int64]JoinedPage[*O], error) {
 	pages := make(map[int64]JoinedPage[*O], len(parents))
 	for _, parent := range parents {
@@ -119,8 +119,8 @@ func bestJoined[O any](ctx context.Context, l List, parents []int64, part Slice,
 	return pages, nil
 }
 
-// ordered sorts the entries of a page, which a join returns in any order, and removes the entry
-// that was read to detect whether there are more.
+// ordered sorts the entries of a page, because a join returns them in any order, and removes the
+// entry that was read only to detect whether there are more.
 func ordered[O any](l List, p JoinedPage[*O], part Slice) JoinedPage[*O] {
 	order := make([]int, len(p.Entries))
 	for i := range order {

@@ -14,21 +14,22 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// The maximum number of texts of statements that are kept. What operations select makes thousands
-// of different ones possible. SQLite keeps each of them prepared on each connection, in the memory
-// of this process.
+// The maximum number of statements whose texts are kept. Thousands of different ones are possible,
+// because they depend on the fields that operations select. On SQLite the maximum is lower: each
+// connection keeps the statements prepared in the memory of this process.
 const (
 	maxTexts       = 1000
 	maxTextsSQLite = 200
 )
 
-// ForIDs runs a query about the rows of some ids, and of one more number where that is given. query
-// writes it: among is the condition that a column is one of the ids, and also the number. name
-// identifies the query.
+// ForIDs runs a query for the rows with the given IDs, and reads them into dest, a pointer to a
+// slice. name identifies the query, which must be the same for equal names. query builds it: among
+// is the condition that a column is one of the IDs, and also is a placeholder for the number in the
+// argument also, if there is one. Without IDs, ForIDs does nothing.
 //
-// Both engines take longer to plan such statements than to run them, so they are prepared, once a
-// connection, which Bun cannot do. A statement that is prepared must name its columns, or it would
-// break on a running server when a migration adds one.
+// Both engines take longer to plan such statements than to run them, so each connection prepares
+// them once. Bun cannot do that. A prepared statement must name its columns instead of selecting *:
+// otherwise it would fail on a running server after a migration adds a column.
 func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, query func(among, also schema.QueryAppender) *bun.SelectQuery, also ...int64) error {
 	if len(ids) == 0 {
 		return nil
@@ -41,8 +42,8 @@ func (db *DB) ForIDs(ctx context.Context, name string, ids []int64, dest any, qu
 	return db.prepared(ctx, name, func() (string, error) { return query(among, placeholder(2)).String(), nil }, dest, args...)
 }
 
-// Among returns the condition that a column is one of some ids, and the argument that holds them,
-// which has the number n among those of its statement.
+// Among returns the condition that a column is one of the given IDs, and the argument that contains
+// them. It must be argument number n of its statement, counted from 1.
 func (db *DB) Among(n int, ids []int64) (condition bun.Safe, list any) {
 	if db.Engine == SQLite {
 		list, _ := json.Marshal(ids) // no error: numbers
@@ -51,15 +52,15 @@ func (db *DB) Among(n int, ids []int64) (condition bun.Safe, list any) {
 	return "= ANY(" + placeholder(n) + ")", ids
 }
 
-// Constant runs a query without arguments, which is prepared as in [DB.ForIDs], and reads its rows
-// into dest, a pointer to a slice.
+// Constant runs a query without arguments and reads its rows into dest, a pointer to a slice. The
+// query is prepared as in [DB.ForIDs].
 func (db *DB) Constant(ctx context.Context, text string, dest any) error {
 	return db.prepared(ctx, text, func() (string, error) { return text, nil }, dest)
 }
 
-// Prepared runs the query of a name with arguments, which is prepared as in [DB.ForIDs], and reads
-// its rows into dest, a pointer to a slice. query returns its text, given the placeholders of the
-// arguments.
+// Prepared runs a query with arguments and reads its rows into dest, a pointer to a slice. The
+// query is prepared as in [DB.ForIDs], and must be the same for equal names. query returns its
+// text, given the placeholders of the arguments.
 func (db *DB) Prepared(ctx context.Context, name string, dest any, query func(placeholders []any) string, args ...any) error {
 	return db.prepared(ctx, name, func() (string, error) {
 		placeholders := make([]any, len(args))
@@ -70,8 +71,8 @@ func (db *DB) Prepared(ctx context.Context, name string, dest any, query func(pl
 	}, dest, args...)
 }
 
-// prepared runs the query of a name, which write writes at its first use, and reads its rows into
-// dest. It is prepared unless too many others are.
+// prepared runs the query with a name and reads its rows into dest. If the text of the query is not
+// kept yet, write returns it.
 func (db *DB) prepared(ctx context.Context, name string, write func() (string, error), dest any, args ...any) error {
 	var s *kept
 	if known, ok := db.texts.Load(name); ok {
@@ -89,13 +90,14 @@ func (db *DB) prepared(ctx context.Context, name string, write func() (string, e
 	return db.query(ctx, dest, s.text, &s.reader, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
 }
 
-// kept is a statement that is kept. Connections prepare its text by themselves.
+// kept is a statement whose text is kept. Each connection prepares it when it first runs it.
 type kept struct {
 	text   string
-	reader atomic.Pointer[rowReader] // on PostgreSQL, once rows were read
+	reader atomic.Pointer[rowReader] // on PostgreSQL, after the first execution
 }
 
-// keep keeps a statement under a name, unless too many others are kept.
+// keep returns the statement with a name. If there is none, it stores one with the text, unless the
+// maximum number of statements is reached.
 func (db *DB) keep(name, text string) *kept {
 	s, most := &kept{text: text}, int64(maxTexts)
 	if db.Engine == SQLite {
@@ -108,19 +110,20 @@ func (db *DB) keep(name, text string) *kept {
 	return first.(*kept)
 }
 
-// placeholder returns how a text refers to the argument of a number. Of itself, SQLite would number
-// $1 and $2 by where they are first; its driver goes by the names.
+// placeholder returns the placeholder for argument number n, which is the same on both engines. To
+// SQLite, $1 and $2 are names of parameters, numbered in the order in which they first occur in the
+// text. Its driver, however, binds arguments by the number in the name.
 func placeholder(n int) bun.Safe { return bun.Safe("$" + strconv.Itoa(n)) }
 
-// Bind returns a connection that runs a query in a transaction with arguments, which the text of
-// the query refers to as $1, $2 and so on. The statement is prepared as in [DB.ForIDs]; all else in
-// its text should be the same each time.
+// Bind returns a connection that runs a query in the transaction tx with arguments. The text of the
+// query refers to them as $1, $2 and so on. The connection of the database keeps the statement
+// prepared, so the rest of the text should be the same each time.
 func Bind(tx bun.IDB, args ...any) bun.IConn {
 	engine, conn := SQLite, bun.IConn(tx)
 	if tx.Dialect().Name() == dialect.PG {
 		engine = Postgres
 	}
-	// As a connection, Bun's own would call the hooks a second time.
+	// If Bun's types were used as the connection, they would call the query hooks a second time.
 	switch tx := tx.(type) {
 	case bun.Tx:
 		conn = tx.Tx
@@ -130,8 +133,8 @@ func Bind(tx bun.IDB, args ...any) bun.IConn {
 	return newBound(engine, conn, args)
 }
 
-// bound is a connection that runs a query with arguments, which Bun does not have: it writes values
-// into the text. The statement stays prepared.
+// bound is a connection that runs a query with arguments. Bun itself has no arguments: it writes
+// values into the text. The statement stays prepared.
 type bound struct {
 	conn bun.IConn
 	args []any
@@ -154,8 +157,9 @@ func newBound(engine Engine, conn bun.IConn, args []any) bound {
 	return bound{conn, args}
 }
 
-// SQLiteTime returns a time as Bun writes it into statements of SQLite, which compares times as
-// texts. The driver has another form.
+// SQLiteTime returns a time in the format in which Bun writes it into SQLite statements. The format
+// must be the same everywhere, because SQLite compares times as texts; the driver would use another
+// one.
 func SQLiteTime(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05.999999-07:00") }
 
 // QueryContext implements [bun.IConn].

@@ -15,8 +15,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// TestForIDs runs more statements than are kept, each of them several times at once, and checks
-// their rows.
+// TestForIDs runs more statements than are kept, each of them several times concurrently, and
+// checks the rows and, on SQLite, the number of prepared statements.
 func TestForIDs(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		const names = maxTextsSQLite + 10
@@ -66,7 +66,7 @@ func TestPreparedFails(t *testing.T) {
 			var rows []row
 			return db.Prepared(ctx, "number", &numbers, query, n), db.Prepared(ctx, "row", &rows, query, n)
 		}
-		for _, n := range []int64{math.MinInt64, 1, math.MinInt64} { // which has no absolute value
+		for _, n := range []int64{math.MinInt64, 1, math.MinInt64} { // MinInt64 has no absolute value
 			numbers, rows := absolute(n)
 			for _, err := range []error{numbers, rows} {
 				var lite *sqlite.Error

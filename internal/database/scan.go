@@ -18,12 +18,13 @@ import (
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
-// selectRows runs a query and reads its rows into dest, a pointer to a slice of structs, of
-// pointers to structs, or of a type of number or text.
+// selectRows runs a query and reads its rows into dest, a pointer to a slice of structs, pointers
+// to structs, numbers or strings.
 //
-// On PostgreSQL it takes the rows from pgx directly. Columns belong to fields as Bun assigns them,
-// NULL is the zero value, and AfterScanRow is called. Through database/sql and Bun, each value is
-// allocated, and its field is looked up by the name of the column.
+// On PostgreSQL it reads the rows from pgx directly, which is faster than through database/sql and
+// Bun: they allocate each value and look up each field by the name of the column. The result is the
+// same: columns are assigned to fields as Bun assigns them, NULL becomes the zero value, and
+// AfterScanRow is called.
 func (db *DB) selectRows(ctx context.Context, q *bun.SelectQuery, dest any) error {
 	if db.Engine != Postgres {
 		return q.Scan(ctx, dest)
@@ -35,7 +36,7 @@ func (db *DB) selectRows(ctx context.Context, q *bun.SelectQuery, dest any) erro
 	return db.selectText(ctx, string(text), dest)
 }
 
-// selectText is selectRows for the text of a query.
+// selectText is like selectRows, but receives the text of the query.
 func (db *DB) selectText(ctx context.Context, text string, dest any) error {
 	if db.Engine != Postgres {
 		return db.Read.NewRaw(text).Scan(ctx, dest)
@@ -43,8 +44,8 @@ func (db *DB) selectText(ctx context.Context, text string, dest any) error {
 	return db.query(ctx, dest, text, nil, pgx.QueryExecModeExec, pgx.QueryResultFormats{pgx.BinaryFormatCode})
 }
 
-// query runs a query on PostgreSQL and reads its rows into dest. known remembers how to read the
-// rows of the text, unless it is nil. args are arguments and options of pgx.
+// query runs a query on PostgreSQL and reads its rows into dest. args are the arguments of the
+// query and options of pgx. If known is not nil, it caches the reader for the rows of the query.
 func (db *DB) query(ctx context.Context, dest any, text string, known *atomic.Pointer[rowReader], args ...any) (err error) {
 	if tracing.On(ctx) {
 		span := db.statements.trace(ctx, text)
@@ -71,7 +72,8 @@ func (db *DB) query(ctx context.Context, dest any, text string, known *atomic.Po
 	return err
 }
 
-// onConnection calls query with a connection of the pool, which has checked that it is open.
+// onConnection calls query with a connection of the read pool. The pool has checked that the
+// connection is still open.
 func (db *DB) onConnection(ctx context.Context, query func(*pgx.Conn) error) error {
 	conn, err := db.Read.DB.Conn(ctx)
 	if err != nil {
@@ -81,12 +83,12 @@ func (db *DB) onConnection(ctx context.Context, query func(*pgx.Conn) error) err
 	return errors.Join(err, conn.Close())
 }
 
-// maxMade is the maximum number of rows that are allocated at once. A pointer to one of them keeps
-// all.
+// maxMade is the maximum number of rows that are allocated together. The garbage collector frees
+// none of them while there is a pointer to one.
 const maxMade = 32
 
-// readRows reads rows into a slice. The columns are those of earlier rows of the same statement, if
-// known is not nil, and they are the same.
+// readRows reads rows into a slice. It uses the reader in known if that fits the type of the rows
+// and the columns. Otherwise it creates one and, if known is not nil, stores it there.
 func (db *DB) readRows(ctx context.Context, rows pgx.Rows, slice reflect.Value, known *atomic.Pointer[rowReader]) error {
 	element := slice.Type().Elem()
 	pointers := element.Kind() == reflect.Pointer
@@ -95,7 +97,7 @@ func (db *DB) readRows(ctx context.Context, rows pgx.Rows, slice reflect.Value, 
 	}
 	described := rows.FieldDescriptions()
 	if len(described) == 0 { // the statement failed
-		rows.Close() // from now on, rows.Err returns why
+		rows.Close() // after this, rows.Err returns the error
 		return nil
 	}
 	var r *rowReader
@@ -114,7 +116,7 @@ func (db *DB) readRows(ctx context.Context, rows pgx.Rows, slice reflect.Value, 
 	slice.SetLen(0)
 	types := rows.Conn().TypeMap()
 	var text []byte
-	var made reflect.Value // rows for pointers, some at once
+	var made reflect.Value // rows that were allocated together for pointers
 	next, size := 0, 0
 	for n := 0; rows.Next(); n++ {
 		slice.Grow(1)
@@ -154,8 +156,8 @@ type rowReader struct {
 // column is a column of a result.
 type column struct {
 	name  string
-	index []int       // of the field in the struct of a row; empty if the row is no struct
-	read  valueReader // nil for a text
+	index []int       // of the field in the struct of a row; empty if the row is not a struct
+	read  valueReader // nil if the value is copied as text
 }
 
 func (db *DB) newRowReader(row reflect.Type, described []pgconn.FieldDescription) (*rowReader, error) {
@@ -183,17 +185,18 @@ func (db *DB) newRowReader(row reflect.Type, described []pgconn.FieldDescription
 	return r, nil
 }
 
-// reads reports whether r reads rows of a type from columns. The columns of a statement change if
-// the table is changed.
+// reads reports whether r can read the described columns into rows of the given type. The columns
+// of a statement can change when the table is altered.
 func (r *rowReader) reads(row reflect.Type, described []pgconn.FieldDescription) bool {
 	return r.row == row && slices.EqualFunc(r.described, described, func(a, b pgconn.FieldDescription) bool {
 		return a.Name == b.Name && a.DataTypeOID == b.DataTypeOID && a.Format == b.Format
 	})
 }
 
-// read reads a row, which is zero, from the values that PostgreSQL sent. NULL changes nothing. The
-// texts of a row become one string, of which each field has a part. The bytes of text are
-// overwritten, and returned for the next row.
+// read reads a row from the values that PostgreSQL sent. The row must be a zero value, because
+// fields of columns with NULL are not set. All texts of the row are converted to one string, of
+// which each field gets a substring, so they need one allocation. text is a buffer for that; read
+// returns it for reuse with the next row.
 func (r *rowReader) read(types *pgtype.Map, row reflect.Value, values [][]byte, text []byte) ([]byte, error) {
 	for i, c := range r.columns {
 		if c.read == nil {
@@ -217,8 +220,8 @@ func (r *rowReader) read(types *pgtype.Map, row reflect.Value, values [][]byte, 
 	return text, nil
 }
 
-// field returns the field of a row. It makes the structs on the way to it, such as that of a joined
-// object.
+// field returns the field of the column in a row. If the field is in a nested struct behind a nil
+// pointer, such as a joined object, field allocates that struct.
 func (c *column) field(row reflect.Value) reflect.Value {
 	for _, i := range c.index {
 		if row.Kind() == reflect.Pointer {

@@ -14,7 +14,7 @@ import (
 
 type word string
 
-// everyType has a field for each way in which values are read.
+// everyType has a field for each way of reading a value.
 type everyType struct {
 	bun.BaseModel `bun:"table:every_type,alias:e"`
 	Listed
@@ -50,7 +50,8 @@ func (e *everyType) AfterScanRow(context.Context) error {
 	return nil
 }
 
-// filled is a row without NULL, and after that one with NULL wherever a column permits it.
+// filled is a query that selects a row without NULL, and then a row with NULL in all columns except
+// the ID.
 var filled = map[Engine]string{
 	Postgres: `SELECT 1::bigint AS id, 'a'::text AS name, 'b'::varchar(9) AS kind, 2::int AS small, true AS flag, 0.5::double precision AS share,
 		'2026-01-02 03:04:05.678901+02'::timestamptz AS at, '2026-01-02 03:04:05Z'::timestamptz AS maybe, 7::bigint AS number,
@@ -64,7 +65,7 @@ var filled = map[Engine]string{
 		UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
 }
 
-// TestSelectReadsWhatBunReads checks that both ways to read rows give the same values.
+// TestSelectReadsWhatBunReads checks that selectRows returns the same values as Bun.
 func TestSelectReadsWhatBunReads(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		query := func(rows any) *bun.SelectQuery {
@@ -83,7 +84,7 @@ func TestSelectReadsWhatBunReads(t *testing.T) {
 			t.Errorf("got rows %s", text(t, got))
 		}
 
-		var values []everyType // a second time into the same slice
+		var values []everyType // the second query reuses the slice
 		for range 2 {
 			if err := db.selectRows(ctx, query(&values), &values); err != nil {
 				t.Fatal(err)
@@ -102,8 +103,8 @@ func TestSelectReadsWhatBunReads(t *testing.T) {
 	})
 }
 
-// TestPreparedReadsOtherRows checks that what is remembered of the rows of a statement is not used
-// for rows of another type.
+// TestPreparedReadsOtherRows checks that the cached row reader of a statement is not used for rows
+// of another type.
 func TestPreparedReadsOtherRows(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		read := func(dest any) {
@@ -130,7 +131,7 @@ func TestPreparedReadsOtherRows(t *testing.T) {
 	})
 }
 
-// TestSelectRefusesUnknownColumns checks that a column without a field is an error.
+// TestSelectRefusesUnknownColumns checks that selectRows returns an error if a column has no field.
 func TestSelectRefusesUnknownColumns(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		var rows []everyType
@@ -141,8 +142,8 @@ func TestSelectRefusesUnknownColumns(t *testing.T) {
 	})
 }
 
-// TestSelectAfterLostConnections checks that connections that the server has ended in the meantime
-// fail no query.
+// TestSelectAfterLostConnections checks that no query fails after the database server has closed
+// idle connections of the pool.
 func TestSelectAfterLostConnections(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		if db.Engine != Postgres {

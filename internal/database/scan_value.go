@@ -12,12 +12,12 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// valueReader reads a value of a column, as PostgreSQL sends it, into a field. It is not called for
-// NULL. types are those of the connection.
+// valueReader decodes a value of a column, as PostgreSQL sent it, into a field. It is not called
+// for NULL. types is the type map of the connection.
 type valueReader func(types *pgtype.Map, field reflect.Value, raw []byte) error
 
-// newValueReader returns the reader of the values of a type of PostgreSQL in a format, for fields
-// of a type of Go. The most frequent types are read without pgx, which takes several times as long.
+// newValueReader returns the valueReader for fields of a Go type and values of a PostgreSQL type in
+// a format. The most frequent types are decoded without pgx, which takes several times as long.
 func newValueReader(field reflect.Type, oid uint32, format int16) valueReader {
 	if !reflect.PointerTo(field).Implements(reflect.TypeFor[sql.Scanner]()) && format == pgtype.BinaryFormatCode {
 		switch kind := field.Kind(); {
@@ -48,7 +48,8 @@ func newValueReader(field reflect.Type, oid uint32, format int16) valueReader {
 	}
 }
 
-// sized returns a reader of values of a size in bytes.
+// sized returns a valueReader for values with a fixed size in bytes. It returns an error for values
+// of another size.
 func sized(size int, read func(field reflect.Value, raw []byte)) valueReader {
 	return func(_ *pgtype.Map, field reflect.Value, raw []byte) error {
 		if len(raw) != size {
@@ -59,22 +60,22 @@ func sized(size int, read func(field reflect.Value, raw []byte)) valueReader {
 	}
 }
 
-// epoch is the time from which PostgreSQL counts microseconds.
+// epoch is the time that PostgreSQL sends as 0, in microseconds since 1970.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 
-// timeOf returns a time in the local zone, as pgx does. No column has the infinite times.
+// timeOf decodes a timestamptz. Like pgx, it returns a time in the local time zone. It does not
+// handle infinity and -infinity, because no column contains them.
 func timeOf(raw []byte) time.Time {
 	return time.UnixMicro(epoch + int64(binary.BigEndian.Uint64(raw)))
 }
 
-// isText reports whether the values of a type of PostgreSQL are copied into a field as they are
-// sent.
+// isText reports whether values of a PostgreSQL type can be copied into a field without decoding.
 func isText(field reflect.Type, oid uint32) bool {
 	return (oid == pgtype.TextOID || oid == pgtype.VarcharOID) && field.Kind() == reflect.String &&
 		!reflect.PointerTo(field).Implements(reflect.TypeFor[sql.Scanner]())
 }
 
-// scanned is a field into which Bun converts values.
+// scanned is a field that is set by a scanner of Bun, which converts the value.
 type scanned struct {
 	field reflect.Value
 	scan  schema.ScannerFunc

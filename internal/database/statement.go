@@ -18,8 +18,8 @@ import (
 	"github.com/meshyard/meshyard/internal/waiting"
 )
 
-// statements counts the statements that Bun sends, and the rows that they return or change. A list
-// must cost the same number of statements whatever its length.
+// statements is a query hook that counts statements and the rows that they return or change. Tests
+// use the counts to check that the number of statements for a list does not depend on its length.
 type statements struct {
 	engine                     Engine
 	n, ofRequests, requestRows atomic.Int64
@@ -33,7 +33,8 @@ func (s *statements) BeforeQuery(ctx context.Context, event *bun.QueryEvent) con
 	if tracing.On(ctx) {
 		event.Stash = map[any]any{spanKey{}: s.trace(ctx, event.Query)}
 	}
-	return ctx // without the span: Bun keeps the context of BEGIN for the transaction
+	// The span is not in the context, because Bun uses the context of BEGIN for the whole transaction.
+	return ctx
 }
 
 func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
@@ -42,13 +43,15 @@ func (s *statements) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 	}
 	rows := 0
 	if event.Result != nil {
-		n, _ := event.Result.RowsAffected() // no error: both drivers know
+		n, _ := event.Result.RowsAffected() // both drivers return no error
 		rows = int(n)
 	}
 	s.done(ctx, verbOf(event), event.StartTime, rows, event.Err)
 }
 
-// verbOf returns the verb of a statement. Bun takes each raw query for a SELECT.
+// verbOf returns the verb of a statement, one of [Verbs]. For a raw query it reads the verb from
+// the text, because Bun reports each one as SELECT. A raw query that begins with WITH counts as
+// SELECT.
 func verbOf(event *bun.QueryEvent) string {
 	verb := event.Operation()
 	if _, raw := event.IQuery.(*bun.RawQuery); raw && !strings.HasPrefix(event.Query, "WITH ") {
@@ -60,7 +63,8 @@ func verbOf(event *bun.QueryEvent) string {
 	return "OTHER"
 }
 
-// done counts a statement that ended, and the rows that it returned or changed.
+// done counts a statement that has ended, and the rows that it returned or changed. It calls the
+// function that was set by OnStatement.
 func (s *statements) done(ctx context.Context, verb string, began time.Time, rows int, err error) {
 	s.n.Add(1)
 	if countsForRequest(ctx) {
@@ -77,8 +81,9 @@ func (s *statements) done(ctx context.Context, verb string, began time.Time, row
 
 type remembered struct{}
 
-// WithRemembered returns a context for statements whose results are remembered for later requests.
-// [DB.RequestStatements] does not count them: whether a request sends them depends on when it came.
+// WithRemembered returns a context for statements whose results are cached for later requests.
+// [DB.RequestStatements] does not count them, because whether a request runs them depends on the
+// state of the cache.
 func WithRemembered(ctx context.Context) context.Context {
 	return context.WithValue(ctx, remembered{}, true)
 }
@@ -87,12 +92,13 @@ func countsForRequest(ctx context.Context) bool {
 	return auth.OfRequest(ctx) && ctx.Value(remembered{}) == nil
 }
 
-// OnStatement calls observe after each statement with its verb, one of [Verbs].
+// OnStatement sets the function that is called after each statement with its verb, one of [Verbs],
+// its duration and its error. The error is nil if there were no rows or the context was canceled.
 func (db *DB) OnStatement(observe func(verb string, took time.Duration, err error)) {
 	db.statements.observe.Store(&observe)
 }
 
-// Pools returns the pools of connections by name.
+// Pools returns the connection pools by name.
 func (db *DB) Pools() map[string]*sql.DB {
 	if db.Engine == Postgres {
 		return map[string]*sql.DB{"postgres": db.Write.DB}
@@ -100,43 +106,45 @@ func (db *DB) Pools() map[string]*sql.DB {
 	return map[string]*sql.DB{"sqlite_write": db.Write.DB, "sqlite_read": db.Read.DB}
 }
 
-// Statements returns how many statements were sent since the database was opened.
+// Statements returns the number of statements that ended since the database was opened.
 func (db *DB) Statements() int64 { return db.statements.n.Load() }
 
-// RequestStatements is Statements without those of jobs and of other work in the background, and
-// without those whose results are remembered.
+// RequestStatements is like Statements, but does not count statements of background work, such as
+// jobs, and statements whose results are cached.
 func (db *DB) RequestStatements() int64 { return db.statements.ofRequests.Load() }
 
-// RequestRows returns how many rows the statements of requests returned or changed since the
-// database was opened.
+// RequestRows returns how many rows were returned or changed by the statements that
+// RequestStatements counts.
 func (db *DB) RequestRows() int64 { return db.statements.requestRows.Load() }
 
-// Concurrency is how much the database does at once for any one caller.
+// Concurrency is the number of statements outside transactions, and of transactions, that run
+// concurrently for one caller.
 type Concurrency struct{ Statements, Transactions int }
 
-// MostConcurrency returns the most that any one caller has had under way at once since the database
+// MostConcurrency returns the largest numbers that any one caller has reached since the database
 // was opened.
 func (db *DB) MostConcurrency() Concurrency {
 	return Concurrency{Statements: db.reads.limiter.Most(), Transactions: db.transactions.Most()}
 }
 
-// limit sets what is under way at once: statements outside of transactions and transactions, in all
-// and of one caller. What is beyond waits, and callers are served in turn.
+// limit sets how many statements outside transactions (reads), and how many transactions, run
+// concurrently, in total and for each caller. Those beyond the limits wait, and free slots are
+// shared fairly among callers.
 func (db *DB) limit(reads, transactions int, perCaller Concurrency) {
 	db.reads = turns{concurrency.New(reads, perCaller.Statements)}
 	db.transactions = concurrency.New(transactions, perCaller.Transactions)
 }
 
-// turns is a hook that makes each statement outside of a transaction wait for its caller's turn.
-// Statements within transactions do not wait: they may hold locks that other statements of the
-// caller wait for.
+// turns is a query hook that makes each statement outside a transaction wait for a slot of its
+// caller. Statements within transactions do not wait: they may hold locks that other statements of
+// the caller wait for.
 type turns struct{ limiter *concurrency.Limiter }
 
-// gaveUp marks the event of a statement whose context ended while it waited.
+// gaveUp marks the event of a statement that got no slot because its context ended first.
 type gaveUp struct{}
 
-// BeforeQuery waits until the statement may start. A hook cannot return an error, but if the
-// context ends first then the statement fails with the error of the context.
+// BeforeQuery waits for a slot. A hook cannot return an error, but if the context ends first, the
+// statement fails with the error of the context.
 func (t turns) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.Context {
 	if t.acquire(ctx) != nil {
 		if event.Stash == nil {
@@ -147,15 +155,15 @@ func (t turns) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.C
 	return ctx
 }
 
-// AfterQuery runs when all rows were read.
+// AfterQuery releases the slot. Bun calls it after all rows were read.
 func (t turns) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
 	if event.Stash[gaveUp{}] == nil {
 		t.release(ctx)
 	}
 }
 
-// acquire waits for the turn of the account of ctx. Work without an account is not limited: it is
-// the server's own.
+// acquire waits for a slot for the account of ctx. Work without an account is not limited, because
+// the server started it itself. It returns the error of ctx if ctx ends first.
 func (t turns) acquire(ctx context.Context) error {
 	waiting.Begin(ctx)
 	account := auth.Account(ctx)
@@ -177,24 +185,24 @@ func (t turns) release(ctx context.Context) {
 		return
 	}
 	if l, ok := ctx.Value(ledgerKey{}).(*ledger); ok && !l.remove() {
-		return // after the end
+		return // the ledger has already released it
 	}
 	t.limiter.Release(account)
 }
 
-// ledger counts the slots that the statements of one operation hold. A statement that panics, in
-// the driver or while its rows are read, never gets to AfterQuery.
+// ledger counts the slots that the statements of one operation hold, to release them at its end. If
+// a statement panics, in the driver or while its rows are read, AfterQuery is not called for it.
 type ledger struct {
 	mu      sync.Mutex
 	held    int
-	release func() // of one slot
-	ended   bool   // held slots were given back
+	release func() // releases one slot
+	ended   bool   // the held slots were released
 }
 
 type ledgerKey struct{}
 
-// WithSlots returns a context for one operation or request, and a function to call when nothing of
-// it runs any more: it gives back the slots that statements still hold because they panicked.
+// WithSlots returns a context for one operation or request, and a function to call after all its
+// work has ended. The function releases the slots of statements that panicked.
 func WithSlots(ctx context.Context) (_ context.Context, end func()) {
 	l := new(ledger)
 	return context.WithValue(ctx, ledgerKey{}, l), l.end
@@ -209,7 +217,7 @@ func (l *ledger) add(release func()) {
 	}
 }
 
-// remove reports whether the slot of a statement that ended is still to be given back.
+// remove removes the slot of a statement that ended, and reports whether it must still be released.
 func (l *ledger) remove() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

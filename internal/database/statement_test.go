@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// each runs a test on a database of each engine, in the name of a user.
+// each runs a test on a database of each engine, with the context of a request of a user.
 func each(t *testing.T, test func(t *testing.T, ctx context.Context, db *DB)) {
 	for _, engine := range []Engine{SQLite, Postgres} {
 		t.Run(string(engine), func(t *testing.T) {
@@ -31,13 +31,12 @@ func each(t *testing.T, test func(t *testing.T, ctx context.Context, db *DB)) {
 	}
 }
 
-// panicking is a row that panics when it is read.
+// panicking is a model whose AfterScanRow panics.
 type panicking struct{ N int }
 
 func (*panicking) AfterScanRow(context.Context) error { panic("a row") }
 
-// TestPanicsFreeSlots checks that statements and transactions that panic do not keep the slots of
-// their caller.
+// TestPanicsFreeSlots checks that the slots of statements and transactions that panic are released.
 func TestPanicsFreeSlots(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		panics := func(name string, f func(ctx context.Context)) {
@@ -50,7 +49,7 @@ func TestPanicsFreeSlots(t *testing.T) {
 			}()
 			f(ctx)
 		}
-		for range 2 { // as many as one caller has slots on SQLite
+		for range 2 { // the number of slots of one caller on SQLite
 			panics("statement", func(ctx context.Context) {
 				_ = db.Read.NewSelect().Model(new(panicking)).ModelTableExpr("(SELECT 1 AS n) AS p").ColumnExpr("n").Scan(ctx)
 			})
@@ -68,15 +67,15 @@ func TestPanicsFreeSlots(t *testing.T) {
 	})
 }
 
-// TestLateStatementsKeepOthersSlots checks that a statement that ends after its operation frees one
-// slot, not two.
+// TestLateStatementsKeepOthersSlots checks that only one slot is released for a statement that ends
+// after its operation, not also the slot of another operation.
 func TestLateStatementsKeepOthersSlots(t *testing.T) {
 	each(t, func(t *testing.T, all context.Context, db *DB) {
 		ctx, end := WithSlots(all)
 		if err := db.reads.acquire(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.reads.acquire(all); err != nil { // of another operation
+		if err := db.reads.acquire(all); err != nil { // for another operation
 			t.Fatal(err)
 		}
 		end()
@@ -88,7 +87,7 @@ func TestLateStatementsKeepOthersSlots(t *testing.T) {
 	})
 }
 
-// TestVerbs checks that statements are observed by their verbs, also if Bun did not build them.
+// TestVerbs checks that OnStatement reports the verbs of statements, including raw ones.
 func TestVerbs(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		var verbs []string

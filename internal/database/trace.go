@@ -10,11 +10,11 @@ import (
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
-// spanKey marks the span of a statement in the stash of its event.
+// spanKey is the key of the span of a statement in the stash of its event.
 type spanKey struct{}
 
-// trace starts the span of a statement. It has the verb and the first table, and not the text,
-// which Bun writes values into.
+// trace starts the span of a statement. The span has the verb and the first table. It does not have
+// the text, because Bun writes values into it.
 func (s *statements) trace(ctx context.Context, text string) tracing.Span {
 	verb, table := summary(text)
 	name := verb
@@ -39,11 +39,11 @@ func endSpan(span tracing.Span, err error) {
 	span.End()
 }
 
-// maxSummarized is how much of a statement is searched for its table.
+// maxSummarized is the number of bytes at the start of a statement that are searched for its table.
 const maxSummarized = 16 << 10
 
-// summary returns the verb and the first table of a statement: the first outside of parentheses, or
-// else the first. The table is empty if there is none.
+// summary returns the verb of a statement and the name of a table: the first one outside
+// parentheses or, without such a table, the first one. The table is empty if there is none.
 func summary(text string) (verb, table string) {
 	text = text[:min(len(text), maxSummarized)]
 	depth, after, inner := 0, false, ""
@@ -85,7 +85,7 @@ func summary(text string) (verb, table string) {
 	return verb, inner
 }
 
-// isBefore reports whether a table follows a word.
+// isBefore reports whether a word is a keyword that is followed by a table name.
 func isBefore(word string) bool {
 	return strings.EqualFold(word, "FROM") || strings.EqualFold(word, "INTO") || strings.EqualFold(word, "UPDATE")
 }

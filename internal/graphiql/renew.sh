@@ -1,13 +1,13 @@
 #!/bin/sh
-# Fetches the npm packages that GraphiQL is made of and copies their built files into assets. Run it as `go generate` in this folder. To take
-# other versions, change them here and in assets/README.md, and write the new sums, once read and trusted, with
+# Downloads the npm packages that GraphiQL consists of and copies their built files into assets. Run it as `go generate` in this folder. To use
+# other versions, change them here and in assets/README.md. Review the new files, and then update the checksums:
 #   cd assets && sha256sum *.min.* plugin-explorer.* > SHA256SUMS
 set -eu
 cd "$(dirname "$0")/assets"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# take PACKAGE VERSION FILE-IN-PACKAGE AS
+# Copies a file of a package: take PACKAGE VERSION FILE-IN-PACKAGE NEW-NAME
 take() {
 	folder="$scratch/$1@$2"
 	if [ ! -d "$folder" ]; then

@@ -13,7 +13,7 @@ const publicCaching = "public, max-age=60"
 
 // isPublic reports whether everyone gets the same response to a query sent by GET: the request has
 // no credentials. It must also name its document, which is then registered or persisted, so that
-// nobody can fill shared caches with responses to documents that no application uses.
+// clients cannot fill shared caches with responses to documents that no application uses.
 func isPublic(r *http.Request, byID bool) bool {
 	caller, err := auth.From(r.Context())
 	return byID && err == nil && !caller.Known() && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == ""
@@ -38,5 +38,5 @@ func writeCacheable(w http.ResponseWriter, r *http.Request, body encoded, public
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = body.WriteTo(w) // fails only when the client is gone
+	_, _ = body.WriteTo(w) // an error means that the client has disconnected
 }

@@ -13,13 +13,15 @@ import (
 	"github.com/meshyard/meshyard/internal/peroperation"
 )
 
-// MaxCost is the most that one operation may cost.
+// MaxCost is the maximum cost of one operation.
 const MaxCost = 50_000
 
 const (
-	// One operation may read the whole schema, as tools do in several ways, but not twice.
+	// maxSchemaReads is how often one operation may read the whole schema. More than one, because the
+	// introspection queries of tools differ, but less than two.
 	maxSchemaReads = 1.5
-	// A named type counts for this many entries of the schema's list of types.
+	// namedTypeEntries is the number of entries of the list of all types that one type, selected by
+	// name, is counted as.
 	namedTypeEntries = 4
 )
 
@@ -27,8 +29,9 @@ const (
 // validated.
 type FieldCost func(field string, arguments map[string]any) Cost
 
-// Cost is the cost of a field: Own + Entries × what one of its objects costs. Entries is 1 for a
-// field that is no list, and otherwise the length of the longest list that it can return.
+// Cost defines the cost of a field: Own + Entries × the cost of the selection on one of its
+// objects. Entries is the maximum length of the list that the field returns, or 1 if it is not a
+// list.
 type Cost struct {
 	Own, Entries int
 	// Once is set for a field of a page that is not repeated for each of its entries, such as its
@@ -36,32 +39,32 @@ type Cost struct {
 	Once bool
 }
 
-// Budget is what a caller may still spend within the current time window.
+// Budget is the cost that a caller may still spend within the current time window.
 type Budget struct {
 	Remaining int
-	Exceeded  error         // why the operation may not run now; nil if it may
-	Wait      time.Duration // until it may
+	Exceeded  error         // the error if the operation exceeds the budget, or nil
+	Wait      time.Duration // the time until the operation may run
 }
 
 // CostCalculator computes the cost of operations.
 type CostCalculator struct {
 	schema *ast.Schema
 	cost   FieldCost
-	// The number of entries in the lists of introspection, by Type.field: on average, for fields
-	// of all types, and at most, for fields of one type.
+	// The number of entries in the lists of introspection, by Type.field. mean contains averages, for
+	// operations that read all types; most contains maximums, for those that read one type.
 	mean, most  map[string]float64
-	wholeSchema float64 // the weight of reading all of the schema
+	wholeSchema float64 // the weight of the standard introspection query
 
 	constant peroperation.Cache[constantCosts]
 }
 
-// constantCosts is what does not depend on the variables of an operation.
+// constantCosts contains the costs in an operation that do not depend on its variables.
 type constantCosts struct {
 	schemaShare float64
 	fields      map[*ast.Field]fieldTotal
 }
 
-// fieldTotal is the cost of a field with all that is selected below it.
+// fieldTotal is the cost of a field including its selection.
 type fieldTotal struct {
 	cost int
 	once bool
@@ -111,8 +114,9 @@ func (c *CostCalculator) countEntries(schema *ast.Schema) {
 	}
 }
 
-// introspection returns the weight of the introspection fields in a selection. weights is nil
-// outside of introspection, and otherwise the number of entries in each list.
+// introspection returns the weight of the introspection fields in a selection, which is the number
+// of values that they return. weights has the number of entries of each list; it is nil for the
+// selection of an operation, where only __schema and __type count.
 func (c *CostCalculator) introspection(set ast.SelectionSet, weights map[string]float64) (weight float64) {
 	for _, selection := range set {
 		switch s := selection.(type) {
@@ -125,7 +129,7 @@ func (c *CostCalculator) introspection(set ast.SelectionSet, weights map[string]
 			case s.Name == "__type":
 				below = c.most
 			default:
-				continue // only root fields introspect
+				continue // introspection starts at root fields only
 			}
 			entries, list := weights[s.ObjectDefinition.Name+"."+s.Name]
 			switch {
@@ -160,9 +164,8 @@ func (c *CostCalculator) Of(op *graphql.OperationContext) int {
 	return min(each+once+int(constant.schemaShare*MaxCost), unaffordable)
 }
 
-// addConstant adds the fields of a selection that cost the same whatever the variables are, and
-// reports whether all of them do. seen has the fragments that were visited, and whether that holds
-// for their fields.
+// addConstant adds the costs of the fields in a selection that do not depend on variables, and
+// reports whether no field does. seen contains the result for each fragment that was visited.
 func (c *CostCalculator) addConstant(set ast.SelectionSet, fields map[*ast.Field]fieldTotal, seen map[string]bool) bool {
 	all := true
 	for _, selection := range set {
@@ -191,19 +194,20 @@ func hasVariable(v *ast.Value) bool {
 	return v.Kind == ast.Variable || slices.ContainsFunc(v.Children, func(c *ast.ChildValue) bool { return hasVariable(c.Value) })
 }
 
-// unaffordable is where sums and products of costs saturate.
+// unaffordable is the value at which sums and products of costs saturate.
 const unaffordable = 1 << 30
 
-// selected computes the costs of what an operation selects.
+// selected computes the costs of the selections of an operation.
 type selected struct {
 	*CostCalculator
 	variables map[string]any
 	constant  map[*ast.Field]fieldTotal
 }
 
-// below returns what the fields cost that are selected of an object of a type: those that are
-// repeated for each entry of the list that the object is in, and those that are not. Of a union or
-// an interface it is the most that an object of any of its types costs.
+// below returns the cost of the fields that are selected on an object of a type. each is the cost
+// of the fields that are repeated for each entry of the list that contains the object, and once
+// that of the other fields. For a union or an interface, it returns the maximum of all its object
+// types.
 func (s selected) below(t *ast.Type, set ast.SelectionSet) (each, once int) {
 	definition := s.schema.Types[t.Name()]
 	if !definition.IsAbstractType() {
@@ -216,7 +220,7 @@ func (s selected) below(t *ast.Type, set ast.SelectionSet) (each, once int) {
 	return each, once
 }
 
-// selectionSet is below for an object of a type, or for any object where object is "".
+// selectionSet is like below, for an object type. If object is "", it includes all fragments.
 func (s selected) selectionSet(set ast.SelectionSet, object string) (each, once int) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
@@ -248,7 +252,7 @@ func (s selected) selectionSet(set ast.SelectionSet, object string) (each, once 
 	return min(each, unaffordable), min(once, unaffordable)
 }
 
-// field returns the cost of a field with all that is selected below it.
+// field returns the cost of a field including its selection.
 func (s selected) field(f *ast.Field) fieldTotal {
 	cost := s.own(f)
 	below, belowOnce := 0, 0
@@ -259,7 +263,7 @@ func (s selected) field(f *ast.Field) fieldTotal {
 	return fieldTotal{min(total, unaffordable), cost.Once}
 }
 
-// applies reports whether a fragment with a type condition selects fields of an object.
+// applies reports whether a fragment with a type condition applies to an object type.
 func (c *CostCalculator) applies(condition, object string) bool {
 	if condition == "" || object == "" || condition == object {
 		return true
@@ -269,7 +273,8 @@ func (c *CostCalculator) applies(condition, object string) bool {
 		slices.ContainsFunc(c.schema.GetPossibleTypes(definition), func(d *ast.Definition) bool { return d.Name == object })
 }
 
-// own returns the cost of a field: of an interface's, the most that it costs of any object.
+// own returns the cost of a field without its selection. For a field of an interface, it is the
+// maximum of all object types.
 func (s selected) own(f *ast.Field) (cost Cost) {
 	arguments := f.ArgumentMap(s.variables)
 	objects := []*ast.Definition{f.ObjectDefinition}

@@ -48,7 +48,7 @@ type documents struct {
 }
 
 // newDocuments registers documents. It fails if one is invalid. They are parsed again when they are
-// requested: most servers are asked for few of those that are registered.
+// requested, because clients of most servers use only a few of the registered ones.
 func newDocuments(schema *ast.Schema, only bool, register []Document) (*documents, error) {
 	d := &documents{
 		schema: schema, only: only, registered: make(map[string]bool), texts: make(map[string]string),

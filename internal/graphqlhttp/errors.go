@@ -18,7 +18,7 @@ import (
 	"github.com/meshyard/meshyard/internal/outage"
 )
 
-// statuses maps error codes to the HTTP status of a REST answer, the most severe first.
+// statuses maps error codes to the HTTP status of a REST response, the most severe first.
 var statuses = []struct {
 	code   apierror.Code
 	status int
@@ -40,8 +40,8 @@ var statuses = []struct {
 	{apierror.Canceled, statusClientClosedRequest},
 }
 
-// statusClientClosedRequest is logged for a request whose client closed the connection; nobody
-// receives it. The number is nginx's.
+// statusClientClosedRequest is logged for a request whose client closed the connection. It is never
+// sent. nginx uses the same number.
 const statusClientClosedRequest = 499
 
 // internalMessage is what clients see of an internal error.

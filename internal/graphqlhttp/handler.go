@@ -189,7 +189,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if done.status != http.StatusOK {
 		w.WriteHeader(done.status)
 	}
-	_, _ = body.WriteTo(w) // fails only when the client is gone
+	_, _ = body.WriteTo(w) // an error means that the client has disconnected
 }
 
 // untilShutdown returns a context that also ends with the server.
@@ -233,7 +233,7 @@ func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (*grap
 }
 
 // execute runs an operation within the time limit of its kind. The body of the result is empty if
-// the client is gone.
+// the client has disconnected.
 func (h *handler) execute(ctx context.Context, op *graphql.OperationContext, upload bool) result {
 	switch {
 	case op.Operation.Operation == ast.Query:

@@ -113,14 +113,14 @@ func setFile(variables map[string]any, path string, upload graphql.Upload) error
 	return wrong
 }
 
-// unseekable adapts a stream to graphql.Upload, which asks for an io.ReadSeeker.
+// unseekable adapts a stream to graphql.Upload, which requires an io.ReadSeeker.
 type unseekable struct{ io.Reader }
 
 func (unseekable) Seek(int64, int) (int64, error) {
 	return 0, errors.New("an upload cannot be read twice")
 }
 
-// NewUpload returns an upload that reads r once. atLeast is the least number of bytes that r has.
+// NewUpload returns an upload that reads r once. atLeast is the minimum number of bytes that r has.
 func NewUpload(name string, r io.Reader, atLeast int64) graphql.Upload {
 	return graphql.Upload{File: unseekable{r}, Filename: name, Size: atLeast}
 }

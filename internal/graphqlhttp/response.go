@@ -85,7 +85,7 @@ type responseWriter struct {
 }
 
 func (w *responseWriter) write(response *graphql.Response) {
-	_, _ = encode(response).WriteTo(w) // fails only when the client is gone
+	_, _ = encode(response).WriteTo(w) // an error means that the client has disconnected
 }
 
 // encoded is a response as JSON, in parts, because copying the data would double the memory of a
@@ -112,7 +112,7 @@ func encode(response *graphql.Response) encoded {
 	return e
 }
 
-// empty reports whether there is no response: the client is gone.
+// empty reports whether there is no response, because the client has disconnected.
 func (e encoded) empty() bool { return len(e.head) == 0 }
 
 // WriteTo implements io.WriterTo.

@@ -19,11 +19,11 @@ const pingInterval = 15 * time.Second
 
 const eventStreamType = "text/event-stream"
 
-// wantsEvents reports whether to answer an operation by server-sent events, as in the "distinct
-// connections mode" of the GraphQL over SSE protocol. A subscription is, wherever the client
-// accepts events at all: browsers' EventSource, which sends GET, included. A query or mutation is
-// only when the client accepts no JSON type at least as much (RFC 9110 section 12.5.1): clients
-// list text/event-stream after the JSON types for operations of any kind.
+// wantsEvents reports whether to send the results of an operation as server-sent events, as in the
+// "distinct connections mode" of the GraphQL over SSE protocol. For a subscription it is sufficient
+// that the client accepts events, also by GET, which EventSource in browsers sends. For a query or
+// mutation the client must prefer events to every JSON type (RFC 9110 section 12.5.1), because
+// clients list text/event-stream after the JSON types for operations of any kind.
 func wantsEvents(r *http.Request, operation ast.Operation) bool {
 	var events, json float64
 	for mediaType, q := range acceptedTypes(r.Header.Values("Accept")) {
@@ -66,8 +66,8 @@ func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, op *gr
 	}
 }
 
-// eventStream writes events to one client. Writes to a client that is gone do nothing; the request
-// context ends their producer.
+// eventStream writes events to one client. After the client has disconnected, writes do nothing;
+// the context of the request ends the producer of the events.
 type eventStream struct {
 	mu     sync.Mutex
 	w      http.ResponseWriter

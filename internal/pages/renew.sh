@@ -1,9 +1,10 @@
 #!/bin/sh
-# Fetches the npm package that the reference is made of and copies its built files into assets. Run it as `go generate` in this folder. To take
-# another version, change it here and in assets/README.md, read what changed in its list of licences, and write the new sums, once read and
-# trusted, with
+# Downloads the npm package that displays the API reference and copies its built files into assets. Run it as `go generate` in this folder. To
+# use another version, change it here and in assets/README.md. Review the new files and the changes in its list of licences, and then update
+# the checksums:
 #   cd assets && sha256sum swagger-ui* > SHA256SUMS
-# The package is packed and not installed: what it depends on reports installations to a third party, and none of that is in the built files.
+# The package is downloaded with npm pack and not installed, because a dependency reports installations to a third party. The built files do not
+# need the dependencies.
 set -eu
 cd "$(dirname "$0")/assets"
 scratch=$(mktemp -d)

@@ -1,4 +1,4 @@
-// Package peroperation remembers what was found out about an operation of a GraphQL document.
+// Package peroperation caches values that are computed from an operation of a GraphQL document.
 package peroperation
 
 import (

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Decode decodes JSON into v, which is a pointer to a zero value.
+// Decode decodes JSON into v, which must be a pointer to a zero value. It does not detect all
+// syntax errors.
 func Decode(data []byte, v any) error {
 	d := &decoder{data: data, text: string(data)}
 	to := reflect.ValueOf(v).Elem()
@@ -20,16 +21,16 @@ func Decode(data []byte, v any) error {
 	return err
 }
 
-// decoder is a position in JSON.
+// decoder is the state of decoding a JSON text.
 type decoder struct {
 	data []byte
-	text string // the same as data; decoded strings are parts of it
+	text string // the same bytes as data; decoded strings are substrings of it
 	at   int
 }
 
 var errEnd = errors.New("structjson: unexpected end of JSON")
 
-// next returns the next byte that is no space, or 0 at the end.
+// next skips white space and returns the byte at the new position, or 0 at the end.
 func (d *decoder) next() byte {
 	for ; d.at < len(d.text); d.at++ {
 		if c := d.text[d.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
@@ -39,7 +40,7 @@ func (d *decoder) next() byte {
 	return 0
 }
 
-// skip moves behind c if it is next.
+// skip consumes c if it is next, and reports whether it was.
 func (d *decoder) skip(c byte) bool {
 	if d.next() != c {
 		return false
@@ -48,7 +49,7 @@ func (d *decoder) skip(c byte) bool {
 	return true
 }
 
-// skipNull moves behind null if it is next.
+// skipNull consumes null if it is next, and reports whether it was.
 func (d *decoder) skipNull() bool {
 	if d.next() != 'n' || !strings.HasPrefix(d.text[d.at:], "null") {
 		return false
@@ -64,8 +65,7 @@ func (d *decoder) unexpected(instead string) error {
 	return fmt.Errorf("structjson: %q at byte %d instead of %s", d.text[d.at], d.at, instead)
 }
 
-// quoted returns the text between the quotes of the string that is next, and whether it has
-// escapes.
+// quoted consumes a string. It returns the text between the quotes, and whether it has escapes.
 func (d *decoder) quoted() (text string, escaped bool, err error) {
 	if !d.skip('"') {
 		return "", false, d.unexpected("a string")
@@ -85,7 +85,7 @@ func (d *decoder) quoted() (text string, escaped bool, err error) {
 	return "", false, errEnd
 }
 
-// string reads a string.
+// string consumes a string and decodes it.
 func (d *decoder) string() (string, error) {
 	start := d.at
 	text, escaped, err := d.quoted()
@@ -95,13 +95,13 @@ func (d *decoder) string() (string, error) {
 	return text, err
 }
 
-// unescape leaves a string with escapes to encoding/json.
+// unescape decodes a string with escapes by encoding/json.
 func unescape(quoted []byte) (text string, err error) {
 	err = json.Unmarshal(quoted, &text)
 	return text, err
 }
 
-// number reads an integer.
+// number consumes an integer and returns its text.
 func (d *decoder) number() (string, error) {
 	d.next()
 	start := d.at
@@ -114,7 +114,7 @@ func (d *decoder) number() (string, error) {
 	return d.text[start:d.at], nil
 }
 
-// value returns the bytes of the value that is next, whatever it is.
+// value consumes a value of any type and returns its bytes.
 func (d *decoder) value() ([]byte, error) {
 	d.next()
 	start, depth := d.at, 0
@@ -145,7 +145,8 @@ func (d *decoder) value() ([]byte, error) {
 	return nil, errEnd
 }
 
-// begin moves behind the bracket of an array or an object, which must be next.
+// begin consumes the opening bracket of an array or an object. It returns an error if another byte
+// is next.
 func (d *decoder) begin(bracket byte) error {
 	if !d.skip(bracket) {
 		return d.unexpected(string(bracket))
@@ -153,8 +154,8 @@ func (d *decoder) begin(bracket byte) error {
 	return nil
 }
 
-// more moves to the next element of an array or an object, and reports whether there is one. n is
-// the number of elements before it.
+// more moves to the next element of an array or an object, and reports whether there is one. If
+// not, it consumes the closing bracket end. n is the number of elements that were read before.
 func (d *decoder) more(n int, end byte) (bool, error) {
 	switch {
 	case d.skip(end):
@@ -165,8 +166,8 @@ func (d *decoder) more(n int, end byte) (bool, error) {
 	return true, nil
 }
 
-// member reads the key of the next member of an object and moves to its value, or reports that
-// there is none. n is the number of members before it.
+// member reads the key of the next member of an object and moves to its value. ok is false if there
+// is no other member. n is the number of members that were read before.
 func (d *decoder) member(n int) (key string, ok bool, err error) {
 	if ok, err = d.more(n, '}'); err != nil || !ok {
 		return "", false, err
@@ -178,7 +179,7 @@ func (d *decoder) member(n int) (key string, ok bool, err error) {
 	return key, true, err
 }
 
-// read returns the function that decodes a type.
+// read returns the function that decodes values of a type.
 func (b builder) read(t reflect.Type) func(*decoder, reflect.Value) error {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -196,7 +197,7 @@ func (b builder) read(t reflect.Type) func(*decoder, reflect.Value) error {
 	case reflect.String:
 		return readString
 	case reflect.Slice:
-		if t.Elem().Kind() != reflect.Uint8 { // bytes are base64
+		if t.Elem().Kind() != reflect.Uint8 { // encoding/json encodes []byte as base64
 			return readSlice(t, b.codec(t.Elem()))
 		}
 	case reflect.Map:
@@ -220,7 +221,7 @@ func readItself(d *decoder, v reflect.Value) error {
 	return v.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(value)
 }
 
-// readOther leaves a value to encoding/json.
+// readOther decodes a value by encoding/json.
 func readOther(d *decoder, v reflect.Value) error {
 	value, err := d.value()
 	if err != nil {

@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Appender is a type that appends its own JSON. It must also have MarshalJSON for encoding/json,
-// and write the same, with no characters that encoding/json would escape.
+// Appender is implemented by types that append their own JSON. They must also have a MarshalJSON
+// that returns the same JSON, and the JSON must not contain characters that encoding/json would
+// escape.
 type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
@@ -22,11 +23,11 @@ func Append(b []byte, v any) ([]byte, error) {
 	return codecOf(of.Type()).append(b, of)
 }
 
-// append returns the function that encodes a type.
+// append returns the function that encodes values of a type.
 func (b builder) append(t reflect.Type) func([]byte, reflect.Value) ([]byte, error) {
 	switch {
 	case t.Kind() == reflect.Pointer:
-		return appendPointer(b.codec(t.Elem())) // which may be null, and whose type may have methods
+		return appendPointer(b.codec(t.Elem())) // checked first, because it can be nil
 	case t.Implements(appender):
 		return appendItself
 	case reflect.PointerTo(t).Implements(marshaler), reflect.PointerTo(t).Implements(textMarshaler):
@@ -40,7 +41,7 @@ func (b builder) append(t reflect.Type) func([]byte, reflect.Value) ([]byte, err
 	case reflect.String:
 		return func(b []byte, v reflect.Value) ([]byte, error) { return appendString(b, v.String()), nil }
 	case reflect.Slice:
-		if t.Elem().Kind() != reflect.Uint8 { // bytes are base64
+		if t.Elem().Kind() != reflect.Uint8 { // encoding/json encodes []byte as base64
 			return appendSlice(b.codec(t.Elem()))
 		}
 	case reflect.Struct:
@@ -51,8 +52,8 @@ func (b builder) append(t reflect.Type) func([]byte, reflect.Value) ([]byte, err
 	return appendOther
 }
 
-// appendOther leaves a value to encoding/json. It reads methods of the pointer to v where there is
-// one, as encoding/json does.
+// appendOther encodes a value by encoding/json. If v is addressable, it passes a pointer to v, so
+// that methods with a pointer receiver are used.
 func appendOther(b []byte, v reflect.Value) ([]byte, error) {
 	if v.CanAddr() {
 		v = v.Addr()
@@ -63,7 +64,7 @@ func appendOther(b []byte, v reflect.Value) ([]byte, error) {
 
 func appendItself(b []byte, v reflect.Value) ([]byte, error) {
 	if v.CanAddr() {
-		v = v.Addr() // as an interface it needs no copy
+		v = v.Addr() // converting a pointer to an interface copies nothing
 	}
 	return v.Interface().(Appender).AppendJSON(b)
 }
@@ -115,7 +116,7 @@ func appendStruct(fields []*field) func([]byte, reflect.Value) ([]byte, error) {
 	}
 }
 
-// isEmpty reports whether omitempty leaves a value out.
+// isEmpty reports whether omitempty omits a field with the value.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.String, reflect.Array:
@@ -126,7 +127,7 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// appendString appends a string as encoding/json writes it.
+// appendString appends a string in the same encoding as encoding/json.
 func appendString(b []byte, s string) []byte {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
@@ -147,6 +148,6 @@ func appendString(b []byte, s string) []byte {
 
 // appendEscaped appends a string with characters that encoding/json escapes or replaces.
 func appendEscaped(b []byte, s string) []byte {
-	encoded, _ := json.Marshal(s) // a string cannot fail
+	encoded, _ := json.Marshal(s) // a string cannot cause an error
 	return append(b, encoded...)
 }

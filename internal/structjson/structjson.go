@@ -1,11 +1,11 @@
-// Package structjson encodes and decodes structs as encoding/json does, several times as fast. It
-// looks at a type once, and it does not validate what it decodes: it is for JSON that this program
-// wrote itself.
+// Package structjson encodes and decodes structs in the same way as encoding/json, but several
+// times as fast. It analyses each type only once, and it does not fully validate its input, so it
+// should decode only JSON that this program has written itself.
 //
-// It does what encoding/json does for booleans, integers, strings, and for structs, pointers,
-// slices and maps with string keys made of these. Everything else is left to encoding/json: other
-// types, types that have MarshalJSON, UnmarshalJSON, MarshalText or UnmarshalText, and structs with
-// embedded pointers or with several fields of one name.
+// It encodes and decodes booleans, signed integers, strings, structs, pointers and slices itself,
+// and decodes maps with string keys. It uses encoding/json for everything else: other types, types
+// with MarshalJSON, UnmarshalJSON, MarshalText or UnmarshalText, and structs with embedded
+// pointers, with several fields of one name, or with tag options other than omitempty and omitzero.
 package structjson
 
 import (
@@ -24,8 +24,8 @@ type codec struct {
 }
 
 var (
-	codecs   sync.Map   // by reflect.Type: *codec; all are complete
-	building sync.Mutex // held while codecs are made
+	codecs   sync.Map   // reflect.Type to *codec; contains only complete codecs
+	building sync.Mutex // held while codecs are created
 )
 
 // codecOf returns the codec of a type.
@@ -43,8 +43,8 @@ func codecOf(t reflect.Type) *codec {
 	return c
 }
 
-// builder has the codecs that are being made. They refer to each other, so a type may contain
-// itself.
+// builder contains the codecs that are being created. A codec can refer to one that is not complete
+// yet, so recursive types are possible.
 type builder map[reflect.Type]*codec
 
 func (b builder) codec(t reflect.Type) *codec {
@@ -68,7 +68,7 @@ var (
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// field is a field of a struct, or of a struct that is embedded in it.
+// field is a field of a struct or of a struct that it embeds.
 type field struct {
 	index []int
 	name  string
@@ -78,7 +78,8 @@ type field struct {
 	omitEmpty, omitZero bool
 }
 
-// fields returns the fields of a struct in their order, and false if it is left to encoding/json.
+// fields returns the fields of a struct in the order of encoding/json. ok is false if encoding/json
+// must encode and decode the struct.
 func (b builder) fields(t reflect.Type) (all []*field, ok bool) {
 	for _, f := range reflect.VisibleFields(t) {
 		tag, isTagged := f.Tag.Lookup("json")
@@ -87,7 +88,7 @@ func (b builder) fields(t reflect.Type) (all []*field, ok bool) {
 			if f.Type.Kind() != reflect.Struct {
 				return nil, false
 			}
-			continue // its fields follow
+			continue // VisibleFields returns its fields next
 		}
 		if !f.IsExported() || name == "-" {
 			continue
@@ -111,7 +112,7 @@ func (b builder) fields(t reflect.Type) (all []*field, ok bool) {
 		switch {
 		case same < 0:
 			all = append(all, one)
-		case len(all[same].index) > len(f.Index): // the outer field hides the inner
+		case len(all[same].index) > len(f.Index): // the outer field hides the inner one
 			all = append(slices.Delete(all, same, same+1), one)
 		case len(all[same].index) == len(f.Index):
 			return nil, false
@@ -120,7 +121,7 @@ func (b builder) fields(t reflect.Type) (all []*field, ok bool) {
 	return all, true
 }
 
-// in returns the field of a struct.
+// in returns the value of the field in the struct v.
 func (f *field) in(v reflect.Value) reflect.Value {
 	for _, i := range f.index {
 		v = v.Field(i)

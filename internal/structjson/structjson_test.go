@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/structjson"
 )
 
-// everything is made of all that the package encodes and decodes itself, and of what it leaves to
-// encoding/json.
+// everything has fields of all kinds of types that the package encodes and decodes itself, and of
+// types that it passes to encoding/json.
 type everything struct {
 	Text     string            `json:"text"`
 	Number   int               `json:"number"`
@@ -39,11 +39,11 @@ type everything struct {
 	Untagged string
 	private  string
 	inner
-	Depth    string    `json:"depth"` // hides that of inner
+	Depth    string    `json:"depth"` // hides the field of inner
 	Embedded embedding `json:"embedded"`
 }
 
-// embedding is left to encoding/json.
+// embedding is encoded and decoded by encoding/json.
 type embedding struct {
 	*Embedded
 	Number int `json:"number,string"`
@@ -57,7 +57,7 @@ type inner struct {
 	Depth  int    `json:"depth"`
 }
 
-// stars has its own JSON.
+// stars is a type with its own JSON encoding.
 type stars int
 
 func (s stars) MarshalJSON() ([]byte, error) { return json.Marshal(strings.Repeat("*", int(s))) }
@@ -71,7 +71,8 @@ func (s stars) AppendJSON(b []byte) ([]byte, error) {
 	return append(append(append(b, '"'), strings.Repeat("*", int(s))...), '"'), nil
 }
 
-// TestAgrees checks that random values are encoded and decoded as encoding/json does it.
+// TestAgrees checks that the package encodes and decodes random values in the same way as
+// encoding/json.
 func TestAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -96,7 +97,8 @@ func TestAgrees(t *testing.T) {
 	}
 }
 
-// fill fills a value at random. Below depth there are no pointers.
+// fill sets a value at random. It sets pointers only while depth, which decreases with each level
+// of nesting, is positive.
 func fill(r *rand.Rand, v reflect.Value, depth int) {
 	switch v.Interface().(type) {
 	case time.Time:
@@ -156,7 +158,8 @@ func fill(r *rand.Rand, v reflect.Value, depth int) {
 	}
 }
 
-// text returns a text with characters that JSON or HTML escapes, and with bytes that are no UTF-8.
+// text returns a random text with characters that are escaped in JSON or HTML, and with bytes that
+// are not valid UTF-8.
 func text(r *rand.Rand) string {
 	parts := []string{"a", "Zahnräder", `"`, `\`, "/", "<b>", "&", "\x00", "\x1f", "\n", "\u2028", "\u2029", "\ufffd", "😀", "\xff", "\xc3", "\x7f"}
 	var b strings.Builder
@@ -166,8 +169,8 @@ func text(r *rand.Rand) string {
 	return b.String()
 }
 
-// TestDecodesSpaces checks spaces, unknown keys, keys in another case, and null where the type has
-// none.
+// TestDecodesSpaces checks white space, unknown keys, keys in a different case, and null for types
+// without a null value.
 func TestDecodesSpaces(t *testing.T) {
 	const data = " {\t\"number\" : 7 ,\r\n \"unknown\" : { \"a\" : [ 1 , \"]}\" , null , -1.5e3 ] } , \"untagged\":\"U\", \"list\" : [ \"a\" , \"b\" ] , \"text\":null,\"yes\":null,\"small\":null, \"lists\":[ ] , \"map\" : { } } "
 	var got, want everything
@@ -179,8 +182,8 @@ func TestDecodesSpaces(t *testing.T) {
 	}
 }
 
-// TestDecodeFails checks that JSON which is cut off or changed at any byte is never a panic, and
-// that what is cut off is an error.
+// TestDecodeFails checks that Decode returns an error for truncated JSON and for values of the
+// wrong type, and that it does not panic if any byte is changed.
 func TestDecodeFails(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var value everything
@@ -209,7 +212,7 @@ func TestDecodeFails(t *testing.T) {
 	}
 }
 
-// TestAppendNil checks values that are nothing.
+// TestAppendNil checks that nil values are encoded as null.
 func TestAppendNil(t *testing.T) {
 	for _, v := range []any{nil, (*everything)(nil), []string(nil), (*stars)(nil), map[string]int(nil)} {
 		if b, err := structjson.Append(nil, v); err != nil || string(b) != "null" {

@@ -19,12 +19,12 @@ func Healthz(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }
 
-// ErrShuttingDown is the reason why a server is not ready that works and is about to end.
+// ErrShuttingDown is returned by the ready function of Readyz if the server is shutting down.
 var ErrShuttingDown = errors.New("shutting down")
 
 // Readyz is the readiness probe: 200, or 503 if ready returns an error. The body distinguishes a
 // full disk and ErrShuttingDown from other failures; the log has the details, one line when the
-// server is not ready any more and one when it is ready again.
+// server becomes unready and one when it is ready again.
 func Readyz(ready func(context.Context) error) http.HandlerFunc {
 	var failing atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request) {

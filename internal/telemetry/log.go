@@ -7,8 +7,9 @@ import (
 	"os"
 )
 
-// NewLogger returns a logger for lines of a level and above. The format is json, text, or empty for
-// text on a terminal and JSON elsewhere. Lines of a request contain its ids.
+// NewLogger returns a logger for lines with the given level or a higher one. The format is "json",
+// "text" or "", which means text on a terminal and JSON otherwise. Log lines of a request contain
+// its IDs.
 func NewLogger(w io.Writer, level slog.Level, format string) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == "text" || format == "" && isTerminal(w) {

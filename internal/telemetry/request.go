@@ -11,9 +11,10 @@ import (
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
-// request is what is known of a request. The handlers that it passes add to it.
+// request contains the properties of a request that are logged. Handlers set them while they
+// process the request.
 type request struct {
-	id, traceID      string // constant
+	id, traceID      string // never change
 	route, operation string
 	user, token      int64 // 0: none
 }
@@ -33,8 +34,8 @@ func SetRoute(ctx context.Context, route string) {
 	}
 }
 
-// maxOperation is how much of the name of an operation is logged. Clients choose the names of
-// GraphQL operations.
+// maxOperation is the maximum length of a logged operation name in bytes. Longer names are
+// truncated, because clients choose the names of GraphQL operations.
 const maxOperation = 100
 
 // SetOperation names the operation that the request of ctx runs, such as "get_files_file_id".
@@ -45,7 +46,7 @@ func SetOperation(ctx context.Context, operation string) {
 	}
 }
 
-// SetCaller records the ids of the user and of the token of the request of ctx, 0 for none. Outside
+// SetCaller records the IDs of the user and of the token of the request of ctx, 0 for none. Outside
 // of [Requests] it does nothing.
 func SetCaller(ctx context.Context, user, token int64) {
 	if r := requestOf(ctx); r != nil {
@@ -53,7 +54,8 @@ func SetCaller(ctx context.Context, user, token int64) {
 	}
 }
 
-// newRequest reads X-Request-Id, or makes an id, and reads traceparent.
+// newRequest returns a request with the IDs from the headers X-Request-Id and Traceparent. If
+// X-Request-Id is missing or invalid, it generates an ID.
 func newRequest(h http.Header) *request {
 	r := &request{id: h.Get("X-Request-Id"), traceID: traceID(h.Get("Traceparent"))}
 	if !isID(r.id) {
@@ -64,8 +66,8 @@ func newRequest(h http.Header) *request {
 	return r
 }
 
-// isID reports whether an id from outside may be logged and returned: 1 to 128 letters, digits and
-// a few signs.
+// isID reports whether an ID that a client sent may be logged and returned. It must consist of 1 to
+// 128 ASCII letters, digits and a few other characters.
 func isID(id string) bool {
 	const allowed = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.:/+=@"
 	return id != "" && len(id) <= 128 && strings.Trim(id, allowed) == ""
@@ -84,7 +86,7 @@ func traceID(header string) string {
 	return id
 }
 
-// describe ends the span of the request.
+// describe sets the name and the attributes of the span of the request, and ends it.
 func (r *request) describe(span tracing.Span, method string, status int) {
 	if r.route != "" {
 		_, path, ok := strings.Cut(r.route, " ")
@@ -107,7 +109,7 @@ func (r *request) describe(span tracing.Span, method string, status int) {
 	span.End()
 }
 
-// appendIDs appends what every log line of the request contains.
+// appendIDs appends the attributes that every log line of the request contains.
 func (r *request) appendIDs(line []slog.Attr) []slog.Attr {
 	line = append(line, slog.String("request_id", r.id))
 	if r.traceID != "" {
@@ -116,8 +118,8 @@ func (r *request) appendIDs(line []slog.Attr) []slog.Attr {
 	return line
 }
 
-// WithRequest returns a handler that adds the ids of the request to each log line whose context is
-// that of a request.
+// WithRequest returns a log handler that adds the IDs of the request to each line that is logged
+// with the context of a request.
 func WithRequest(h slog.Handler) slog.Handler { return withRequest{h} }
 
 type withRequest struct{ slog.Handler }

@@ -13,15 +13,15 @@ import (
 	"github.com/meshyard/meshyard/internal/tracing/otlp"
 )
 
-// Observe is called after each request with its route, which is empty if none was found.
+// Observe is called after each request with its route, which is empty if no route matched.
 type Observe func(route string, status int, bytes int64, took time.Duration)
 
 // Requests wraps next, logs one line for each request, and reports it to observe. It never logs the
 // query, the headers or the body, because they may contain tokens.
 //
-// The id of the request is that of the header X-Request-Id, which proxies set, or a new one. It is
-// in the response, and in all log lines whose context is that of the request. Each request is a
-// span of tracer, which may be nil.
+// The ID of a request is taken from the header X-Request-Id, which proxies set, or generated. It is
+// in the response, and in all lines that are logged with the context of the request. Each request
+// is a span of tracer, which may be nil.
 func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *otlp.Tracer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()

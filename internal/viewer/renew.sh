@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fetches the npm package three and copies the modules that the page loads into assets, each where the others look for it. Run it as
-# `go generate` in this folder. To take another version, change it here and in assets/README.md, and write the new sums, once read and trusted,
-# with
+# Downloads the npm package three and copies the modules that the page loads into assets, at the paths at which they import each other. Run it
+# as `go generate` in this folder. To use another version, change it here and in assets/README.md. Review the new files, and then update the
+# checksums:
 #   cd assets && sha256sum */*.js LICENSE-three.txt | grep -v ' viewer/' > SHA256SUMS
 set -eu
 cd "$(dirname "$0")/assets"
@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 archive=$(npm pack --silent --pack-destination "$scratch" three@0.185.1)
 tar -xzf "$scratch/$archive" -C "$scratch"
 
-# take FILE-IN-PACKAGE AS
+# Copies a file of the package: take FILE-IN-PACKAGE NEW-NAME
 take() {
 	mkdir -p "$(dirname "$2")"
 	install -m 644 "$scratch/package/$1" "$2"

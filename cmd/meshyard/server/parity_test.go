@@ -31,7 +31,7 @@ type step struct {
 	before       func(s *servertest.Server)
 }
 
-// paritySteps are the steps of the parity test. Both servers assign the same ids.
+// paritySteps are the steps of the parity test. Both servers assign the same IDs.
 var paritySteps = []step{
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "hschendel_simple_bin.stl"},
 	{operation: "post_files_0_upload_file", method: "POST", path: "/files/0/uploadFile", file: "lib3mf_thumbnail.png"},

@@ -1,4 +1,4 @@
--- Users, their tokens, what files hang on (things, makes, comments), files and the download log.
+-- Users, their tokens, the objects that files are attached to (things, makes, comments), files and the download log.
 
 CREATE TABLE secrets (
     name  text PRIMARY KEY,
@@ -11,7 +11,7 @@ CREATE TABLE users (
     is_admin   boolean NOT NULL,
     created_at timestamptz NOT NULL
 );
--- A name is taken whatever its case: Bob and bob would be mistaken for each other.
+-- User names are unique regardless of case, because Bob and bob would be confused with each other.
 CREATE UNIQUE INDEX users_username ON users (lower(username));
 
 CREATE TABLE tokens (
@@ -79,15 +79,15 @@ CREATE TABLE comments (
     owner_id    bigint NOT NULL REFERENCES users (id),
     target_type text NOT NULL CHECK (target_type IN ('thing', 'make')),
     target_id   bigint NOT NULL,
-    thing_id    bigint NOT NULL REFERENCES things (id), -- the thing, or the make's thing: who may see it may see this
+    thing_id    bigint NOT NULL REFERENCES things (id), -- the thing, or the thing of the make; users who can see it can see the comment
     body        text NOT NULL,
     created_at  timestamptz NOT NULL
 );
 CREATE INDEX comments_target ON comments (target_type, target_id);
 CREATE INDEX comments_thing ON comments (thing_id);
 
--- One row an object below files/. Finalize and the garbage collector both lock the row, so an object is
--- never collected while somebody takes it into use.
+-- One row for each object below files/. Finalize and the garbage collector both lock the row, so an object is never
+-- deleted while a file that uses it is being finalized.
 CREATE TABLE contents (
     sha256     text PRIMARY KEY,
     size       bigint NOT NULL,
@@ -99,18 +99,18 @@ CREATE TABLE files (
     owner_id       bigint NOT NULL REFERENCES users (id),
     name           text NOT NULL,
     kind           text NOT NULL CHECK (kind IN ('model', 'image', 'attachment')),
-    -- staged: an id and a target were handed out, bytes are still to come
+    -- staged: the file has an ID and a target, but its bytes have not been uploaded yet
     state          text NOT NULL CHECK (state IN ('staged', 'pending', 'finalized')),
     size           bigint NOT NULL,
     content_type   text NOT NULL,
     sha256         text NOT NULL,
     md5            text NOT NULL,
-    object_key     text NOT NULL, -- below pending/; empty once finalized
+    object_key     text NOT NULL, -- below pending/; empty after the file is finalized
     target_type    text NOT NULL CHECK (target_type IN ('', 'thing', 'make', 'comment')),
     target_id      bigint NOT NULL,
     thing_id       bigint NOT NULL, -- the thing at the root of the target
     rank           integer NOT NULL,
-    download_count bigint NOT NULL, -- what has been folded; the rest is counted in downloads
+    download_count bigint NOT NULL, -- downloads that are folded into this count; the others are counted from the table downloads
     created_at     timestamptz NOT NULL,
     finalized_at   timestamptz,
     expires_at     timestamptz
@@ -128,7 +128,7 @@ CREATE TABLE downloads (
     file_id    bigint NOT NULL REFERENCES files (id),
     thing_id   bigint NOT NULL REFERENCES things (id),
     created_at timestamptz NOT NULL,
-    folded     boolean NOT NULL -- whether files.download_count already holds it
+    folded     boolean NOT NULL -- whether files.download_count includes it
 );
 CREATE INDEX downloads_user ON downloads (user_id, id);
 CREATE INDEX downloads_user_thing ON downloads (user_id, thing_id, id);

@@ -1,12 +1,12 @@
--- What search knows: the words of each object's texts, weighted by where they stand (A name, B tags, C creator, D text), and all words
--- that ever stood there, among which what a misspelled word meant is looked for.
+-- The search index: the words of each object, weighted by the field in which they occur (A name, B tags, C creator, D text), and a
+-- vocabulary of all words that have ever occurred, from which misspelled words are corrected.
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 
 CREATE TABLE thing_documents (id bigint PRIMARY KEY, words tsvector NOT NULL);
 CREATE TABLE make_documents (id bigint PRIMARY KEY, words tsvector NOT NULL);
 CREATE TABLE user_documents (id bigint PRIMARY KEY, words tsvector NOT NULL);
 CREATE TABLE collection_documents (id bigint PRIMARY KEY, words tsvector NOT NULL);
--- No pending list: every search would read it through.
+-- fastupdate is off, because every search would scan the whole pending list of the index.
 CREATE INDEX thing_documents_words ON thing_documents USING gin (words) WITH (fastupdate = off);
 CREATE INDEX make_documents_words ON make_documents USING gin (words) WITH (fastupdate = off);
 CREATE INDEX user_documents_words ON user_documents USING gin (words) WITH (fastupdate = off);

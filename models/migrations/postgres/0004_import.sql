@@ -1,7 +1,7 @@
--- What an import says people did with a thing before: it counts beside what the rows here tell.
+-- The downloads, likes and so on that a thing had before its import. They are added to the counts of the rows in this database.
 CREATE TABLE imported_counts (
     thing_id  bigint PRIMARY KEY REFERENCES things (id) ON DELETE CASCADE,
-    at        timestamptz NOT NULL, -- the day that it counts for in the popularity
+    at        timestamptz NOT NULL, -- the day to which the popularity attributes them
     downloads bigint NOT NULL,
     likes     bigint NOT NULL,
     collects  bigint NOT NULL,
@@ -9,10 +9,10 @@ CREATE TABLE imported_counts (
     comments  bigint NOT NULL
 );
 
--- Imports under way: how many things of a source are in, and what is to be built when it ends.
+-- Running imports: how many things of a source are imported, and the statements that create indexes at the end.
 CREATE TABLE imports (
     source text PRIMARY KEY,
     started_at timestamptz NOT NULL,
     done   bigint NOT NULL,
-    later  text NOT NULL -- statements, one a line
+    later  text NOT NULL -- statements, one per line
 );

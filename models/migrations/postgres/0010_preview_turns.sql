@@ -1,8 +1,8 @@
--- Owners of files take turns with previews: the next preview is one of the owner whose previews took
--- the least time lately. The table is the queue.
-ALTER TABLE previews ADD COLUMN owner_id bigint NOT NULL DEFAULT 0; -- of the file that first wanted it
-ALTER TABLE previews ADD COLUMN begun_at timestamptz; -- the last attempt; null: none was made
-ALTER TABLE previews ADD COLUMN took_ms bigint NOT NULL DEFAULT 0; -- the last attempt, as far as it got
+-- Fair scheduling of previews among the owners of files: the next preview belongs to the owner whose previews have used
+-- the least processing time recently. The table is the queue.
+ALTER TABLE previews ADD COLUMN owner_id bigint NOT NULL DEFAULT 0; -- of the first file that requested it
+ALTER TABLE previews ADD COLUMN begun_at timestamptz; -- when the last attempt started; NULL: no attempt yet
+ALTER TABLE previews ADD COLUMN took_ms bigint NOT NULL DEFAULT 0; -- the duration of the last attempt so far
 UPDATE previews SET owner_id = coalesce((SELECT min(f.owner_id) FROM files AS f WHERE f.preview_id = previews.id), 0);
 
 DROP INDEX previews_open;

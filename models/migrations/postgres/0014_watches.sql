@@ -29,7 +29,7 @@ CREATE INDEX notifications_created ON notifications (created_at);
 ALTER TABLE likes DROP CONSTRAINT likes_target_type_check;
 ALTER TABLE likes ADD CONSTRAINT likes_target_type_check CHECK (target_type IN ('thing', 'make', 'collection'));
 
--- By triggers, because rows are deleted in many places.
+-- Triggers delete notifications and watches of deleted objects, because objects are deleted in many places.
 CREATE FUNCTION forget_target() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM notifications WHERE target_type = TG_ARGV[0] AND target_id = OLD.id;

@@ -1,4 +1,4 @@
--- What legacy clients store with things and collections, and when users were last active.
+-- Fields of things and collections that legacy clients set, and the time when users were last active.
 ALTER TABLE things ADD COLUMN is_nsfw boolean NOT NULL DEFAULT false;
 ALTER TABLE things ADD COLUMN is_ai boolean NOT NULL DEFAULT false;
 ALTER TABLE things ADD COLUMN details_parts text NOT NULL DEFAULT '[]'; -- a JSON array of objects

@@ -8,13 +8,13 @@ CREATE TABLE reports (
     reporter_id bigint NOT NULL REFERENCES users (id),
     target_type text NOT NULL CHECK (target_type IN ('thing', 'make', 'comment', 'collection', 'user')),
     target_id   bigint NOT NULL,
-    user_id     bigint NOT NULL REFERENCES users (id), -- who created the object, or the reported user
+    user_id     bigint NOT NULL REFERENCES users (id), -- the creator of the object, or the reported user
     reason      text NOT NULL CHECK (reason IN ('spam', 'abuse', 'copyright', 'sexual', 'dangerous', 'other')),
     note        text NOT NULL,
     state       text NOT NULL CHECK (state IN ('open', 'resolved', 'dismissed')),
-    decided_by  bigint REFERENCES users (id), -- NULL: it is open, or the object was deleted
+    decided_by  bigint REFERENCES users (id), -- NULL: the report is open, or it was closed because the object was deleted
     decided_at  timestamptz,
-    decision    text NOT NULL, -- why
+    decision    text NOT NULL, -- the reason
     created_at  timestamptz NOT NULL
 );
 CREATE UNIQUE INDEX reports_open ON reports (reporter_id, target_type, target_id) WHERE state = 'open';

@@ -1,10 +1,10 @@
--- Downloads that the stored counts of files and things do not include yet. They were marked in
--- downloads before, where each mark wrote the row and the entries of its indexes again. The file
--- may have been deleted since.
+-- Downloads that the stored counts of files and things do not include yet. Before this migration, the column folded of
+-- downloads marked them, and each change of the mark rewrote the row and its index entries. The file may have been
+-- deleted in the meantime.
 --
--- VACUUM must not remove empty pages at the end, which plans depend on: see growNewDownloads.
+-- VACUUM must not truncate empty pages at the end of the table, because query plans depend on them: see growNewDownloads.
 CREATE TABLE new_downloads (
-    id       bigint PRIMARY KEY, -- of the row of downloads
+    id       bigint PRIMARY KEY, -- the ID of the row in downloads
     thing_id bigint NOT NULL,
     file_id  bigint NOT NULL
 ) WITH (vacuum_truncate = false);

@@ -1,10 +1,10 @@
--- Featured things by category. A count of the rows takes longer the more there are.
+-- The number of featured things by category. It is stored, because counting the rows takes longer the more there are.
 ALTER TABLE categories ADD COLUMN featured_count bigint NOT NULL DEFAULT 0;
 UPDATE categories SET featured_count = f.n
     FROM (SELECT category_id, count(*) AS n FROM things WHERE state = 'published' AND featured_at IS NOT NULL GROUP BY category_id) AS f
     WHERE f.category_id = categories.id;
 
--- By triggers, because a thing stops being featured in many ways.
+-- Triggers update the count, because a thing can stop being featured in many ways.
 CREATE FUNCTION count_featured() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP <> 'INSERT' AND OLD.state = 'published' AND OLD.featured_at IS NOT NULL THEN

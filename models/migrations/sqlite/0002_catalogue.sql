@@ -1,4 +1,4 @@
--- The catalogue: tags and a tree of categories, remixes, likes, collections, followers, threads of comments, and counts that are folded.
+-- The catalogue: tags, a tree of categories, remixes, likes, collections, followers, threads of comments, and stored counts.
 ALTER TABLE users ADD COLUMN first_name TEXT NOT NULL DEFAULT '';
 ALTER TABLE users ADD COLUMN last_name TEXT NOT NULL DEFAULT '';
 ALTER TABLE users ADD COLUMN email TEXT NOT NULL DEFAULT '';
@@ -52,7 +52,7 @@ ALTER TABLE things ADD COLUMN download_count INTEGER NOT NULL DEFAULT 0;
 
 DROP INDEX things_owner;
 CREATE INDEX things_owner ON things (owner_id, id);
--- Pages are chosen from these indexes alone, and the rows read after.
+-- The IDs of a page are read by index-only scans of these indexes, and then the rows with those IDs.
 CREATE INDEX things_newest ON things (published_at, id) WHERE state = 'published';
 CREATE INDEX things_popular ON things (popularity, id) WHERE state = 'published';
 CREATE INDEX things_featured ON things (featured_at, id) WHERE state = 'published' AND featured_at IS NOT NULL;
@@ -61,19 +61,19 @@ CREATE INDEX things_category ON things (category_id, published_at, id) WHERE sta
 
 CREATE TABLE tags (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
-    name        TEXT NOT NULL, -- as its first user wrote it
-    slug        TEXT NOT NULL UNIQUE, -- lower case, spaces as underscores
+    name        TEXT NOT NULL, -- in the spelling of the first user who used it
+    slug        TEXT NOT NULL UNIQUE, -- the name in lower case, with underscores instead of spaces
     thing_count INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX tags_count ON tags (thing_count DESC, id DESC);
--- A tag for each spelling; slugTags makes one of those that are one.
+-- This creates one tag for each spelling. slugTags then sets the slugs and merges tags with the same slug.
 INSERT INTO tags (name, slug) SELECT name, ' ' || name FROM thing_tags GROUP BY name ORDER BY min(thing_id), min(position);
 ALTER TABLE thing_tags RENAME TO thing_tags_before;
 CREATE TABLE thing_tags (
     thing_id INTEGER NOT NULL REFERENCES things (id) ON DELETE CASCADE,
     tag_id   INTEGER NOT NULL REFERENCES tags (id),
     position INTEGER NOT NULL,
-    name     TEXT NOT NULL, -- as the thing's creator wrote it
+    name     TEXT NOT NULL, -- in the spelling of the thing's creator
     PRIMARY KEY (thing_id, tag_id)
 );
 INSERT INTO thing_tags (thing_id, tag_id, position, name)
@@ -131,7 +131,7 @@ CREATE TABLE collection_things (
 CREATE INDEX collection_things_thing ON collection_things (thing_id, created_at);
 CREATE INDEX collection_things_order ON collection_things (collection_id, id);
 
--- A make outlives the thing that was made, and so do the comments on it. A download is remembered when its file is gone.
+-- Makes, and the comments on them, are kept when their thing is deleted. Downloads are kept when their file is deleted.
 ALTER TABLE makes RENAME TO makes_before;
 CREATE TABLE makes (
     id                 INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -148,7 +148,7 @@ CREATE TABLE makes (
 );
 INSERT INTO makes (id, thing_id, owner_id, name, description, state, created_at, published_at)
     SELECT id, thing_id, owner_id, name, description, state, created_at, published_at FROM makes_before;
-DELETE FROM sqlite_sequence WHERE name = 'makes'; -- ids of rows that are gone stay taken
+DELETE FROM sqlite_sequence WHERE name = 'makes'; -- so that IDs of deleted rows are not reused
 INSERT INTO sqlite_sequence (name, seq) SELECT 'makes', seq FROM sqlite_sequence WHERE name = 'makes_before';
 DROP TABLE makes_before;
 ALTER TABLE comments RENAME TO comments_before;
@@ -167,7 +167,7 @@ CREATE TABLE comments (
 );
 INSERT INTO comments (id, owner_id, target_type, target_id, thing_id, body, created_at, modified_at)
     SELECT id, owner_id, target_type, target_id, thing_id, body, created_at, created_at FROM comments_before;
-DELETE FROM sqlite_sequence WHERE name = 'comments'; -- ids of rows that are gone stay taken
+DELETE FROM sqlite_sequence WHERE name = 'comments'; -- so that IDs of deleted rows are not reused
 INSERT INTO sqlite_sequence (name, seq) SELECT 'comments', seq FROM sqlite_sequence WHERE name = 'comments_before';
 DROP TABLE comments_before;
 ALTER TABLE downloads RENAME TO downloads_before;
@@ -177,11 +177,11 @@ CREATE TABLE downloads (
     file_id    INTEGER REFERENCES files (id) ON DELETE SET NULL,
     thing_id   INTEGER NOT NULL REFERENCES things (id) ON DELETE CASCADE,
     created_at TEXT NOT NULL,
-    folded     INTEGER NOT NULL -- whether the counts of file and thing already hold it
+    folded     INTEGER NOT NULL -- whether the counts of the file and the thing include it
 );
 INSERT INTO downloads (id, user_id, file_id, thing_id, created_at, folded)
     SELECT id, user_id, file_id, thing_id, created_at, folded FROM downloads_before;
-DELETE FROM sqlite_sequence WHERE name = 'downloads'; -- ids of rows that are gone stay taken
+DELETE FROM sqlite_sequence WHERE name = 'downloads'; -- so that IDs of deleted rows are not reused
 INSERT INTO sqlite_sequence (name, seq) SELECT 'downloads', seq FROM sqlite_sequence WHERE name = 'downloads_before';
 DROP TABLE downloads_before;
 CREATE INDEX downloads_user ON downloads (user_id, id);
@@ -195,8 +195,9 @@ CREATE INDEX downloads_file ON downloads (file_id);
 CREATE INDEX downloads_thing ON downloads (thing_id, created_at);
 CREATE INDEX downloads_unfolded ON downloads (thing_id, file_id) WHERE NOT folded;
 
--- What is to be added to a count: appended with the change that causes it and folded into the column later, so that a popular row is
--- no queue. A count is its column and what lies here, read in one statement.
+-- Pending changes of counts. A change is appended in the transaction that causes it, and folded (added) into the column of the count
+-- later, so that transactions do not wait for the row of a popular object. The current count is the column plus its pending changes,
+-- read in one statement.
 CREATE TABLE count_changes (
     id        INTEGER PRIMARY KEY AUTOINCREMENT,
     of_table  TEXT NOT NULL,
@@ -206,7 +207,7 @@ CREATE TABLE count_changes (
 );
 CREATE INDEX count_changes_object ON count_changes (of_table, object_id);
 
--- Who still calls what is deprecated.
+-- Clients that still call deprecated operations.
 CREATE TABLE deprecated_calls (
     operation  TEXT NOT NULL,
     token_id   INTEGER NOT NULL,

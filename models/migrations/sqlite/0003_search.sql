@@ -1,5 +1,6 @@
--- What search knows: the words of each object's texts by where they stand, and all words that ever stood there, among which what a misspelled word
--- meant is looked for. The words come folded and split: the tokenizer only has to keep marks of scripts that need them.
+-- The search index: the words of each object by the field in which they occur, and a vocabulary of all words that have ever occurred, from
+-- which misspelled words are corrected. The program folds and splits the words, so the tokenizer only has to keep the marks of scripts that
+-- need them.
 CREATE VIRTUAL TABLE thing_documents USING fts5 (name, tags, creator, body, content = '', contentless_delete = 1, detail = column, prefix = '2 3', tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'");
 CREATE VIRTUAL TABLE make_documents USING fts5 (name, tags, creator, body, content = '', contentless_delete = 1, detail = column, prefix = '2 3', tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'");
 CREATE VIRTUAL TABLE user_documents USING fts5 (name, tags, creator, body, content = '', contentless_delete = 1, detail = column, prefix = '2 3', tokenize = "unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'");

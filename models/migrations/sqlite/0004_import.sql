@@ -1,7 +1,7 @@
--- What an import says people did with a thing before: it counts beside what the rows here tell.
+-- The downloads, likes and so on that a thing had before its import. They are added to the counts of the rows in this database.
 CREATE TABLE imported_counts (
     thing_id  INTEGER PRIMARY KEY REFERENCES things (id) ON DELETE CASCADE,
-    at        TEXT NOT NULL, -- the day that it counts for in the popularity
+    at        TEXT NOT NULL, -- the day to which the popularity attributes them
     downloads INTEGER NOT NULL,
     likes     INTEGER NOT NULL,
     collects  INTEGER NOT NULL,
@@ -9,10 +9,10 @@ CREATE TABLE imported_counts (
     comments  INTEGER NOT NULL
 );
 
--- Imports under way: how many things of a source are in, and what is to be built when it ends.
+-- Running imports: how many things of a source are imported, and the statements that create indexes at the end.
 CREATE TABLE imports (
     source TEXT PRIMARY KEY,
     started_at TEXT NOT NULL,
     done   INTEGER NOT NULL,
-    later  TEXT NOT NULL -- statements, one a line
+    later  TEXT NOT NULL -- statements, one per line
 );

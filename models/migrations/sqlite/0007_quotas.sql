@@ -1,10 +1,10 @@
--- What users take, for their quotas: bytes that are held, as a count like any other, and, of indexes alone, uploads that are not finalized and things by when they
--- were made.
+-- The usage of quotas. The stored bytes of a user are a count like any other. The number of uploads that are not finalized and of recently
+-- created things are read by index-only scans.
 ALTER TABLE users ADD COLUMN held_bytes INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX files_unfinalized ON files (owner_id) WHERE state <> 'finalized';
 CREATE INDEX things_made_at ON things (owner_id, created_at);
 
--- By triggers, because files go by many ways.
+-- Triggers update the count, because files are deleted in many places.
 CREATE TRIGGER files_come AFTER INSERT ON files WHEN NEW.sha256 <> '' BEGIN
     INSERT INTO count_changes (of_table, of_column, object_id, delta) VALUES ('users', 'held_bytes', NEW.owner_id, NEW.size);
 END;

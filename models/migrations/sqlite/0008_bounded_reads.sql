@@ -1,5 +1,5 @@
--- The HTML of Markdown texts, rendered when a text is saved. Version 0 means not rendered yet; a job renders rows of old
--- versions again.
+-- The HTML of Markdown texts, rendered when a text is saved. Version 0 means not rendered yet. A job renders rows with
+-- old versions again.
 ALTER TABLE things ADD COLUMN html_version INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE things ADD COLUMN description_html TEXT NOT NULL DEFAULT '';
 ALTER TABLE things ADD COLUMN instructions_html TEXT NOT NULL DEFAULT '';
@@ -14,7 +14,7 @@ CREATE INDEX makes_html_version ON makes (html_version, id);
 CREATE INDEX comments_html_version ON comments (html_version, id);
 CREATE INDEX users_html_version ON users (html_version, id);
 
--- Meshes of the same shape share a shape_id: the id of the first preview of that shape. Null means not assigned yet.
+-- Meshes of the same shape share a shape_id: the ID of the first preview of that shape. NULL means not assigned yet.
 ALTER TABLE previews ADD COLUMN shape_id INTEGER;
 CREATE INDEX previews_shape ON previews (shape_id) WHERE shape_id IS NOT NULL;
 CREATE INDEX previews_shapeless ON previews (id) WHERE shape_id IS NULL AND state = 'done' AND mesh IS NOT NULL;

@@ -1,7 +1,7 @@
--- The rendering of a model is an image with an id of its own, from the same sequence as the ids of
--- files, so that no id names both a file and a rendering.
-ALTER TABLE files ADD COLUMN rendering_id INTEGER NOT NULL DEFAULT 0; -- 0: the file has none, or it was removed
-ALTER TABLE files ADD COLUMN rendering_rank INTEGER; -- NULL: after the images that have a rank
+-- The rendering of a model is an image with a separate ID from the same sequence as the IDs of files, so that no ID
+-- identifies both a file and a rendering.
+ALTER TABLE files ADD COLUMN rendering_id INTEGER NOT NULL DEFAULT 0; -- 0: the file has no rendering, or it was removed
+ALTER TABLE files ADD COLUMN rendering_rank INTEGER; -- NULL: sorted after the images with a rank
 UPDATE files SET rendering_id = r.rendering_id
 FROM (
     SELECT id, (SELECT seq FROM sqlite_sequence WHERE name = 'files') + row_number() OVER (ORDER BY id) AS rendering_id

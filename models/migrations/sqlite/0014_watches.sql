@@ -35,14 +35,14 @@ CREATE TABLE likes_after (
     UNIQUE (user_id, target_type, target_id)
 );
 INSERT INTO likes_after (id, user_id, target_type, target_id, created_at) SELECT id, user_id, target_type, target_id, created_at FROM likes;
-DELETE FROM sqlite_sequence WHERE name = 'likes_after'; -- ids of deleted rows are not used again
+DELETE FROM sqlite_sequence WHERE name = 'likes_after'; -- so that IDs of deleted rows are not reused
 INSERT INTO sqlite_sequence (name, seq) SELECT 'likes_after', seq FROM sqlite_sequence WHERE name = 'likes';
 DROP TABLE likes;
 ALTER TABLE likes_after RENAME TO likes;
 CREATE INDEX likes_target ON likes (target_type, target_id, created_at, id);
 CREATE INDEX likes_user ON likes (user_id, target_type, id);
 
--- By triggers, because rows are deleted in many places.
+-- Triggers delete notifications and watches of deleted objects, because objects are deleted in many places.
 CREATE TRIGGER things_forget AFTER DELETE ON things BEGIN
     DELETE FROM notifications WHERE target_type = 'thing' AND target_id = OLD.id;
     DELETE FROM watches WHERE target_type = 'thing' AND target_id = OLD.id;

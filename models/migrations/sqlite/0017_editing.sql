@@ -8,13 +8,13 @@ CREATE TABLE reports (
     reporter_id INTEGER NOT NULL REFERENCES users (id),
     target_type TEXT NOT NULL CHECK (target_type IN ('thing', 'make', 'comment', 'collection', 'user')),
     target_id   INTEGER NOT NULL,
-    user_id     INTEGER NOT NULL REFERENCES users (id), -- who created the object, or the reported user
+    user_id     INTEGER NOT NULL REFERENCES users (id), -- the creator of the object, or the reported user
     reason      TEXT NOT NULL CHECK (reason IN ('spam', 'abuse', 'copyright', 'sexual', 'dangerous', 'other')),
     note        TEXT NOT NULL,
     state       TEXT NOT NULL CHECK (state IN ('open', 'resolved', 'dismissed')),
-    decided_by  INTEGER REFERENCES users (id), -- NULL: it is open, or the object was deleted
+    decided_by  INTEGER REFERENCES users (id), -- NULL: the report is open, or it was closed because the object was deleted
     decided_at  TEXT,
-    decision    TEXT NOT NULL, -- why
+    decision    TEXT NOT NULL, -- the reason
     created_at  TEXT NOT NULL
 );
 CREATE UNIQUE INDEX reports_open ON reports (reporter_id, target_type, target_id) WHERE state = 'open';
@@ -40,8 +40,8 @@ CREATE TABLE moderation_log (
     action     TEXT NOT NULL CHECK (action IN ('suspend_user', 'restore_user', 'set_user_role', 'delete_user', 'rename_user', 'set_password',
         'take_down_thing', 'restore_thing', 'feature_thing', 'unfeature_thing', 'restore_make', 'restore_comment', 'dismiss_spam',
         'resolve_report', 'dismiss_report', 'delete_thing', 'delete_make', 'delete_comment', 'delete_file')),
-    user_id    INTEGER NOT NULL REFERENCES users (id), -- whom it concerns: for an object, its owner
-    thing_id   INTEGER, -- kept when the thing is gone
+    user_id    INTEGER NOT NULL REFERENCES users (id), -- the affected user; for an object, its owner
+    thing_id   INTEGER, -- kept when the thing is deleted
     role       TEXT NOT NULL,
     reason     TEXT NOT NULL,
     created_at TEXT NOT NULL,
@@ -52,7 +52,7 @@ INSERT INTO moderation_log (id, actor_id, action, user_id, thing_id, role, reaso
 DROP TABLE moderation_log_before;
 CREATE INDEX moderation_log_user ON moderation_log (user_id, id);
 
--- Unlisted things, in the same way as the targets of files in the migration before.
+-- Unlisted things. The CHECK constraint is changed in the same way as that of files in the previous migration.
 PRAGMA writable_schema = ON;
 UPDATE sqlite_schema SET sql = replace(sql, 'state IN (''draft'', ''published'')', 'state IN (''draft'', ''unlisted'', ''published'')')
     WHERE type = 'table' AND name = 'things';

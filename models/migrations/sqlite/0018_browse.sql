@@ -1,7 +1,7 @@
 -- Sorts and filters of lists of things, and the list of users.
--- What filters need to know about models, copied from their previews, so that one index answers them.
+-- The properties of models that filters use. They are copied from the previews, so that filters read a single index.
 ALTER TABLE files ADD COLUMN format TEXT; -- NULL: the file has no preview
-ALTER TABLE files ADD COLUMN longest_mm REAL; -- the longest side of the bounding box; NULL, like the others: not known
+ALTER TABLE files ADD COLUMN longest_mm REAL; -- the longest side of the bounding box; NULL, as in the other columns: unknown
 ALTER TABLE files ADD COLUMN triangles INTEGER;
 ALTER TABLE files ADD COLUMN watertight BOOLEAN;
 UPDATE files SET format = p.subject, longest_mm = max(json_extract(p.mesh, '$.size[0]'), json_extract(p.mesh, '$.size[1]'), json_extract(p.mesh, '$.size[2]')),
@@ -20,7 +20,7 @@ CREATE TRIGGER previews_measured AFTER UPDATE OF mesh ON previews BEGIN
         triangles = json_extract(NEW.mesh, '$.triangles'), watertight = json_extract(NEW.mesh, '$.watertight') WHERE preview_id = NEW.id;
 END;
 
--- The engines agree on the lower case of ASCII letters, and on the order of bytes.
+-- Both engines convert ASCII letters to lower case in the same way, and compare bytes in the same order.
 ALTER TABLE things ADD COLUMN sort_name TEXT GENERATED ALWAYS AS (lower(name)) VIRTUAL;
 ALTER TABLE users ADD COLUMN sort_name TEXT GENERATED ALWAYS AS (lower(username)) VIRTUAL;
 ALTER TABLE collections ADD COLUMN sort_name TEXT GENERATED ALWAYS AS (lower(name)) VIRTUAL;
@@ -32,7 +32,7 @@ CREATE INDEX users_name ON users (sort_name, id);
 CREATE INDEX users_staff ON users (id) WHERE is_admin OR is_moderator;
 CREATE INDEX collections_name ON collections (sort_name, id);
 
--- The feed: what the users that someone follows published.
+-- The feed: the publications of the users that a user follows.
 CREATE INDEX things_by ON things (owner_id, published_at, id) WHERE state = 'published';
 CREATE INDEX makes_by ON makes (owner_id, published_at, id) WHERE state = 'published';
 CREATE INDEX collections_by ON collections (owner_id, created_at, id);

@@ -1,13 +1,13 @@
--- Webhooks, and the log of what is delivered to them, which is also the queue of what is to be delivered.
+-- Webhooks, and the log of their deliveries, which is also the queue of waiting deliveries.
 CREATE TABLE webhooks (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
     owner_id         INTEGER NOT NULL REFERENCES users (id),
     is_global        INTEGER NOT NULL DEFAULT 0, -- receives the events of all users
     url              TEXT NOT NULL,
     description      TEXT NOT NULL DEFAULT '',
-    events           TEXT NOT NULL, -- their types, separated by spaces
-    secret           TEXT NOT NULL, -- whsec_…; it signs, so a hash of it is not enough
-    old_secret       TEXT NOT NULL DEFAULT '', -- the one before; signs too until old_secret_until
+    events           TEXT NOT NULL, -- the event types, separated by spaces
+    secret           TEXT NOT NULL, -- whsec_…; not hashed, because it is needed to sign messages
+    old_secret       TEXT NOT NULL DEFAULT '', -- the previous secret, which also signs messages until old_secret_until
     old_secret_until TEXT,
     failing_since    TEXT, -- the first failure after the last success
     disabled_at      TEXT,
@@ -23,12 +23,12 @@ CREATE TABLE webhook_deliveries (
     webhook_id      INTEGER NOT NULL REFERENCES webhooks (id) ON DELETE CASCADE,
     message_id      TEXT NOT NULL,
     event           TEXT NOT NULL,
-    payload         TEXT NOT NULL, -- the body, as it is signed and sent
+    payload         TEXT NOT NULL, -- the body that is signed and sent
     state           TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed')),
     attempts        INTEGER NOT NULL DEFAULT 0,
-    status_code     INTEGER NOT NULL DEFAULT 0, -- of the last attempt; 0: no answer
+    status_code     INTEGER NOT NULL DEFAULT 0, -- of the last attempt; 0: no response
     error           TEXT NOT NULL DEFAULT '', -- of the last attempt
-    next_attempt_at TEXT, -- during an attempt: when it counts as lost
+    next_attempt_at TEXT, -- during an attempt: the time after which the attempt is considered lost
     attempted_at    TEXT,
     created_at      TEXT NOT NULL
 );

@@ -1,4 +1,4 @@
--- Things whose popularity lacks their newest actions. The thing may have been deleted since.
+-- Things whose popularity does not include their newest actions yet. A row remains if its thing is deleted in the meantime.
 CREATE TABLE unranked_things (
     thing_id INTEGER PRIMARY KEY
 );

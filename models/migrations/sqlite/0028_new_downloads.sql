@@ -1,7 +1,7 @@
--- Downloads that the stored counts of files and things do not include yet. They were marked in
--- downloads before, where each mark wrote the row again. The file may have been deleted since.
+-- Downloads that the stored counts of files and things do not include yet. Before this migration, the column folded of
+-- downloads marked them, and each change of the mark rewrote the row. The file may have been deleted in the meantime.
 CREATE TABLE new_downloads (
-    id       INTEGER PRIMARY KEY, -- of the row of downloads
+    id       INTEGER PRIMARY KEY, -- the ID of the row in downloads
     thing_id INTEGER NOT NULL,
     file_id  INTEGER NOT NULL
 );
