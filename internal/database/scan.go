@@ -51,10 +51,11 @@ func (db *DB) query(ctx context.Context, dest any, text string, known *atomic.Po
 		span := db.statements.trace(ctx, text)
 		defer func() { endSpan(span, err) }()
 	}
-	if err := db.reads.acquire(ctx); err != nil {
+	held, err := db.reads.acquire(ctx)
+	if err != nil {
 		return err
 	}
-	defer db.reads.release(ctx)
+	defer held.release()
 	rows := reflect.ValueOf(dest).Elem()
 	began := time.Now()
 	err = db.onConnection(ctx, func(conn *pgx.Conn) error {

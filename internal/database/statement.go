@@ -140,63 +140,65 @@ func (db *DB) limit(reads, transactions int, perCaller Concurrency) {
 // the caller wait for.
 type turns struct{ limiter *concurrency.Limiter }
 
-// gaveUp marks the event of a statement that got no slot because its context ended first.
-type gaveUp struct{}
+// slotKey is the key of the slot of a statement in the stash of its event.
+type slotKey struct{}
 
 // BeforeQuery waits for a slot. A hook cannot return an error, but if the context ends first, the
 // statement fails with the error of the context.
 func (t turns) BeforeQuery(ctx context.Context, event *bun.QueryEvent) context.Context {
-	if t.acquire(ctx) != nil {
+	if s, _ := t.acquire(ctx); s != nil {
 		if event.Stash == nil {
 			event.Stash = make(map[any]any)
 		}
-		event.Stash[gaveUp{}] = true
+		event.Stash[slotKey{}] = s
 	}
 	return ctx
 }
 
 // AfterQuery releases the slot. Bun calls it after all rows were read.
-func (t turns) AfterQuery(ctx context.Context, event *bun.QueryEvent) {
-	if event.Stash[gaveUp{}] == nil {
-		t.release(ctx)
-	}
+func (t turns) AfterQuery(_ context.Context, event *bun.QueryEvent) {
+	s, _ := event.Stash[slotKey{}].(*slot)
+	s.release()
 }
 
 // acquire waits for a slot for the account of ctx. Work without an account is not limited, because
-// the server started it itself. It returns the error of ctx if ctx ends first.
-func (t turns) acquire(ctx context.Context) error {
+// the server started it itself, and gets nil. It returns the error of ctx if ctx ends first.
+func (t turns) acquire(ctx context.Context) (*slot, error) {
 	waiting.Begin(ctx)
 	account := auth.Account(ctx)
 	if account == "" {
-		return nil
+		return nil, nil
 	}
 	if err := t.limiter.Acquire(ctx, account); err != nil {
-		return err
+		return nil, err
 	}
+	s := &slot{limiter: t.limiter, account: account}
 	if l, ok := ctx.Value(ledgerKey{}).(*ledger); ok {
-		l.add(func() { t.limiter.Release(account) })
+		l.add(s)
 	}
-	return nil
+	return s, nil
 }
 
-func (t turns) release(ctx context.Context) {
-	account := auth.Account(ctx)
-	if account == "" {
-		return
-	}
-	if l, ok := ctx.Value(ledgerKey{}).(*ledger); ok && !l.remove() {
-		return // the ledger has already released it
-	}
-	t.limiter.Release(account)
+// slot is a slot that a statement holds.
+type slot struct {
+	limiter  *concurrency.Limiter
+	account  string
+	released atomic.Bool
 }
 
-// ledger counts the slots that the statements of one operation hold, to release them at its end. If
-// a statement panics, in the driver or while its rows are read, AfterQuery is not called for it.
+// release releases the slot, unless it is nil or was released before.
+func (s *slot) release() {
+	if s != nil && !s.released.Swap(true) {
+		s.limiter.Release(s.account)
+	}
+}
+
+// ledger contains the slots of the statements of one operation, to release them at its end. If a
+// statement panics, in the driver or while its rows are read, AfterQuery is not called for it.
 type ledger struct {
-	mu      sync.Mutex
-	held    int
-	release func() // releases one slot
-	ended   bool   // the held slots were released
+	mu    sync.Mutex
+	slots []*slot
+	ended bool
 }
 
 type ledgerKey struct{}
@@ -208,31 +210,21 @@ func WithSlots(ctx context.Context) (_ context.Context, end func()) {
 	return context.WithValue(ctx, ledgerKey{}, l), l.end
 }
 
-func (l *ledger) add(release func()) {
+// add adds a slot, and forgets those that were released.
+func (l *ledger) add(s *slot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.ended {
-		l.held++
-		l.release = release
+	if l.ended {
+		return // the statement releases it
 	}
-}
-
-// remove removes the slot of a statement that ended, and reports whether it must still be released.
-func (l *ledger) remove() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.held > 0 {
-		l.held--
-		return !l.ended
-	}
-	return true
+	l.slots = append(slices.DeleteFunc(l.slots, func(s *slot) bool { return s.released.Load() }), s)
 }
 
 func (l *ledger) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for range l.held {
-		l.release()
+	for _, s := range l.slots {
+		s.release()
 	}
-	l.ended = true
+	l.slots, l.ended = nil, true
 }

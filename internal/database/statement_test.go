@@ -67,23 +67,31 @@ func TestPanicsFreeSlots(t *testing.T) {
 	})
 }
 
-// TestLateStatementsKeepOthersSlots checks that only one slot is released for a statement that ends
-// after its operation, not also the slot of another operation.
-func TestLateStatementsKeepOthersSlots(t *testing.T) {
+// TestLateStatements checks that exactly one slot is released for a statement that ends after its
+// operation, and for one that also begins after it, and not the slot of another operation.
+func TestLateStatements(t *testing.T) {
 	each(t, func(t *testing.T, all context.Context, db *DB) {
+		acquire := func(ctx context.Context) *slot {
+			t.Helper()
+			s, err := db.reads.acquire(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
 		ctx, end := WithSlots(all)
-		if err := db.reads.acquire(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := db.reads.acquire(all); err != nil { // for another operation
-			t.Fatal(err)
-		}
+		endsLate, other := acquire(ctx), acquire(all)
 		end()
-		db.reads.release(ctx)
+		beginsLate := acquire(ctx)
+		beginsLate.release()
+		endsLate.release()
 		if held := db.reads.limiter.Held(); held != 1 {
 			t.Errorf("%d slots are held, want 1", held)
 		}
-		db.reads.release(all)
+		other.release()
+		if held := db.reads.limiter.Held(); held != 0 {
+			t.Errorf("%d slots are held, want 0", held)
+		}
 	})
 }
 

@@ -51,8 +51,12 @@ func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *o
 			if this.token != 0 {
 				line = append(line, slog.Int64("token_id", this.token))
 			}
-			// With the context of the request, the handler would copy the record to add the IDs.
-			logger.LogAttrs(context.Background(), slog.LevelInfo, "request", this.appendIDs(line)...)
+			// Logger.LogAttrs would look up the caller in the source, which takes 1% of the CPU time of a
+			// short request. With the context of the request, the handler would copy the record to add the
+			// IDs.
+			record := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
+			record.AddAttrs(this.appendIDs(line)...)
+			_ = logger.Handler().Handle(context.Background(), record)
 		}()
 		next.ServeHTTP(rec, r)
 	})
