@@ -142,7 +142,7 @@ func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) err
 	// to users may lock them in another order, so the statement is repeated after a deadlock.
 	active := s.db.ForUpdate(s.db.Write.NewSelect().Model((*User)(nil)).Column("u.id").
 		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
-	return database.UnlessDeadlocked(func() error {
+	return database.RetryOnDeadlock(func() error {
 		_, err := s.db.Write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active).Exec(ctx)
 		return err
 	})
@@ -157,7 +157,7 @@ func (s *Store) saveUses(ctx context.Context, table string, uses map[int64]time.
 	last := slices.MaxFunc(slices.Collect(maps.Values(uses)), time.Time.Compare)
 	// Rows are locked in ID order, so that two nodes do not deadlock.
 	used := s.db.ForUpdate(s.db.Write.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(slices.Sorted(maps.Keys(uses)))).Order("id"))
-	return database.UnlessDeadlocked(func() error {
+	return database.RetryOnDeadlock(func() error {
 		_, err := s.db.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
 		return err
 	})

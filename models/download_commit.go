@@ -159,7 +159,7 @@ func (s *Store) insertPrepared(ctx context.Context, rows []*Download) error {
 	for i, d := range rows {
 		users[i], files[i], things[i], times[i] = d.UserID, d.FileID, d.ThingID, d.CreatedAt
 	}
-	return database.UnlessDeadlocked(func() error {
+	return database.RetryOnDeadlock(func() error {
 		var ids []int64
 		err := s.db.Prepared(ctx, "record downloads", &ids, func(arrays []any) string {
 			return s.db.Write.NewRaw(recordDownloads, arrays...).String()

@@ -163,7 +163,7 @@ func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify fun
 	if err != nil {
 		return auth.Caller{}, err
 	}
-	ctx = database.WithRemembered(ctx)
+	ctx = database.WithCachedResult(ctx)
 	userID, err := s.Identify(ctx, id)
 	if err != nil {
 		return auth.Caller{}, err

@@ -61,7 +61,7 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 	var row Token
 	var of privileges
 	var lastActive *time.Time
-	ctx = database.WithRemembered(ctx)
+	ctx = database.WithCachedResult(ctx)
 	err := selectPrivileges(s.db.Read.NewSelect().Model(&row)).
 		Column("tk.id", "tk.scopes", "tk.expires_at", "tk.revoked_at", "tk.last_used_at").
 		ColumnExpr("coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id, u.last_active_at AS last_active_at").

@@ -176,7 +176,7 @@ func (db *DB) Close() error {
 const MaxTx = time.Minute
 
 // InTx runs fn in a transaction. If PostgreSQL aborts the transaction because of a deadlock, fn
-// runs again in a new one, as in [UnlessDeadlocked]. InTx returns the error of ctx if ctx ends
+// runs again in a new one, as in [RetryOnDeadlock]. InTx returns the error of ctx if ctx ends
 // before the transaction begins. From then on it ignores the cancellation of ctx: if a COMMIT were
 // cancelled while it runs, it would be unknown whether the transaction was committed.
 func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
@@ -191,13 +191,13 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), MaxTx)
 	defer cancel()
-	return UnlessDeadlocked(func() error { return db.Write.RunInTx(ctx, nil, fn) })
+	return RetryOnDeadlock(func() error { return db.Write.RunInTx(ctx, nil, fn) })
 }
 
 // InLongTx runs fn in a transaction like InTx, for maintenance of whole tables. It has no time
 // limit and no limit per caller, and is rolled back when ctx ends.
 func (db *DB) InLongTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
-	return UnlessDeadlocked(func() error { return db.Write.RunInTx(ctx, nil, fn) })
+	return RetryOnDeadlock(func() error { return db.Write.RunInTx(ctx, nil, fn) })
 }
 
 // OneOf returns the condition that a column is one of the values that q selects. If many rows were

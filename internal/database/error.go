@@ -10,14 +10,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// UnlessDeadlocked runs fn, which runs a transaction or a single statement. If PostgreSQL aborts it
-// to resolve a deadlock, UnlessDeadlocked runs fn again after a random pause, up to 10 times in
+// RetryOnDeadlock runs fn, which runs a transaction or a single statement. If PostgreSQL aborts it
+// to resolve a deadlock, RetryOnDeadlock runs fn again after a random pause, up to 10 times in
 // total, and returns the last error. The pause lets the other transactions end.
 //
 // Deadlocks are rare, because all transactions lock rows in the same order: things, makes,
 // comments, files. The locks on tags, and those that PostgreSQL takes to check foreign keys, have
 // no fixed order.
-func UnlessDeadlocked(fn func() error) error {
+func RetryOnDeadlock(fn func() error) error {
 	for attempt := 1; ; attempt++ {
 		if err := fn(); err == nil || attempt == 10 || !IsDeadlock(err) {
 			return err

@@ -79,17 +79,17 @@ func (s *statements) done(ctx context.Context, verb string, began time.Time, row
 	}
 }
 
-type remembered struct{}
+type cachedResult struct{}
 
-// WithRemembered returns a context for statements whose results are cached for later requests.
+// WithCachedResult returns a context for statements whose results are cached for later requests.
 // [DB.RequestStatements] does not count them, because whether a request runs them depends on the
 // state of the cache.
-func WithRemembered(ctx context.Context) context.Context {
-	return context.WithValue(ctx, remembered{}, true)
+func WithCachedResult(ctx context.Context) context.Context {
+	return context.WithValue(ctx, cachedResult{}, true)
 }
 
 func countsForRequest(ctx context.Context) bool {
-	return auth.OfRequest(ctx) && ctx.Value(remembered{}) == nil
+	return auth.OfRequest(ctx) && ctx.Value(cachedResult{}) == nil
 }
 
 // OnStatement sets the function that is called after each statement with its verb, one of [Verbs],

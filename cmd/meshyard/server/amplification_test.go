@@ -121,7 +121,7 @@ func newMeter(t *testing.T, s *servertest.Server) meter {
 	}
 	for _, statement := range append(graphqltest.WorstRows(owner, worstRows), "UPDATE things SET html_version = 1", "UPDATE users SET html_version = 1") {
 		// Jobs of the server update the same rows.
-		err := database.UnlessDeadlocked(func() error {
+		err := database.RetryOnDeadlock(func() error {
 			_, err := db.ExecContext(context.Background(), statement)
 			return err
 		})
