@@ -16,7 +16,21 @@ func OpenDB(ctx context.Context, address string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	db.Register(tables...)
 	return &DB{db}, nil
+}
+
+// tables are the types of the rows of all tables.
+var tables = []any{
+	(*accountLink)(nil), (*Application)(nil), (*archiveID)(nil), (*archiveImport)(nil),
+	(*Category)(nil), (*Collection)(nil), (*collectionThing)(nil), (*Comment)(nil),
+	(*content)(nil), (*countChange)(nil), (*DeprecatedCall)(nil), (*Download)(nil), (*File)(nil),
+	(*follow)(nil), (*grant)(nil), (*identity)(nil), (*importedCounts)(nil), (*importRow)(nil),
+	(*Invitation)(nil), (*like)(nil), (*Make)(nil), (*ModerationEntry)(nil), (*newDownload)(nil),
+	(*Notification)(nil), (*password)(nil), (*Preview)(nil), (*refreshToken)(nil), (*Report)(nil),
+	(*secret)(nil), (*Session)(nil), (*shapeKey)(nil), (*Tag)(nil), (*Thing)(nil),
+	(*thingAncestor)(nil), (*thingTag)(nil), (*Token)(nil), (*User)(nil), (*view)(nil),
+	(*watch)(nil), (*Webhook)(nil), (*WebhookDelivery)(nil),
 }
 
 // The types of lists; see package database.

@@ -142,6 +142,14 @@ func (db *DB) openSQLite(path string) error {
 	return nil
 }
 
+// Register prepares Bun for reading and writing rows of the types of nil pointers. Otherwise Bun
+// prepares a type when it is first used, and would change it then while other goroutines read it as
+// the type of a nested struct.
+func (db *DB) Register(types ...any) {
+	db.Read.RegisterModel(types...)
+	db.Write.RegisterModel(types...)
+}
+
 // SQL returns the write pool, for code that runs SQL without Bun, such as the job queue.
 func (db *DB) SQL() *sql.DB { return db.Write.DB }
 
