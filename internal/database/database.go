@@ -142,9 +142,9 @@ func (db *DB) openSQLite(path string) error {
 	return nil
 }
 
-// Register prepares Bun for reading and writing rows of the types of nil pointers. Otherwise Bun
-// prepares a type when it is first used, and would change it then while other goroutines read it as
-// the type of a nested struct.
+// Register prepares Bun for row types, each given as a nil pointer to a struct. Otherwise Bun
+// prepares a type at its first use, and modifies it while other goroutines may read it as the type
+// of a nested struct.
 func (db *DB) Register(types ...any) {
 	db.Read.RegisterModel(types...)
 	db.Write.RegisterModel(types...)
