@@ -59,7 +59,7 @@ func (v *CreateThingResponse) GetCreateThing() CreateThingCreateThingCreateThing
 type FileProcessingFileProcessing struct {
 	// The state.
 	State ProcessingState `json:"state"`
-	// Why processing failed, in words for the file's owner; null unless FAILED.
+	// Why processing failed, as a message for the file's owner; null unless FAILED.
 	Error string `json:"error"`
 }
 
@@ -132,8 +132,8 @@ func (v *FinalizeFilesFinalizeFilesFinalizeFilesPayloadFilesFile) GetState() Fil
 // FinalizeFilesResponse is returned by FinalizeFiles on success.
 type FinalizeFilesResponse struct {
 	// Attach pending uploads to a thing, a make or a comment of the caller: all of them or none. Files
-	// that are already attached to it are left as they are, so the call can be repeated; a file that is
-	// attached elsewhere is a CONFLICT.
+	// that are already attached to it are left unchanged, so the call can be repeated. It fails with
+	// CONFLICT if a file is attached to another object.
 	FinalizeFiles FinalizeFilesFinalizeFilesFinalizeFilesPayload `json:"finalizeFiles"`
 }
 
@@ -192,7 +192,7 @@ const (
 	ProcessingStateRunning ProcessingState = "RUNNING"
 	// Finished.
 	ProcessingStateDone ProcessingState = "DONE"
-	// Nothing could be derived; `error` says why. The file itself is unaffected.
+	// Nothing could be created; `error` says why. The file itself is unaffected.
 	ProcessingStateFailed ProcessingState = "FAILED"
 	// Files of this type are not processed.
 	ProcessingStateNotApplicable ProcessingState = "NOT_APPLICABLE"
