@@ -46,7 +46,10 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	if err := text("query", query, maxName); err != nil {
 		return nil, err
 	}
-	ix, list, err := s.find(kind, f, sort)
+	indexed := f
+	indexed.indexFound = s.db.Engine == database.SQLite && kind == SearchThings && f.IsZero() && strings.TrimSpace(query) != "" &&
+		(sort == ByRelevance || sort == ByPopular || sort == ByNewest)
+	ix, list, err := s.find(kind, indexed, sort)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,1 @@
+-- The index of this migration is for searches on SQLite only.
