@@ -48,7 +48,7 @@ type Filter struct {
 	UpdatedBefore   *time.Time // exclusive
 	mayShowDrafts   bool       // include drafts; for lists of the caller's own things
 	hidden          hiddenThings
-	indexFound      bool // SQLite: look up things by ID in the index things_found
+	found           *bun.SelectQuery // the IDs to select things among; nil: all. Only on SQLite
 }
 
 // maxFilterList is the maximum length of a list in a filter.
@@ -171,11 +171,13 @@ func between(q *bun.SelectQuery, column string, after, before *time.Time) *bun.S
 
 // things selects the things that match a filter.
 func (s *Store) things(f Filter) *bun.SelectQuery {
-	from := "things AS t"
-	if f.indexFound {
-		from += " INDEXED BY things_found" // without statistics, SQLite uses the table
+	q := s.db.Read.NewSelect()
+	if f.found == nil {
+		q = q.TableExpr("things AS t")
+	} else {
+		// SQLite does not reorder a CROSS JOIN, and without statistics it would look up rows in the table.
+		q = q.TableExpr("(?) AS found", f.found).Join("CROSS JOIN things AS t INDEXED BY things_found ON t.id = found.id")
 	}
-	q := s.db.Read.NewSelect().TableExpr(from)
 	if !f.mayShowDrafts {
 		q = q.Where("t.state = 'published'")
 	}

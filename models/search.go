@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,10 +47,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	if err := text("query", query, maxName); err != nil {
 		return nil, err
 	}
-	indexed := f
-	indexed.indexFound = s.db.Engine == database.SQLite && kind == SearchThings && f.IsZero() && strings.TrimSpace(query) != "" &&
-		(sort == ByRelevance || sort == ByPopular || sort == ByNewest)
-	ix, list, err := s.find(kind, indexed, sort)
+	ix, list, err := s.find(kind, f, sort)
 	if err != nil {
 		return nil, err
 	}
@@ -74,23 +72,41 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 			exact = id
 		}
 	}
-	found := func(q *bun.SelectQuery) *bun.SelectQuery {
+	matching := func() *bun.SelectQuery {
 		matching := s.db.matching(ix, e.match)
 		// Only SQLite needs the limit: PostgreSQL does not read more matches than it needs.
 		if s.db.Engine == database.SQLite && e.match != "" {
 			matching = matching.OrderExpr("rowid DESC").Limit(maxMatched)
 		}
 		if exact != 0 {
-			matching = s.db.Read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").UnionAll(s.db.Read.NewSelect().ColumnExpr("?", exact))
+			matching = s.db.Read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").Union(s.db.Read.NewSelect().ColumnExpr("?", exact))
 		}
-		return q.Where("? IN (?)", bun.Safe(ix.id), matching)
+		return matching
 	}
-	list = list.WithRows(func(parent int64) *bun.SelectQuery { return found(all(parent)) })
+	found := func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("? IN (?)", bun.Safe(ix.id), matching()) }
+	rows := func(parent int64) *bun.SelectQuery { return found(all(parent)) }
+	if s.db.Engine == database.SQLite && kind == SearchThings && f.IsZero() && slices.Contains(inThingsFound, sort) {
+		rows = func(int64) *bun.SelectQuery { return s.things(Filter{found: matching()}) }
+	}
+	list = list.WithRows(rows)
+	if kind == SearchThings && f.IsZero() && exact == 0 && e.match != "" && sort != ByFeatured {
+		list.Total = totalOf(func(ctx context.Context) (int64, error) { return s.countMatching(ctx, ix, e.match) })
+	}
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
 		list.Best = s.best(list, ix, e, sort, exact)
 	}
 	things := func(f Filter) *bun.SelectQuery { return found(s.things(f)) }
 	return &SearchResult{List: list, Query: asked, kind: kind, sort: sort, filter: f, things: things}, nil
+}
+
+// inThingsFound are the orders of things whose keys are in the index things_found.
+var inThingsFound = []Sort{ByRelevance, ByText, ByPopular, ByNewest, ByOldest}
+
+// countMatching returns the number of documents that match, at most MaxFound. For things it is the
+// number of published things, because only those have documents.
+func (s *Store) countMatching(ctx context.Context, ix *index, match string) (n int64, err error) {
+	some := s.db.Read.NewSelect().TableExpr("(?) AS m", s.db.matching(ix, match).Limit(MaxFound)).ColumnExpr("count(*)")
+	return n, some.Scan(ctx, &n)
 }
 
 // bareID returns the ID if the query consists of one, and 0 otherwise.
@@ -302,6 +318,8 @@ func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64)
 		}
 		if exact != 0 {
 			q = q.UnionAll(s.db.Read.NewSelect().ColumnExpr("? AS id, ? AS score", exact, int64(exactScore)))
+		} else {
+			q = q.Limit(limit) // without it, SQLite computes the score twice, also for the order
 		}
 		return s.db.Read.NewSelect().TableExpr("(?) AS r", q)
 	}

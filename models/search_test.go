@@ -16,7 +16,7 @@ func TestSearchReadsIndex(t *testing.T) {
 		if s.db.Engine != database.SQLite {
 			return
 		}
-		for _, sort := range []Sort{ByRelevance, ByPopular, ByNewest} {
+		for _, sort := range inThingsFound {
 			found, err := s.Search(t.Context(), SearchThings, "a", Filter{}, sort)
 			if err != nil {
 				t.Fatal(err)
