@@ -60,7 +60,7 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("t.id", "t.sort_name")
 	}
-	l := List{DB: s.db.DB, By: by, Rows: func(int64) *bun.SelectQuery {
+	l := List{DB: s.db.DB, By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := s.things(f)
 		if sort == ByFeatured {
 			q = q.Where("t.featured_at IS NOT NULL")
@@ -101,8 +101,8 @@ func byName(id, name string) database.Order {
 // ThingsOfUsers lists the published things of users, newest first. The list of the caller's own
 // things also has drafts and unlisted things.
 func (s *Store) ThingsOfUsers(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID int64) *bun.SelectQuery {
-		return s.things(Filter{CreatorIDs: []int64{userID}, mayShowDrafts: userID == caller.UserID, hidden: hiddenFrom(caller)})
+	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
+		return s.things(Filter{CreatorIDs: []int64{userID.(int64)}, mayShowDrafts: userID == caller.UserID, hidden: hiddenFrom(caller)})
 	}}
 }
 
@@ -110,8 +110,8 @@ func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 // published first.
 func (s *Store) ThingsInCategories(caller auth.Caller) List {
 	hidden := hiddenFrom(caller)
-	l := List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id int64) *bun.SelectQuery {
-		return s.things(Filter{CategoryIDs: []int64{id}, hidden: hidden})
+	l := List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id, _ any) *bun.SelectQuery {
+		return s.things(Filter{CategoryIDs: []int64{id.(int64)}, hidden: hidden})
 	}}
 	l.Total = func(ctx context.Context, ids []int64) (map[int64]int64, error) {
 		return s.countInCategories(ctx, hidden, ids)
@@ -122,19 +122,19 @@ func (s *Store) ThingsInCategories(caller auth.Caller) List {
 // ThingsWithTags lists the published things that have a tag, newest first.
 func (s *Store) ThingsWithTags(caller auth.Caller) List {
 	hidden := hiddenFrom(caller)
-	l := List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
+	l := List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
 		return hidden.from(q)
 	}}
 	if hidden == (hiddenThings{}) {
-		l.Total = s.countWithTags
+		l.Name, l.Total = "things with tags", s.countWithTags
 	}
 	return l
 }
 
 // Remixes lists the published remixes of things, newest first.
 func (s *Store) Remixes() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "ta.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "remixes", By: database.Order{ID: "ta.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.thing_id AND t.state = 'published'").Where("ta.ancestor_id = ?", id)
 	}}
 }
@@ -142,8 +142,9 @@ func (s *Store) Remixes() List {
 // Ancestors lists the things that a remix was made from, in the order that its creator chose. It
 // has only published things and the caller's own.
 func (s *Store) Ancestors(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{Key: "ta.position", ID: "ta.ancestor_id", Ascending: true}, Rows: func(id int64) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", caller.UserID).Where("ta.thing_id = ?", id)
+	by := database.Order{Key: "ta.position", ID: "ta.ancestor_id", Ascending: true}
+	return List{DB: s.db.DB, Name: "ancestors", Caller: &caller.UserID, By: by, Rows: func(id, userID any) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", userID).Where("ta.thing_id = ?", id)
 	}}
 }
 
@@ -158,7 +159,7 @@ func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	case ByPopular, ByRelevance, ByText, ByLikes:
 		by.Key = "m.like_count"
 	}
-	return List{DB: s.db.DB, By: by, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := f.objects(s.makes(), "m.id", "m.owner_id")
 		if f.ThingID != 0 {
 			q = q.Where("m.thing_id = ?", f.ThingID)
@@ -183,7 +184,7 @@ func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("u.id", "u.sort_name")
 	}
-	return List{DB: s.db.DB, By: by, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := f.objects(s.db.Read.NewSelect().TableExpr("users AS u").Where("u.deleted_at IS NULL"), "u.id", "")
 		return between(q, "u.created_at", f.PublishedAfter, f.PublishedBefore)
 	}}, nil
@@ -203,8 +204,8 @@ func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
 	}
 	l, err := s.FindUsers(Filter{IDs: f.IDs}, sort)
 	rows := l.Rows
-	l = l.WithRows(func(parent int64) *bun.SelectQuery {
-		q := rows(parent)
+	l = l.WithRows(func(parent, caller any) *bun.SelectQuery {
+		q := rows(parent, caller)
 		if prefix := strings.ToLower(f.Prefix); prefix != "" { // both engines use the index
 			q = q.Where("u.sort_name >= ? AND u.sort_name < ?", prefix, prefix+string(utf8.MaxRune))
 		}
@@ -235,7 +236,7 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("co.id", "co.sort_name")
 	}
-	return List{DB: s.db.DB, By: by, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := f.objects(s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.visibility = 'public'"), "co.id", "co.owner_id")
 		return between(q, "co.created_at", f.PublishedAfter, f.PublishedBefore)
 	}}, nil

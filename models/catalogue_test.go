@@ -65,7 +65,7 @@ func TestCountFeatured(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := s.db.Read.NewSelect().TableExpr("(?) AS rows", list.Rows(0).ColumnExpr("t.id")).Count(ctx)
+			rows, err := s.db.Read.NewSelect().TableExpr("(?) AS rows", list.Rows(nil, nil).ColumnExpr("t.id")).Count(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -333,7 +333,7 @@ func (s *Store) selectCollections(ctx context.Context, rows *[]*Collection) *bun
 // CollectionsOf lists the collections of users, newest first. Only the caller's own list has
 // private ones.
 func (s *Store) CollectionsOf(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "co.id"}, Rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "co.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
 		if userID != caller.UserID {
 			q = q.Where("co.visibility = 'public'")
@@ -345,7 +345,7 @@ func (s *Store) CollectionsOf(caller auth.Caller) List {
 // CollectedThings lists the published things in collections, most recently added first unless the
 // owner chose another order. It does not list drafts for anyone, not even for their creators.
 func (s *Store) CollectedThings() List {
-	return List{DB: s.db.DB, By: database.Order{Key: "ct.position", ID: "ct.id", Node: "ct.thing_id"}, Rows: func(id int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "things in collections", By: database.Order{Key: "ct.position", ID: "ct.id", Node: "ct.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("collection_things AS ct").Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published'").
 			Where("ct.collection_id = ?", id)
 	}}

@@ -327,7 +327,7 @@ func (s *Store) selectComments(ctx context.Context, rows *[]*Comment) *bun.Selec
 
 // Comments lists the comments on published things and makes, newest first, without deleted ones.
 func (s *Store) Comments() List {
-	return List{DB: s.db.DB, Name: "comments", By: database.Order{ID: "cm.id"}, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "comments", By: database.Order{ID: "cm.id"}, Rows: func(any, any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.deleted_at IS NULL").
 			Where("cm.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = cm.thing_id AND t.state = 'published')").
 			Where("cm.target_type <> 'make' OR EXISTS (SELECT 1 FROM makes AS m WHERE m.id = cm.target_id AND m.state = 'published')")
@@ -337,7 +337,11 @@ func (s *Store) Comments() List {
 // CommentsOn lists the comments on things, or makes, newest first, including deleted ones. With
 // rootsOnly it leaves out replies.
 func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "cm.id"}, Rows: func(id int64) *bun.SelectQuery {
+	name := "comments on " + string(on)
+	if rootsOnly {
+		name += ", without replies"
+	}
+	return List{DB: s.db.DB, Name: name, By: database.Order{ID: "cm.id"}, Rows: func(id, _ any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.target_type = ? AND cm.target_id = ?", on, id)
 		if rootsOnly {
 			q = q.Where("cm.parent_id IS NULL")
@@ -348,7 +352,7 @@ func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
 
 // Replies lists the direct replies to comments, oldest first.
 func (s *Store) Replies() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "cm.id", Ascending: true}, Rows: func(id int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "replies", By: database.Order{ID: "cm.id", Ascending: true}, Rows: func(id, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.parent_id = ?", id)
 	}}
 }

@@ -101,7 +101,7 @@ func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "d.id"}, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "d.id"}, Rows: func(any, any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(visibleThing, userID)
 	}}, nil
 }
@@ -118,7 +118,7 @@ func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error)
 	if err := ownHistory(caller, userID); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: func(any, any) *bun.SelectQuery {
 		last := s.db.Read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(visibleThing, userID).Group("d.thing_id")
 		return s.db.Read.NewSelect().TableExpr("(?) AS h", last)
 	}}, nil

@@ -16,7 +16,7 @@ const maxAlike = 200
 // Duplicates lists, for mesh files, the other files of things that have the same shape and are
 // visible to the caller, the newest first. It considers the latest 200 contents of a shape.
 func (s *Store) Duplicates(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: func(fileID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: func(fileID, _ any) *bun.SelectQuery {
 		shape := s.db.Read.NewSelect().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
 		alike := s.db.Read.NewSelect().TableExpr("previews AS p").ColumnExpr("p.id").Where("p.shape_id = (?)", shape).OrderExpr("p.id DESC").Limit(maxAlike)
 		// PostgreSQL looks up an array in the index, but would join all files for a subquery.

@@ -26,7 +26,7 @@ func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
 		return List{}, fail(Forbidden, "feeds are visible to their user only")
 	}
 	by := database.Order{Key: "e.at", Time: true, ID: "e.id"}
-	l := List{DB: s.db.DB, By: by, Rows: func(userID int64) *bun.SelectQuery {
+	l := List{DB: s.db.DB, By: by, Rows: func(userID, _ any) *bun.SelectQuery {
 		followed := s.db.Read.NewSelect().TableExpr("follows AS fw").Column("fw.followed_id").Where("fw.follower_id = ?", userID)
 		entries := func(q *bun.SelectQuery, id, at, owner string, number int) *bun.SelectQuery {
 			return q.ColumnExpr("? AS at, ? * ? + ? AS id", bun.Safe(at), bun.Safe(id), feedTypes, number).

@@ -86,14 +86,14 @@ func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[
 
 // Followers lists the followers of users, most recent first.
 func (s *Store) Followers() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.follower_id"}, Rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "followers", By: database.Order{ID: "fw.id", Node: "fw.follower_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("follows AS fw").Where("fw.followed_id = ?", userID)
 	}}
 }
 
 // Following lists the users that users follow, most recent first.
 func (s *Store) Following() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.followed_id"}, Rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "following", By: database.Order{ID: "fw.id", Node: "fw.followed_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("follows AS fw").Where("fw.follower_id = ?", userID)
 	}}
 }

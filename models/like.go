@@ -147,14 +147,14 @@ func setOf(ids []int64) map[int64]bool {
 
 // Likers lists the users who like a target of the given type, the latest like first.
 func (s *Store) Likers(on TargetType) List {
-	return List{DB: s.db.DB, By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: func(id int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "likes on " + string(on), By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: func(id, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("likes AS l").Where("l.target_type = ? AND l.target_id = ?", on, id)
 	}}
 }
 
 // LikedThings lists the published things that a user likes, the latest like first.
 func (s *Store) LikedThings() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "l.id", Node: "l.target_id"}, Rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "liked things", By: database.Order{ID: "l.id", Node: "l.target_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("likes AS l").Join("JOIN things AS t ON t.id = l.target_id AND t.state = 'published'").
 			Where("l.user_id = ? AND l.target_type = ?", userID, OnThing)
 	}}

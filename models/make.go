@@ -299,13 +299,13 @@ func (s *Store) makes() *bun.SelectQuery {
 
 // Makes lists the makes that everyone can see, the latest first.
 func (s *Store) Makes() List {
-	return List{DB: s.db.DB, Name: "makes", By: database.Order{ID: "m.id"}, Rows: func(int64) *bun.SelectQuery { return s.makes() }}
+	return List{DB: s.db.DB, Name: "makes", By: database.Order{ID: "m.id"}, Rows: func(any, any) *bun.SelectQuery { return s.makes() }}
 }
 
 // MakesOfThings lists the published makes of a thing, the latest first. It does not check
 // visibility: the caller must be allowed to see the thing.
 func (s *Store) MakesOfThings() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(thingID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "makes of things", By: database.Order{ID: "m.id"}, Rows: func(thingID, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published' AND m.thing_id = ?", thingID)
 	}}
 }
@@ -313,7 +313,7 @@ func (s *Store) MakesOfThings() List {
 // MakesOfUsers lists the makes of a user, the latest first. Only the user's own list contains
 // drafts, and makes of things that are not published.
 func (s *Store) MakesOfUsers(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		if userID == caller.UserID {
 			return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.owner_id = ?", userID)
 		}

@@ -91,7 +91,7 @@ func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 	if !caller.Staff() {
 		return List{}, fail(Forbidden, "requires a moderator or an administrator")
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "ml.id"}, Rows: func(int64) *bun.SelectQuery { return s.db.Read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
+	return List{DB: s.db.DB, By: database.Order{ID: "ml.id"}, Rows: func(any, any) *bun.SelectQuery { return s.db.Read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
 }
 
 // ModerationEntriesByID returns the decisions with the given IDs. It does not check permissions:

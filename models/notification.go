@@ -113,7 +113,7 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "notifications are visible to their user only")
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "n.id"}, Rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "n.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("notifications AS n").Where("n.user_id = ?", userID)
 		if filter.UnreadOnly {
 			q = q.Where("n.read_at IS NULL")

@@ -40,7 +40,7 @@ func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userI
 	if err := s.tagsOfInterest(userID).Scan(ctx, &tags); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{Key: "t.popularity", ID: "t.id"}, Rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{Key: "t.popularity", ID: "t.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
 			Where("NOT EXISTS (SELECT 1 FROM likes AS l WHERE l.user_id = ? AND l.target_type = 'thing' AND l.target_id = t.id)", userID)
 		if len(tags) > 0 {

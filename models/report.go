@@ -209,7 +209,7 @@ func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
 	if !caller.Staff() {
 		return List{}, fail(Forbidden, "requires a moderator or an administrator")
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "rp.id"}, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "rp.id"}, Rows: func(any, any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("reports AS rp")
 		if state != "" {
 			q = q.Where("rp.state = ?", state)

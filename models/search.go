@@ -61,10 +61,11 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	if err != nil {
 		return nil, err
 	}
-	all := list.Rows
+	rowsOfAll := list.Rows
+	all := func() *bun.SelectQuery { return rowsOfAll(nil, nil) } // search results have no parent
 	var exact int64
 	if id := bareID(query); kind == SearchThings && id != 0 {
-		found, err := all(0).ColumnExpr("1").Where("t.id = ?", id).Exists(ctx)
+		found, err := all().ColumnExpr("1").Where("t.id = ?", id).Exists(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -84,9 +85,9 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		return matching
 	}
 	found := func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("? IN (?)", bun.Safe(ix.id), matching()) }
-	rows := func(parent int64) *bun.SelectQuery { return found(all(parent)) }
+	rows := func(any, any) *bun.SelectQuery { return found(all()) }
 	if s.db.Engine == database.SQLite && kind == SearchThings && f.IsZero() && slices.Contains(inThingsFound, sort) {
-		rows = func(int64) *bun.SelectQuery { return s.things(Filter{found: matching()}) }
+		rows = func(any, any) *bun.SelectQuery { return s.things(Filter{found: matching()}) }
 	}
 	list = list.WithRows(rows)
 	if kind == SearchThings && f.IsZero() && exact == 0 && e.match != "" && sort != ByFeatured {
@@ -303,16 +304,17 @@ const exactScore = database.BestKey / 4
 // with the ID exact, unless that is 0, comes first.
 func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64) *database.Best {
 	key, id := bun.Safe(list.By.Key), bun.Safe(list.By.ID)
-	others, limit := list.Rows, int64(maxBest)
+	limit := int64(maxBest)
+	others := func() *bun.SelectQuery { return list.Rows(nil, nil) }
 	if exact != 0 {
 		limit--
-		others = func(parent int64) *bun.SelectQuery { return list.Rows(parent).Where("? <> ?", id, exact) }
+		others = func() *bun.SelectQuery { return list.Rows(nil, nil).Where("? <> ?", id, exact) }
 	}
-	first := func(parent int64) *bun.SelectQuery {
-		return others(parent).ColumnExpr("? AS id, ? AS number", id, key).OrderExpr("? DESC, ? DESC", key, id).Limit(limit)
+	first := func() *bun.SelectQuery {
+		return others().ColumnExpr("? AS id, ? AS number", id, key).OrderExpr("? DESC, ? DESC", key, id).Limit(limit)
 	}
-	rows := func(parent int64) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("(?) AS b", first(parent)).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
+	rows := func(any, any) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
 		if s.db.Engine == database.Postgres {
 			q = q.Join("JOIN ? AS d ON d.id = b.id", bun.Safe(ix.documents))
 		}
@@ -323,9 +325,9 @@ func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64)
 		}
 		return s.db.Read.NewSelect().TableExpr("(?) AS r", q)
 	}
-	rest := list.WithRows(func(parent int64) *bun.SelectQuery {
-		last := s.db.Read.NewSelect().TableExpr("(?) AS b", first(parent)).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
-		return others(parent).Where("(?, ?) < (?)", key, id, last)
+	rest := list.WithRows(func(any, any) *bun.SelectQuery {
+		last := s.db.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
+		return others().Where("(?, ?) < (?)", key, id, last)
 	})
 	return &database.Best{First: List{DB: s.db.DB, By: database.Order{Key: "r.score", ID: "r.id"}, Rows: rows, Bound: maxBest}, Rest: rest}
 }

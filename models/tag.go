@@ -234,7 +234,7 @@ func (s *Store) Tags(prefix string) (List, error) {
 	if err := text("prefix", prefix, maxTag); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: func(any, any) *bun.SelectQuery {
 		// Only tags of published things, and tags whose count has pending changes: tags that only drafts
 		// have are private.
 		q := s.db.Read.NewSelect().TableExpr("tags AS g").

@@ -130,7 +130,7 @@ func (s *Store) Tokens(caller auth.Caller) (List, error) {
 	if err := requireUser(caller); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "tk.id"}, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "tk.id"}, Rows: func(any, any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID)
 	}}, nil
 }

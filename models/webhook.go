@@ -302,7 +302,7 @@ func (s *Store) Webhooks(caller auth.Caller) (List, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "wh.id"}, Rows: func(int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "wh.id"}, Rows: func(any, any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("webhooks AS wh").Where("wh.owner_id = ?", caller.UserID)
 	}}, nil
 }

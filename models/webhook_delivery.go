@@ -342,7 +342,7 @@ func (s *Store) RedeliverWebhook(ctx context.Context, caller auth.Caller, delive
 // WebhookDeliveriesOf lists the deliveries to a webhook in a state, or all if the state is empty,
 // the latest first. It does not check permissions: the caller must own the webhook.
 func (s *Store) WebhookDeliveriesOf(state DeliveryState) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "wd.id"}, Rows: func(webhookID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "wd.id"}, Rows: func(webhookID, _ any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("webhook_deliveries AS wd").Where("wd.webhook_id = ?", webhookID)
 		if state != "" {
 			q = q.Where("wd.state = ?", state)

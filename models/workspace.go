@@ -15,7 +15,7 @@ func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "drafts are visible to their user only")
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("things AS t").Where("t.owner_id = ? AND t.state = 'draft'", userID)
 	}}, nil
 }
@@ -26,7 +26,7 @@ func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
 	if userID != caller.UserID {
 		return List{}, fail(Forbidden, "pending uploads are visible to their user only")
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: func(userID int64) *bun.SelectQuery {
+	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("files AS f").Where("f.owner_id = ? AND f.state = 'pending' AND f.expires_at > ?", userID, now())
 	}}, nil
 }

@@ -49,12 +49,16 @@ type Page struct {
 // List is a kind of list that belongs to a parent object, such as the makes of a thing. A list
 // without a parent, such as that of all things, is the same for every parent.
 type List struct {
-	DB   *DB
-	Rows func(parent int64) *bun.SelectQuery // FROM and WHERE
+	DB *DB
+	// Rows returns FROM and WHERE of the list of a parent. parent is its ID and caller is Caller, or
+	// they are placeholders for them.
+	Rows func(parent, caller any) *bun.SelectQuery
 	By   Order
-	// Name identifies a list whose Rows are the same for every parent and caller. Its statements are
-	// prepared, because planning them takes longer than running them. It is empty for other lists.
-	Name string
+	// Name identifies a list whose Rows differ only in what they write for parent and caller. The
+	// statements that read the list of one parent are prepared, because planning them takes longer
+	// than running them. It is empty for other lists.
+	Name   string
+	Caller *int64 // the ID of the user who calls; nil if Rows ignores it
 	// Bound is the maximum number of entries that are counted and accessible; 0 if there is none.
 	Bound int64
 	// Total returns the lengths of the lists of parents, if they are known without counting.
@@ -89,7 +93,7 @@ func (l List) Bounded(bound int64) List {
 }
 
 // WithRows returns the list with other rows, without a name and without Total.
-func (l List) WithRows(rows func(parent int64) *bun.SelectQuery) List {
+func (l List) WithRows(rows func(parent, caller any) *bun.SelectQuery) List {
 	l.Rows, l.Name, l.Total = rows, "", nil
 	return l
 }
@@ -167,7 +171,7 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 		return l.DB.selectText(ctx, text, dest)
 	}
 	name = fmt.Sprintf("list %s, %d, %d, %t, %t, %s", l.Name, part.First, part.Last, part.After != nil, part.Before != nil, name)
-	var args []any
+	args := l.args(parents[0])
 	for _, p := range []*Position{part.After, part.Before} {
 		if p != nil {
 			args = append(args, l.By.values(*p)...)
@@ -177,6 +181,24 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 		args = append(args, number)
 	}
 	return l.DB.prepared(ctx, name, func() (string, error) { return write(numbered()) }, dest, args...)
+}
+
+// args returns the arguments of a prepared statement that reads the list of a parent, except those
+// for positions.
+func (l List) args(parent int64) []any {
+	if l.Caller != nil {
+		return []any{parent, *l.Caller}
+	}
+	return []any{parent}
+}
+
+// rows returns FROM and WHERE of the list of a parent, and the operand for the ID of the parent.
+func (l List) rows(parent int64, bind binder) (q *bun.SelectQuery, operand any) {
+	operand = bind(parent)
+	if l.Caller != nil {
+		return l.Rows(operand, bind(*l.Caller)), operand
+	}
+	return l.Rows(operand, nil), operand
 }
 
 // A binder returns the operand to write into the text of a statement in place of a value: the value
@@ -232,18 +254,27 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 	counts := make(map[int64]int64, len(parents))
 	for some := range slices.Chunk(parents, parentsPerStatement) {
 		var rows []struct{ Parent, N int64 }
-		query, err := l.union(some, func(parent int64) *bun.SelectQuery {
-			if l.Bound == 0 {
-				return l.Rows(parent).ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
-			}
-			return l.DB.Read.NewSelect().TableExpr("(?) AS bounded", l.Rows(parent).ColumnExpr("1").Limit(l.Bound)).
-				ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
-		})
-		if err != nil {
-			return nil, err
+		write := func(bind binder) (string, error) {
+			return l.union(some, func(parent int64) *bun.SelectQuery {
+				q, operand := l.rows(parent, bind)
+				if l.Bound != 0 {
+					q = l.DB.Read.NewSelect().TableExpr("(?) AS bounded", q.ColumnExpr("1").Limit(l.Bound))
+				}
+				return q.ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", operand)
+			})
 		}
-		if err := l.DB.selectText(ctx, query, &rows); err != nil {
-			return nil, err
+		if l.Name != "" && len(some) == 1 {
+			if err := l.DB.prepared(ctx, "count "+l.Name, func() (string, error) { return write(numbered()) }, &rows, l.args(some[0])...); err != nil {
+				return nil, err
+			}
+		} else {
+			query, err := write(literal)
+			if err != nil {
+				return nil, err
+			}
+			if err := l.DB.selectText(ctx, query, &rows); err != nil {
+				return nil, err
+			}
 		}
 		for _, row := range rows {
 			counts[row.Parent] = row.N
@@ -273,7 +304,8 @@ func (l List) part(parent int64, part Slice, bind binder) *bun.SelectQuery {
 	if l.By.Node == "" {
 		node = id
 	}
-	q := l.Rows(parent).ColumnExpr("CAST(? AS bigint) AS parent, ? AS id, ? AS node", parent, id, node)
+	q, operand := l.rows(parent, bind)
+	q = q.ColumnExpr("CAST(? AS bigint) AS parent, ? AS id, ? AS node", operand, id, node)
 	key := bun.Safe(l.By.Key)
 	switch {
 	case l.By.Time:
