@@ -6,9 +6,10 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// TestCountFeatured checks that the stored number of featured things is equal to the number of
-// things in their list, after each way in which it can change.
-func TestCountFeatured(t *testing.T) {
+// TestCountThings checks that the stored number of featured things is equal to the number of things
+// in their list, and the number of results of a search to that of the published things, after each
+// way in which they can change.
+func TestCountThings(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		moderator := ada
@@ -71,6 +72,21 @@ func TestCountFeatured(t *testing.T) {
 			}
 			if total[0] != c.want || rows != c.want {
 				t.Errorf("%s: got %d of %d rows, want %d", c.name, total[0], rows, c.want)
+			}
+			found, err := s.Search(ctx, SearchThings, "a", Filter{}, ByNewest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total, err = found.Count(ctx, []int64{0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var public int64
+			if err := s.db.Read.NewRaw("SELECT count(*) FROM things WHERE state = 'published'").Scan(ctx, &public); err != nil {
+				t.Fatal(err)
+			}
+			if total[0] != public {
+				t.Errorf("%s: a search has %d results, but %d things are published", c.name, total[0], public)
 			}
 		}
 		if _, err := s.FoldCounts(ctx); err != nil {

@@ -1,0 +1,126 @@
+package models
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// TestPreparedLists checks that the prepared statement for one parent returns the same entries and
+// counts as the statement for several parents, for each list that has one, and for two callers.
+func TestPreparedLists(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		other, err := s.Admin().CreateUser(ctx, "ben", false)
+		must(err)
+		ben := auth.Caller{UserID: other.ID}
+		other, err = s.Admin().CreateUser(ctx, "eve", false)
+		must(err)
+		eve := auth.Caller{UserID: other.ID}
+		first, _ := published(t, s, ada)
+		second, _ := published(t, s, ben)
+		draft, err := s.CreateThing(ctx, ada, NewThing{Name: "draft", License: CC, Category: "Art"})
+		must(err)
+		var things []int64
+		for range 4 {
+			remix, err := s.CreateThing(ctx, ada, NewThing{Name: "a", Description: "a", License: CC, Category: "Art", Tags: []string{"gear"}, AncestorIDs: []int64{first.ID, second.ID, draft.ID}})
+			must(err)
+			f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+			must(err)
+			_, err = s.Finalize(ctx, ada, []FinalizeFile{{ID: f.ID}}, Target{OnThing, remix.ID})
+			must(err)
+			_, err = s.PublishThing(ctx, ada, remix.ID, Published)
+			must(err)
+			things = append(things, remix.ID)
+		}
+		tags, err := s.TagsOf(ctx, things[:1])
+		must(err)
+		album, err := s.CreateCollection(ctx, ada, NewCollection{Name: "a", Visibility: PublicCollection})
+		must(err)
+		_, err = s.MoveThings(ctx, ada, MoveThings{CollectionID: album.ID, ThingIDs: things})
+		must(err)
+		var comment, makeID int64
+		for i, id := range append(things, first.ID, first.ID) {
+			c, err := s.CreateComment(ctx, ben, NewComment{Target: &Target{OnThing, id}, Body: "a"})
+			must(err)
+			for range 3 {
+				_, err = s.CreateComment(ctx, ada, NewComment{ParentID: &c.ID, Body: "b"})
+				must(err)
+			}
+			for range 3 {
+				m, _, err := s.CreateMake(ctx, ben, NewMake{ThingID: first.ID})
+				must(err)
+				makeID = m.ID
+			}
+			comment = c.ID
+			if i < len(things) {
+				must(s.Like(ctx, eve, Target{OnThing, id}))
+				must(s.Like(ctx, ben, Target{OnThing, id}))
+				must(s.Watch(ctx, ben, Target{OnThing, id}))
+			}
+		}
+		_, err = s.CreateComment(ctx, ben, NewComment{Target: &Target{OnMake, makeID}, Body: "a"})
+		must(err)
+		_, err = s.Follow(ctx, ben, "ada")
+		must(err)
+		watched, err := s.WatchedThings(ben, ben.UserID)
+		must(err)
+		for name, c := range map[string]struct {
+			list   List
+			parent int64
+			want   int64
+		}{
+			"remixes":               {s.Remixes(), first.ID, 4},
+			"ancestors of ada":      {s.Ancestors(ada), things[0], 3},
+			"ancestors of ben":      {s.Ancestors(ben), things[0], 2},
+			"things with a tag":     {s.ThingsWithTags(ada), tags[things[0]][0].ID, 4},
+			"things in collections": {s.CollectedThings(), album.ID, 4},
+			"comments on things":    {s.CommentsOn(OnThing, false), first.ID, 8},
+			"root comments":         {s.CommentsOn(OnThing, true), first.ID, 2},
+			"comments on makes":     {s.CommentsOn(OnMake, false), makeID, 1},
+			"replies":               {s.Replies(), comment, 3},
+			"followers":             {s.Followers(), ada.UserID, 1},
+			"following":             {s.Following(), ben.UserID, 1},
+			"likers":                {s.Likers(OnThing), things[0], 2},
+			"liked things":          {s.LikedThings(), ben.UserID, 4},
+			"makes of things":       {s.MakesOfThings(), first.ID, 18},
+			"watched things":        {watched, ben.UserID, 4},
+		} {
+			if c.list.Name == "" {
+				t.Errorf("%s: the list is not prepared", name)
+			}
+			const none = 1 << 40
+			counted, err := c.list.Count(ctx, []int64{c.parent})
+			must(err)
+			same, err := c.list.Count(ctx, []int64{c.parent, none})
+			must(err)
+			if counted[c.parent] != c.want || same[c.parent] != c.want {
+				t.Errorf("%s: counted %d, and %d among others, want %d", name, counted[c.parent], same[c.parent], c.want)
+			}
+			all, err := c.list.Page(ctx, []int64{c.parent, none}, database.Slice{First: 100})
+			must(err)
+			if got := len(all[c.parent].Entries); got != int(c.want) {
+				t.Fatalf("%s: %d entries, want %d", name, got, c.want)
+			}
+			first, last := &all[c.parent].Entries[0].Position, &all[c.parent].Entries[c.want-1].Position
+			for _, part := range []database.Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
+				alone, err := c.list.Page(ctx, []int64{c.parent}, part)
+				must(err)
+				among, err := c.list.Page(ctx, []int64{c.parent, none}, part)
+				must(err)
+				if !reflect.DeepEqual(alone, among) {
+					t.Errorf("%s, %+v: %+v alone, %+v among others", name, part, alone, among)
+				}
+			}
+		}
+	})
+}
