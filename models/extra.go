@@ -138,9 +138,6 @@ func (x extras) also() []int64 {
 	return []int64{x.userID}
 }
 
-// user returns the ID of the caller for a statement that is not prepared.
-func (x extras) user() schema.QueryAppender { return bun.Safe(strconv.FormatInt(x.userID, 10)) }
-
 // has reports whether the columns of an extra are read. Extras that depend on the caller are not
 // read if the caller is not a user.
 func (x extras) has(extra Extra) bool {

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"regexp"
 	"time"
@@ -226,26 +225,39 @@ func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string,
 // User returns the user with a name, ignoring case; "me" is the caller. It returns NotFound if
 // there is no such user.
 func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*User, error) {
-	u := new(User)
-	with := extrasAmong(ctx, ofUser)
-	q := selectUsers(ctx, s.db.Read, u, with, with.user())
 	if name == "me" {
 		if err := requireUser(caller); err != nil {
 			return nil, err
 		}
-		q = q.Where("u.id = ?", caller.UserID)
-	} else {
-		if !auth.IsUsername(name) {
-			return nil, fail(NotFound, "user %.60q does not exist", name)
+		users, err := s.UsersByID(ctx, []int64{caller.UserID})
+		if u := users[caller.UserID]; err != nil || u != nil && u.DeletedAt == nil {
+			return u, err
 		}
-		q = q.Where("lower(u.username) = lower(?)", name)
-	}
-	if err := q.Where("u.deleted_at IS NULL").Scan(ctx); errors.Is(err, sql.ErrNoRows) {
 		return nil, fail(NotFound, "user %.60q does not exist", name)
-	} else if err != nil {
+	}
+	if !auth.IsUsername(name) {
+		return nil, fail(NotFound, "user %.60q does not exist", name)
+	}
+	with := extrasAmong(ctx, ofUser)
+	args := []any{name}
+	for _, n := range with.also() {
+		args = append(args, n)
+	}
+	var users []*User
+	err := s.db.Prepared(ctx, columnsName[User](ctx, s.db, with)+" by name", &users, func(placeholders []any) string {
+		also := bun.SafeQuery("")
+		if len(placeholders) > 1 {
+			also = bun.SafeQuery("?", placeholders[1])
+		}
+		return selectUsers(ctx, s.db.Read, &users, with, also).Where("lower(u.username) = lower(?) AND u.deleted_at IS NULL", placeholders[0]).String()
+	}, args...)
+	if err != nil {
 		return nil, err
 	}
-	return u, nil
+	if len(users) == 0 {
+		return nil, fail(NotFound, "user %.60q does not exist", name)
+	}
+	return users[0], nil
 }
 
 // requireUser returns an error if the caller is not a user: Unauthenticated for a request without a
