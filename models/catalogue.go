@@ -60,16 +60,13 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("t.id", "t.sort_name")
 	}
-	l := List{DB: s.db.DB, By: by, Rows: func(any, any) *bun.SelectQuery {
+	l := List{DB: s.db.DB, Name: f.name("things", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := s.things(f)
 		if sort == ByFeatured {
 			q = q.Where("t.featured_at IS NOT NULL")
 		}
 		return q
 	}}
-	if f.IsZero() {
-		l.Name = "things " + string(sort)
-	}
 	hidden, rest := f.hidden, f
 	rest.hidden = hiddenThings{}
 	switch isAll := rest.IsZero(); {
@@ -101,9 +98,18 @@ func byName(id, name string) database.Order {
 // ThingsOfUsers lists the published things of users, newest first. The list of the caller's own
 // things also has drafts and unlisted things.
 func (s *Store) ThingsOfUsers(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		return s.things(Filter{CreatorIDs: []int64{userID.(int64)}, mayShowDrafts: userID == caller.UserID, hidden: hiddenFrom(caller)})
+	hidden := hiddenFrom(caller)
+	l := List{DB: s.db.DB, Except: caller.UserID, By: database.Order{ID: "t.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("things AS t")
+		if userID != caller.UserID {
+			q = q.Where("t.state = 'published'")
+		}
+		return hidden.from(q.Where("t.owner_id = ?", userID))
 	}}
+	if hidden == (hiddenThings{}) {
+		l.Name = "things of users"
+	}
+	return l
 }
 
 // ThingsInCategories lists the published things in categories and their descendants, most recently
@@ -111,8 +117,11 @@ func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 func (s *Store) ThingsInCategories(caller auth.Caller) List {
 	hidden := hiddenFrom(caller)
 	l := List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		return s.things(Filter{CategoryIDs: []int64{id.(int64)}, hidden: hidden})
+		return hidden.from(s.db.Read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.category_id IN (?)", below(id)))
 	}}
+	if hidden == (hiddenThings{}) {
+		l.Name = "things in categories"
+	}
 	l.Total = func(ctx context.Context, ids []int64) (map[int64]int64, error) {
 		return s.countInCategories(ctx, hidden, ids)
 	}
@@ -159,7 +168,7 @@ func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	case ByPopular, ByRelevance, ByText, ByLikes:
 		by.Key = "m.like_count"
 	}
-	return List{DB: s.db.DB, By: by, Rows: func(any, any) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: f.name("makes", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := f.objects(s.makes(), "m.id", "m.owner_id")
 		if f.ThingID != 0 {
 			q = q.Where("m.thing_id = ?", f.ThingID)
@@ -184,7 +193,7 @@ func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("u.id", "u.sort_name")
 	}
-	return List{DB: s.db.DB, By: by, Rows: func(any, any) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: f.name("users", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := f.objects(s.db.Read.NewSelect().TableExpr("users AS u").Where("u.deleted_at IS NULL"), "u.id", "")
 		return between(q, "u.created_at", f.PublishedAfter, f.PublishedBefore)
 	}}, nil
@@ -236,7 +245,7 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("co.id", "co.sort_name")
 	}
-	return List{DB: s.db.DB, By: by, Rows: func(any, any) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: f.name("collections", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := f.objects(s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.visibility = 'public'"), "co.id", "co.owner_id")
 		return between(q, "co.created_at", f.PublishedAfter, f.PublishedBefore)
 	}}, nil

@@ -63,7 +63,10 @@ func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
 // categoriesWithout returns all categories as a tree, with counts that exclude hidden things.
 func (s *Store) categoriesWithout(ctx context.Context, hidden hiddenThings) (*CategoryTree, error) {
 	var all []*Category
-	if err := pendingCounts(s.db.Read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").Scan(ctx); err != nil {
+	err := s.db.Prepared(ctx, "categories", &all, func([]any) string {
+		return pendingCounts(s.db.Read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").String()
+	})
+	if err != nil {
 		return nil, err
 	}
 	if hidden != (hiddenThings{}) {

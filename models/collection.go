@@ -333,7 +333,7 @@ func (s *Store) selectCollections(ctx context.Context, rows *[]*Collection) *bun
 // CollectionsOf lists the collections of users, newest first. Only the caller's own list has
 // private ones.
 func (s *Store) CollectionsOf(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "co.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "collections of users", Except: caller.UserID, By: database.Order{ID: "co.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
 		if userID != caller.UserID {
 			q = q.Where("co.visibility = 'public'")

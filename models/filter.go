@@ -46,7 +46,6 @@ type Filter struct {
 	PublishedBefore *time.Time // exclusive
 	UpdatedAfter    *time.Time // things
 	UpdatedBefore   *time.Time // exclusive
-	mayShowDrafts   bool       // include drafts; for lists of the caller's own things
 	hidden          hiddenThings
 	found           *bun.SelectQuery // the IDs to select things among; nil: all. Only on SQLite
 }
@@ -59,6 +58,15 @@ const noID = -1
 
 // IsZero reports whether the filter has no condition.
 func (f Filter) IsZero() bool { return reflect.ValueOf(f).IsZero() }
+
+// name returns the name of the list of all objects in an order, or "" if the filter has a
+// condition.
+func (f Filter) name(noun string, sort Sort) string {
+	if !f.IsZero() {
+		return ""
+	}
+	return noun + " " + string(sort)
+}
 
 // Resolve converts the usernames in the filter to IDs, and excludes the things that the caller has
 // chosen to hide. The name of a user who does not exist matches nothing. It returns BadInput if
@@ -178,13 +186,10 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 		// SQLite does not reorder a CROSS JOIN, and without statistics it would look up rows in the table.
 		q = q.TableExpr("(?) AS found", f.found).Join("CROSS JOIN things AS t INDEXED BY things_found ON t.id = found.id")
 	}
-	if !f.mayShowDrafts {
-		q = q.Where("t.state = 'published'")
-	}
-	q = f.objects(q, "t.id", "t.owner_id")
+	q = f.objects(q.Where("t.state = 'published'"), "t.id", "t.owner_id")
 	q = between(between(q, "t.published_at", f.PublishedAfter, f.PublishedBefore), "t.modified_at", f.UpdatedAfter, f.UpdatedBefore)
 	if len(f.CategoryIDs) > 0 {
-		q = q.Where("t.category_id IN (?)", below(f.CategoryIDs...))
+		q = q.Where("t.category_id IN (?)", below(bun.List(f.CategoryIDs)))
 	}
 	const tagged = "t.id IN (SELECT tt.thing_id FROM thing_tags AS tt JOIN tags AS g ON g.id = tt.tag_id WHERE g.slug IN (?))"
 	if len(f.Tags) > 0 {
@@ -262,9 +267,10 @@ func slugs(tags []string) []string {
 	return all
 }
 
-// below returns a query for the IDs of the given categories and all their descendants.
-func below(ids ...int64) schema.QueryAppender {
-	return bun.SafeQuery("WITH RECURSIVE below (id) AS (SELECT r.id FROM categories AS r WHERE r.id IN (?) UNION SELECT c.id FROM categories AS c JOIN below ON c.parent_id = below.id) SELECT id FROM below", bun.List(ids))
+// below returns a query for the IDs of categories and all their descendants, given one ID or a
+// list.
+func below(ids any) schema.QueryAppender {
+	return bun.SafeQuery("WITH RECURSIVE below (id) AS (SELECT r.id FROM categories AS r WHERE r.id IN (?) UNION SELECT c.id FROM categories AS c JOIN below ON c.parent_id = below.id) SELECT id FROM below", ids)
 }
 
 func whether(q *bun.SelectQuery, wanted *bool, condition string) *bun.SelectQuery {

@@ -313,7 +313,7 @@ func (s *Store) MakesOfThings() List {
 // MakesOfUsers lists the makes of a user, the latest first. Only the user's own list contains
 // drafts, and makes of things that are not published.
 func (s *Store) MakesOfUsers(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
+	return List{DB: s.db.DB, Name: "makes of users", Except: caller.UserID, By: database.Order{ID: "m.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		if userID == caller.UserID {
 			return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.owner_id = ?", userID)
 		}

@@ -2,8 +2,6 @@ package models
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 	"strings"
 
@@ -144,15 +142,20 @@ func tagIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err err
 // Tag returns the tag with a name, in any spelling. It returns NotFound if no published thing has
 // the tag.
 func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
-	g := new(Tag)
 	if text("name", name, maxTag) != nil { // no tag has such a name
 		return nil, fail(NotFound, "tag %.60q does not exist", name)
 	}
-	err := selectTags(s.db.Read, g).Where("g.slug = ?", tagSlug(name)).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && g.ThingCount == 0 {
+	var found []*Tag
+	err := s.db.Prepared(ctx, "tag by slug", &found, func(placeholders []any) string {
+		return selectTags(s.db.Read, &found).Where("g.slug = ?", placeholders[0]).String()
+	}, tagSlug(name))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 || found[0].ThingCount == 0 {
 		return nil, fail(NotFound, "tag %.60q does not exist", name)
 	}
-	return g, err
+	return found[0], nil
 }
 
 func selectTags(db bun.IDB, rows any) *bun.SelectQuery {
@@ -234,12 +237,16 @@ func (s *Store) Tags(prefix string) (List, error) {
 	if err := text("prefix", prefix, maxTag); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: func(any, any) *bun.SelectQuery {
+	name, slug := "tags", tagSlug(prefix)
+	if slug != "" {
+		name = ""
+	}
+	return List{DB: s.db.DB, Name: name, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: func(any, any) *bun.SelectQuery {
 		// Only tags of published things, and tags whose count has pending changes: tags that only drafts
 		// have are private.
 		q := s.db.Read.NewSelect().TableExpr("tags AS g").
 			Where("g.thing_count > 0 OR EXISTS (SELECT 1 FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.object_id = g.id)")
-		if slug := tagSlug(prefix); slug != "" {
+		if slug != "" {
 			q = q.Where("g.slug LIKE ? ESCAPE '\\'", likePattern(slug)+"%")
 		}
 		return q

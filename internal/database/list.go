@@ -59,6 +59,7 @@ type List struct {
 	// than running them. It is empty for other lists.
 	Name   string
 	Caller *int64 // the ID of the user who calls; nil if Rows ignores it
+	Except int64  // a parent for which Rows has other conditions, so that it is not prepared; 0: none
 	// Bound is the maximum number of entries that are counted and accessible; 0 if there is none.
 	Bound int64
 	// Total returns the lengths of the lists of parents, if they are known without counting.
@@ -163,7 +164,7 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 	}
 	// The text contains the offset, so each offset would need its own prepared statement. If the
 	// offset were an argument, PostgreSQL would have to plan the statement without its value.
-	if l.Name == "" || len(parents) > 1 || part.Offset != 0 {
+	if !l.isPrepared(parents) || part.Offset != 0 {
 		text, err := write(literal)
 		if err != nil {
 			return err
@@ -181,6 +182,11 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 		args = append(args, number)
 	}
 	return l.DB.prepared(ctx, name, func() (string, error) { return write(numbered()) }, dest, args...)
+}
+
+// isPrepared reports whether the statements for these parents are prepared.
+func (l List) isPrepared(parents []int64) bool {
+	return l.Name != "" && len(parents) == 1 && (l.Except == 0 || parents[0] != l.Except)
 }
 
 // args returns the arguments of a prepared statement that reads the list of a parent, except those
@@ -263,7 +269,7 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 				return q.ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", operand)
 			})
 		}
-		if l.Name != "" && len(some) == 1 {
+		if l.isPrepared(some) {
 			if err := l.DB.prepared(ctx, "count "+l.Name, func() (string, error) { return write(numbered()) }, &rows, l.args(some[0])...); err != nil {
 				return nil, err
 			}
