@@ -12,10 +12,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
@@ -50,8 +49,7 @@ type DB struct {
 	folder string // contains the SQLite database
 
 	statements statements
-	texts      sync.Map     // name to *kept, the statements that are prepared; see ForIDs
-	kept       atomic.Int64 // number of calls of keep
+	texts      *lru.Cache[string, *kept] // the statements that are prepared, by name; see ForIDs
 
 	reads        turns
 	transactions *concurrency.Limiter
@@ -72,6 +70,7 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
+	db.texts = newTexts(db.Engine)
 	if err := db.Ready(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
 	}

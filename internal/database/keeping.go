@@ -3,6 +3,8 @@ package database
 import (
 	"context"
 	"database/sql/driver"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // This file implements a cache of prepared statements on each SQLite connection, as pgx has on each
@@ -28,7 +30,8 @@ func (k keepingConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &keepingConn{conn.(sqliteConn), make(map[string]sqliteStmt)}, nil
+	kept, err := simplelru.NewLRU(maxTextsSQLite, func(_ string, s *keptStmt) { s.evict() })
+	return &keepingConn{conn.(sqliteConn), kept}, err
 }
 
 // sqliteConn has the interfaces of database/sql that a connection of the driver implements.
@@ -54,7 +57,7 @@ type sqliteStmt interface {
 // one goroutine at a time.
 type keepingConn struct {
 	sqliteConn
-	idle map[string]sqliteStmt // by text, without running statements
+	kept *simplelru.LRU[string, *keptStmt] // the statements used last, by text
 }
 
 // ExecContext implements [driver.ExecerContext]. For a statement that stays prepared it returns
@@ -76,44 +79,53 @@ func (c *keepingConn) QueryContext(ctx context.Context, text string, args []driv
 }
 
 // PrepareContext implements [driver.ConnPrepareContext]. For a statement that stays prepared it
-// returns an idle one with the same text, if there is one.
+// returns the one with the same text, if there is one that does not run.
 func (c *keepingConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	if !keeps(ctx) {
 		return c.sqliteConn.PrepareContext(ctx, text)
 	}
-	if s, ok := c.idle[text]; ok {
-		delete(c.idle, text)
-		return &keptStmt{s, c, text}, nil
+	s, ok := c.kept.Get(text)
+	if ok && s.runs {
+		return c.sqliteConn.PrepareContext(ctx, text)
 	}
-	s, err := c.sqliteConn.PrepareContext(ctx, text)
-	if err != nil {
-		return nil, err
+	if !ok {
+		prepared, err := c.sqliteConn.PrepareContext(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		s = &keptStmt{sqliteStmt: prepared.(sqliteStmt)}
+		c.kept.Add(text, s)
 	}
-	return &keptStmt{s.(sqliteStmt), c, text}, nil
+	s.runs = true
+	return s, nil
 }
 
 // Close implements [driver.Conn].
 func (c *keepingConn) Close() error {
-	for _, s := range c.idle {
-		_ = s.Close() // the error is that of its last execution
-	}
-	c.idle = nil
+	c.kept.Purge()
 	return c.sqliteConn.Close()
 }
 
-// keptStmt is a statement that is returned to its connection, still prepared, when it is closed.
+// keptStmt is a statement that stays prepared when it is closed, until it is evicted.
 type keptStmt struct {
 	sqliteStmt
-	conn *keepingConn
-	text string
+	runs    bool // from PrepareContext to Close
+	evicted bool
 }
 
-// Close implements [driver.Stmt]. It closes the statement only if the connection already has one
-// with the same text, is closed, or has maxTextsSQLite others.
+// Close implements [driver.Stmt].
 func (s *keptStmt) Close() error {
-	if _, other := s.conn.idle[s.text]; other || s.conn.idle == nil || len(s.conn.idle) >= maxTextsSQLite {
+	s.runs = false
+	if s.evicted {
 		return s.sqliteStmt.Close()
 	}
-	s.conn.idle[s.text] = s.sqliteStmt
 	return nil
+}
+
+// evict closes the statement, or lets Close do so if it runs.
+func (s *keptStmt) evict() {
+	s.evicted = true
+	if !s.runs {
+		_ = s.sqliteStmt.Close() // the error is that of its last execution
+	}
 }

@@ -82,7 +82,7 @@ func prepared(t *testing.T, ctx context.Context, db *DB, text string) (n int) {
 	}
 	defer conn.Close()
 	_ = conn.Raw(func(conn any) error {
-		if conn.(*keepingConn).idle[text] != nil {
+		if conn.(*keepingConn).kept.Contains(text) {
 			n = 1
 		}
 		return nil

@@ -8,19 +8,30 @@ import (
 	"sync/atomic"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
 	"github.com/uptrace/bun/schema"
 )
 
-// The maximum number of statements whose texts are kept. Thousands of different ones are possible,
-// because they depend on the fields that operations select. On SQLite the maximum is lower: each
-// connection keeps the statements prepared in the memory of this process.
+// The maximum number of statements whose texts are kept, the last ones used. Thousands of different
+// ones are possible, because they depend on the fields that operations select. On SQLite the
+// maximum is lower: each connection keeps the statements prepared in the memory of this process.
 const (
 	maxTexts       = 1000
 	maxTextsSQLite = 200
 )
+
+// newTexts returns the cache for the texts of prepared statements.
+func newTexts(engine Engine) *lru.Cache[string, *kept] {
+	size := maxTexts
+	if engine == SQLite {
+		size = maxTextsSQLite
+	}
+	texts, _ := lru.New[string, *kept](size) // no error: the size is positive
+	return texts
+}
 
 // ForIDs runs a query for the rows with the given IDs, and reads them into dest, a pointer to a
 // slice. name identifies the query, which must be the same for equal names. query builds it: among
@@ -74,15 +85,14 @@ func (db *DB) Prepared(ctx context.Context, name string, dest any, query func(pl
 // prepared runs the query with a name and reads its rows into dest. If the text of the query is not
 // kept yet, write returns it.
 func (db *DB) prepared(ctx context.Context, name string, write func() (string, error), dest any, args ...any) error {
-	var s *kept
-	if known, ok := db.texts.Load(name); ok {
-		s = known.(*kept)
-	} else {
+	s, ok := db.texts.Get(name)
+	if !ok {
 		text, err := write()
 		if err != nil {
 			return err
 		}
-		s = db.keep(name, text)
+		s = &kept{text: text}
+		db.texts.Add(name, s)
 	}
 	if db.Engine == SQLite {
 		return db.Read.NewRaw(s.text).Conn(Bind(db.Read, args...)).Scan(ctx, dest)
@@ -94,20 +104,6 @@ func (db *DB) prepared(ctx context.Context, name string, write func() (string, e
 type kept struct {
 	text   string
 	reader atomic.Pointer[rowReader] // on PostgreSQL, after the first execution
-}
-
-// keep returns the statement with a name. If there is none, it stores one with the text, unless the
-// maximum number of statements is reached.
-func (db *DB) keep(name, text string) *kept {
-	s, most := &kept{text: text}, int64(maxTexts)
-	if db.Engine == SQLite {
-		most = maxTextsSQLite
-	}
-	if db.kept.Add(1) > most {
-		return s
-	}
-	first, _ := db.texts.LoadOrStore(name, s)
-	return first.(*kept)
 }
 
 // placeholder returns the placeholder for argument number n, which is the same on both engines. To
