@@ -64,13 +64,8 @@ func Joined[O any](ctx context.Context, l List, parents []int64, part Slice, obj
 			// time that grows with the square of the number of parts.
 			q := objects.Select(&rows, also).Join("JOIN (? LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(objects.ID)).
 				ColumnExpr("list.parent AS list_parent, list.id AS list_id")
-			switch {
-			case l.By.Time:
-				q = q.ColumnExpr("list.at AS list_at")
-			case l.By.Text:
-				q = q.ColumnExpr("list.text AS list_text")
-			case l.By.Key != "":
-				q = q.ColumnExpr("list.number AS list_number")
+			if column := l.By.column(); column != "" {
+				q = q.ColumnExpr("list.? AS list_?", bun.Safe(column), bun.Safe(column))
 			}
 			text, err := q.AppendQuery(l.DB.Read.QueryGen(), nil)
 			return string(text), err
