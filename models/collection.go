@@ -346,7 +346,7 @@ func (s *Store) CollectionsOf(caller auth.Caller) List {
 // owner chose another order. It does not list drafts for anyone, not even for their creators.
 func (s *Store) CollectedThings() List {
 	return List{DB: s.db.DB, Name: "things in collections", By: database.Order{Key: "ct.position", ID: "ct.id", Node: "ct.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("collection_things AS ct").Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published'").
-			Where("ct.collection_id = ?", id)
+		return s.db.Read.NewSelect().TableExpr("collection_things AS ct").
+			Where("ct.collection_id = ?", id).Where(isPublished, bun.Safe("ct.thing_id"))
 	}}
 }

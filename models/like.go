@@ -155,7 +155,7 @@ func (s *Store) Likers(on TargetType) List {
 // LikedThings lists the published things that a user likes, the latest like first.
 func (s *Store) LikedThings() List {
 	return List{DB: s.db.DB, Name: "liked things", By: database.Order{ID: "l.id", Node: "l.target_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("likes AS l").Join("JOIN things AS t ON t.id = l.target_id AND t.state = 'published'").
-			Where("l.user_id = ? AND l.target_type = ?", userID, OnThing)
+		return s.db.Read.NewSelect().TableExpr("likes AS l").
+			Where("l.user_id = ? AND l.target_type = ?", userID, OnThing).Where(isPublished, bun.Safe("l.target_id"))
 	}}
 }

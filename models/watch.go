@@ -104,7 +104,7 @@ func (s *Store) WatchedThings(caller auth.Caller, userID int64) (List, error) {
 		return List{}, fail(Forbidden, "watched things are visible to their user only")
 	}
 	return List{DB: s.db.DB, Name: "watched things", By: database.Order{ID: "w.id", Node: "w.target_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("watches AS w").Join("JOIN things AS t ON t.id = w.target_id AND t.state = 'published'").
-			Where("w.user_id = ? AND w.target_type = ?", userID, OnThing)
+		return s.db.Read.NewSelect().TableExpr("watches AS w").
+			Where("w.user_id = ? AND w.target_type = ?", userID, OnThing).Where(isPublished, bun.Safe("w.target_id"))
 	}}, nil
 }
