@@ -183,7 +183,7 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 	if f.found == nil {
 		q = q.TableExpr("things AS t")
 	} else {
-		// SQLite does not reorder a CROSS JOIN, and without statistics it would look up rows in the table.
+		// SQLite does not reorder a CROSS JOIN. Without statistics, it would look up rows in the table.
 		q = q.TableExpr("(?) AS found", f.found).Join("CROSS JOIN things AS t INDEXED BY things_found ON t.id = found.id")
 	}
 	q = f.objects(q.Where("t.state = 'published'"), "t.id", "t.owner_id")
