@@ -14,7 +14,7 @@ const selectNewest = "SELECT t.id, t.name, t.created_at, t.published_at, t.like_
 	"u.last_name, u.follower_count, u.following_count, u.thing_count, u.make_count, EXISTS (SELECT 1 FROM follows WHERE follower_id = 1 AND followed_id = u.id), " +
 	"u.location, u.is_admin, f.id, f.name, (SELECT CAST(sum(thing_count) AS bigint) FROM categories), " +
 	"(SELECT string_agg(tt.name || chr(1) || g.slug || chr(1) || g.thing_count, chr(2)) " + tagsOfOne + " JOIN tags AS g ON g.id = tt.tag_id) " +
-	pageOfThings + "LEFT JOIN files AS f ON f.id = (SELECT id " + filesOfOne + " AND kind = 'image' ORDER BY rank, id LIMIT 1) " + inOrder
+	pageOfThings + withOwner + "LEFT JOIN files AS f ON f.id = (SELECT id " + filesOfOne + " AND kind = 'image' ORDER BY rank, id LIMIT 1) " + inOrder
 
 // thingAnswer has the keys of the REST type ShortThingSchema, in the same order.
 type thingAnswer struct {

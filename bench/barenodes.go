@@ -12,17 +12,25 @@ import (
 // selectNodes selects the columns for nodesDocument, in the order in which node.scan reads them.
 const selectNodes = "SELECT t.id, t.name, t.created_at, u.id, u.username, (SELECT string_agg(tt.name, chr(2)) " + tagsOfOne + "), " +
 	"(SELECT string_agg(id || chr(1) || name || chr(1) || size, chr(2)) FROM (SELECT id, name, size " + filesOfOne + " ORDER BY rank, id LIMIT 100) AS f) " +
-	pageOfThings + inOrder
+	pageOfThings + withOwner + inOrder
 
-// nodesAnswer is the response to nodesDocument.
+// nodesAnswer is the response to nodesDocument and to listsDocument.
 type nodesAnswer struct {
 	Data struct {
-		Things struct {
-			Nodes []*node `json:"nodes"`
-		} `json:"things"`
+		Things connection[row] `json:"things"`
 	} `json:"data"`
 }
 
+type connection[N any] struct {
+	Nodes []N `json:"nodes"`
+}
+
+// row is a thing in a response.
+type row interface {
+	scan(e engine, scan scanner) error
+}
+
+// node is a thing in the response to nodesDocument.
 type node struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
@@ -45,10 +53,12 @@ type nodeFile struct {
 	Size int64  `json:"size"`
 }
 
-// bareNodes serves nodesDocument. It reads only the variables of the request.
-func bareNodes(e engine, nodes selection) http.HandlerFunc {
+// bareNodes serves nodesDocument and listsDocument, each by its select. It does not parse the
+// document: only listsDocument contains comments.
+func bareNodes(e engine, nodes, lists selection) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
+			Query     string
 			Variables struct{ After string }
 		}
 		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
@@ -60,9 +70,13 @@ func bareNodes(e engine, nodes selection) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
+		things, next := nodes, func() row { return new(node) }
+		if strings.Contains(asked.Query, "comments(") {
+			things, next = lists, func() row { return new(listsNode) }
+		}
 		var all nodesAnswer
-		err = nodes(r.Context(), func(scan scanner) error {
-			n := &node{Tags: []nodeTag{}, Files: []nodeFile{}}
+		err = things(r.Context(), func(scan scanner) error {
+			n := next()
 			all.Data.Things.Nodes = append(all.Data.Things.Nodes, n)
 			return n.scan(e, scan)
 		}, after.arguments(e)...)
@@ -82,6 +96,7 @@ func (n *node) scan(e engine, scan scanner) (err error) {
 		return err
 	}
 	n.ID, n.Creator.ID = strconv.FormatInt(id, 10), strconv.FormatInt(creator, 10)
+	n.Tags, n.Files = []nodeTag{}, []nodeFile{} // not null in JSON
 	for name := range entries(tags) {
 		n.Tags = append(n.Tags, nodeTag{name})
 	}

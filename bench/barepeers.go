@@ -20,7 +20,7 @@ const selectFileJSON = `SELECT '{"data":{"file":' || row_to_json(f)::text || '}}
 const selectPageJSON = `SELECT '{"data":{"things":{"nodes":' || json_agg(n)::text || '}}}' FROM (SELECT CAST(t.id AS text) AS id, t.name, t.created_at AS "createdAt", ` +
 	`(SELECT row_to_json(c) FROM (SELECT CAST(u.id AS text) AS id, u.username) AS c) AS creator, ` +
 	`(SELECT coalesce(json_agg(f), '[]') FROM (SELECT CAST(id AS text) AS id, name, size ` + filesOfOne + ` ORDER BY rank, id LIMIT 100) AS f) AS files ` +
-	pageOfThings + inOrder + `) AS n`
+	pageOfThings + withOwner + inOrder + `) AS n`
 
 // insertDownload records a download and returns the name of the file. The bare handler does not
 // know its callers, so the user is derived from the file ID.

@@ -19,17 +19,22 @@ type listing struct {
 	page   func(n int, after string) request
 }
 
-// The document of the GraphQL listing, and the document that returns the cursors of the pages.
+// The documents of the GraphQL listings, and the document that returns the cursors of the pages.
 const (
 	nodesDocument   = `query($after: String) { things(first: 30, after: $after) { nodes { id name createdAt creator { id username } tags { name } files(first: 100) { id name size } } } }`
+	listsDocument   = `query($after: String) { things(first: 30, after: $after) { nodes { id name comments(first: 3) { nodes { id body } } makes(first: 3) { nodes { id name } } } } }`
 	cursorsDocument = `query($after: String) { things(first: 30, after: $after) { pageInfo { endCursor } } }`
 )
 
 var listings = []listing{
 	{"GET /newest?per_page=30", map[engine]float64{postgres: 0.4, sqlite: 0.3}, newestRequest},
-	{"POST /graphql things(first: 30) with creator, tags and files", map[engine]float64{postgres: 0.5, sqlite: 0.4}, func(_ int, after string) request {
-		return graphRequest(nodesDocument, after)
-	}},
+	{"POST /graphql things(first: 30) with creator, tags and files", map[engine]float64{postgres: 0.5, sqlite: 0.4}, pagesOf(nodesDocument)},
+	{"POST /graphql things(first: 30) with three comments and three makes each", map[engine]float64{postgres: 0.5, sqlite: 0.4}, pagesOf(listsDocument)},
+}
+
+// pagesOf returns the requests for the pages that a document lists.
+func pagesOf(document string) func(n int, after string) request {
+	return func(_ int, after string) request { return graphRequest(document, after) }
 }
 
 // newestRequest returns the request that the Link header of the previous page contains.

@@ -17,6 +17,8 @@ const (
 	listedTags    = 3_000
 	filesOfThing  = 5 // the last one is an image
 	tagsOfThing   = 5
+	mostComments  = 8 // on a thing
+	mostMakes     = 5 // of a thing
 	categories    = 80
 	followedEvery = 3 // the caller follows one in this many users
 )
@@ -28,8 +30,12 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 	r := rand.New(rand.NewPCG(1, 2))
 	owner := rand.NewZipf(r, 1.3, 20, listedUsers-1)
 	word := rand.NewZipf(r, 1.2, 10, listedTags-1)
+	// Comments and makes have a random source of their own: the other rows do not depend on them.
+	own := rand.New(rand.NewPCG(3, 4))
+	user := rand.NewZipf(own, 1.3, 20, listedUsers-1)
+	text := func() string { return description[:20+own.IntN(300)] }
 	begin := time.Date(2023, time.March, 4, 5, 6, 7, 8009000, time.UTC)
-	var users, tags, things, tagged, contents, files, downloads, follows []string
+	var users, tags, things, tagged, contents, files, downloads, follows, comments, makes []string
 	for i := range listedUsers {
 		id := i + 2
 		users = append(users, fmt.Sprintf("(%d, 'maker-%[1]d', false, %s, 'Ada', 'Maker', 'Somewhere', %d)", id, stamp(begin), markdown.Version))
@@ -45,8 +51,17 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 		created := begin.Add(time.Duration(thing) * 150 * time.Minute)
 		// The order by publication time differs slightly from the order by ID.
 		published := created.Add(time.Duration(r.Int64N(int64(100 * time.Hour))).Truncate(time.Second))
+		category, likes, collections, made, commented := 1+r.IntN(categories), r.IntN(500), r.IntN(200), r.IntN(mostMakes+1), r.IntN(mostComments+1)
 		things = append(things, fmt.Sprintf("(%d, %d, 'A box with a lid, number %[1]d', 'published', 'cc', %[3]d, '%[4]s', '', false, %[5]s, %[5]s, %[6]s, %[7]d, %[8]d, %[9]d, %[10]d, %[10]d, %[11]d, '<p>%[4]s</p>', %[12]d)",
-			thing, by, 1+r.IntN(categories), description, stamp(created), stamp(published), r.IntN(500), r.IntN(200), r.IntN(20), r.IntN(50), filesOfThing, markdown.Version))
+			thing, by, category, description, stamp(created), stamp(published), likes, collections, made, commented, filesOfThing, markdown.Version))
+		for i := range commented {
+			comments = append(comments, fmt.Sprintf("(%d, 'thing', %d, %[2]d, '%[3]s', %[4]s, %[4]s, '<p>%[3]s</p>', %[5]d)",
+				user.Uint64()+2, thing, text(), stamp(published.Add(time.Duration(i)*time.Hour)), markdown.Version))
+		}
+		for i := range made {
+			makes = append(makes, fmt.Sprintf("(%d, %d, 'Box %[1]d, print %[3]d', '%[4]s', 'published', %[5]s, %[5]s, '<p>%[4]s</p>', %[6]d)",
+				thing, user.Uint64()+2, i+1, text(), stamp(published.Add(time.Duration(i)*time.Hour)), markdown.Version))
+		}
 		used := make(map[uint64]bool)
 		for len(used) < tagsOfThing {
 			if tag := word.Uint64() + 1; !used[tag] {
@@ -81,12 +96,14 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 		{"contents (sha256, size, created_at)", contents},
 		{"files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at)", files},
 		{"downloads (user_id, file_id, thing_id, created_at)", downloads},
+		{"comments (owner_id, target_type, target_id, thing_id, body, created_at, modified_at, body_html, html_version)", comments},
+		{"makes (thing_id, owner_id, name, description, state, created_at, published_at, description_html, html_version)", makes},
 	} {
 		statements = append(statements, insert(rows.into, rows.rows)...)
 	}
 	statements = append(statements,
 		"UPDATE users SET thing_count = (SELECT count(*) FROM things WHERE owner_id = users.id), follower_count = (SELECT count(*) FROM follows WHERE followed_id = users.id), "+
-			"following_count = (SELECT count(*) FROM follows WHERE follower_id = users.id)",
+			"following_count = (SELECT count(*) FROM follows WHERE follower_id = users.id), make_count = (SELECT count(*) FROM makes WHERE owner_id = users.id)",
 		"UPDATE tags SET thing_count = (SELECT count(*) FROM thing_tags WHERE tag_id = tags.id)",
 		"UPDATE categories SET thing_count = (SELECT count(*) FROM things WHERE category_id = categories.id)",
 		"VACUUM", "ANALYZE")

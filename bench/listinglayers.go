@@ -26,6 +26,11 @@ func showListingLayers(ctx context.Context, o options, e engine, a *server.Serve
 	if err != nil {
 		return err
 	}
+	graphLayer := func(document string) *layer {
+		return &layer{name: "graph: the whole handler, into a recorder", run: func(ctx context.Context, _ int64) error {
+			return serve(ctx, overHTTP, graphRequest(document, ""))
+		}}
+	}
 	for _, reads := range []struct {
 		title  string
 		layers []*layer
@@ -48,7 +53,7 @@ func showListingLayers(ctx context.Context, o options, e engine, a *server.Serve
 				return serve(ctx, stack.rest, newestRequest(1, ""))
 			}},
 		}},
-		{"The first page of the GraphQL document", []*layer{
+		{"The first page of the GraphQL document with creator, tags and files", []*layer{
 			{name: "models: the page, and what its things need", run: func(ctx context.Context, _ int64) error {
 				things, owners, err := newestThings(ctx, a.Store)
 				return all(err,
@@ -57,9 +62,24 @@ func showListingLayers(ctx context.Context, o options, e engine, a *server.Serve
 					func() error { _, err := a.Store.FilesOn(ctx, models.OnThing, things); return err },
 				)
 			}},
-			{name: "graph: the whole handler, into a recorder", run: func(ctx context.Context, _ int64) error {
-				return serve(ctx, overHTTP, graphRequest(nodesDocument, ""))
+			graphLayer(nodesDocument),
+		}},
+		{"The first page of the GraphQL document with comments and makes", []*layer{
+			{name: "models: the page, and what its things need", run: func(ctx context.Context, _ int64) error {
+				things, _, err := newestThings(ctx, a.Store)
+				part := models.Slice{First: nestedPage}
+				return all(err,
+					func() error {
+						_, err := a.Store.CommentsOnPages(ctx, a.Store.CommentsOn(models.OnThing, false), things, part)
+						return err
+					},
+					func() error {
+						_, err := a.Store.MakesOnPages(ctx, a.Store.MakesOfThings(), things, part)
+						return err
+					},
+				)
 			}},
+			graphLayer(listsDocument),
 		}},
 	} {
 		for _, l := range reads.layers {
