@@ -61,6 +61,7 @@ func benchmarkStack(b *testing.B, e engine) {
 		next    func() request
 	}{
 		{"nested", overHTTP, func() request { return graphRequest(nodesDocument, "") }},
+		{"lists", overHTTP, func() request { return graphRequest(listsDocument, "") }},
 		{"nested-gqlgen", generated, func() request { return graphRequest(nodesDocument, "") }},
 		{"graphql-file", overHTTP, func() request {
 			return postDocument(fileDocument, map[string]string{"id": file()})

@@ -61,11 +61,11 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 		return counts[id(owner)], err
 	}
 	selected := selectedFields(ctx)
-	if !selected["nodes"] && !selected["edges"] && !selected["pageInfo"] {
+	if !selected.nodes && !selected.edges && !selected.pageInfo {
 		return &model.Connection[N, E]{Count: count}, nil
 	}
 	_, isRoot := any(owner).(*root)
-	worthJoining := (selected["nodes"] || selected["edges"]) && (!isRoot || max(part.First, part.Last) <= maxJoined)
+	worthJoining := (selected.nodes || selected.edges) && (!isRoot || max(part.First, part.Last) <= maxJoined)
 	// A top-level list with a name is always read with its nodes, so that fields that select the nodes
 	// of a page and fields that select only its pageInfo, as the deprecated listings do, share a
 	// statement.
@@ -80,7 +80,7 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 			return pages, err
 		})
 		page := pages[id(owner)]
-		return connection[V, N, E](name, part, page.Page, page.Nodes, as, count), err
+		return connection[V, N, E](selected, name, part, page.Page, page.Nodes, as, count), err
 	}
 	pages, err := batch.Once(ctx, owners, keyOf(name, part), id, func(ctx context.Context, ids []int64) (map[int64]models.Page, error) {
 		pages, err := list.Page(ctx, ids, part)
@@ -95,25 +95,27 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 		return nil, err
 	}
 	page := pages[id(owner)]
-	if !selected["nodes"] && !selected["edges"] {
+	if !selected.nodes && !selected.edges {
 		return &model.Connection[N, E]{PageInfo: pageInfo(name, part, page), Count: count}, nil
 	}
 	values, err := batch.Load(ctx, page.Entries, nodes, func(e *models.Entry) int64 { return e.NodeID })
 	if err != nil {
 		return nil, err
 	}
-	return connection[V, N, E](name, part, page, values, as, count), nil
+	return connection[V, N, E](selected, name, part, page, values, as, count), nil
 }
 
-// connection returns a page as a connection.
+// connection returns a page as a connection, with its nodes and what else is selected: cursors take
+// longer to encode than nodes.
 func connection[V comparable, N any, E model.EdgeOf[N]](
-	name string, part models.Slice, page models.Page, values []V, as func(V) N, count func(context.Context) (int64, error),
+	selected selection, name string, part models.Slice, page models.Page, values []V, as func(V) N, count func(context.Context) (int64, error),
 ) *model.Connection[N, E] {
-	c := &model.Connection[N, E]{
-		Edges:    make([]*E, 0, len(values)),
-		Nodes:    make([]N, 0, len(values)),
-		PageInfo: pageInfo(name, part, page),
-		Count:    count,
+	c := &model.Connection[N, E]{Nodes: make([]N, 0, len(values)), Count: count}
+	if selected.pageInfo {
+		c.PageInfo = pageInfo(name, part, page)
+	}
+	if selected.edges {
+		c.Edges = make([]*E, 0, len(values))
 	}
 	var zero V
 	for i, v := range values {
@@ -121,27 +123,41 @@ func connection[V comparable, N any, E model.EdgeOf[N]](
 			continue // deleted since the page was read
 		}
 		node := as(v)
-		edge := E(struct {
-			Cursor string
-			Node   N
-		}{cursor(name, page.Entries[i].Position), node})
-		c.Nodes, c.Edges = append(c.Nodes, node), append(c.Edges, &edge)
+		c.Nodes = append(c.Nodes, node)
+		if selected.edges {
+			edge := E(struct {
+				Cursor string
+				Node   N
+			}{cursor(name, page.Entries[i].Position), node})
+			c.Edges = append(c.Edges, &edge)
+		}
 	}
 	return c
 }
 
 func same[V any](v V) V { return v }
 
+// selection has the fields of a connection that an operation selects.
+type selection struct{ nodes, edges, pageInfo, facets bool }
+
 // selectedFields returns the fields that the operation selects on the connection being resolved.
-// Other fields that read a list return its nodes, so the result for them is "nodes".
-func selectedFields(ctx context.Context) map[string]bool {
+// Other fields that read a list return its nodes, so the result for them is nodes.
+func selectedFields(ctx context.Context) (selected selection) {
 	connection := graphql.GetFieldContext(ctx).Field.Definition.Type.Name()
 	if !strings.HasSuffix(connection, "Connection") {
-		return map[string]bool{"nodes": true}
+		return selection{nodes: true}
 	}
-	selected := make(map[string]bool)
 	for _, field := range graphql.CollectFieldsCtx(ctx, []string{connection}) {
-		selected[field.Name] = true
+		switch field.Name {
+		case "nodes":
+			selected.nodes = true
+		case "edges":
+			selected.edges = true
+		case "pageInfo":
+			selected.pageInfo = true
+		case "facets":
+			selected.facets = true
+		}
 	}
 	return selected
 }
@@ -193,7 +209,7 @@ func searchHits[V comparable](
 	ctx context.Context, name string, found *models.SearchResult, args pageArgs, nodes *batch.Loader[V], joined joinedPages[V],
 ) (*model.SearchConnection, error) {
 	c, err := connect[*root, V, model.SearchHit, model.SearchEdge](ctx, name, found.List, args, new(root), rootID, nodes, func(v V) model.SearchHit { return v }, joined)
-	if c != nil && selectedFields(ctx)["facets"] {
+	if c != nil && selectedFields(ctx).facets {
 		count := c.Count
 		c.Count = func(ctx context.Context) (int64, error) {
 			if n, ok, err := found.CountWithFacets(ctx); ok || err != nil {

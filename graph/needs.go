@@ -43,19 +43,34 @@ var extras = map[string]models.Extra{
 // the groups that Thing.defaultImage needs.
 var parts = map[models.Extra][]string{
 	0: {
-		"Query.things", "Query.newest", "Query.popular", "Query.featured", "Query.tag", "Query.category",
+		"Query.things", "Query.newest", "Query.popular", "Query.featured", "Query.tag", "Query.category", "Query.makes", "Query.comments",
+		"Query.collections",
 		"Thing.id", "Thing.nodeId", "Thing.name", "Thing.state", "Thing.createdAt", "Thing.publishedAt", "Thing.creator", "Thing.files",
-		"Thing.tags", "Thing.fileCount", "Thing.isLiked", "Thing.isCollected",
+		"Thing.tags", "Thing.fileCount", "Thing.isLiked", "Thing.isCollected", "Thing.description", "Thing.descriptionHtml", "Thing.comments",
+		"Thing.makes", "Thing.remixes", "Thing.ancestors",
+		"Make.id", "Make.nodeId", "Make.thing", "Make.creator", "Make.name", "Make.description", "Make.descriptionHtml", "Make.state",
+		"Make.createdAt", "Make.publishedAt", "Make.likeCount", "Make.commentCount", "Make.rootCommentCount", "Make.isLiked", "Make.comments",
+		"Comment.id", "Comment.nodeId", "Comment.creator", "Comment.body", "Comment.bodyHtml", "Comment.parent", "Comment.replies",
+		"Comment.replyCount", "Comment.isDeleted", "Comment.createdAt", "Comment.updatedAt",
+		"Collection.id", "Collection.nodeId", "Collection.name", "Collection.description", "Collection.descriptionHtml", "Collection.creator",
+		"Collection.visibility", "Collection.thingCount", "Collection.things", "Collection.isLiked", "Collection.createdAt",
+		"Collection.updatedAt",
 		"User.id", "User.nodeId", "User.username", "User.firstName", "User.lastName", "User.createdAt", "User.avatarUrl", "User.role",
-		"User.isFollowed",
+		"User.isFollowed", "User.bio", "User.bioHtml", "User.things", "User.makes", "User.likedThings", "User.collections", "User.followers",
+		"User.following",
 		"File.id", "File.nodeId", "File.name", "File.kind", "File.state", "File.size", "File.rank", "File.createdAt", "File.publicUrl",
 		"Tag.name", "Tag.slug", "Tag.things",
 		"MediaImage.id", "MediaImage.name", "MediaImage.rank", "MediaImage.isRendering", "MediaImage.url", "MediaImage.thumbnail",
 		"MediaImage.createdAt",
 	},
-	models.FilePreview | models.FileStates | models.FileOther: {"Thing.defaultImage", "File.thumbnail"},
+	models.FilePreview | models.FileStates | models.FileOther: {
+		"Thing.defaultImage", "Make.defaultImage", "Collection.cover", "File.thumbnail",
+	},
 
-	models.ThingOther:     {"Thing.isNsfw", "Thing.isAiGenerated", "Thing.license"},
+	models.ThingOther: {
+		"Thing.isNsfw", "Thing.isAiGenerated", "Thing.license", "Thing.isWip", "Thing.isDerivative", "Thing.isFeatured", "Thing.featuredAt",
+		"Thing.updatedAt",
+	},
 	models.ThingCounts:    {"Thing.makeCount", "Thing.commentCount", "Thing.rootCommentCount", "Thing.likeCount", "Thing.collectCount", "Thing.remixCount", "Thing.viewCount"},
 	models.ThingDownloads: {"Thing.downloadCount"},
 	models.UserOther:      {"User.location", "User.coverUrl"},
@@ -77,7 +92,10 @@ var partsOf = func() map[string]models.Extra {
 }()
 
 // withoutParts are types whose fields need no columns of things, users and files.
-var withoutParts = []string{"ThingConnection", "ThingEdge", "PageInfo", "Image"}
+var withoutParts = []string{
+	"ThingConnection", "ThingEdge", "MakeConnection", "MakeEdge", "CommentConnection", "CommentEdge", "CollectionConnection", "CollectionEdge",
+	"UserConnection", "UserEdge", "TagConnection", "TagEdge", "PageInfo", "Image",
+}
 
 // categoryFields are the fields of a category that do not need the complete category tree.
 var categoryFields = []string{"__typename", "id", "nodeId", "name", "slug", "parent", "things"}

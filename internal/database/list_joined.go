@@ -73,19 +73,7 @@ func Joined[O any](ctx context.Context, l List, parents []int64, part Slice, obj
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range rows {
-			nodeID, at := objects.Listed(row)
-			e := &Entry{Position{at.ListNumber, at.ListID, at.ListText}, nodeID}
-			if l.By.Time {
-				e.Key = at.ListAt.UnixMicro()
-			}
-			p := pages[at.ListParent]
-			p.Entries, p.Nodes = append(p.Entries, e), append(p.Nodes, row)
-			pages[at.ListParent] = p
-		}
-	}
-	for parent, p := range pages {
-		pages[parent] = ordered(l, p, part)
+		addPages(pages, l, part, rows, objects)
 	}
 	return pages, nil
 }
@@ -114,33 +102,50 @@ func bestJoined[O any](ctx context.Context, l List, parents []int64, part Slice,
 	return pages, nil
 }
 
-// ordered sorts the entries of a page, because a join returns them in any order, and removes the
-// entry that was read only to detect whether there are more.
-func ordered[O any](l List, p JoinedPage[*O], part Slice) JoinedPage[*O] {
-	order := make([]int, len(p.Entries))
-	for i := range order {
-		order[i] = i
+// addPages adds the pages that rows belong to. The rows are in any order, because they are the
+// result of a join. If there are more entries than a page may have, they include one more.
+func addPages[O any](pages map[int64]JoinedPage[*O], l List, part Slice, rows []*O, objects Objects[O]) {
+	type entry struct {
+		*Entry
+		parent int64
+		node   *O
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		x, y := p.Entries[a], p.Entries[b]
-		c := cmp.Or(cmp.Compare(x.Key, y.Key), strings.Compare(x.Text, y.Text), cmp.Compare(x.ID, y.ID))
+	entries, all := make([]Entry, len(rows)), make([]entry, len(rows))
+	for i, row := range rows {
+		nodeID, at := objects.Listed(row)
+		entries[i] = Entry{Position{at.ListNumber, at.ListID, at.ListText}, nodeID}
+		if l.By.Time {
+			entries[i].Key = at.ListAt.UnixMicro()
+		}
+		all[i] = entry{&entries[i], at.ListParent, row}
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		if a.parent != b.parent {
+			return cmp.Compare(a.parent, b.parent)
+		}
+		c := cmp.Or(cmp.Compare(a.Key, b.Key), strings.Compare(a.Text, b.Text), cmp.Compare(a.ID, b.ID))
 		if !l.By.Ascending {
 			c = -c
 		}
 		return c
 	})
-	if wanted := max(part.First, part.Last); len(order) > wanted {
-		p.More = true
-		if part.Last > 0 {
-			order = order[len(order)-wanted:]
-		} else {
-			order = order[:wanted]
+	wanted := max(part.First, part.Last)
+	for len(all) > 0 {
+		parent, n := all[0].parent, 1
+		for n < len(all) && all[n].parent == parent {
+			n++
 		}
+		shown := all[:n]
+		all = all[n:]
+		if n > wanted && part.Last > 0 {
+			shown = shown[n-wanted:]
+		} else if n > wanted {
+			shown = shown[:wanted]
+		}
+		page := JoinedPage[*O]{Page: Page{Entries: make([]*Entry, len(shown)), More: n > wanted}, Nodes: make([]*O, len(shown))}
+		for i, e := range shown {
+			page.Entries[i], page.Nodes[i] = e.Entry, e.node
+		}
+		pages[parent] = page
 	}
-	entries, nodes := make([]*Entry, len(order)), make([]*O, len(order))
-	for i, from := range order {
-		entries[i], nodes[i] = p.Entries[from], p.Nodes[from]
-	}
-	p.Entries, p.Nodes = entries, nodes
-	return p
 }
