@@ -117,7 +117,7 @@ func (a Admin) AllApplications(ctx context.Context) (all []*Application, err err
 
 // ApplicationsByID returns the applications with the given IDs.
 func (s *Store) ApplicationsByID(ctx context.Context, ids []int64) (map[int64]*Application, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Application) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "ap.id", func(a *Application) int64 { return a.ID })
+	return byID(ctx, s.db, ids, unchanged, "ap.id", func(a *Application) int64 { return a.ID })
 }
 
 // DeleteApplication deletes an application and all tokens that were issued to it. It returns

@@ -311,18 +311,19 @@ func (s *Store) Collection(ctx context.Context, caller auth.Caller, id int64) (*
 // CollectionsByID returns the collections with the given IDs. It does not check visibility: the
 // caller must be allowed to see the objects that refer to them.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Collection) *bun.SelectQuery { return s.selectCollections(ctx, rows) }, "co.id", func(c *Collection) int64 { return c.ID })
+	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery { return addCollections(ctx, q) }, "co.id", func(c *Collection) int64 { return c.ID })
 }
 
 // CollectionsOnPages returns the same part of the list of each parent, with the collections.
 func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Collection], error) {
-	return onPages(ctx, s.db, l, parents, part, extras{}, func(rows *[]*Collection, _ schema.QueryAppender) *bun.SelectQuery {
-		return s.selectCollections(ctx, rows)
+	return onPages(ctx, s.db, l, parents, part, extras{}, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
+		return addCollections(ctx, q)
 	}, "co.id", func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed })
 }
 
-func (s *Store) selectCollections(ctx context.Context, rows *[]*Collection) *bun.SelectQuery {
-	q := selectColumns(ctx, s.db.Read, rows, extras{}).
+// addCollections adds the columns of collections to a query of their table.
+func addCollections(ctx context.Context, q *bun.SelectQuery) *bun.SelectQuery {
+	q = addColumns[Collection](ctx, q, extras{}).
 		ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
 			"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured").
 		ColumnExpr("coalesce((SELECT ct.thing_id FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +

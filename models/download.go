@@ -109,7 +109,7 @@ func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 // DownloadsByID returns the entries of download histories with the given IDs. It does not check
 // visibility.
 func (s *Store) DownloadsByID(ctx context.Context, ids []int64) (map[int64]*Download, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Download) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "d.id", func(d *Download) int64 { return d.ID })
+	return byID(ctx, s.db, ids, unchanged, "d.id", func(d *Download) int64 { return d.ID })
 }
 
 // DownloadedThings lists the things in a user's download history, each once, most recently

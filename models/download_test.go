@@ -282,7 +282,7 @@ func TestPlansOfNewDownloads(t *testing.T) {
 		}
 		migrate() // as at each start
 		for _, q := range []*bun.SelectQuery{
-			selectFiles(ctx, db.Read, new([]*File), extras{set: FileDownloads}).Where("f.id = 1"),
+			addFiles(ctx, db.Read.NewSelect().Model(new([]*File)), extras{set: FileDownloads}).Where("f.id = 1"),
 			extras{set: ThingDownloads}.ofThings(db.Engine, db.Read.NewSelect().Model(new([]*Thing)), bun.Safe("0")).Where("t.id = 1"),
 		} {
 			var plan []string

@@ -143,10 +143,10 @@ func visibleFile(ctx context.Context, caller auth.Caller, files *batcher[int64, 
 	return f, nil
 }
 
-// selectFiles selects files. It counts the downloads that are not folded yet, so that the sum is
-// always exact.
-func selectFiles(ctx context.Context, db bun.IDB, files *[]*File, with extras) *bun.SelectQuery {
-	q := selectColumns(ctx, db, files, with)
+// addFiles adds the columns of files to a query of their table. It counts the downloads that are
+// not folded yet, so that the sum is always exact.
+func addFiles(ctx context.Context, q *bun.SelectQuery, with extras) *bun.SelectQuery {
+	q = addColumns[File](ctx, q, with)
 	if with.has(FileDownloads) {
 		q = q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id) AS new_downloads")
 	}
@@ -187,8 +187,8 @@ func (s *Store) ShownFilesByID(ctx context.Context, ids []int64) (map[int64]*Fil
 // of the time of the database.
 func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[int64]*File, error) {
 	read := func(ids []int64, with extras) (map[int64]*File, error) {
-		return byIDWith(ctx, s.db, ids, with, func(rows *[]*File, _ schema.QueryAppender) *bun.SelectQuery {
-			return selectFiles(ctx, s.db.Read, rows, with)
+		return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
+			return addFiles(ctx, q, with)
 		}, "f.id", func(f *File) int64 { return f.ID })
 	}
 	files, err := read(ids, with)
@@ -226,7 +226,7 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 	with := filesOf(ctx, on)
 	var rows []*File
 	err := s.db.ForIDs(ctx, "files on "+string(on)+" with "+with.name(), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return selectFiles(ctx, s.db.Read, &rows, with).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
+		return addFiles(ctx, s.db.Read.NewSelect().Model(&rows), with).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
 			Order("f.target_id", "f.rank", "f.id")
 	})
 	return byParent(rows, func(f *File) int64 { return f.TargetID }), err
@@ -242,7 +242,7 @@ func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (ma
 		places := s.db.Read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
 			Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
 			Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)", on, among, Finalized, Image, PreviewDone)
-		return selectFiles(ctx, s.db.Read, &rows, with).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
+		return addFiles(ctx, s.db.Read.NewSelect().Model(&rows), with).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
 	})
 	for _, f := range rows {
 		images[f.TargetID] = f

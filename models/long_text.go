@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -54,11 +55,10 @@ func neededTexts(ctx context.Context, table string) longTextSet {
 	return set
 }
 
-// selectColumns selects the columns of rows, a slice or a struct of a model, except for long texts
-// that the operation does not need, and parts that are not among the extras.
-func selectColumns(ctx context.Context, db bun.IDB, rows any, with extras) *bun.SelectQuery {
-	q := db.NewSelect().Model(rows)
-	table := q.GetModel().(bun.TableModel).Table()
+// addColumns adds the columns of the model T to a query of its table, except for long texts that
+// the operation does not need, and parts that are not among the extras.
+func addColumns[T any](ctx context.Context, q *bun.SelectQuery, with extras) *bun.SelectQuery {
+	table := q.DB().Table(reflect.TypeFor[T]())
 	needed := neededTexts(ctx, table.Name)
 	var columns []byte
 	for _, field := range table.Fields {

@@ -97,7 +97,7 @@ func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 // ModerationEntriesByID returns the decisions with the given IDs. It does not check permissions:
 // the caller must be a moderator or an administrator.
 func (s *Store) ModerationEntriesByID(ctx context.Context, ids []int64) (map[int64]*ModerationEntry, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*ModerationEntry) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "ml.id", func(e *ModerationEntry) int64 { return e.ID })
+	return byID(ctx, s.db, ids, unchanged, "ml.id", func(e *ModerationEntry) int64 { return e.ID })
 }
 
 // checkDecision returns Forbidden if the caller is not a moderator or an administrator, and

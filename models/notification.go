@@ -128,8 +128,7 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 // NotificationsByID returns the notifications with the given IDs. It does not check permissions:
 // the caller must be their recipient.
 func (s *Store) NotificationsByID(ctx context.Context, ids []int64) (map[int64]*Notification, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Notification) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) },
-		"n.id", func(n *Notification) int64 { return n.ID })
+	return byID(ctx, s.db, ids, unchanged, "n.id", func(n *Notification) int64 { return n.ID })
 }
 
 // Notification returns a notification of the caller. It returns NotFound for one of another user.

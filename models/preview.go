@@ -60,7 +60,7 @@ func (p *Preview) Tag() string { return fmt.Sprintf("%s-%s-%d", p.SHA256[:16], p
 
 // PreviewsByID returns previews by ID.
 func (s *Store) PreviewsByID(ctx context.Context, ids []int64) (map[int64]*Preview, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Preview) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "p.id", func(p *Preview) int64 { return p.ID })
+	return byID(ctx, s.db, ids, unchanged, "p.id", func(p *Preview) int64 { return p.ID })
 }
 
 // wantPreview ensures in tx that a preview of a file's content exists or will be generated, and

@@ -230,5 +230,5 @@ func (s *Store) report(ctx context.Context, id int64) (*Report, error) {
 // ReportsByID returns the reports with the given IDs. It does not check permissions: the caller
 // must be a moderator, an administrator or the reporter.
 func (s *Store) ReportsByID(ctx context.Context, ids []int64) (map[int64]*Report, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Report) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "rp.id", func(r *Report) int64 { return r.ID })
+	return byID(ctx, s.db, ids, unchanged, "rp.id", func(r *Report) int64 { return r.ID })
 }

@@ -13,19 +13,24 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// byID reads the rows whose column is one of ids, in one statement, and returns them by ID.
-func byID[T any](ctx context.Context, db *DB, ids []int64, q func(rows *[]*T) *bun.SelectQuery, column string, id func(*T) int64) (map[int64]*T, error) {
-	return byIDWith(ctx, db, ids, extras{}, func(rows *[]*T, _ schema.QueryAppender) *bun.SelectQuery { return q(rows) }, column, id)
+// byID reads the rows whose column is one of ids, in one statement, and returns them by ID. add adds
+// the columns to the query, if they are not those of the model.
+func byID[T any](ctx context.Context, db *DB, ids []int64, add func(*bun.SelectQuery) *bun.SelectQuery, column string, id func(*T) int64) (map[int64]*T, error) {
+	return byIDWith(ctx, db, ids, extras{}, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery { return add(q) }, column, id)
 }
 
-// byIDWith is byID for rows with extras. The query also gets the ID of the caller, because some
-// extras depend on it.
-func byIDWith[T any](
-	ctx context.Context, db *DB, ids []int64, with extras, q func(rows *[]*T, user schema.QueryAppender) *bun.SelectQuery, column string, id func(*T) int64,
-) (map[int64]*T, error) {
+// unchanged adds nothing to a query.
+func unchanged(q *bun.SelectQuery) *bun.SelectQuery { return q }
+
+// adder adds columns to a query. It also gets the ID of the caller, because some columns depend on
+// it.
+type adder = func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery
+
+// byIDWith is byID for rows with extras.
+func byIDWith[T any](ctx context.Context, db *DB, ids []int64, with extras, add adder, column string, id func(*T) int64) (map[int64]*T, error) {
 	var rows []*T
 	err := db.ForIDs(ctx, columnsName[T](ctx, db, with)+" by "+column, ids, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return q(&rows, user).Where("? ?", bun.Safe(column), among)
+		return add(db.Read.NewSelect().Model(&rows), user).Where("? ?", bun.Safe(column), among)
 	}, with.also()...)
 	found := make(map[int64]*T, len(rows))
 	for _, row := range rows {
@@ -42,10 +47,9 @@ func columnsName[T any](ctx context.Context, db *DB, with extras) string {
 
 // onPages reads one page of the list for each parent, with the objects and their extras.
 func onPages[T any](
-	ctx context.Context, db *DB, l List, parents []int64, part Slice, with extras,
-	q func(rows *[]*T, user schema.QueryAppender) *bun.SelectQuery, column string, listed func(*T) (int64, *database.Listed),
+	ctx context.Context, db *DB, l List, parents []int64, part Slice, with extras, add adder, column string, listed func(*T) (int64, *database.Listed),
 ) (map[int64]JoinedPage[*T], error) {
-	return database.Joined(ctx, l, parents, part, database.Objects[T]{Name: columnsName[T](ctx, db, with), Select: q, Also: with.also(), ID: column, Listed: listed})
+	return database.Joined(ctx, l, parents, part, database.Objects[T]{Name: columnsName[T](ctx, db, with), Add: add, Also: with.also(), ID: column, Listed: listed})
 }
 
 // byParent groups rows that are sorted by their parent. The groups are subslices of rows.

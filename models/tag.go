@@ -147,7 +147,7 @@ func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
 	}
 	var found []*Tag
 	err := s.db.Prepared(ctx, "tag by slug", &found, func(placeholders []any) string {
-		return selectTags(s.db.Read, &found).Where("g.slug = ?", placeholders[0]).String()
+		return addTags(ctx, s.db.Read.NewSelect().Model(&found)).Where("g.slug = ?", placeholders[0]).String()
 	}, tagSlug(name))
 	if err != nil {
 		return nil, err
@@ -158,13 +158,14 @@ func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
 	return found[0], nil
 }
 
-func selectTags(db bun.IDB, rows any) *bun.SelectQuery {
-	return pendingCounts(db.NewSelect().Model(rows).ColumnExpr("?TableColumns"), "tags", "g")
+// addTags adds the columns of tags to a query of their table.
+func addTags(ctx context.Context, q *bun.SelectQuery) *bun.SelectQuery {
+	return pendingCounts(addColumns[Tag](ctx, q, extras{}), "tags", "g")
 }
 
 // TagsByID returns the tags with the given IDs.
 func (s *Store) TagsByID(ctx context.Context, ids []int64) (map[int64]*Tag, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Tag) *bun.SelectQuery { return selectTags(s.db.Read, rows) }, "g.id", func(g *Tag) int64 { return g.ID })
+	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery { return addTags(ctx, q) }, "g.id", func(g *Tag) int64 { return g.ID })
 }
 
 // countWithTags returns the number of published things with each of the tags.

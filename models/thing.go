@@ -95,9 +95,10 @@ func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownload
 // IsFeatured reports whether the thing is featured by moderators.
 func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
-// selectThings selects things with their counts and extras. user is the ID of the caller.
-func (s *Store) selectThings(ctx context.Context, rows any, with extras, user schema.QueryAppender) *bun.SelectQuery {
-	q := with.ofThings(s.db.Engine, selectColumns(ctx, s.db.Read, rows, with), user)
+// addThings adds the columns of things, with their counts and extras, to a query of their table.
+// user is the ID of the caller.
+func (s *Store) addThings(ctx context.Context, q *bun.SelectQuery, with extras, user schema.QueryAppender) *bun.SelectQuery {
+	q = with.ofThings(s.db.Engine, addColumns[Thing](ctx, q, with), user)
 	if !with.has(ThingCounts) {
 		return q
 	}
@@ -160,18 +161,17 @@ func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, 
 
 func (s *Store) thingsByID(ctx context.Context, ids []int64, among Extra) (map[int64]*Thing, error) {
 	with := extrasAmong(ctx, among)
-	return byIDWith(ctx, s.db, ids, with, func(rows *[]*Thing, user schema.QueryAppender) *bun.SelectQuery {
-		return s.selectThings(ctx, rows, with, user)
+	return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
+		return s.addThings(ctx, q, with, user)
 	}, "t.id", func(t *Thing) int64 { return t.ID })
 }
 
 // ThingsOnPages reads one page of the list for each parent, together with the things.
 func (s *Store) ThingsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Thing], error) {
 	with := extrasAmong(ctx, ofThing)
-	return onPages(ctx, s.db, l, parents, part, with, func(rows *[]*Thing, user schema.QueryAppender) *bun.SelectQuery {
-		return s.selectThings(ctx, rows, with, user)
-	},
-		"t.id", func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed })
+	return onPages(ctx, s.db, l, parents, part, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
+		return s.addThings(ctx, q, with, user)
+	}, "t.id", func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed })
 }
 
 // FileCounts returns the numbers of finalized files of things, by kind.

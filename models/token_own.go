@@ -149,8 +149,8 @@ func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens [
 // TokensByID returns the tokens with the given IDs, without their hashes. It does not check
 // permissions: they must belong to the caller's user.
 func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Token) *bun.SelectQuery {
-		return s.db.Read.NewSelect().Model(rows).ExcludeColumn("sha256")
+	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.ExcludeColumn("sha256")
 	}, "tk.id", func(t *Token) int64 { return t.ID })
 }
 

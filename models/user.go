@@ -249,7 +249,7 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 		if len(placeholders) > 1 {
 			also = bun.SafeQuery("?", placeholders[1])
 		}
-		return selectUsers(ctx, s.db.Read, &users, with, also).Where("lower(u.username) = lower(?) AND u.deleted_at IS NULL", placeholders[0]).String()
+		return addUsers(ctx, s.db.Read.NewSelect().Model(&users), with, also).Where("lower(u.username) = lower(?) AND u.deleted_at IS NULL", placeholders[0]).String()
 	}, args...)
 	if err != nil {
 		return nil, err
@@ -273,9 +273,10 @@ func requireUser(caller auth.Caller) error {
 	}
 }
 
-// selectUsers selects users with their counts and extras. user is the ID of the caller.
-func selectUsers(ctx context.Context, db bun.IDB, rows any, with extras, user schema.QueryAppender) *bun.SelectQuery {
-	q := with.ofUsers(selectColumns(ctx, db, rows, with), user)
+// addUsers adds the columns of users, with their counts and extras, to a query of their table. user
+// is the ID of the caller.
+func addUsers(ctx context.Context, q *bun.SelectQuery, with extras, user schema.QueryAppender) *bun.SelectQuery {
+	q = with.ofUsers(addColumns[User](ctx, q, with), user)
 	if !with.has(UserCounts) {
 		return q
 	}
@@ -285,15 +286,15 @@ func selectUsers(ctx context.Context, db bun.IDB, rows any, with extras, user sc
 // UsersOnPages reads one page of the list for each parent, together with the users.
 func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*User], error) {
 	with := extrasAmong(ctx, ofUser)
-	return onPages(ctx, s.db, l, parents, part, with, func(rows *[]*User, user schema.QueryAppender) *bun.SelectQuery {
-		return selectUsers(ctx, s.db.Read, rows, with, user)
+	return onPages(ctx, s.db, l, parents, part, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
+		return addUsers(ctx, q, with, user)
 	}, "u.id", func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed })
 }
 
 // UsersByID returns the users with the given IDs. Users that do not exist are missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
 	with := extrasAmong(ctx, ofUser)
-	return byIDWith(ctx, s.db, ids, with, func(rows *[]*User, user schema.QueryAppender) *bun.SelectQuery {
-		return selectUsers(ctx, s.db.Read, rows, with, user)
+	return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
+		return addUsers(ctx, q, with, user)
 	}, "u.id", func(u *User) int64 { return u.ID })
 }

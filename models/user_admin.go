@@ -18,7 +18,7 @@ func (a Admin) User(ctx context.Context, name string) (*User, error) {
 func (a Admin) EachUser(ctx context.Context, fn func(*User) error) error {
 	for last := int64(0); ; {
 		var rows []*User
-		err := selectUsers(ctx, a.store.db.Read, &rows, allParts, nil).Where("u.id > ? AND u.deleted_at IS NULL", last).Order("u.id").Limit(500).Scan(ctx)
+		err := addUsers(ctx, a.store.db.Read.NewSelect().Model(&rows), allParts, nil).Where("u.id > ? AND u.deleted_at IS NULL", last).Order("u.id").Limit(500).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}

@@ -325,7 +325,7 @@ func (s *Store) Webhook(ctx context.Context, caller auth.Caller, id int64) (*Web
 // WebhooksByID returns the webhooks with the given IDs, without their secrets. It does not check
 // permissions: the caller must be their owner.
 func (s *Store) WebhooksByID(ctx context.Context, ids []int64) (map[int64]*Webhook, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*Webhook) *bun.SelectQuery {
-		return s.db.Read.NewSelect().Model(rows).ExcludeColumn("secret", "old_secret")
+	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.ExcludeColumn("secret", "old_secret")
 	}, "wh.id", func(w *Webhook) int64 { return w.ID })
 }

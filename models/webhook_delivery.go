@@ -354,7 +354,7 @@ func (s *Store) WebhookDeliveriesOf(state DeliveryState) List {
 // WebhookDeliveriesByID returns the deliveries with the given IDs. It does not check permissions:
 // the caller must own the webhooks.
 func (s *Store) WebhookDeliveriesByID(ctx context.Context, ids []int64) (map[int64]*WebhookDelivery, error) {
-	return byID(ctx, s.db, ids, func(rows *[]*WebhookDelivery) *bun.SelectQuery { return s.db.Read.NewSelect().Model(rows) }, "wd.id", func(d *WebhookDelivery) int64 { return d.ID })
+	return byID(ctx, s.db, ids, unchanged, "wd.id", func(d *WebhookDelivery) int64 { return d.ID })
 }
 
 // WebhookQueue returns the number of due messages, and for how long the oldest of them has been

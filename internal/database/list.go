@@ -125,7 +125,7 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 			At                       time.Time
 			Text                     string
 		}
-		if err := l.read(ctx, some, part, "entries", func(entries string, _ binder) (string, error) { return entries, nil }, nil, &rows); err != nil {
+		if err := l.read(ctx, some, part, "entries", func(bind binder) (string, error) { return l.entries(some, part, bind) }, nil, &rows); err != nil {
 			return nil, err
 		}
 		for _, row := range rows {

@@ -23,9 +23,10 @@ type Listed struct {
 
 // Objects defines how [Joined] reads the objects of entries.
 type Objects[O any] struct {
-	Name   string // identifies the query of Select
-	Select func(rows *[]*O, also schema.QueryAppender) *bun.SelectQuery
-	Also   []int64 // at most one number, which Select receives as also
+	Name string // identifies what Add adds
+	// Add adds the columns of the objects to a query of their table.
+	Add    func(q *bun.SelectQuery, also schema.QueryAppender) *bun.SelectQuery
+	Also   []int64 // at most one number, which Add receives as also
 	ID     string  // the column with the IDs of the objects
 	Listed func(*O) (nodeID int64, l *Listed)
 }
@@ -55,20 +56,11 @@ func Joined[O any](ctx context.Context, l List, parents []int64, part Slice, obj
 	}
 	for some := range slices.Chunk(parents, parentsPerStatement) {
 		var rows []*O
-		err := l.read(ctx, some, part, objects.Name, func(entries string, bind binder) (string, error) {
-			also := bun.SafeQuery("")
-			for _, number := range objects.Also {
-				also = bun.SafeQuery("?", bind(number))
+		err := l.read(ctx, some, part, objects.Name, func(bind binder) (string, error) {
+			if l.DB.Engine == Postgres && l.isPrepared(some, part) && l.By.Node == "" && l.By.ID == objects.ID {
+				return selectDirectly(l, some, part, bind, objects)
 			}
-			// Without LIMIT, SQLite flattens each part of the union into the outer query, which takes
-			// time that grows with the square of the number of parts.
-			q := objects.Select(&rows, also).Join("JOIN (? LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(objects.ID)).
-				ColumnExpr("list.parent AS list_parent, list.id AS list_id")
-			if column := l.By.column(); column != "" {
-				q = q.ColumnExpr("list.? AS list_?", bun.Safe(column), bun.Safe(column))
-			}
-			text, err := q.AppendQuery(l.DB.Read.QueryGen(), nil)
-			return string(text), err
+			return selectJoined(l, some, part, bind, objects)
 		}, objects.Also, &rows)
 		if err != nil {
 			return nil, err
@@ -76,6 +68,45 @@ func Joined[O any](ctx context.Context, l List, parents []int64, part Slice, obj
 		addPages(pages, l, part, rows, objects)
 	}
 	return pages, nil
+}
+
+// selectJoined returns the text of a statement that selects the entries and joins their objects.
+func selectJoined[O any](l List, parents []int64, part Slice, bind binder, objects Objects[O]) (string, error) {
+	entries, err := l.entries(parents, part, bind)
+	if err != nil {
+		return "", err
+	}
+	// Without LIMIT, SQLite flattens each part of the union into the outer query, which takes time that
+	// grows with the square of the number of parts.
+	q := objects.Add(l.DB.Read.NewSelect().Model((*O)(nil)), objects.also(bind)).Join("JOIN (? LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(objects.ID)).
+		ColumnExpr("list.parent AS list_parent, list.id AS list_id")
+	if column := l.By.column(); column != "" {
+		q = q.ColumnExpr("list.? AS list_?", bun.Safe(column), bun.Safe(column))
+	}
+	text, err := q.AppendQuery(l.DB.Read.QueryGen(), nil)
+	return string(text), err
+}
+
+// selectDirectly returns the text of a prepared statement that selects the objects as it goes through the
+// lists, without looking them up a second time. The lists must be of the table of the objects. It
+// is for PostgreSQL: SQLite, which does not consider LIMIT, might sort the whole list with all
+// columns.
+func selectDirectly[O any](l List, parents []int64, part Slice, bind binder, objects Objects[O]) (string, error) {
+	return l.forParents(parents, bind, func(parent any) *bun.SelectQuery {
+		q := l.restrict(l.rows(parent, bind), part, bind).ColumnExpr("CAST(? AS bigint) AS list_parent, ? AS list_id", parent, bun.Safe(l.By.ID))
+		if column := l.By.column(); column != "" {
+			q = q.ColumnExpr("? AS list_?", bun.Safe(l.By.Key), bun.Safe(column))
+		}
+		return objects.Add(q, objects.also(bind))
+	})
+}
+
+// also returns the operand for the number that Add receives.
+func (o Objects[O]) also(bind binder) schema.QueryAppender {
+	for _, number := range o.Also {
+		return bun.SafeQuery("?", bind(number))
+	}
+	return bun.SafeQuery("")
 }
 
 // bestJoined implements Joined for a list that has a Best.

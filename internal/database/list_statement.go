@@ -14,18 +14,12 @@ import (
 // prepared, and its text is the same for all parents; that for another list combines a query for
 // each parent by UNION ALL.
 
-// read selects the entries of a part of the lists of parents, embeds that query in a larger one,
-// and reads the rows of the result into dest. around returns the text of the larger query. name
-// identifies it, and also are the values that around binds, in the same order.
-func (l List) read(ctx context.Context, parents []int64, part Slice, name string, around func(entries string, bind binder) (string, error), also []int64, dest any) error {
-	// The text contains the offset, so each offset would need its own prepared statement. If the
-	// offset were an argument, PostgreSQL would have to plan the statement without its value.
-	if !l.isPrepared(parents) || part.Offset != 0 {
-		entries, err := l.union(parents, func(parent any) *bun.SelectQuery { return l.part(parent, part, literal) })
-		if err != nil {
-			return err
-		}
-		text, err := around(entries, literal)
+// read runs a statement for a part of the lists of parents and reads its rows into dest. write
+// returns its text; it binds the values of the lists, and then those in also. name identifies the
+// statement among those for the same list.
+func (l List) read(ctx context.Context, parents []int64, part Slice, name string, write func(bind binder) (string, error), also []int64, dest any) error {
+	if !l.isPrepared(parents, part) {
+		text, err := write(literal)
 		if err != nil {
 			return err
 		}
@@ -41,19 +35,23 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 	for _, number := range also {
 		args = append(args, number)
 	}
-	return l.DB.prepared(ctx, name, func() (string, error) {
-		bind := numbered()
-		entries, err := l.forParents(parents, bind, func(parent any) *bun.SelectQuery { return l.part(parent, part, bind) }, "id", "node", l.By.column())
-		if err != nil {
-			return "", err
-		}
-		return around(entries, bind)
-	}, dest, args...)
+	return l.DB.prepared(ctx, name, func() (string, error) { return write(numbered()) }, dest, args...)
 }
 
-// isPrepared reports whether the statements for these parents are prepared.
-func (l List) isPrepared(parents []int64) bool {
-	return l.Name != "" && (l.Except == 0 || !slices.Contains(parents, l.Except))
+// entries returns the text of a query that selects the entries of a part of the lists of parents.
+func (l List) entries(parents []int64, part Slice, bind binder) (string, error) {
+	query := func(parent any) *bun.SelectQuery { return l.part(parent, part, bind) }
+	if !l.isPrepared(parents, part) {
+		return l.union(parents, query)
+	}
+	return l.forParents(parents, bind, query, "id", "node", l.By.column())
+}
+
+// isPrepared reports whether the statement for a part of the lists of parents is prepared. The text
+// contains the offset, so each offset would need its own statement. If the offset were an argument,
+// PostgreSQL would have to plan the statement without its value.
+func (l List) isPrepared(parents []int64, part Slice) bool {
+	return l.Name != "" && part.Offset == 0 && (l.Except == 0 || !slices.Contains(parents, l.Except))
 }
 
 // args returns the arguments of a prepared statement for parents, except those for positions.
@@ -128,7 +126,7 @@ func (l List) count(ctx context.Context, parents []int64, dest any) error {
 		}
 		return q.ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
 	}
-	if !l.isPrepared(parents) {
+	if !l.isPrepared(parents, Slice{}) {
 		text, err := l.union(parents, func(parent any) *bun.SelectQuery { return query(parent, literal) })
 		if err != nil {
 			return err
@@ -155,18 +153,22 @@ func (l List) union(parents []int64, query func(parent any) *bun.SelectQuery) (s
 	return strings.Join(texts, " UNION ALL "), nil
 }
 
-// part returns the query that selects a part of one list, and one more entry to detect whether
-// there are more.
+// part returns the query that selects the entries of a part of one list.
 func (l List) part(parent any, part Slice, bind binder) *bun.SelectQuery {
 	id, node := bun.Safe(l.By.ID), bun.Safe(l.By.Node)
 	if l.By.Node == "" {
 		node = id
 	}
-	key := bun.Safe(l.By.Key)
 	q := l.rows(parent, bind).ColumnExpr("CAST(? AS bigint) AS parent, ? AS id, ? AS node", parent, id, node)
 	if column := l.By.column(); column != "" {
-		q = q.ColumnExpr("? AS ?", key, bun.Safe(column))
+		q = q.ColumnExpr("? AS ?", bun.Safe(l.By.Key), bun.Safe(column))
 	}
+	return l.restrict(q, part, bind)
+}
+
+// restrict restricts a query of a list to a part of it, and one more entry to detect whether there
+// are more.
+func (l List) restrict(q *bun.SelectQuery, part Slice, bind binder) *bun.SelectQuery {
 	// The last entries are read in reverse, from the end of the list.
 	ascending := l.By.Ascending != (part.Last > 0)
 	direction := bun.Safe("DESC")
@@ -180,9 +182,9 @@ func (l List) part(parent any, part Slice, bind binder) *bun.SelectQuery {
 		q = l.beyond(q, *part.Before, !l.By.Ascending, bind)
 	}
 	if l.By.Key != "" {
-		q = q.OrderExpr("? ?", key, direction)
+		q = q.OrderExpr("? ?", bun.Safe(l.By.Key), direction)
 	}
-	return q.OrderExpr("? ?", id, direction).Limit(int64(max(part.First, part.Last)) + 1).Offset(part.Offset)
+	return q.OrderExpr("? ?", bun.Safe(l.By.ID), direction).Limit(int64(max(part.First, part.Last)) + 1).Offset(part.Offset)
 }
 
 // beyond restricts q to the rows above or below a position.
