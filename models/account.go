@@ -39,7 +39,7 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 		if err != nil {
 			return err
 		}
-		if err := checkNotLastAdministrator(ctx, tx, u); err != nil {
+		if err := s.checkNotLastAdministrator(ctx, tx, u); err != nil {
 			return err
 		}
 		if err := record(ctx, tx); err != nil {

@@ -21,7 +21,8 @@ import (
 type index struct {
 	noun      string // the name of the type in the vocabulary
 	documents string // the table
-	// texts selects id, name, tags, creator and body of the objects that everyone can find.
+	// texts selects id, name, tags, creator and body of the objects that everyone can find. Their
+	// creators are the table u.
 	texts func(db bun.IDB) *bun.SelectQuery
 	id    string // the ID column of the objects' table, with alias
 }
@@ -154,10 +155,22 @@ func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
 
 // indexAll updates the documents of all objects.
 func (db *DB) indexAll(ctx context.Context, tx bun.IDB) error {
+	return db.indexThose(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery { return q })
+}
+
+// indexOf updates the documents of a user and of all objects of the user, which contain the
+// username.
+func (db *DB) indexOf(ctx context.Context, tx bun.IDB, userID int64) error {
+	return db.indexThose(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("u.id = ?", userID) })
+}
+
+// indexThose updates the documents of objects. those restricts a query of the texts of one type of
+// objects.
+func (db *DB) indexThose(ctx context.Context, tx bun.IDB, those func(*bun.SelectQuery) *bun.SelectQuery) error {
 	for _, ix := range indexes {
 		for last := int64(0); ; {
 			var ids []int64
-			err := tx.NewSelect().TableExpr("(?) AS d", ix.texts(tx)).ColumnExpr("d.id").Where("d.id > ?", last).Order("d.id").Limit(500).Scan(ctx, &ids)
+			err := tx.NewSelect().TableExpr("(?) AS d", those(ix.texts(tx))).ColumnExpr("d.id").Where("d.id > ?", last).Order("d.id").Limit(500).Scan(ctx, &ids)
 			if err != nil {
 				return err
 			}

@@ -137,3 +137,24 @@ func TestPreparedLists(t *testing.T) {
 		}
 	})
 }
+
+// TestCountsWithBounds counts a list with and without a bound, as the list of collections and a
+// search without words do. Their prepared statements differ.
+func TestCountsWithBounds(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		for range 3 {
+			if _, err := s.CreateCollection(t.Context(), ada, NewCollection{Name: "a", Visibility: PublicCollection}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, err := s.FindCollections(Filter{}, ByNewest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct{ bound, want int64 }{{2, 2}, {0, 3}, {1, 1}, {2, 2}} {
+			if n, err := list.Bounded(c.bound).Count(t.Context(), []int64{1}); n[1] != c.want || err != nil {
+				t.Errorf("with the bound %d: %d, want %d (%v)", c.bound, n[1], c.want, err)
+			}
+		}
+	})
+}

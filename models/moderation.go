@@ -132,8 +132,15 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 		case u.Role() != auth.Member && !caller.Administers():
 			return fail(Forbidden, "requires an administrator: %s is a moderator or an administrator", u.Username)
 		}
+		before := *u
 		if !change(u) {
 			return nil
+		}
+		if !u.IsAdmin {
+			// The caller may have lost the role since the request was authenticated.
+			if err := s.checkNotLastAdministrator(ctx, tx, &before); err != nil {
+				return err
+			}
 		}
 		if _, err := tx.NewUpdate().Model(u).Column(columns...).WherePK().Exec(ctx); err != nil {
 			return err

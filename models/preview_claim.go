@@ -128,9 +128,10 @@ func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, pro
 		}
 }
 
-// attempt restricts an update to a preview that is still assigned to the caller.
+// attempt restricts an update to a preview that is still assigned to the caller. The number of the
+// attempt is not enough: it starts from 1 again if the preview is scheduled again.
 func attempt(q *bun.UpdateQuery, p *Preview) *bun.UpdateQuery {
-	return q.Where("id = ? AND state = ? AND attempts = ?", p.ID, PreviewRunning, p.Attempts)
+	return q.Where("id = ? AND state = ? AND attempts = ? AND begun_at = ?", p.ID, PreviewRunning, p.Attempts, p.BegunAt)
 }
 
 // took returns the duration of the attempt so far in milliseconds.

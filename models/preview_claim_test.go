@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/preview"
 )
 
 // TestPreviewTurns checks that one owner cannot occupy all workers of a process that has several.
@@ -99,5 +100,49 @@ func TestHonestFilesPassBombs(t *testing.T) {
 		}
 		exec("DELETE FROM previews")
 		exec("DELETE FROM contents")
+	})
+}
+
+// TestRescheduledPreview schedules a preview again while it is being made, as a newer version of
+// the server does. The result of the first attempt must not be taken for that of the second one,
+// which has the same number.
+func TestRescheduledPreview(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		s.options.PreviewWorkers = 4 // so that one owner may have two
+		published(t, s, ada)
+		claim := func() *Preview {
+			t.Helper()
+			p, end, err := s.claimPreview(ctx)
+			if err != nil || p == nil {
+				t.Fatal(p, err)
+			}
+			t.Cleanup(end)
+			return p
+		}
+		older := claim()
+		if _, err := s.db.Write.NewRaw("UPDATE previews SET version = ? WHERE id = ?", preview.Version-1, older.ID).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.WantPreviews(ctx, AgainNone); n != 1 || err != nil {
+			t.Fatalf("%d previews scheduled again, %v", n, err)
+		}
+		newer := claim()
+		if older.ID != newer.ID || older.Attempts != newer.Attempts {
+			t.Fatalf("attempts %d of %d and %d of %d", older.Attempts, older.ID, newer.Attempts, newer.ID)
+		}
+		if err := s.failPreview(ctx, older, "A failure of the older version."); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.finishPreview(ctx, older, preview.Result{Width: 1}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.finishPreview(ctx, newer, preview.Result{Width: 2}); err != nil {
+			t.Fatal(err)
+		}
+		found, err := s.PreviewsByID(ctx, []int64{newer.ID})
+		if p := found[newer.ID]; err != nil || p.State != PreviewDone || p.Version != preview.Version || p.Width != 2 {
+			t.Errorf("%v: %+v", err, p)
+		}
 	})
 }

@@ -91,7 +91,6 @@ func (s *Store) derive(ctx context.Context, p *Preview) (preview.Result, error) 
 
 // finishPreview stores the result of an attempt, whose parts are in the bucket.
 func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result) error {
-	attempt := p.Attempts
 	p.State, p.Stage, p.Progress, p.BeatAt = PreviewDone, "", 1, now()
 	p.TookMS = p.took(p.BeatAt)
 	p.ShapeID = 0 // until it is assigned below
@@ -102,8 +101,8 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 				return err
 			}
 		}
-		updated, err := tx.NewUpdate().Model(p).Column("state", "stage", "progress", "beat_at", "took_ms", "picture", "width", "height", "threejs", "glb", "mesh", "shape_id").
-			Where("id = ? AND state = ? AND attempts = ?", p.ID, PreviewRunning, attempt).Exec(ctx)
+		updated, err := attempt(tx.NewUpdate().Model(p), p).
+			Column("state", "stage", "progress", "beat_at", "took_ms", "picture", "width", "height", "threejs", "glb", "mesh", "shape_id").Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// byID reads the rows whose column is one of ids, in one statement, and returns them by ID. add adds
-// the columns to the query, if they are not those of the model.
+// byID reads the rows whose column is one of ids, in one statement, and returns them by ID. add
+// adds the columns to the query, if they are not those of the model.
 func byID[T any](ctx context.Context, db *DB, ids []int64, add func(*bun.SelectQuery) *bun.SelectQuery, column string, id func(*T) int64) (map[int64]*T, error) {
 	return byIDWith(ctx, db, ids, extras{}, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery { return add(q) }, column, id)
 }

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strings"
 
@@ -121,10 +122,14 @@ func notifyRemix(ctx context.Context, tx bun.Tx, t *Thing, ancestorIDs []int64) 
 	about := Target{OnThing, t.ID}
 	for _, id := range ancestorIDs {
 		var owner int64
-		if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", id).Scan(ctx, &owner); err != nil {
+		err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", id).Scan(ctx, &owner)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue // deleted since the ancestors were read
+		}
+		if err != nil {
 			return err
 		}
-		err := errors.Join(notify(ctx, tx, NotifyRemix, t.OwnerID, about, owner),
+		err = errors.Join(notify(ctx, tx, NotifyRemix, t.OwnerID, about, owner),
 			notifyWatchers(ctx, tx, NotifyRemix, t.OwnerID, about, Target{OnThing, id}, id, owner))
 		if err != nil {
 			return err

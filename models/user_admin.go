@@ -66,7 +66,7 @@ func (s *Store) renameUser(ctx context.Context, caller auth.Caller, from, to str
 		if err := s.record(ctx, tx, caller, e); err != nil {
 			return err
 		}
-		return s.db.index(ctx, tx, userIndex, found.ID)
+		return s.db.indexOf(ctx, tx, found.ID)
 	})
 	if database.IsUnique(err) {
 		return nil, usernameIsTaken(to)
@@ -103,7 +103,7 @@ func (s *Store) disableUser(ctx context.Context, caller auth.Caller, name, reaso
 		if u.ID == caller.UserID {
 			return false, badInput("username", "username: you cannot decide on yourself")
 		}
-		if err := checkNotLastAdministrator(ctx, tx, u); err != nil {
+		if err := s.checkNotLastAdministrator(ctx, tx, u); err != nil {
 			return false, err
 		}
 		at := now()
@@ -178,10 +178,19 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, er
 	return u, notFoundIfNoRows(err, "user", id)
 }
 
+// administratorsLock is the key of the PostgreSQL advisory lock that is held while an administrator
+// is removed, so that two who remove each other at the same time are not both the last but one.
+const administratorsLock = 0x61646d6e
+
 // checkNotLastAdministrator returns BadInput if u is the only administrator who is not suspended.
-func checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
+func (s *Store) checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
 	if !u.IsAdmin {
 		return nil
+	}
+	if s.db.Engine == database.Postgres {
+		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", administratorsLock); err != nil {
+			return err
+		}
 	}
 	others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
 	if err != nil || others {

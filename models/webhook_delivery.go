@@ -222,9 +222,10 @@ func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) err
 	return nil
 }
 
-// claimed restricts an update to a delivery that is still assigned to the caller.
+// claimed restricts an update to a delivery that is still assigned to the caller. The number of the
+// attempt is not enough: it starts from 1 again if the user sends the message again.
 func claimed(q *bun.UpdateQuery, d *WebhookDelivery) *bun.UpdateQuery {
-	return q.Model(d).Where("id = ? AND state = ? AND attempts = ?", d.ID, DeliveryWaiting, d.Attempts)
+	return q.Model(d).Where("id = ? AND state = ? AND attempts = ? AND attempted_at = ?", d.ID, DeliveryWaiting, d.Attempts, d.AttemptedAt)
 }
 
 // recordAttempt stores the result of an attempt, and schedules the next one or disables the
@@ -265,8 +266,7 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 		next := at.Add(max(wait, a.RetryAfter))
 		outcome, d.NextAttemptAt = "retried", &next
 	}
-	updated, err := tx.NewUpdate().Model(d).Column("state", "status_code", "error", "next_attempt_at").
-		Where("id = ? AND attempts = ? AND state = ?", d.ID, d.Attempts, DeliveryWaiting).Exec(ctx)
+	updated, err := claimed(tx.NewUpdate(), d).Column("state", "status_code", "error", "next_attempt_at").Exec(ctx)
 	if err != nil {
 		return "", "", err
 	}

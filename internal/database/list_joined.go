@@ -76,8 +76,8 @@ func selectJoined[O any](l List, parents []int64, part Slice, bind binder, objec
 	if err != nil {
 		return "", err
 	}
-	// Without LIMIT, SQLite flattens each part of the union into the outer query, which takes time that
-	// grows with the square of the number of parts.
+	// Without LIMIT, SQLite flattens each part of the union into the outer query, which takes time
+	// that grows with the square of the number of parts.
 	q := objects.Add(l.DB.Read.NewSelect().Model((*O)(nil)), objects.also(bind)).Join("JOIN (? LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(objects.ID)).
 		ColumnExpr("list.parent AS list_parent, list.id AS list_id")
 	if column := l.By.column(); column != "" {
@@ -87,10 +87,10 @@ func selectJoined[O any](l List, parents []int64, part Slice, bind binder, objec
 	return string(text), err
 }
 
-// selectDirectly returns the text of a prepared statement that selects the objects as it goes through the
-// lists, without looking them up a second time. The lists must be of the table of the objects. It
-// is for PostgreSQL: SQLite, which does not consider LIMIT, might sort the whole list with all
-// columns.
+// selectDirectly returns the text of a prepared statement that selects the objects as it goes
+// through the lists, without looking them up a second time. The lists must be of the table of the
+// objects. It is for PostgreSQL: SQLite, which does not consider LIMIT, might sort the whole list
+// with all columns.
 func selectDirectly[O any](l List, parents []int64, part Slice, bind binder, objects Objects[O]) (string, error) {
 	return l.forParents(parents, bind, func(parent any) *bun.SelectQuery {
 		q := l.restrict(l.rows(parent, bind), part, bind).ColumnExpr("CAST(? AS bigint) AS list_parent, ? AS list_id", parent, bun.Safe(l.By.ID))

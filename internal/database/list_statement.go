@@ -133,7 +133,7 @@ func (l List) count(ctx context.Context, parents []int64, dest any) error {
 		}
 		return l.DB.selectText(ctx, text, dest)
 	}
-	return l.DB.prepared(ctx, fmt.Sprintf("count %s, %t", l.Name, len(parents) > 1), func() (string, error) {
+	return l.DB.prepared(ctx, fmt.Sprintf("count %s, %d, %t", l.Name, l.Bound, len(parents) > 1), func() (string, error) {
 		bind := numbered()
 		return l.forParents(parents, bind, func(parent any) *bun.SelectQuery { return query(parent, bind) }, "n")
 	}, dest, l.args(parents)...)

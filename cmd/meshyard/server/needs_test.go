@@ -90,8 +90,8 @@ func TestOperationsReadWhatTheyNeed(t *testing.T) {
 	})
 }
 
-// selectionOf returns a field with a short selection set if it needs one. ok is false if an argument
-// is required.
+// selectionOf returns a field, with a short selection set if it needs one. ok is false if an
+// argument is required.
 func selectionOf(schema *ast.Schema, f *ast.FieldDefinition) (text string, ok bool) {
 	for _, a := range f.Arguments {
 		if a.Type.NonNull && a.DefaultValue == nil {
