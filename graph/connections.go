@@ -13,19 +13,20 @@ import (
 
 // pageKey identifies a page of a list among the loads of a batch.
 type pageKey struct {
-	name          string
-	first, last   int
-	offset        int64
-	after, before models.Position
+	name                string
+	first, last         int
+	offset              int64
+	hasAfter, hasBefore bool
+	after, before       models.Position
 }
 
 func keyOf(name string, part models.Slice) pageKey {
 	k := pageKey{name: name, first: part.First, last: part.Last, offset: part.Offset}
 	if part.After != nil {
-		k.after = *part.After
+		k.hasAfter, k.after = true, *part.After
 	}
 	if part.Before != nil {
-		k.before = *part.Before
+		k.hasBefore, k.before = true, *part.Before
 	}
 	return k
 }
