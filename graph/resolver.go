@@ -16,6 +16,4 @@ type Resolver struct {
 	URLs  urls.Builder
 	// AnonymousRead permits queries without a token. They can read public data only.
 	AnonymousRead bool
-
-	poller poller
 }

@@ -26,11 +26,11 @@ func (r *Resolver) watchFiles(ctx context.Context, read func(ctx context.Context
 		defer close(states)
 		ctx, cancel := context.WithTimeout(ctx, maxWatchTime)
 		defer cancel()
-		for interval := minPollInterval; ; interval = min(interval*3/2, maxPollInterval) {
+		for interval := models.MinPollInterval; ; interval = min(interval*3/2, models.MaxPollInterval) {
 			for _, change := range changes {
 				select {
 				case states <- change:
-					interval = minPollInterval
+					interval = models.MinPollInterval
 				case <-ctx.Done():
 					return
 				}

@@ -66,6 +66,7 @@ type Store struct {
 	files     *batcher[int64, *File]
 	contents  *batcher[int64, *File] // to serve the contents of files: without download counts
 	downloads downloadLog
+	poller    filePoller
 	tokens    *tokenCache
 	activity  activity
 	scalings  coalesce.Group[error] // of scaling images, by key
