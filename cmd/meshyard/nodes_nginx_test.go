@@ -151,6 +151,10 @@ func (s *nodes) startNginx(front string) {
 	s.t.Helper()
 	dir := s.t.TempDir()
 	certificate, key := newCertificate(s.t)
+	plain, err := freeAddress() // of the server that redirects to HTTPS
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	write := func(name string, content []byte) string {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -167,6 +171,7 @@ func (s *nodes) startNginx(front string) {
 	for _, change := range [][2]string{
 		{"/etc/ssl/certs/models.example.org.pem", s.certificate},
 		{"/etc/ssl/private/models.example.org.key", write("key", key)},
+		{"listen 80;", "listen " + plain + ";"},
 		{"listen 443 ssl", "listen " + front + " ssl"},
 		{"server 127.0.0.1:8080", "server " + s.addresses[0]},
 		{"# server 10.0.0.2:8080", "server " + s.addresses[1]},
