@@ -28,7 +28,7 @@ func TestPermissions(t *testing.T) {
 		var b strings.Builder
 		b.WriteString(permissionsAre)
 		for _, table := range permissions {
-			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Operation, or field | About | %s |\n|---|---|%s\n", table.title, table.about, strings.Join(columns[:], " | "), strings.Repeat("---|", callers))
+			fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Operation or field | Object | %s |\n|---|---|%s\n", table.title, table.about, strings.Join(columns[:], " | "), strings.Repeat("---|", callers))
 			for _, p := range table.rows {
 				for _, in := range strings.Split(p.fixtures, ", ") {
 					var cells [callers]string
@@ -100,7 +100,7 @@ func named(field string) string {
 // about returns the description of a fixture for the document.
 func about(p permission, in string) string {
 	if words, ok := map[string]string{
-		"": "", "catalogue": "all of theirs", "collection": "collection", "collection private": "private collection", "token": "access token", "session": "session", "application": "application", "invitation": "unused invitation", "notification": "notification", "report": "report by the owner", "webhook": "webhook",
+		"": "", "catalogue": "all objects", "collection": "collection", "collection private": "private collection", "token": "access token", "session": "session", "application": "application", "invitation": "unused invitation", "notification": "notification", "report": "report by the owner", "webhook": "webhook",
 		"user": "the owner", "user member": "member", "user moderator": "moderator", "user suspended": "suspended member",
 		"upload pending": "pending upload", "upload staged": "staged upload with its bytes",
 	}[in]; ok {
@@ -135,7 +135,7 @@ func about(p permission, in string) string {
 func (m *matrix) addressTable() string {
 	m.t.Helper()
 	nobody, ada := m.clients[anonymous][auth.Read], m.clients[owner][auth.Read]
-	table := "\n## Addresses of bytes\n\n" + addressesAre + "\n\n| A file on, or a | " + "`/download:`" + " | `/blobs`, `/view` | what is derived | `/blobs`, `/view`, signed | derived, signed |\n|---|---|---|---|---|---|\n"
+	table := "\n## URLs of files and previews\n\n" + addressesAre + "\n\n| The file is attached to, or is | " + "`/download:`" + " | `/blobs`, `/view` | previews | `/blobs`, `/view`, signed | previews, signed |\n|---|---|---|---|---|---|\n"
 	for _, in := range strings.Split(filesAndUploads, ", ") {
 		sc := m.set("ada", in)
 		var f struct {
@@ -157,7 +157,7 @@ func (m *matrix) addressTable() string {
 				derived = append(derived, strings.Replace(f.File.DirectURL, "/blobs/"+sc["file"], kind+sc["file"]+"/any", 1))
 			}
 		}
-		table += fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", about(permission{}, in),
+		table += fmt.Sprintf("| a %s | %s | %s | %s | %s | %s |\n", about(permission{}, in),
 			m.fetched(nobody, false, f.File.PublicURL), m.fetched(nobody, false, bytes...), m.fetched(nobody, false, derived...), m.fetched(nobody, true, bytes...), m.fetched(nobody, true, derived...))
 	}
 	return table
@@ -168,7 +168,7 @@ func (m *matrix) addressTable() string {
 var fileName = regexp.MustCompile(`(/view/\d+)/[^?]*`)
 
 // fetched returns the status that all given URLs have in common, with or without their signatures.
-// If a signature is wanted and a URL has none, it returns "as without".
+// If a signature is wanted and a URL has none, it returns "not signed".
 func (m *matrix) fetched(c *servertest.Client, signed bool, addresses ...string) string {
 	m.t.Helper()
 	var seen []string
@@ -176,7 +176,7 @@ func (m *matrix) fetched(c *servertest.Client, signed bool, addresses ...string)
 		path, _, has := strings.Cut(address, "?")
 		if signed != has {
 			if signed {
-				return "as without"
+				return "not signed"
 			}
 			address = path
 		}
@@ -190,7 +190,7 @@ func (m *matrix) fetched(c *servertest.Client, signed bool, addresses ...string)
 
 // routeTable returns the table of the rows that apply to each REST operation.
 func routeTable(m *matrix) string {
-	table := "\n## The REST API\n\n" + routesAre + "\n\n| Path | Rows |\n|---|---|\n"
+	table := "\n## The REST API\n\n" + routesAre + "\n\n| Path | Operations and fields above |\n|---|---|\n"
 	for _, operation := range rest.Operations() {
 		var rows []string
 		for _, in := range permissions {

@@ -4,12 +4,14 @@ package server_test
 const (
 	permissionsAre = `# Permissions
 
-A test writes this document. It makes each call by GraphQL and, where a path exists, by REST, on SQLite and on
-PostgreSQL, and records the outcome; it also checks that refused calls change nothing. An operation, or a field that
-leads to hidden data, without a row here fails the test. After an intended change, regenerate the document with
+A test generates this page. It makes each call by GraphQL and, where a path exists, by REST, on SQLite
+and on PostgreSQL, and records the result. It also checks that rejected calls change nothing. The
+test fails if an operation, or a field that can return hidden objects, has no row. After an intended
+change, regenerate the page with
 ` + "`go test ./cmd/meshyard/server -run 'Permissions$' -update`" + `.
 
-**Callers.** Each column is a caller. The object of a row belongs to the owner.
+**Callers.** Each column is a caller. Each row is an operation or a field, and the object that it is
+called with. The object belongs to the caller in the column *owner*.
 
 | Column | Caller |
 |---|---|
@@ -22,34 +24,35 @@ leads to hidden data, without a row here fails the test. After an intended chang
 | expired | the owner, with an expired token; unknown and revoked tokens have the same result |
 | application | an application's own token, which belongs to no user and reads public data |
 
-**Anonymous reading** is on by default. GraphQL queries without a token then have the results of the column
-*application*, except that fields that need a user fail with ` + "`UNAUTHENTICATED`" + `. REST always needs a token.
+**Anonymous reading** is on by default. GraphQL queries without a token then have the results of the
+column *application*, except that fields that need a user fail with ` + "`UNAUTHENTICATED`" + `. REST always needs a token.
 
-**Results.** A cell is the HTTP status of REST, which corresponds to the code of GraphQL: 200 success, 400 an invalid
-request (such as liking one's own thing), 401 ` + "`UNAUTHENTICATED`" + `, 403 ` + "`FORBIDDEN`" + `, 404 ` + "`NOT_FOUND`" + `. After a colon
-follows what was returned: *published*, *draft*, *unlisted* or *taken down* objects, and *zoe's*, which belong to a third user. A
-200 without such a list, in a row where other cells have one, means null or an empty list.
+**Results.** A cell contains the HTTP status of REST, which corresponds to the code of GraphQL: 200
+success, 400 an invalid request (such as liking one's own thing), 401 ` + "`UNAUTHENTICATED`" + `, 403
+` + "`FORBIDDEN`" + `, 404 ` + "`NOT_FOUND`" + `. The objects that were returned are listed after a colon:
+*published*, *draft*, *unlisted* and *taken down* ones. Those with *zoe's* belong to Zoe, a third
+user. If other cells of a row have such a list, a 200 without one means null or an empty list.
 
-**Hidden existence.** That a draft exists is not secret: the result is 403. Pending uploads and access tokens are
-visible to their owner only. For others each operation answers as if they did not exist, with the same message and the
-same number of statements. That a private collection exists is not secret either.
+**Hidden existence.** It is not secret that a draft or a private collection exists: the result is
+403. Pending uploads and access tokens are visible to their owner only. For others, each operation
+responds as if they did not exist, with the same message and the same number of statements.
 
-**Applications** that a user authorizes by OAuth 2 get a token of that user with the scopes ` + "`read`" + ` and ` + "`write`" + `, or one of
-them. It has the same permissions as the user's own token, but it cannot create tokens, can revoke only itself, and can neither see
-nor change webhooks.
-Suspended users cannot sign in, and so cannot authorize applications.
+**Applications** that a user authorizes by OAuth 2 get a token of that user with the scopes ` + "`read`" + `
+and ` + "`write`" + `, or one of them. It has the same permissions as the user's own token, but it cannot
+create tokens, can revoke only itself, and can neither see nor change webhooks. Suspended users
+cannot sign in, so they cannot authorize applications.
 `
 	lookingIs = "A row is about one object requested by its id, or about one of its fields. Files, makes and comments of a hidden object are hidden with it. The creator of a make can see it " +
 		"even if its thing was taken down; this does not apply to comments."
-	catalogueIs = "A row lists objects of one type: published and unlisted things, drafts and things taken down, of the owner and of Zoe. The owner has also liked, made, downloaded and collected them while they " +
+	catalogueIs = "Each row is a list of objects of one type. The test catalogue contains published and unlisted things, drafts and things taken down, of the owner and of Zoe. The owner liked, made, downloaded and collected them while they " +
 		"were visible. `totalCount` is always the number of objects returned."
 	changingIs = "A token with the scope `write` but not `read` sees what it changed and nothing else: a user's lists and e-mail address need `read`. Recording a download needs `read`, too, and " +
 		"suspended users can still download. Files of a thing that was taken down cannot be downloaded."
-	takingPartIs = "A comment that is hidden from its author, or whose target is, cannot be changed by them; moderators and administrators can delete it, and so can the owner of the thing or the make that it is on. Moderators and administrators can delete the things, files, makes and comments of " +
+	takingPartIs = "Authors cannot change a comment if it, or the thing or make that it is on, is hidden from them. Moderators, administrators and the owner of that thing or make can delete it. Moderators and administrators can delete the things, files, makes and comments of " +
 		"others but not change them."
 	staffIs = "Moderators act on members, administrators on everyone. Both need a token with the scope `admin`, and lose these permissions when they are suspended or their role changes."
 
-	addressesAre = "The bytes of a file, its page, its images and other renditions are fetched by URL. They need no token, and a token makes no difference. Signed URLs are given to everyone " +
-		"who can see the file and are valid for an hour; a takedown of the thing ends them."
-	routesAre = "Each path has the result of the rows beside it. HEAD of a download reads the file and records nothing."
+	addressesAre = "The content of a file (`/download:`, `/blobs`), its page with the 3D viewer (`/view`) and its previews (`/renders`, `/glb`, `/threejs`) are requested by URL. No token is needed, and a token makes no difference. " +
+		"Everyone who can see a file that is not public gets signed URLs of it. They are valid for an hour; a takedown of the thing ends them. URLs of public files are *not signed*."
+	routesAre = "Each path has the results of the rows with these operations and fields in the tables above. HEAD of a download reads the file and records nothing."
 )
