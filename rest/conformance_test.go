@@ -154,7 +154,7 @@ func TestDocumentsNameTheCallToFinalize(t *testing.T) {
 	for where, said := range map[string][2]string{
 		"the reference begins":    {reference.Info.Description, call},
 		"the guide begins":        {strings.Split(string(guide), "\n## ")[0], call},
-		"FinalizeFiles":           {reference.Paths["/files/0/FinalizeFiles"]["post"].Description, "the REST call for it today"},
+		"FinalizeFiles":           {reference.Paths["/files/0/FinalizeFiles"]["post"].Description, "continues to support it"},
 		"uploadFile":              {reference.Paths["/files/0/uploadFile"]["post"].Description, call},
 		"the old way to finalize": {reference.Paths["/files/{file_id}/finalize"]["get"].Description, call},
 	} {

@@ -14,15 +14,24 @@ import (
 
 const guideHead = `# From REST to GraphQL
 
-Every path of the REST API runs a stored GraphQL document. This guide shows the document of each path: to migrate a program, send that
-document to ` + "`POST /graphql`" + `, as ` + "`{\"query\": …, \"variables\": {…}}`" + ` with the same token, and reads the same data under the key ` + "`answer`" + `.
-The variables carry the names that the parameters of the path, the query and the body have. Ids are strings in GraphQL, times RFC 3339,
-flags booleans, licences enum values; URLs that the REST API builds from IDs are left to the client. The fragments that the documents share stand at the end.
+Every path of the REST API runs a stored GraphQL document. This guide shows the document of each
+path. To migrate a program:
 
-A program that keeps to REST finalizes uploads with ` + "`POST /files/0/FinalizeFiles`" + `, after ` + "`POST /files/0/uploadFile`" + `. The published
-interface marks that operation as deprecated in favour of itself; it stays served.
+1. Take the document of the path, and append the fragments that are named below it. All
+   [fragments](#fragments) are at the end of this guide.
+2. Send it to ` + "`POST /graphql`" + `, as ` + "`{\"query\": …, \"variables\": {…}}`" + `, with the same token. The
+   variables have the same names as the parameters of the path, of the query and of the body.
+3. Read the same data from ` + "`data.answer`" + ` of the response.
 
-Lists come in pages by number here, as in the REST API. New programs do better with cursors: ` + "`first`" + ` and ` + "`after`" + ` in place of a numbered page, which the layer below the REST API passes as the cursor ` + "`page:2`" + `, and
+In GraphQL, IDs are strings, times have the format of RFC 3339, flags are booleans, and licenses are
+enum values. The REST API builds some URLs from IDs; in GraphQL the client does that.
+
+A program that continues to use REST finalizes uploads with ` + "`POST /files/0/FinalizeFiles`" + `, after
+` + "`POST /files/0/uploadFile`" + `. The published interface marks that operation as deprecated, but has no
+other operation that replaces it. Meshyard continues to support it.
+
+The documents request pages of lists by number, as the REST API does: its layer passes the page as
+the cursor ` + "`page:2`" + `. New programs should use cursors: the arguments ` + "`first`" + ` and ` + "`after`" + `, and
 ` + "`pageInfo { hasNextPage endCursor }`" + ` in the selection.
 `
 
@@ -61,7 +70,7 @@ func Guide(g *graph.Graph) ([]byte, error) {
 			if shown = r.replacement(); shown == r.operation {
 				b.WriteString(".\n")
 			} else {
-				fmt.Fprintf(&b, ", [%s](#%[1]s), whose document is this:\n", shown)
+				fmt.Fprintf(&b, ", [%s](#%[1]s). The document of that operation is:\n", shown)
 			}
 		}
 		op := operations[shown]
@@ -70,7 +79,7 @@ func Guide(g *graph.Graph) ([]byte, error) {
 			fmt.Fprintf(&b, "\nWith the fragments %s.\n", strings.Join(names, ", "))
 		}
 	}
-	b.WriteString("\n## Operations that are not served\n\nEach answers 404 with the reason in `message`.\n\n| Operation | Reason |\n|---|---|\n")
+	b.WriteString("\n## Operations that are not served\n\nEach returns 404 with the reason in `message`.\n\n| Operation | Reason |\n|---|---|\n")
 	for _, u := range unservedOperations {
 		fmt.Fprintf(&b, "| `%s %s` | %s |\n", u.method, u.path, u.reason)
 	}

@@ -65,7 +65,7 @@ const { node } = await fetchQuery(environment, refetch, { nodeId }, { fetchPolic
 const stored = environment.lookup(createOperationDescriptor(refetch, { nodeId }).fragment).data;
 assert.deepEqual(read(node), read(stored.node));
 assert.equal(read(node).state, 'PUBLISHED');
-console.log(`relay: read ${read(node).name} anew by its nodeId`);
+console.log(`relay: read ${read(node).name} again by its nodeId`);
 await socket.dispose();
 
 // events converts the subscription to an async iterable.
