@@ -46,17 +46,21 @@ func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"}
 // dial connects to a server that answers each request with fn.
 func dial(t *testing.T, fn http.HandlerFunc) net.Conn {
 	t.Helper()
+	conn, accepted := net.Pipe()
+	serve(t, accepted, fn)
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// serve answers each request on a connection with fn.
+func serve(t *testing.T, accepted net.Conn, fn http.HandlerFunc) {
+	t.Helper()
 	closed := make(chan struct{})
 	listener := pipes{make(chan net.Conn), closed, sync.OnceFunc(func() { close(closed) })}
 	server := &http.Server{Handler: httptimeout.Handler(fn, idleTimeout)}
 	go func() { _ = server.Serve(listener) }()
-	conn, accepted := net.Pipe()
 	listener.conns <- accepted
-	t.Cleanup(func() {
-		_ = conn.Close()
-		_ = server.Close()
-	})
-	return conn
+	t.Cleanup(func() { _ = server.Close() })
 }
 
 // TestBodies checks that a body that stalls, or arrives byte by byte, ends with an error, and that
@@ -212,4 +216,69 @@ func TestThinking(t *testing.T) {
 			time.Sleep(2 * idleTimeout)
 		}
 	})
+}
+
+// halfOpen is a connection that records when each side of it is closed.
+type halfOpen struct {
+	net.Conn
+	events chan string
+}
+
+func (c halfOpen) CloseWrite() error { c.events <- "close write"; return nil }
+
+func (c halfOpen) Close() error { c.events <- "close"; return c.Conn.Close() }
+
+// TestRefusedBodyLingers checks that a connection whose request body is not read stays open for
+// reading after the response, so that a client that is still sending receives the response, and
+// that it is then closed although the client sends nothing and does not close it.
+func TestRefusedBodyLingers(t *testing.T) {
+	for name, c := range map[string]struct {
+		head string
+		read bool // the handler reads the beginning of the body
+	}{
+		"no Expect":            {"Content-Length: 3000000\r\n", true},
+		"Expect, never read":   {"Content-Length: 3000000\r\nExpect: 100-continue\r\n", false},
+		"Expect, partly read":  {"Content-Length: 3000000\r\nExpect: 100-continue\r\n", true},
+		"Expect and in chunks": {"Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conn, accepted := net.Pipe()
+				defer conn.Close()
+				events := make(chan string, 10)
+				serve(t, halfOpen{accepted, events}, func(w http.ResponseWriter, r *http.Request) {
+					if c.read {
+						if _, err := io.ReadFull(r.Body, make([]byte, 5)); err != nil {
+							t.Error(err)
+						}
+					}
+					http.Error(w, "refused", http.StatusBadRequest)
+				})
+				answers := bufio.NewReader(conn)
+				fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\n%s\r\n", c.head)
+				if strings.Contains(c.head, "Expect") && c.read {
+					if answer, err := http.ReadResponse(answers, nil); err != nil || answer.StatusCode != http.StatusContinue {
+						t.Fatalf("%+v, %v, want to be told to go on", answer, err)
+					}
+				}
+				if c.read {
+					fmt.Fprint(conn, "5\r\nbegin\r\n")
+				}
+				answer, err := http.ReadResponse(answers, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if text, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusBadRequest || !answer.Close || string(text) != "refused\n" {
+					t.Errorf("got %d %v %q, %v", answer.StatusCode, answer.Header, text, err)
+				}
+				answered := time.Now()
+				if first := <-events; first != "close write" {
+					t.Errorf("the first event after the response is %q, want that the server stops writing", first)
+				}
+				if _, err := answers.ReadByte(); err != io.EOF || time.Since(answered) > idleTimeout {
+					t.Errorf("got %v after %s, want the end of the connection", err, time.Since(answered))
+				}
+			})
+		})
+	}
 }

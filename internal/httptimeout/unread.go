@@ -1,7 +1,9 @@
 package httptimeout
 
 import (
+	"io"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -26,6 +28,25 @@ func (a *answer) settle(status int) {
 	known := b.declared >= 0 && (b.invited || b.read.Load() > 0)
 	if left > remainder || !known && status >= http.StatusBadRequest {
 		a.Header().Set("Connection", "close")
+		if !b.invited {
+			lingerAfter(a.ResponseWriter)
+		}
 	}
 	_ = a.connection.SetReadDeadline(time.Now().Add(grace))
+}
+
+// lingerAfter makes the server of w close only its own side of the connection after the response,
+// and the connection itself half a second later. Otherwise the bytes of an unread body would reset
+// the connection, and a client that is still sending them would lose the response. The server does
+// this by itself for an unread body, but not if the request has Expect: 100-continue. It also does
+// this for every request whose body exceeds a limit, so this reads more than a limit of 0 bytes.
+func lingerAfter(w http.ResponseWriter) {
+	for {
+		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			break
+		}
+		w = wrapper.Unwrap()
+	}
+	_, _ = http.MaxBytesReader(w, io.NopCloser(strings.NewReader("x")), 0).Read(make([]byte, 1))
 }

@@ -105,6 +105,54 @@ func TestTooManyWithoutTheBody(t *testing.T) {
 	}, func(c *config.Settings) { c.RateLimit = 1 })
 }
 
+// TestRefusalReachesSender checks that a client that sends the body of an upload, after 100
+// Continue, receives the refusal: the connection is not reset before the client reads the response.
+func TestRefusalReachesSender(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		body := "--b\r\nContent-Disposition: form-data; name=\"upload\"; filename=\"cube.stl\"\r\n\r\n" + strings.Repeat("x", 3<<20) + "\r\n--b--\r\n"
+		for i := range 10 {
+			t.Run(fmt.Sprint(i), func(t *testing.T) {
+				t.Parallel()
+				conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				_ = conn.SetDeadline(time.Now().Add(hung))
+				fmt.Fprintf(conn, "POST /files/0/uploadFile HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", ada.Token, len(body))
+				reader := bufio.NewReader(conn)
+				if r, err := http.ReadResponse(reader, nil); err != nil || r.StatusCode != http.StatusContinue {
+					t.Fatalf("%+v, %v, want to be told to go on", r, err)
+				}
+				// Like curl, send parts of the body as long as there is no response.
+				answered := make(chan error, 1)
+				go func() {
+					r, err := http.ReadResponse(reader, nil)
+					if err == nil && r.StatusCode != http.StatusBadRequest {
+						err = fmt.Errorf("status %d", r.StatusCode)
+					}
+					if err == nil {
+						_, err = io.Copy(io.Discard, r.Body)
+					}
+					answered <- err
+				}()
+				for rest := body; rest != ""; rest = rest[min(len(rest), 1<<14):] {
+					if len(answered) > 0 {
+						break
+					}
+					if _, err := io.WriteString(conn, rest[:min(len(rest), 1<<14)]); err != nil {
+						t.Fatalf("cannot send the body, and there is no response yet: %v", err)
+					}
+				}
+				if err := <-answered; err != nil {
+					t.Errorf("got %v, want the refusal", err)
+				}
+			})
+		}
+	})
+}
+
 // TestConnectionIsKept checks that the connection stays open after a request with a short body that
 // the handler does not read, whether or not the body has arrived.
 func TestConnectionIsKept(t *testing.T) {
