@@ -78,9 +78,13 @@ func isZero(value any) bool { return value == "0" || value == json.Number("0") }
 
 // setLicense sets a license variable. Old clients send licenses that were never documented, so an
 // unknown license is not an error: a new thing gets the first license of the table, and an update
-// leaves the variable out, so that the license does not change.
+// leaves the variable out, so that the license does not change. The texts of a list count together,
+// usually one.
 func setLicense(variables map[string]any, v *ast.VariableDefinition, value any) {
 	text, _ := value.(string)
+	if list, ok := value.([]any); ok {
+		text = strings.TrimSpace(fmt.Sprintln(list...))
+	}
 	license, ok := wire.LicenseEnum(text)
 	if !ok {
 		license, ok = wire.LikelyLicense(text)

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -36,25 +38,65 @@ func (l *License) UnmarshalJSON(b []byte) error {
 	return err
 }
 
+// creativeCommons matches a word that consists of abbreviations of the Creative Commons licenses.
+var creativeCommons = regexp.MustCompile(`^(cc|by|nc|nd|sa)+$`)
+
+// reserved are the beginnings of texts that grant less than any license of the table, without
+// spaces and punctuation.
+var reserved = []string{"allrights", "copyright", "proprietary", "personal", "private", "nolicen", "unlicensed"}
+
 // LikelyLicense returns the enum value of the license that a client which does not know the codes
-// most probably means: gpl3 is GPL, and cc-by-sa-4.0 is Attribution - Share Alike.
+// most probably means: gpl3 is GPL, and cc-by-sa-4.0 is Attribution - Share Alike. If the text has
+// restrictions that no license combines, it returns one that permits no more than each of them.
 func LikelyLicense(text string) (string, bool) {
-	letters := strings.ToLower(strings.Map(func(r rune) rune {
-		if r == '0' || unicode.IsLetter(r) {
-			return r
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	all := strings.Join(words, "")
+	if all == "none" || all == "arr" || strings.Contains(all, "rightsreserved") || slices.ContainsFunc(reserved, func(p string) bool { return strings.HasPrefix(all, p) }) {
+		return "CC_NC_ND", true
+	}
+	nc := containsAny(all, "noncom", "nocom", "notcom", "notforcom")
+	nd := containsAny(all, "noderiv", "nonderiv", "noremix", "nomodif")
+	sa := strings.Contains(all, "sharealike")
+	cc := strings.Contains(all, "attribution")
+	zero, mit := containsAny(all, "publicdomain"), all == "mitlicense"
+	for _, word := range words {
+		letters := strings.TrimFunc(word, unicode.IsDigit)
+		zero = zero || word == "zero" || word == "pd" || strings.HasPrefix(word, "cc0") || strings.HasPrefix(word, "cczero")
+		mit = mit || letters == "mit"
+		if creativeCommons.MatchString(letters) {
+			cc = true
+			for code := range slices.Chunk([]byte(letters), 2) {
+				nc, nd, sa = nc || string(code) == "nc", nd || string(code) == "nd", sa || string(code) == "sa"
+			}
 		}
-		return -1
-	}, text))
-	if strings.HasPrefix(letters, "cc0") || letters == "pd" || strings.HasPrefix(letters, "publicdomain") {
+	}
+	switch {
+	case nc && nd:
+		return "CC_NC_ND", true
+	case nc && sa:
+		return "CC_NC_SA", true
+	case nc:
+		return "CC_NC", true
+	case nd:
+		return "CC_ND", true
+	case zero:
 		return "PD0", true
+	case strings.Contains(all, "lgpl"):
+		return "LGPL", true
+	case strings.Contains(all, "gpl"):
+		return "GPL", true
+	case mit || strings.Contains(all, "bsd"):
+		return "BSD", true
+	case sa:
+		return "CC_SA", true
+	case cc:
+		return "CC", true
 	}
-	letters = strings.ReplaceAll(letters, "0", "")
-	for _, family := range []struct{ word, enum string }{{"lgpl", "LGPL"}, {"gpl", "GPL"}, {"bsd", "BSD"}} {
-		if strings.Contains(letters, family.word) {
-			return family.enum, true
-		}
-	}
-	return LicenseEnum(strings.Replace(letters, "ccby", "cc", 1))
+	return LicenseEnum(all)
+}
+
+func containsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 // LicenseEnum returns the enum value of a license written as its code, its code without hyphens,

@@ -126,7 +126,8 @@ func TestLicences(t *testing.T) {
 		path := fmt.Sprint("/things/", old)
 		for _, c := range []struct{ written, created, changed string }{
 			{"gpl3", "GNU - GPL", "GNU - GPL"}, {"lgpl-2.1", "GNU - LGPL", "GNU - LGPL"}, {"cc-by-nc-sa-4.0", "Creative Commons - Attribution - Non-Commercial - Share Alike", "Creative Commons - Attribution - Non-Commercial - Share Alike"},
-			{"CC0 1.0", "Creative Commons - Public Domain Dedication", "Creative Commons - Public Domain Dedication"}, {"c", "Creative Commons - Attribution", "BSD License"}, {"mine", "Creative Commons - Attribution", "BSD License"}, {"", "", "BSD License"},
+			{"CC0 1.0", "Creative Commons - Public Domain Dedication", "Creative Commons - Public Domain Dedication"}, {"c", "Creative Commons - Attribution", "BSD License"}, {"CC-NC-SA-ND", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Attribution - Non-Commercial - No Derivatives"},
+			{"noncommercial", "Creative Commons - Attribution - Non-Commercial", "Creative Commons - Attribution - Non-Commercial"}, {"mine", "Creative Commons - Attribution", "BSD License"}, {"", "", "BSD License"},
 		} {
 			ada.Do("PATCH", path, object{"license": "bsd"}).Want(t, 200)
 			if c.created != "" {
@@ -137,6 +138,10 @@ func TestLicences(t *testing.T) {
 			if o := read(t, ada.Do("PATCH", path, object{"license": c.written})); o["license"] != c.changed {
 				t.Errorf("PATCH with %q: %v, want %q", c.written, o["license"], c.changed)
 			}
+		}
+		// A list with a license is accepted as the license.
+		if o := read(t, ada.Do("PATCH", path, object{"license": []string{"cc-nc"}})); o["license"] != "Creative Commons - Attribution - Non-Commercial" {
+			t.Errorf("PATCH with a list: %v", o["license"])
 		}
 	})
 }
