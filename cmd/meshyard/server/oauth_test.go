@@ -318,6 +318,11 @@ func TestApplicationTokens(t *testing.T) {
 		own.Get("/things/"+servertest.ID(shown)).Want(t, 200)
 		own.Get("/search/shown").Want(t, 200)
 		own.Get("/users/ada").Want(t, 200)
+		for _, path := range []string{"/groups", "/printers/0/brands", "/printers/0/models", "/programs/0/all", "/users/ada/groups"} {
+			own.Get(path).Want(t, 200)
+			ada.Get(path).Want(t, 200)
+			s.Client("").Get(path).Want(t, 401)
+		}
 		own.Get("/files/"+servertest.ID(file)+"/download").Want(t, 302)
 		for _, path := range []string{"/things/" + servertest.ID(draft), "/users/me", "/users/me/downloads", "/users/ada/downloads"} {
 			own.Get(path).Want(t, 403)
