@@ -30,7 +30,7 @@ var tagTexts = map[string]string{
 
 // parameterTexts describe the parameters of paths, queries and bodies, by name.
 var parameterTexts = map[string]string{
-	"after":                "The cursor of a position in the list, as the Link to the next page has it. It takes the place of page.",
+	"after":                "The cursor of a position in the list, as the Link to the next page has it. It takes the place of page, unless page is the number of another page.",
 	"ancestors":            "The ids of the things that it is a remix of, at most 20.",
 	"bio":                  "The user's description of themselves in Markdown.",
 	"body":                 "The text in Markdown.",

@@ -1,12 +1,14 @@
 package rest
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
@@ -30,11 +32,36 @@ func number(text string, least, most, otherwise int) int {
 	return min(max(n, least), most)
 }
 
+// cursorOf returns the cursor of the page that a query asks for, or "" for the first page. A cursor
+// is more precise than a page number, so it has priority, unless it comes from the link to another
+// page than the requested one: some clients keep the query of a link and only count page up.
+func cursorOf(query url.Values) string {
+	page, _ := pageNumbers(query)
+	after := query.Get("after")
+	if digits, cursor, ok := strings.Cut(after, ":"); ok {
+		if linked, err := strconv.Atoi(digits); err == nil {
+			if number(query.Get("page"), 1, maxPage, linked) != linked {
+				return pageCursor(page)
+			}
+			after = cursor
+		}
+	}
+	return cmp.Or(after, pageCursor(page))
+}
+
+// pageCursor returns the cursor of a numbered page, or "" for the first page.
+func pageCursor(page int) string {
+	if page <= 1 {
+		return ""
+	}
+	return graph.PageCursor(page)
+}
+
 // linkPages sets Total-Count and Link (RFC 8288) with first, prev, next and last. The URLs keep the
 // complete query of the request, including the access token, because some clients follow them
 // unchanged. The next link has the cursor of the end of this page in addition to the page number,
 // so that a client that follows it receives each entry once, even if entries are added or removed
-// in between.
+// in between. The page number stands before the cursor, too; see cursorOf.
 func linkPages(h http.Header, base string, u *url.URL, list wire.Extent) {
 	h.Set("Total-Count", strconv.Itoa(list.Total))
 	query := u.Query()
@@ -54,7 +81,7 @@ func linkPages(h http.Header, base string, u *url.URL, list wire.Extent) {
 		links = append(links, link("prev", min(page-1, last), ""))
 	}
 	if list.Info.HasNextPage {
-		links = append(links, link("next", page+1, list.Info.EndCursor))
+		links = append(links, link("next", page+1, strconv.Itoa(page+1)+":"+list.Info.EndCursor))
 	}
 	h.Set("Link", strings.Join(append(links, link("last", last, "")), ", "))
 }

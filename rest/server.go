@@ -190,6 +190,9 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 	if badCursor(response.Errors) {
 		// No value of page or after is an error; see pageNumbers. The request is already charged.
 		delete(variables, "after")
+		if page, _ := pageNumbers(r.URL.Query()); page > 1 {
+			variables["after"] = pageCursor(page)
+		}
 		response = s.run(r, op, variables, free)
 	}
 	if len(response.Errors) > 0 {

@@ -12,7 +12,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/rest/wire"
 )
@@ -40,15 +39,13 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			}
 			continue
 		}
-		switch page, perPage := pageNumbers(query); name {
+		switch name {
 		case "per_page":
-			variables[name] = perPage
+			_, variables[name] = pageNumbers(query)
 			continue
 		case "after":
-			if after := query.Get("after"); after != "" { // a cursor is more precise than a page number
-				variables[name] = after
-			} else if page > 1 {
-				variables[name] = graph.PageCursor(page)
+			if cursor := cursorOf(query); cursor != "" {
+				variables[name] = cursor
 			}
 			continue
 		}

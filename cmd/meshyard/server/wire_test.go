@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -337,6 +339,34 @@ func TestDeprecation(t *testing.T) {
 			method, path, successor string
 		}{
 			{"GET", fmt.Sprintf("/files/%d/finalize", w.public), "/files/0/FinalizeFiles"},
+		// The cursor of a link counts for the page of the link only, and what is no cursor is ignored.
+		listed := func(path string) (ids []any, next string) {
+			var things []object
+			r := ada.Get(path).Want(t, 200, &things)
+			for _, o := range things {
+				ids = append(ids, o["id"])
+			}
+			return ids, nextOf(r)
+		}
+		path := "/users/ada/downloads?per_page=2"
+		first, next := listed(path)
+		second, _ := listed(path + "&page=2")
+		third, _ := listed(path + "&page=3")
+		linked, err := url.Parse(next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cursor := "&after=" + url.QueryEscape(linked.Query().Get("after"))
+		_, graphCursor, _ := strings.Cut(linked.Query().Get("after"), ":")
+		for query, want := range map[string][]any{
+			"&page=2&after=garbage": second, "&page=3&after=3:garbage": third, "&after=garbage": first, "&page=2&after=": second,
+			"&page=2" + cursor: second, "&page=3" + cursor: third, "&page=1" + cursor: first, cursor: second, "&page=x" + cursor: second,
+			"&page=2&after=" + graphCursor: second, "&after=" + graphCursor: second, "&page=3&after=" + graphCursor: second,
+		} {
+			if got, _ := listed(path + query); !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: got %v, want %v", query, got, want)
+			}
+		}
 			{"POST", fmt.Sprintf("/files/%d/finalize/", w.public), "/files/0/FinalizeFiles"},
 			{"POST", "/files/0/FinalizeFiles", "/graphql"},
 			{"GET", "/featured", "/search?is_featured=1"},
