@@ -175,8 +175,8 @@ func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	}
 	return List{DB: s.db.DB, Name: f.name("makes", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := f.objects(s.makes(), "m.id", "m.owner_id")
-		if f.ThingID != 0 {
-			q = q.Where("m.thing_id = ?", f.ThingID)
+		if f.ThingID != nil {
+			q = q.Where("m.thing_id = ?", *f.ThingID)
 		}
 		return between(q, "m.published_at", f.PublishedAfter, f.PublishedBefore)
 	}}, nil

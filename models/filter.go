@@ -38,10 +38,10 @@ type Filter struct {
 	IsWIP           *bool         // things
 	IsDerivative    *bool         // things
 	HasMakes        *bool         // things
-	LikedByID       int64         // things
-	MadeByID        int64         // things
-	CollectedByID   int64         // things
-	ThingID         int64         // makes
+	LikedByID       *int64        // things, collections
+	MadeByID        *int64        // things
+	CollectedByID   *int64        // things
+	ThingID         *int64        // makes
 	PublishedAfter  *time.Time
 	PublishedBefore *time.Time // exclusive
 	UpdatedAfter    *time.Time // things
@@ -204,14 +204,14 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 	if models := s.models(f); models != nil {
 		q = q.Where("EXISTS (?)", models)
 	}
-	if f.LikedByID != 0 {
-		q = q.Where("t.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'thing' AND l.user_id = ?)", f.LikedByID)
+	if f.LikedByID != nil {
+		q = q.Where("t.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'thing' AND l.user_id = ?)", *f.LikedByID)
 	}
-	if f.MadeByID != 0 {
-		q = q.Where("t.id IN (SELECT m.thing_id FROM makes AS m WHERE m.state = 'published' AND m.owner_id = ?)", f.MadeByID)
+	if f.MadeByID != nil {
+		q = q.Where("t.id IN (SELECT m.thing_id FROM makes AS m WHERE m.state = 'published' AND m.owner_id = ?)", *f.MadeByID)
 	}
-	if f.CollectedByID != 0 {
-		q = q.Where("t.id IN (SELECT ct.thing_id FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE co.visibility = 'public' AND co.owner_id = ?)", f.CollectedByID)
+	if f.CollectedByID != nil {
+		q = q.Where("t.id IN (SELECT ct.thing_id FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE co.visibility = 'public' AND co.owner_id = ?)", *f.CollectedByID)
 	}
 	q = f.hidden.from(q)
 	q = whether(q, f.IsFeatured, "t.featured_at IS NOT NULL")

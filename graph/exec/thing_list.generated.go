@@ -342,21 +342,21 @@ func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj a
 			it.HasMakes = data
 		case "likedById":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("likedById"))
-			data, err := ec.unmarshalOID2int64(ctx, v)
+			data, err := ec.unmarshalOID2ᚖint64(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.LikedByID = data
 		case "madeById":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("madeById"))
-			data, err := ec.unmarshalOID2int64(ctx, v)
+			data, err := ec.unmarshalOID2ᚖint64(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MadeByID = data
 		case "collectedById":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("collectedById"))
-			data, err := ec.unmarshalOID2int64(ctx, v)
+			data, err := ec.unmarshalOID2ᚖint64(ctx, v)
 			if err != nil {
 				return it, err
 			}
