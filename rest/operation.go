@@ -116,8 +116,8 @@ func commentAbove(definition *ast.OperationDefinition) string {
 }
 
 // scopeOf returns the field of an operation with the alias answer, and the scope that it needs. The
-// operation may have a second field with the alias list, which is a detail of the object that the
-// first returns.
+// operation may have a second field with the alias list: a detail of the object that the first
+// returns, or an object that must exist.
 func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error) {
 	var answer *ast.Field
 	others := 0

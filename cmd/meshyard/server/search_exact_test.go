@@ -104,3 +104,31 @@ func TestLenientSearch(t *testing.T) {
 		}
 	})
 }
+
+// TestSearchOfUser checks that a search in the things of a user finds those, and that it is not
+// found if the user does not exist.
+func TestSearchOfUser(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		var ids []int64
+		for _, c := range []*servertest.Client{ada, bob} {
+			id := c.Thing("Gear")
+			c.Finalize("thing", id, c.Upload("a.stl", []byte("solid a\nendsolid a\n"))).Want(t, 200)
+			c.Publish(id).Want(t, 200)
+			ids = append(ids, id)
+		}
+		for path, want := range map[string][]int64{
+			"/users/ada/search/gear": ids[:1], "/users/ada/search": ids[:1], "/users/me/search/gear": ids[:1], "/users/bob/search/gear?type=things": ids[1:],
+			"/users/bob/search/gear?type=collections": nil,
+		} {
+			if got := hits(t, ada, path); !slices.Equal(got, want) {
+				t.Errorf("%s finds %v, want %v", path, got, want)
+			}
+		}
+		for _, name := range []string{"carol", "carol%20x", "-1", strings.Repeat("x", 300)} {
+			for _, path := range []string{"/search/gear", "/search", "/search/gear?type=makes", "/things"} {
+				ada.Get("/users/"+name+path).Want(t, 404)
+			}
+		}
+	})
+}
