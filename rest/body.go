@@ -2,11 +2,15 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -56,21 +60,55 @@ func readBody(r *http.Request) (map[string]any, error) {
 	return fromQuery(form), nil
 }
 
-// fromQuery returns the parameters by name. A name with the suffix [] is a list.
+// fromQuery returns the parameters by name. A name with the suffix [] is a list, and so are names
+// with an index as the suffix, such as [0], in the order of the indexes.
 func fromQuery(query url.Values) map[string]any {
-	fields := make(map[string]any, len(query))
+	type part struct {
+		index  int
+		values []string
+	}
+	parts := make(map[string][]part, len(query))
 	for name, values := range query {
-		list := make([]any, len(values))
-		for i, v := range values {
-			list[i] = v
+		name, index := listIndex(name)
+		parts[name] = append(parts[name], part{index, values})
+	}
+	fields := make(map[string]any, len(parts))
+	for name, parts := range parts {
+		slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.index, b.index) })
+		var list []any
+		for _, p := range parts {
+			for _, v := range p.values {
+				list = append(list, v)
+			}
 		}
-		if short, ok := strings.CutSuffix(name, "[]"); ok || len(list) != 1 {
-			fields[short] = list
+		if len(list) == 1 && parts[0].index == noList {
+			fields[name] = list[0]
 		} else {
-			fields[name] = values[0]
+			fields[name] = list
 		}
 	}
 	return fields
+}
+
+// noList is the index of a name that is not that of a list.
+const noList = -1
+
+// listIndex splits a name into that of the list and the index. The suffix [] stands for an index
+// after all others.
+func listIndex(name string) (list string, index int) {
+	start := strings.IndexByte(name, '[')
+	if start < 0 || !strings.HasSuffix(name, "]") {
+		return name, noList
+	}
+	digits := name[start+1 : len(name)-1]
+	if digits == "" {
+		return name[:start], math.MaxInt
+	}
+	index, err := strconv.Atoi(digits)
+	if err != nil || index < 0 || strconv.Itoa(index) != digits {
+		return name, noList
+	}
+	return name[:start], index
 }
 
 // filePart is the file of a form. It can be read once. At the end of the file, Read also reads the

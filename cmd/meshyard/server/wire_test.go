@@ -61,6 +61,17 @@ func TestSlashes(t *testing.T) {
 	})
 }
 
+// tagNames returns the names of the tags of a thing, separated by spaces.
+func tagNames(thing object) string {
+	var names []string
+	tags, _ := thing["tags"].([]any)
+	for _, tag := range tags {
+		o, _ := tag.(object)
+		names = append(names, fmt.Sprint(o["name"]))
+	}
+	return strings.Join(names, " ")
+}
+
 // TestOddBodies checks that the format of a request body is detected from its content, whatever the
 // Content-Type is.
 func TestOddBodies(t *testing.T) {
@@ -77,6 +88,11 @@ func TestOddBodies(t *testing.T) {
 			for _, body := range []string{`{"name":"A","license":"cc","category":"Art"}`, "\ufeff {\"name\":\"A\",\"license\":\"cc\",\"category\":2}\n", "name=A&license=cc&category=Art&tags[]=x&tags[]=y"} {
 				if o := read(t, send("/things/", contentType, body)); o["name"] != "A" || o["is_published"] != 0.0 {
 					t.Errorf("%q as %q: %v", body, contentType, o["name"])
+				}
+			}
+			for _, body := range []string{"tags[]=x&tags[]=y", "tags[1]=y&tags[0]=x", "tags%5B10%5D=y&tags%5B9%5D=x", "tags=x&tags=y"} {
+				if o := read(t, send("/things/", contentType, "name=A&license=cc&category=Art&"+body)); tagNames(o) != "x y" {
+					t.Errorf("%q as %q: the tags are %v, want x and y", body, contentType, o["tags"])
 				}
 			}
 			for _, body := range []string{"", "null", "{}", "a=b", `{"x":[1]}`, "\x00\xff"} {
@@ -323,22 +339,6 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s: %d things, want %d", query, len(things), want)
 			}
 		}
-	})
-}
-
-var (
-	relations = regexp.MustCompile(`rel="([^"]*)"`)
-	letters   = regexp.MustCompile(`^[a-z]+$`)
-)
-
-// TestDeprecation checks that deprecated operations, and no others, have a Deprecation header.
-func TestDeprecation(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		w := newWorld(t, s)
-		for _, c := range []struct {
-			method, path, successor string
-		}{
-			{"GET", fmt.Sprintf("/files/%d/finalize", w.public), "/files/0/FinalizeFiles"},
 		// The cursor of a link counts for the page of the link only, and what is no cursor is ignored.
 		listed := func(path string) (ids []any, next string) {
 			var things []object
@@ -367,6 +367,22 @@ func TestDeprecation(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", query, got, want)
 			}
 		}
+	})
+}
+
+var (
+	relations = regexp.MustCompile(`rel="([^"]*)"`)
+	letters   = regexp.MustCompile(`^[a-z]+$`)
+)
+
+// TestDeprecation checks that deprecated operations, and no others, have a Deprecation header.
+func TestDeprecation(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		for _, c := range []struct {
+			method, path, successor string
+		}{
+			{"GET", fmt.Sprintf("/files/%d/finalize", w.public), "/files/0/FinalizeFiles"},
 			{"POST", fmt.Sprintf("/files/%d/finalize/", w.public), "/files/0/FinalizeFiles"},
 			{"POST", "/files/0/FinalizeFiles", "/graphql"},
 			{"GET", "/featured", "/search?is_featured=1"},
