@@ -74,7 +74,8 @@ type upload interface {
 func Open(ctx context.Context, rawURL string) (*Bucket, error) {
 	u, err := url.Parse(rawURL)
 	if err != nil {
-		return nil, fmt.Errorf("open bucket: %w", err)
+		// The error of url.Parse contains the URL, perhaps with a secret.
+		return nil, errors.New("open bucket: the URL is invalid: it must begin with file:// or s3://, and special characters must be percent-encoded")
 	}
 	var s store
 	switch u.Scheme {

@@ -76,7 +76,11 @@ func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
 			return nil, fmt.Errorf("data folder: %w", err)
 		}
 	}
-	return models.OpenDB(ctx, s.DatabaseURL)
+	db, err := models.OpenDB(ctx, s.DatabaseURL)
+	if err != nil {
+		return nil, startError("--database-url", s.DatabaseURL, err)
+	}
+	return db, nil
 }
 
 // Open opens the catalogue of the settings. It creates the database and the bucket folder if they
@@ -114,7 +118,7 @@ func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bo
 
 func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if a.db, err = openDB(ctx, a.Settings); err != nil {
-		return startError("--database-url", a.Settings.DatabaseURL, err)
+		return err
 	}
 	if err := a.prepare(ctx, create); err != nil {
 		return err

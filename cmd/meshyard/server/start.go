@@ -51,12 +51,42 @@ func openProbed(ctx context.Context, s config.Settings, logger *slog.Logger) (*S
 }
 
 // startError wraps err in an error with a message of one line, which contains the setting and its
-// value without a password.
+// value without a password. If special characters make it unclear which part of the value is the
+// password, the message does not contain the value.
 func startError(setting, value string, err error) error {
-	if u, parseErr := url.Parse(value); parseErr == nil {
-		value = u.Redacted()
+	cause := strings.Join(strings.Fields(fmt.Sprint(err)), " ")
+	shown, secret := redact(value)
+	switch {
+	case shown != "":
+		setting += " " + shown
+	case secret:
+		// Drivers would quote the part of the password that follows a slash as a host or database.
+		cause = encodeNote
+	default:
+		setting += " (" + encodeNote + ")"
 	}
-	return &oneLine{setting + " " + value + ": " + strings.Join(strings.Fields(fmt.Sprint(err)), " "), err}
+	return &oneLine{setting + ": " + cause, err}
+}
+
+const encodeNote = "special characters in a user name or password must be percent-encoded, such as / as %2F and # as %23"
+
+// redact returns value without its password, or "" if it cannot find the password for certain. It
+// also reports whether errors about value may contain parts of the password.
+func redact(value string) (shown string, secret bool) {
+	_, rest, ok := strings.Cut(value, "://")
+	authority, path, _ := strings.Cut(rest, "/")
+	if !ok || authority == "" { // a path
+		path = ""
+	}
+	path, _, _ = strings.Cut(path, "?")
+	u, err := url.Parse(value)
+	if err != nil || strings.Contains(path, "@") {
+		return "", strings.Contains(path, "@")
+	}
+	if u.Host != "" && u.User == nil && strings.Contains(authority, "@") || strings.Contains(strings.ToLower(value), "password=") {
+		return "", false
+	}
+	return u.Redacted(), false
 }
 
 type oneLine struct {
