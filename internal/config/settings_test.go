@@ -52,7 +52,7 @@ func TestComplete(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
-	for text, want := range map[string]Size{"250MiB": 250 << 20, "5MB": 5e6, "1024": 1024, "1 GiB": 1 << 30, "7B": 7, "": -1, "x": -1, "-1": -1, "1.5GiB": -1, "99999999999TiB": -1} {
+	for text, want := range map[string]Size{"250MiB": 250 << 20, "5MB": 5e6, "1024": -1, "250": -1, "0": 0, "0B": 0, "1024B": 1024, "1 GiB": 1 << 30, "7B": 7, "": -1, "x": -1, "-1": -1, "1.5GiB": -1, "99999999999TiB": -1} {
 		var s Size
 		if err := s.UnmarshalText([]byte(text)); (err != nil) != (want < 0) || err == nil && s != want {
 			t.Errorf("size %q: %d, %v; want %d", text, s, err, want)

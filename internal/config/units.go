@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Size is a number of bytes, written with or without a unit: 1048576, 250MiB, 5MB.
+// Size is a number of bytes, written with a unit: 250MiB, 5MB, 1048576B. 0 needs none.
 type Size int64
 
 var units = []struct {
@@ -20,7 +20,7 @@ var units = []struct {
 
 // UnmarshalText parses a size.
 func (s *Size) UnmarshalText(text []byte) error {
-	digits, unit := strings.TrimSpace(string(text)), int64(1)
+	digits, unit := strings.TrimSpace(string(text)), int64(0)
 	for _, u := range units {
 		if rest, ok := strings.CutSuffix(digits, u.name); ok {
 			digits, unit = strings.TrimSpace(rest), u.bytes
@@ -28,8 +28,8 @@ func (s *Size) UnmarshalText(text []byte) error {
 		}
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n < 0 || n > (1<<62)/unit {
-		return fmt.Errorf("size %q: must be a number with a unit, such as 250MiB", text)
+	if err != nil || n < 0 || n > 0 && unit == 0 || unit > 0 && n > (1<<62)/unit {
+		return fmt.Errorf("size %q: must be a number with a unit, such as 250MiB or 5MB", text)
 	}
 	*s = Size(n * unit)
 	return nil
