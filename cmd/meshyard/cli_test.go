@@ -177,6 +177,9 @@ func TestUsageErrors(t *testing.T) {
 		"gc --upload-limit much":       `size "much"`,
 		"token create a --scope all":   `scope "all": must be read, write or admin`,
 		"token create a --expires now": `lifetime "now"`,
+		"gc --grace 5":                 `--grace: duration "5": must be a number with a unit`,
+		// Durations may have days: the error is about another setting.
+		"serve --drain 1d --wait 1d12h --pending-ttl 2d --listen nowhere": "--listen: must be HOST:PORT",
 	} {
 		stdout, stderr, err := c.try(strings.Fields(wrong)...)
 		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: ") || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {

@@ -103,10 +103,10 @@ func main() {
 	context.AfterFunc(ctx, stop)
 
 	var c cli
-	parser := kong.Must(&c,
+	parser := kong.Must(&c, append(mappers(),
 		kong.Name("meshyard"), kong.Description(description), kong.Vars{"version": about()},
 		kong.Help(printHelp), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
-	)
+	)...)
 	kongplete.Complete(parser)
 	args := os.Args[1:]
 	if len(args) == 0 {

@@ -18,7 +18,7 @@ You can set every option with a command line flag, which all commands accept, or
 variable. The flag takes precedence. "meshyard serve --help" prints this list too. There is no
 configuration file, and a change needs a restart.
 
-Sizes and durations have a unit: 250MiB, 5MB, 90s, 24h. Write a flag as --listen 127.0.0.1:8080, a
+Sizes and durations have a unit: 250MiB, 5MB, 90s, 24h, 2d. Write a flag as --listen 127.0.0.1:8080, a
 boolean flag as --hardened or --no-anonymous-read, and separate the entries of a list by commas.
 
 `

@@ -51,11 +51,18 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+const wrong = -time.Hour
+
 func TestUnits(t *testing.T) {
 	for text, want := range map[string]Size{"250MiB": 250 << 20, "5MB": 5e6, "1024": -1, "250": -1, "0": 0, "0B": 0, "1024B": 1024, "1 GiB": 1 << 30, "7B": 7, "": -1, "x": -1, "-1": -1, "1.5GiB": -1, "99999999999TiB": -1} {
 		var s Size
 		if err := s.UnmarshalText([]byte(text)); (err != nil) != (want < 0) || err == nil && s != want {
 			t.Errorf("size %q: %d, %v; want %d", text, s, err, want)
+		}
+	}
+	for text, want := range map[string]time.Duration{"2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "0s": 0, "0": 0, "90s": 90 * time.Second, "1h30m": 90 * time.Minute, "-1s": -time.Second, "d": wrong, "": wrong, "90": wrong, "1d-1h": wrong, "-1d": wrong, "1.5d": wrong, "1d1d": wrong, "36501d": wrong, "999999h": wrong} {
+		if got, err := ParseDuration(text); (err != nil) != (want == wrong) || err == nil && got != want {
+			t.Errorf("duration %q: %s, %v; want %s", text, got, err, want)
 		}
 	}
 	for text, want := range map[string]time.Duration{"90d": 90 * 24 * time.Hour, "12h": 12 * time.Hour, "0d": 0, "-1d": 0, "x": 0, "": 0, "0h": 0, "999999d": 0} {

@@ -35,22 +35,41 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Lifetime is a duration that can also be written in days: 90d, 12h.
+// ParseDuration is like [time.ParseDuration], but also accepts days of 24 hours: 2d, 1d12h.
+func ParseDuration(text string) (time.Duration, error) {
+	var total time.Duration
+	rest := text
+	if days, after, ok := strings.Cut(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 64)
+		if err != nil || n > maxDays {
+			return 0, errDuration(text)
+		}
+		total, rest = time.Duration(n)*24*time.Hour, after
+		if rest == "" {
+			return total, nil
+		}
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || rest != text && strings.ContainsAny(rest[:1], "+-") || d > maxDays*24*time.Hour {
+		return 0, errDuration(text)
+	}
+	return total + d, nil
+}
+
+const maxDays = 36_500
+
+func errDuration(text string) error {
+	return fmt.Errorf("duration %q: must be a number with a unit, such as 90s, 12h or 2d, and at most %dd", text, maxDays)
+}
+
+// Lifetime is a duration of more than 0.
 type Lifetime time.Duration
 
 // UnmarshalText parses a lifetime.
 func (l *Lifetime) UnmarshalText(text []byte) error {
-	if days, ok := strings.CutSuffix(string(text), "d"); ok {
-		n, err := strconv.ParseInt(days, 10, 32)
-		if err != nil || n <= 0 || n > 36_500 {
-			return fmt.Errorf("lifetime %q: must be days or hours, such as 90d or 12h", text)
-		}
-		*l = Lifetime(time.Duration(n) * 24 * time.Hour)
-		return nil
-	}
-	d, err := time.ParseDuration(string(text))
+	d, err := ParseDuration(string(text))
 	if err != nil || d <= 0 {
-		return fmt.Errorf("lifetime %q: must be days or hours, such as 90d or 12h", text)
+		return fmt.Errorf("lifetime %q: must be days or hours, such as 90d or 12h, and at most %dd", text, maxDays)
 	}
 	*l = Lifetime(d)
 	return nil
