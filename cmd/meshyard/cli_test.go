@@ -295,7 +295,7 @@ func TestHelp(t *testing.T) {
 		return string(out)
 	}
 	serve := help("serve")
-	if own, settings := strings.Index(serve, "--drain"), strings.Index(serve, "--database-url"); own < 0 || settings < own || !strings.Contains(serve, "MESHYARD_DATABASE_URL") {
+	if own, settings := strings.Index(serve, "--drain"), strings.Index(serve, "--database-url"); own < 0 || settings < own || !strings.Contains(serve, "MESHYARD_DATABASE_URL") || !strings.Contains(serve, "($MESHYARD_DRAIN)") {
 		t.Errorf("serve --help: want its own flag and then the settings, got %s", serve)
 	}
 	if create := help("token", "create"); !strings.Contains(create, "--scope") || strings.Contains(create, "--rate-limit") || !strings.Contains(create, "MESHYARD_DATABASE_URL") {

@@ -7,15 +7,13 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
 )
 
 type serveCmd struct {
-	Wait  time.Duration `help:"How long to wait at the start for a database or bucket that is unavailable. Default: ${default}, fail at once." default:"0s" placeholder:"DURATION"`
-	Drain time.Duration `help:"How long requests in progress may take to finish after the first SIGTERM or interrupt; a second signal ends them at once. Default: ${default}." default:"10m"`
+	config.ServeSettings `embed:""`
 }
 
 func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {

@@ -39,12 +39,13 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 		warns     bool
 		asks      bool // calls the metadata service
 	}{
-		"database":    {[]string{"--database-url", "postgres://x:secret@" + down + "/x"}, nil, "--database-url postgres://x:xxxxx@" + down, false, false},
-		"wait":        {[]string{"--wait", "1500ms", "--database-url", "postgres://x@" + down + "/x"}, nil, "--database-url postgres://x@" + down, true, false},
-		"bucket":      {[]string{"--bucket-url", s3}, credentials, "--bucket-url s3://models", false, false},
-		"both":        {[]string{"--database-url", pgtest.Database(t), "--bucket-url", s3}, credentials, "--bucket-url s3://models", false, false},
-		"credentials": {[]string{"--bucket-url", s3}, nil, "--bucket-url s3://models", false, false},
-		"metadata":    {[]string{"--bucket-url", s3}, []string{"AWS_EC2_METADATA_DISABLED=false"}, "--bucket-url s3://models", false, true},
+		"database":      {[]string{"--database-url", "postgres://x:secret@" + down + "/x"}, nil, "--database-url postgres://x:xxxxx@" + down, false, false},
+		"wait":          {[]string{"--wait", "1500ms", "--database-url", "postgres://x@" + down + "/x"}, nil, "--database-url postgres://x@" + down, true, false},
+		"MESHYARD_WAIT": {[]string{"--database-url", "postgres://x@" + down + "/x"}, []string{"MESHYARD_WAIT=1500ms"}, "--database-url postgres://x@" + down, true, false},
+		"bucket":        {[]string{"--bucket-url", s3}, credentials, "--bucket-url s3://models", false, false},
+		"both":          {[]string{"--database-url", pgtest.Database(t), "--bucket-url", s3}, credentials, "--bucket-url s3://models", false, false},
+		"credentials":   {[]string{"--bucket-url", s3}, nil, "--bucket-url s3://models", false, false},
+		"metadata":      {[]string{"--bucket-url", s3}, []string{"AWS_EC2_METADATA_DISABLED=false"}, "--bucket-url s3://models", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := asked.Load()

@@ -14,22 +14,24 @@ var update = flag.Bool("update", false, "write docs/configuration.md")
 
 const introduction = `# Configuration
 
-You can set every option with a command line flag, which all commands accept, or with an environment
-variable. The flag takes precedence. "meshyard serve --help" prints this list too. There is no
-configuration file, and a change needs a restart.
+You can set every option with a command line flag or with an environment variable. All commands
+accept all flags, except for --wait and --drain, which only "meshyard serve" has. The flag takes
+precedence. "meshyard serve --help" prints this list too. There is no configuration file, and a
+change needs a restart.
 
 Sizes and durations have a unit: 250MiB, 5MB, 90s, 24h, 2d. Write a flag as --listen 127.0.0.1:8080, a
 boolean flag as --hardened or --no-anonymous-read, and separate the entries of a list by commas.
 
 `
 
-// TestDocument checks that docs/configuration.md lists exactly the settings of the struct, with
+// TestDocument checks that docs/configuration.md lists exactly the settings of the structs, with
 // their help. The flag -update writes the file.
 func TestDocument(t *testing.T) {
 	const path = "../../docs/configuration.md"
 	var b strings.Builder
 	b.WriteString(introduction)
-	for _, field := range reflect.VisibleFields(reflect.TypeFor[Settings]()) {
+	fields := append(reflect.VisibleFields(reflect.TypeFor[Settings]()), reflect.VisibleFields(reflect.TypeFor[ServeSettings]())...)
+	for _, field := range fields {
 		if field.Tag.Get("kong") == "-" {
 			continue
 		}

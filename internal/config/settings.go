@@ -80,6 +80,12 @@ type Settings struct {
 	OIDCModerators           []string `name:"oidc-moderators" help:"Values of the role claim that make a user a moderator. If set, each sign-in through the provider grants or revokes that role. Default: none; roles are managed in Meshyard only." env:"MESHYARD_OIDC_MODERATORS" placeholder:"VALUE,..."`
 }
 
+// ServeSettings are the settings of meshyard serve only.
+type ServeSettings struct {
+	Wait  time.Duration `help:"How long to wait at the start for a database or bucket that is unavailable. Default: ${default}, fail at once." default:"0s" env:"MESHYARD_WAIT" placeholder:"DURATION"`
+	Drain time.Duration `help:"How long requests in progress may take to finish after the first SIGTERM or interrupt; a second signal ends them at once. Default: ${default}." default:"10m" env:"MESHYARD_DRAIN" placeholder:"DURATION"`
+}
+
 // The limits of PreviewMemory. Less memory is not enough for the program and an image.
 const (
 	minPreviewMemory = 250 << 20
