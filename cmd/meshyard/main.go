@@ -125,6 +125,9 @@ func main() {
 	}
 	logger := telemetry.NewLogger(os.Stderr, c.LogLevel, c.LogFormat)
 	slog.SetDefault(logger)
+	for _, warning := range config.UnknownVariables(os.Environ(), variables(parser.Model.Node)) {
+		logger.Warn(warning)
+	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(logger)
 	c.Settings.Version = version
@@ -132,6 +135,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "meshyard:", err)
 		os.Exit(1)
 	}
+}
+
+// variables returns the environment variables of the flags of a command and of its subcommands.
+func variables(node *kong.Node) []string {
+	var names []string
+	for _, flag := range node.Flags {
+		names = append(names, flag.Envs...)
+	}
+	for _, child := range node.Children {
+		names = append(names, variables(child)...)
+	}
+	return names
 }
 
 // printHelp prints the help of a command with the command's own flags. Every command also takes the

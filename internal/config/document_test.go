@@ -20,7 +20,9 @@ precedence. "meshyard serve --help" prints this list too. There is no configurat
 change needs a restart.
 
 Sizes and durations have a unit: 250MiB, 5MB, 90s, 24h, 2d. Write a flag as --listen 127.0.0.1:8080, a
-boolean flag as --hardened or --no-anonymous-read, and separate the entries of a list by commas.
+boolean flag as --hardened or --no-anonymous-read, and separate the entries of a list by commas. The
+value of a boolean variable is true or false. At the start, commands log a warning for each variable
+that begins with MESHYARD_ and is unknown.
 
 `
 

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// prefix is the prefix of the environment variables of all settings.
+const prefix = "MESHYARD_"
+
+// otherVariables are variables of the examples, of the samples for deployment and of the tests.
+var otherVariables = []string{
+	"MESHYARD_HOST", "MESHYARD_UPSTREAM", "MESHYARD_URL", "MESHYARD_TOKEN",
+	"MESHYARD_BOMBS", "MESHYARD_CONTACT_SHEET", "MESHYARD_DIFFERENTIAL", "MESHYARD_KILLS", "MESHYARD_KILL_SEED",
+	"MESHYARD_OUTAGE_SECONDS", "MESHYARD_RESTARTS", "MESHYARD_UPLOAD_MIB", "MESHYARD_WEBHOOK_EVENTS",
+}
+
+// otherVariable matches the variables of tests, and those that Kubernetes sets for a service named
+// meshyard.
+var otherVariable = regexp.MustCompile(`^MESHYARD_(TEST_.*|SERVICE_HOST|SERVICE_PORT(_.*)?|PORT(_.*)?)$`)
+
+// UnknownVariables returns a warning for each variable of an environment that begins with MESHYARD_
+// and is not known. If its name resembles a known one, the warning names that.
+func UnknownVariables(environment, known []string) []string {
+	var warnings []string
+	for _, entry := range environment {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, prefix) || slices.Contains(known, name) || slices.Contains(otherVariables, name) || otherVariable.MatchString(name) {
+			continue
+		}
+		warning := "environment variable " + name + " is unknown and has no effect"
+		if positive := strings.Replace(name, prefix+"NO_", prefix, 1); slices.Contains(known, positive) {
+			warning += fmt.Sprintf(": to turn the setting off, set %s=false", positive)
+		} else if nearest := nearest(name, known); nearest != "" {
+			warning += ": did you mean " + nearest + "?"
+		} else {
+			warning += ": meshyard serve --help lists the known ones"
+		}
+		warnings = append(warnings, warning)
+	}
+	slices.Sort(warnings)
+	return warnings
+}
+
+// nearest returns the known name with the smallest distance from name, or "" if none is similar.
+func nearest(name string, known []string) string {
+	best, least := "", 1+(len(name)-len(prefix))/3
+	for _, k := range known {
+		if d := distance(name, k); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance returns the Levenshtein distance of two ASCII texts.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substituted := diagonal
+			if a[i] != b[j] {
+				substituted++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substituted, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}
