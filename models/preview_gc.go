@@ -133,3 +133,15 @@ func (p *Preview) parts() []preview.Part {
 	}
 	return parts
 }
+
+// IsScaledImage reports whether an object key is that of an image size that is generated on demand.
+// No snapshot contains such objects.
+func IsScaledImage(key string) bool {
+	name, derived := strings.CutPrefix(key, bucket.DerivedPrefix)
+	parts := strings.Split(name, ".") // SHA-256, subject, version, size, encoding: see Preview.Key
+	if !derived || len(parts) != 5 || parts[3] == thumbnail.Full {
+		return false
+	}
+	_, known := thumbnail.SizeNamed(parts[3])
+	return known
+}

@@ -53,7 +53,7 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 			return err
 		}
 		fmt.Printf("the backup contains the state of %s: %s (%s), of which %s (%s) were new\n", m.CreatedAt.Format(time.RFC3339),
-			count(m.Objects, "object"), count(m.Bytes, "byte"), count(b.copying.objects, "object"), count(b.copying.bytes, "byte"))
+			count(m.Objects, "object"), count(m.Bytes, "byte"), count(b.newObjects, "object"), count(b.newBytes, "byte"))
 		if c.NoDatabase {
 			fmt.Println("it does not contain the database")
 		}
@@ -76,6 +76,10 @@ type backingUp struct {
 	folder   *backup.Folder
 	copying  *copying
 	database bool
+
+	// of the objects in the backup that this backup copied; set when it is complete
+	newObjects int
+	newBytes   int64
 }
 
 func (b *backingUp) run(ctx context.Context) (*backup.Manifest, error) {
@@ -89,7 +93,7 @@ func (b *backingUp) run(ctx context.Context) (*backup.Manifest, error) {
 			if err != nil {
 				return nil, err
 			}
-			if o.Partial {
+			if o.Partial || models.IsScaledImage(o.Key) {
 				continue
 			}
 			if err := b.copying.listed(ctx, o); err != nil && !isFault(err) {
@@ -180,15 +184,22 @@ func ignore(err error, which func(error) bool) error {
 	return err
 }
 
-// measure sets the number of objects and bytes of the backup in m.
+// measure sets the numbers of objects and bytes of the backup in m, and those of the new ones in b.
+// Objects that were copied but are not in the snapshot do not count, because Commit removes them.
 func (b *backingUp) measure(ctx context.Context, m *backup.Manifest, keys map[string]bool) error {
+	b.newObjects, b.newBytes = 0, 0
 	for o, err := range b.folder.Objects.Objects(ctx, "") {
 		if err != nil {
 			return err
 		}
-		if keys[o.Key] {
-			m.Objects++
-			m.Bytes += o.Size
+		if !keys[o.Key] {
+			continue
+		}
+		m.Objects++
+		m.Bytes += o.Size
+		if b.copying.copied[o.Key] {
+			b.newObjects++
+			b.newBytes += o.Size
 		}
 	}
 	return nil
@@ -281,10 +292,11 @@ type copying struct {
 	bytes    int64
 	shown    time.Time
 	there    map[string]bool // keys that the destination is known to have
+	copied   map[string]bool // those of them that were copied
 }
 
 func newCopying(from, to *bucket.Bucket, verb string) *copying {
-	return &copying{from: from, to: to, verb: verb, shown: time.Now(), there: map[string]bool{}}
+	return &copying{from: from, to: to, verb: verb, shown: time.Now(), there: map[string]bool{}, copied: map[string]bool{}}
 }
 
 // listed copies an object from a listing of the source. It sends no request to the source if the
@@ -313,6 +325,7 @@ func (c *copying) copy(ctx context.Context, toKey, fromKey string) error {
 	}
 	c.there[toKey] = true
 	if n > 0 {
+		c.copied[toKey] = true
 		c.objects++
 		c.bytes += n
 	}

@@ -1,12 +1,14 @@
 package main_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -84,6 +86,27 @@ func TestBackup(t *testing.T) {
 				t.Errorf("the second backup of a server at rest printed %q", out)
 			}
 		})
+	}
+}
+
+// TestBackupCountsWhatItKeeps checks that objects which are not part of the state, such as scaled
+// images, are neither kept nor counted as new.
+func TestBackupCountsWhatItKeeps(t *testing.T) {
+	t.Parallel()
+	c := newCatalogue(t, buildBinary(t), "")
+	file := filepath.Join(t.TempDir(), "things.csv")
+	if err := os.WriteFile(file, []byte("name,creator\nGear,bob\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.run("import", "things", file)
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("stray")))
+	for _, key := range []string{"files/" + sum, "derived/" + sum + ".mesh.7.preview_large.png", "derived/" + sum + ".mesh.7.full.png"} {
+		if err := os.WriteFile(filepath.Join(c.data, "bucket", key), []byte("stray"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := c.run("backup", filepath.Join(t.TempDir(), "backup")); !strings.Contains(out, ": 0 objects (0 bytes), of which 0 objects (0 bytes) were new") {
+		t.Errorf("backup printed %q", out)
 	}
 }
 

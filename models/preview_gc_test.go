@@ -1,0 +1,32 @@
+package models
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/preview"
+	"github.com/meshyard/meshyard/internal/thumbnail"
+)
+
+// TestIsScaledImage checks that exactly the image sizes which are generated on demand are scaled
+// images, for both encodings.
+func TestIsScaledImage(t *testing.T) {
+	t.Parallel()
+	sum := strings.Repeat("ab", 32)
+	for _, encoding := range []string{"png", "jpg"} {
+		p := &Preview{SHA256: sum, Subject: "3mf", Version: 3, Picture: encoding, Threejs: true, GLB: true}
+		for _, part := range p.parts() {
+			if key := p.Key(part.Object()); IsScaledImage(key) {
+				t.Errorf("%s: got true, want false", key)
+			}
+		}
+		for _, size := range thumbnail.Sizes {
+			if key := p.Key(preview.Picture(size.Kind+"_"+size.Name, encoding).Object()); !IsScaledImage(key) {
+				t.Errorf("%s: got false, want true", key)
+			}
+		}
+	}
+	if IsScaledImage("files/" + sum) {
+		t.Error("a content object: got true, want false")
+	}
+}
