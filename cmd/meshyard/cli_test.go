@@ -188,6 +188,27 @@ func TestUsageErrors(t *testing.T) {
 	}
 }
 
+// TestServeChecksFiles checks that serve reports an invalid file of a setting with exit status 2,
+// before it creates or prints anything.
+func TestServeChecksFiles(t *testing.T) {
+	t.Parallel()
+	c := newCatalogue(t, buildBinary(t), "")
+	documents := t.TempDir()
+	if err := os.WriteFile(filepath.Join(documents, "wrong.graphql"), []byte("{ nothing }"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for setting, value := range map[string]string{"--documents": documents, "--documents=": "/nowhere", "--site-logo": "/nowhere.png", "--site-folder": "/nowhere"} {
+		flag := strings.TrimSuffix(setting, "=")
+		stdout, stderr, err := c.try("serve", "--listen", "127.0.0.1:0", flag, value)
+		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: "+flag) || setting == "--documents" && !strings.Contains(stderr, "wrong.graphql") {
+			t.Errorf("serve %s %s: %v, %q, %q; want exit status 2 and an error that names the setting", flag, value, err, stdout, stderr)
+		}
+		if _, err := os.Stat(c.data); err == nil {
+			t.Errorf("serve %s %s created %s", flag, value, c.data)
+		}
+	}
+}
+
 // TestUnknownVariables checks that commands warn of unknown environment variables, and run.
 func TestUnknownVariables(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -133,6 +134,9 @@ func main() {
 	c.Settings.Version = version
 	if err := command.Run(c.Settings); err != nil {
 		fmt.Fprintln(os.Stderr, "meshyard:", err)
+		if invalid := new(config.InvalidError); errors.As(err, &invalid) {
+			os.Exit(2)
+		}
 		os.Exit(1)
 	}
 }

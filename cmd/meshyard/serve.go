@@ -17,6 +17,9 @@ type serveCmd struct {
 }
 
 func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	if err := server.CheckSettings(s); err != nil {
+		return err
+	}
 	a, err := server.OpenWait(ctx, s, logger, c.Wait)
 	if err != nil {
 		return err

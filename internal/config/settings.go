@@ -95,6 +95,13 @@ const (
 // PictureLimit is the largest image that can be uploaded, in bytes.
 const PictureLimit = 5_000_000
 
+// InvalidError is an error about a setting that is found after Complete, such as an invalid file
+// that the setting names. Commands exit with status 2.
+type InvalidError struct{ Err error }
+
+func (e *InvalidError) Error() string { return e.Err.Error() }
+func (e *InvalidError) Unwrap() error { return e.Err }
+
 // Complete sets the settings whose defaults depend on other settings. It returns an error that
 // names the first invalid setting.
 func (s *Settings) Complete() error {

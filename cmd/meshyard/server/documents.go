@@ -32,7 +32,7 @@ func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error
 	}
 	files, err := os.ReadDir(s.Documents)
 	if err != nil {
-		return nil, fmt.Errorf("--documents: %w", err)
+		return nil, &config.InvalidError{Err: fmt.Errorf("--documents: %w", err)}
 	}
 	for _, file := range files {
 		if file.IsDir() || !strings.HasSuffix(file.Name(), ".graphql") {
@@ -40,7 +40,7 @@ func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error
 		}
 		text, err := os.ReadFile(filepath.Join(s.Documents, file.Name()))
 		if err != nil {
-			return nil, fmt.Errorf("--documents: %w", err)
+			return nil, &config.InvalidError{Err: fmt.Errorf("--documents: %w", err)}
 		}
 		all = append(all, graphqlhttp.Document{Name: file.Name(), Text: string(text)})
 	}

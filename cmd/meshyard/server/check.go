@@ -1,0 +1,32 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/webpage"
+)
+
+// CheckSettings checks the files that the settings name: the documents and those of the site. It
+// returns a [config.InvalidError] about the first one that is invalid. It opens no database.
+func CheckSettings(s config.Settings) error {
+	if s.Documents != "" {
+		g := graph.New(&graph.Resolver{})
+		documents, err := Documents(s, g)
+		if err != nil {
+			return err
+		}
+		nobody := func(context.Context, string) (auth.Caller, error) { return auth.Caller{}, nil }
+		if _, err := g.Handler(graphqlhttp.Options{Hardened: s.Hardened, Documents: documents, Authenticate: nobody}); err != nil {
+			return &config.InvalidError{Err: fmt.Errorf("--documents %s: %w", s.Documents, err)}
+		}
+	}
+	if _, err := webpage.NewSite(s.SiteName, s.SiteColor, s.SiteLogo, s.SiteFolder); err != nil {
+		return &config.InvalidError{Err: err}
+	}
+	return nil
+}
