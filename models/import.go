@@ -29,6 +29,8 @@ type Import struct {
 	Progress func(done int)
 	// Skipped is called with a description of each skipped item.
 	Skipped func(why string)
+	// CreatedUsers, if set, is called with the number of users that were created for authors.
+	CreatedUsers func(n int)
 	// Whole imports everything in one transaction, or nothing if anything would be skipped.
 	Whole bool
 }

@@ -66,7 +66,13 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 	if _, err := l.index(ctx, tx, userIndex, documents, rows); err != nil {
 		return nil, err
 	}
-	return owners, rows.write(ctx, tx)
+	if err := rows.write(ctx, tx); err != nil {
+		return nil, err
+	}
+	if l.CreatedUsers != nil {
+		l.CreatedUsers(len(fresh))
+	}
+	return owners, nil
 }
 
 // newIDs returns IDs that no row of a table has or had.

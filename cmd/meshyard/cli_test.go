@@ -390,7 +390,7 @@ func TestImportThings(t *testing.T) {
 			refused(file("a.jsonl", `{"name":"A","creator":"bob","id":7}`+"\n"+`{"name":"B","creator":"bob","id":7}`+"\n"+`{"name":"C","creator":"bob"}`+"\n"), "id: 7 is also the id of row 1", "id: either all rows or none must have one")
 
 			good := file("b.jsonl", `{"name":"Gear","creator":"bob","license":"cc-sa","tags":["a","b"],"category":"Art"}`+"\n"+`{"name":"Étagère","creator":"Ada","date":"2020-01-02"}`+"\n")
-			if out := c.run("import", "things", good); !strings.Contains(out, "imported 2 things") {
+			if out := c.run("import", "things", good); !strings.Contains(out, "imported 2 things and created 2 users in ") {
 				t.Errorf("import said %q", out)
 			}
 			named := file("c.csv", "id,name,creator\n10,Ten,bob\n2,Two,bob\n")
@@ -416,7 +416,7 @@ func TestImportThings(t *testing.T) {
 					Creator struct{ Name string }
 				}
 			}
-			if err := json.NewDecoder(answer.Body).Decode(&found); err != nil || found.Total != 4 || found.Hits[3].Name != "Étagère" || found.Hits[3].Creator.Name != "Ada" || found.Hits[0].ID != 11 {
+			if err := json.NewDecoder(answer.Body).Decode(&found); err != nil || found.Total != 5 || found.Hits[4].Name != "Étagère" || found.Hits[4].Creator.Name != "Ada" || found.Hits[0].ID != 11 {
 				t.Errorf("found %+v, %v", found, err)
 			}
 		})

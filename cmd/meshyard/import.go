@@ -60,6 +60,8 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	}
 	progress := newProgress(im.Total)
 	im.Progress = progress.tell
+	users := 0
+	im.CreatedUsers = func(n int) { users += n }
 	im.Skipped = func(why string) { fmt.Fprintln(os.Stderr, "skipped:", why) }
 	added, err := a.Store.Import(ctx, im)
 	if err != nil {
@@ -70,7 +72,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 			return fmt.Errorf("%w (the things are imported; run it again to continue)", err)
 		}
 	}
-	fmt.Printf("imported %d things, %d of them new, in %s\n", im.Total, added, time.Since(progress.started).Round(time.Second))
+	fmt.Printf("imported %s, %d of them new, and created %s, in %s\n", count(im.Total, "thing"), added, count(users, "user"), time.Since(progress.started).Round(time.Second))
 	return nil
 }
 
@@ -91,6 +93,7 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	}
 	progress := newProgress(total)
 	began := time.Now().UTC()
+	users := 0
 	added, err := a.Store.Import(ctx, models.Import{
 		Total: total, Whole: true, Progress: progress.tell,
 		Things: func(int) iter.Seq[dataset.Thing] {
@@ -105,7 +108,8 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 				}
 			}
 		},
-		Skipped: func(why string) { fmt.Fprintln(os.Stderr, why) },
+		Skipped:      func(why string) { fmt.Fprintln(os.Stderr, why) },
+		CreatedUsers: func(n int) { users += n },
 	})
 	if err == nil && added != total {
 		err = fmt.Errorf("%s changed while it was read: imported %d of %d rows", c.File, added, total)
@@ -113,7 +117,7 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	if err != nil {
 		return err
 	}
-	fmt.Printf("imported %d things in %s\n", added, time.Since(progress.started).Round(time.Second))
+	fmt.Printf("imported %s and created %s in %s\n", count(added, "thing"), count(users, "user"), time.Since(progress.started).Round(time.Second))
 	return nil
 }
 
@@ -251,7 +255,7 @@ func (p *progress) tell(done int) {
 	}
 	switch {
 	case done == p.total:
-		fmt.Fprintf(os.Stderr, "imported %d things; counting and building indexes\n", done)
+		fmt.Fprintf(os.Stderr, "imported %s; counting and building indexes\n", count(done, "thing"))
 	case done > p.first && time.Since(p.at) >= time.Second:
 		p.at = time.Now()
 		rate := float64(done-p.first) / time.Since(p.started).Seconds()

@@ -66,10 +66,10 @@ type cli struct {
 	Import  struct {
 		Archive   importArchiveCmd   `cmd:"" help:"Load an archive that export made: everything into an empty database, with its ids, or one user with new ids. Run it again to continue."`
 		Account   importAccountCmd   `cmd:"" help:"Load the account of a user of another Meshyard, or of the service that Meshyard replaces, over its REST API: things with files and images, makes, collections and likes. Run it again to continue."`
-		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. Ids are kept; existing rows are not changed."`
+		Catalogue importCatalogueCmd `cmd:"" help:"Load the tables of a catalogue: things.csv, files.csv, tags.csv and licences.csv in a folder. It creates a user for each creator who does not exist. Ids are kept; existing rows are not changed."`
 		Folder    importFolderCmd    `cmd:"" help:"Load a folder of things, each a folder with models, images, a README, a license and perhaps a metadata file (thing.json). Run it again to continue: what the owner has already is skipped."`
 		Zip       importZipCmd       `cmd:"" help:"Load ZIP archives of things, like import folder."`
-		Things    importThingsCmd    `cmd:"" help:"Load things from a CSV file with a header line, or from JSON Lines: all rows, or none if one is wrong. Columns: name and creator (required), license, category, subcategory, description, tags, date, id."`
+		Things    importThingsCmd    `cmd:"" help:"Load things from a CSV file with a header line, or from JSON Lines: all rows, or none if one is wrong. It creates a user for each creator who does not exist; the operator can set their passwords. Columns: name and creator (required), license, category, subcategory, description, tags, date, id."`
 	} `cmd:"" help:"Import data."`
 	Derive      deriveCmd      `cmd:"" help:"Queue previews that files lack, or that an older version made. Running servers make them."`
 	Recount     recountCmd     `cmd:"" help:"Recompute all counts and the popularity of all things."`
