@@ -309,7 +309,7 @@ func TestFirstAdministrator(t *testing.T) {
 				t.Errorf("with the first token: %s", body)
 			}
 			c.stop(s)
-			if second := s.stdout.String(); !strings.Contains(second, s.url+"/graphiql") || !strings.Contains(second, "token create USERNAME") || strings.Contains(second, "meshyard_") {
+			if second := s.stdout.String(); !strings.Contains(second, s.url+"/graphiql") || !strings.Contains(second, "token create USERNAME\n") || !strings.Contains(second, "token create USERNAME --scope read,write,admin\n") || strings.Contains(second, "meshyard_") {
 				t.Errorf("the second start printed %q", second)
 			}
 		})

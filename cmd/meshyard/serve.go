@@ -60,6 +60,7 @@ func greeting(s config.Settings, name, token string) string {
 	if name == "" {
 		name = "USERNAME"
 		fmt.Fprintf(&b, "To make a token in a shell:   %s token create %s\n", os.Args[0], name)
+		fmt.Fprintf(&b, "For an administrator:         %s token create %s --scope read,write,admin\n", os.Args[0], name)
 	}
 	fmt.Fprintf(&b, "To sign in with a password:   %s user password %s\n", os.Args[0], name)
 	fmt.Fprintln(&b, "(Commands need the same settings as this server.)")
