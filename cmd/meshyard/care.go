@@ -59,7 +59,7 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 }
 
 type deriveCmd struct {
-	Again models.Again `help:"Make again what has lost an object (missing), what failed (failed), or everything (all)." enum:"missing,failed,all," default:"" placeholder:"WHICH"`
+	Again models.Again `help:"Make again what has lost an object (missing), what failed (failed), or everything (all)." placeholder:"WHICH"`
 }
 
 func (c *deriveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {

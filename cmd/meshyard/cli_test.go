@@ -177,6 +177,9 @@ func TestUsageErrors(t *testing.T) {
 		"gc --upload-limit much":       `size "much"`,
 		"token create a --scope all":   `scope "all": must be read, write or admin`,
 		"token create a --expires now": `lifetime "now"`,
+		"serve --log-level loud":       `--log-level: must be debug, info, warn or error (got "loud")`,
+		"serve --log-format xml":       `--log-format: must be json or text (got "xml")`,
+		"derive --again some":          `--again: must be missing, failed or all (got "some")`,
 		"gc --grace 5":                 `--grace: duration "5": must be a number with a unit`,
 		// Durations may have days: the error is about another setting.
 		"serve --drain 1d --wait 1d12h --pending-ttl 2d --listen nowhere": "--listen: must be HOST:PORT",
@@ -328,7 +331,7 @@ func TestHelp(t *testing.T) {
 		return string(out)
 	}
 	serve := help("serve")
-	if own, settings := strings.Index(serve, "--drain"), strings.Index(serve, "--database-url"); own < 0 || settings < own || !strings.Contains(serve, "MESHYARD_DATABASE_URL") || !strings.Contains(serve, "($MESHYARD_DRAIN)") {
+	if own, settings := strings.Index(serve, "--drain"), strings.Index(serve, "--database-url"); own < 0 || settings < own || !strings.Contains(serve, "MESHYARD_DATABASE_URL") || !strings.Contains(serve, "($MESHYARD_DRAIN)") || strings.Contains(serve, ",...,...") || !strings.Contains(serve, "--oidc-scopes=SCOPE,... ") {
 		t.Errorf("serve --help: want its own flag and then the settings, got %s", serve)
 	}
 	if create := help("token", "create"); !strings.Contains(create, "--scope") || strings.Contains(create, "--rate-limit") || !strings.Contains(create, "MESHYARD_DATABASE_URL") {
@@ -392,6 +395,10 @@ func TestImportThings(t *testing.T) {
 			good := file("b.jsonl", `{"name":"Gear","creator":"bob","license":"cc-sa","tags":["a","b"],"category":"Art"}`+"\n"+`{"name":"Étagère","creator":"Ada","date":"2020-01-02"}`+"\n")
 			if out := c.run("import", "things", good); !strings.Contains(out, "imported 2 things and created 2 users in ") {
 				t.Errorf("import said %q", out)
+			}
+			one := file("one.jsonl", `{"name":"Nut","creator":"bob"}`+"\n")
+			if out, stderr, err := c.try("import", "things", one); err != nil || !strings.HasPrefix(out, "imported 1 thing and created 0 users in ") || !strings.Contains(stderr, "imported 1 thing;") {
+				t.Errorf("import of one thing: %v, %q, %q", err, out, stderr)
 			}
 			named := file("c.csv", "id,name,creator\n10,Ten,bob\n2,Two,bob\n")
 			refused(named, "thing 2 exists already", "nothing is imported")

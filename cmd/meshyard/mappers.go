@@ -2,11 +2,13 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"reflect"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/models"
 )
 
 // mappers returns options for types of flags whose values kong would reject with an unclear message
@@ -14,7 +16,24 @@ import (
 func mappers() []kong.Option {
 	return []kong.Option{
 		mapper(config.ParseDuration),
+		mapper(parseLevel),
+		mapper(parseAgain),
 	}
+}
+
+func parseLevel(text string) (level slog.Level, err error) {
+	if err := level.UnmarshalText([]byte(text)); err != nil {
+		return 0, fmt.Errorf("must be debug, info, warn or error (got %q)", text)
+	}
+	return level, nil
+}
+
+func parseAgain(text string) (models.Again, error) {
+	again := models.Again(text)
+	if again != models.AgainMissing && again != models.AgainFailed && again != models.AgainAll {
+		return "", fmt.Errorf("must be missing, failed or all (got %q)", text)
+	}
+	return again, nil
 }
 
 // mapper returns an option that parses flags of type T with parse.

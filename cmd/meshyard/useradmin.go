@@ -128,7 +128,7 @@ type userRenameCmd struct {
 }
 
 func (c *userRenameCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.JSON, "renamed to "+c.To, func(admin models.Admin) (*models.User, error) {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "renamed to "+c.To, func(admin models.Admin) (*models.User, error) {
 		return admin.RenameUser(ctx, c.Name, c.To)
 	})
 }
@@ -140,7 +140,7 @@ type userDisableCmd struct {
 }
 
 func (c *userDisableCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.JSON, "disabled", func(admin models.Admin) (*models.User, error) {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "disabled", func(admin models.Admin) (*models.User, error) {
 		return admin.DisableUser(ctx, c.Name, c.Reason)
 	})
 }
@@ -151,13 +151,13 @@ type userEnableCmd struct {
 }
 
 func (c *userEnableCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.JSON, "enabled", func(admin models.Admin) (*models.User, error) {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "enabled", func(admin models.Admin) (*models.User, error) {
 		return admin.EnableUser(ctx, c.Name)
 	})
 }
 
 // changeUser changes a user and prints what was done or, with --json, the user.
-func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, asJSON bool, done string, change func(models.Admin) (*models.User, error)) error {
+func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, name string, asJSON bool, done string, change func(models.Admin) (*models.User, error)) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
 		u, err := change(store.Admin())
 		switch {
@@ -166,7 +166,7 @@ func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, asJ
 		case asJSON:
 			return showUser(u, true)
 		}
-		fmt.Printf("user %d was %s\n", u.ID, done)
+		fmt.Printf("user %s was %s\n", name, done)
 		return nil
 	})
 }

@@ -121,6 +121,9 @@ func TestUserCommands(t *testing.T) {
 			if r := show("enable", "lovelace"); r.DisabledAt != nil || r.Reason != "" {
 				t.Errorf("user enable: %+v", r)
 			}
+			if out := c.run("user", "enable", "lovelace"); out != "user lovelace was enabled\n" {
+				t.Errorf("user enable printed %q, want the name", out)
+			}
 			if got := signIn(); got != http.StatusSeeOther {
 				t.Errorf("an enabled user signs in: got %d, want 303", got)
 			}

@@ -122,3 +122,22 @@ func TestS3Log(t *testing.T) {
 		t.Errorf("logged %q, want a warning that says attempt 7", out.String())
 	}
 }
+
+// TestOpenWithoutRegion sets environment variables, so it cannot be parallel.
+func TestOpenWithoutRegion(t *testing.T) {
+	for _, name := range []string{"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("HOME", t.TempDir())
+	if _, err := Open(t.Context(), "s3://models"); err == nil || !strings.Contains(err.Error(), "s3://BUCKET?region=") || !strings.Contains(err.Error(), "AWS_REGION") {
+		t.Errorf("got %v, want an error that says how to set the region", err)
+	}
+	t.Setenv("AWS_REGION", "us-east-1")
+	b, err := Open(t.Context(), "s3://models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -52,7 +52,7 @@ type Settings struct {
 	WebhookTimeout      time.Duration `help:"How long the receiver of a webhook may take to answer. Default: ${default}." default:"10s" env:"MESHYARD_WEBHOOK_TIMEOUT" placeholder:"DURATION"`
 
 	LogLevel  slog.Level `help:"Log lines of this level and above: debug, info, warn or error. Requests are logged at info. Default: ${default}." default:"info" env:"MESHYARD_LOG_LEVEL" placeholder:"LEVEL"`
-	LogFormat string     `help:"Format of log lines: json or text. Default: text on a terminal, json elsewhere." enum:"json,text," default:"" env:"MESHYARD_LOG_FORMAT" placeholder:"FORMAT"`
+	LogFormat string     `help:"Format of log lines: json or text. Default: text on a terminal, json elsewhere." env:"MESHYARD_LOG_FORMAT" placeholder:"FORMAT"`
 
 	MetricsListen string `help:"Address to serve /metrics on, for Prometheus, such as 127.0.0.1:9090. It needs no token, so keep it private. Default: none." env:"MESHYARD_METRICS_LISTEN" placeholder:"HOST:PORT"`
 	MetricsToken  string `help:"Also serve /metrics on the main address, to clients that send this bearer token. Set it in the environment variable rather than on the command line. Default: none; /metrics is not on the main address." env:"MESHYARD_METRICS_TOKEN" placeholder:"TOKEN"`
@@ -67,17 +67,17 @@ type Settings struct {
 	OIDCClientID     string `name:"oidc-client-id" help:"Client id of this server at the provider. The redirect URI is BASE-URL/login/oidc/callback." env:"MESHYARD_OIDC_CLIENT_ID" placeholder:"ID"`
 	OIDCClientSecret string `name:"oidc-client-secret" help:"Client secret at the provider; safer in the environment variable than on the command line." env:"MESHYARD_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
 
-	OIDCScopes               []string `name:"oidc-scopes" help:"Scopes to ask the provider for besides openid. Some providers need another one, such as groups, to send groups. Default: ${default}." default:"profile,email" env:"MESHYARD_OIDC_SCOPES" placeholder:"SCOPE,..."`
+	OIDCScopes               []string `name:"oidc-scopes" help:"Scopes to ask the provider for besides openid. Some providers need another one, such as groups, to send groups. Default: ${default}." default:"profile,email" env:"MESHYARD_OIDC_SCOPES" placeholder:"SCOPE"`
 	OIDCUsernameClaim        string   `name:"oidc-username-claim" help:"Claim with the user name. A claim within another is written with dots, such as realm_access.roles. Default: ${default}." default:"preferred_username" env:"MESHYARD_OIDC_USERNAME_CLAIM" placeholder:"CLAIM"`
 	OIDCNameClaim            string   `name:"oidc-name-claim" help:"Claim with the display name, which is split at its last space. Default: given_name and family_name, or else name." env:"MESHYARD_OIDC_NAME_CLAIM" placeholder:"CLAIM"`
 	OIDCEmailClaim           string   `name:"oidc-email-claim" help:"Claim with the e-mail address. Any claim other than email requires --oidc-allow-unverified-email, because email_verified is about that claim. Default: ${default}." default:"email" env:"MESHYARD_OIDC_EMAIL_CLAIM" placeholder:"CLAIM"`
 	OIDCAllowUnverifiedEmail bool     `name:"oidc-allow-unverified-email" help:"Trust e-mail addresses from the provider even if the claim email_verified is not true. Set it only if users cannot change their e-mail address at the provider. Default: off." env:"MESHYARD_OIDC_ALLOW_UNVERIFIED_EMAIL"`
 	OIDCGroupsClaim          string   `name:"oidc-groups-claim" help:"Claim with the groups of the user. Default: ${default}." default:"groups" env:"MESHYARD_OIDC_GROUPS_CLAIM" placeholder:"CLAIM"`
-	OIDCAllowedGroups        []string `name:"oidc-allowed-groups" help:"Admit only users of the provider who are in one of these groups. A comma in a name is written \\,. Default: all." env:"MESHYARD_OIDC_ALLOWED_GROUPS" placeholder:"GROUP,..."`
-	OIDCAllowedDomains       []string `name:"oidc-allowed-domains" help:"Admit only users of the provider who have a verified e-mail address of one of these domains; a subdomain is another domain. Default: all." env:"MESHYARD_OIDC_ALLOWED_DOMAINS" placeholder:"DOMAIN,..."`
+	OIDCAllowedGroups        []string `name:"oidc-allowed-groups" help:"Admit only users of the provider who are in one of these groups. A comma in a name is written \\,. Default: all." env:"MESHYARD_OIDC_ALLOWED_GROUPS" placeholder:"GROUP"`
+	OIDCAllowedDomains       []string `name:"oidc-allowed-domains" help:"Admit only users of the provider who have a verified e-mail address of one of these domains; a subdomain is another domain. Default: all." env:"MESHYARD_OIDC_ALLOWED_DOMAINS" placeholder:"DOMAIN"`
 	OIDCRoleClaim            string   `name:"oidc-role-claim" help:"Claim that gives roles. Default: that of --oidc-groups-claim." env:"MESHYARD_OIDC_ROLE_CLAIM" placeholder:"CLAIM"`
-	OIDCAdministrators       []string `name:"oidc-administrators" help:"Values of the role claim that make a user an administrator. If set, each sign-in through the provider grants or revokes that role. Default: none; roles are managed in Meshyard only." env:"MESHYARD_OIDC_ADMINISTRATORS" placeholder:"VALUE,..."`
-	OIDCModerators           []string `name:"oidc-moderators" help:"Values of the role claim that make a user a moderator. If set, each sign-in through the provider grants or revokes that role. Default: none; roles are managed in Meshyard only." env:"MESHYARD_OIDC_MODERATORS" placeholder:"VALUE,..."`
+	OIDCAdministrators       []string `name:"oidc-administrators" help:"Values of the role claim that make a user an administrator. If set, each sign-in through the provider grants or revokes that role. Default: none; roles are managed in Meshyard only." env:"MESHYARD_OIDC_ADMINISTRATORS" placeholder:"VALUE"`
+	OIDCModerators           []string `name:"oidc-moderators" help:"Values of the role claim that make a user a moderator. If set, each sign-in through the provider grants or revokes that role. Default: none; roles are managed in Meshyard only." env:"MESHYARD_OIDC_MODERATORS" placeholder:"VALUE"`
 }
 
 // ServeSettings are the settings of meshyard serve only.
@@ -138,6 +138,9 @@ func (s *Settings) Complete() error {
 	}
 	if err := s.checkMail(); err != nil {
 		return err
+	}
+	if s.LogFormat != "" && s.LogFormat != "json" && s.LogFormat != "text" {
+		return fmt.Errorf("--log-format: must be json or text (got %q)", s.LogFormat)
 	}
 	if s.UploadLimit <= 0 {
 		return fmt.Errorf("--upload-limit: must be more than 0")
