@@ -8,8 +8,10 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -117,18 +119,38 @@ func (s *server) mount(mux *http.ServeMux, pattern string, h http.Handler) {
 	mux.Handle(pattern+"/{$}", named)
 }
 
+// IsPath reports whether the path of u is one of the REST API, whatever the method.
+func IsPath(u *url.URL) bool { return len(allowedMethods(paths(), &http.Request{URL: u})) > 0 }
+
+// paths matches all paths of the REST API.
+var paths = sync.OnceValue(func() *http.ServeMux {
+	s, mux := new(server), http.NewServeMux()
+	for _, r := range routes {
+		s.mount(mux, r.method+" "+r.path, http.NotFoundHandler())
+	}
+	for _, u := range unservedOperations {
+		s.mount(mux, u.method+" "+u.path, u)
+	}
+	s.mount(mux, "POST /upload_file_storage", http.NotFoundHandler())
+	return mux
+})
+
+// allowedMethods returns the methods for which mux has a route at the path of r.
+func allowedMethods(mux *http.ServeMux, r *http.Request) (allowed []string) {
+	for _, method := range []string{get, post, patch, del} {
+		probe := &http.Request{Method: method, Host: r.Host, URL: r.URL}
+		if _, pattern := mux.Handler(probe); pattern != "/" && pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	return allowed
+}
+
 // notFound returns the handler for requests that match no route of mux. It responds in the
 // documented error format: 405 with Allow if the path exists for another method, else 404.
 func notFound(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var allowed []string
-		for _, method := range []string{get, post, patch, del} {
-			probe := &http.Request{Method: method, Host: r.Host, URL: r.URL}
-			if _, pattern := mux.Handler(probe); pattern != "/" {
-				allowed = append(allowed, method)
-			}
-		}
-		if len(allowed) > 0 {
+		if allowed := allowedMethods(mux, r); len(allowed) > 0 {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
 			WriteError(w, http.StatusMethodNotAllowed, r.Method+" is not allowed for this path")
 			return

@@ -65,7 +65,7 @@ type Options struct {
 	// browser can be redirected after signing in.
 	IsPage func(path string) bool
 	// Missing writes the response for a path that does not exist.
-	Missing func(w http.ResponseWriter)
+	Missing func(w http.ResponseWriter, r *http.Request)
 }
 
 type site struct {
@@ -152,7 +152,7 @@ func Handler(o Options) http.Handler {
 		handle("GET /login/oidc", s.askProvider)
 		handle("GET "+callbackPath, s.providerAnswered)
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { o.Missing(w) })
+	mux.HandleFunc("/", o.Missing)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")

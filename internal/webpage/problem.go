@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
 // Problem describes why a page cannot be shown.
@@ -37,6 +38,18 @@ func (o Options) fail(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 		o.Refuse(w, r, o.Explain(r.Context(), err))
 	}
+}
+
+// NotFound responds to a browser with the page for a path that does not exist.
+func (o Options) NotFound(w http.ResponseWriter, r *http.Request) {
+	visitor, r := o.Visitor(r)
+	o.write(w, r, http.StatusNotFound, o.newView(missingPage, visitor))
+}
+
+// IsVisit reports whether a request comes from a person who opens a page in a browser: it has no
+// access token and accepts HTML.
+func IsVisit(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !HasToken(r) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
 // Refuse responds to a browser with an error page. It reads nothing from the database and the page

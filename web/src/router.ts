@@ -23,16 +23,29 @@ const patterns: [string, RegExp][] = [
   ['profile', /^\/([\w.-]+)(?:\/(designs|makes|collections|likes|followers|following|drafts))?$/],
 ];
 
-const served = /^\/(login|logout|signin|signup|developers|feed\.xml|favicon\.ico|graphiql|graphql|reference|migration|openapi\.json|schema\.graphql|sitemap\.xml|robots\.txt|api|view|blobs|renders|about|imprint|terms|privacy|legal|help|newest|popular|featured|search|things|users|makes|collections|categories|tags|files|metrics|healthz|readyz|assets|oauth|invite|rss|atom|feeds)(\/|$)/;
+// The names that are paths of the server, in lower case: the same as reservedNames in cmd/meshyard/server/webpages.go, which a test checks.
+const reserved = `
+about account ads.txt api apple-touch-icon.png apps assets banner blobs blog browserconfig.xml categories category changelogs
+collection collections comments confirm contact copies dashboard developers docs download downloads email events explore
+favicon.ico featured feed feed.xml files gallery glb graphiql graphql groups grouptopics healthz help home homebanner
+humans.txt images imprint invitation invitations invite legal login logout make makes manifest.json manifest.webmanifest me
+messages metrics migration moderation newest newsletter notifications oauth openapi.json password popular printers privacy
+programs readyz reference register renders reset robots.txt schema.graphql search security security.txt settings setup signin
+signout signup sitemap sitemap.xml sitewidenotification static status subscriptions support sw.js tag tags terms thing
+thingops things threejs upload upload_file_storage uploads user users verified view viewer web well-known
+`.split(/\s/);
+
+/** Whether a name is a path of the server and not that of a user, as on the server. */
+const isReserved = (name: string) => name.startsWith('.') || reserved.includes(name.toLowerCase());
 
 /** The route of a URL, or null if the server has another page there. */
 export function match(url: URL): Route | null {
   if (url.origin !== location.origin || !(url.pathname + '/').startsWith(base + '/')) return null;
   const path = url.pathname.slice(base.length).replace(/(.)\/$/, '$1') || '/';
-  if (served.test(path)) return null;
   for (const [page, pattern] of patterns) {
     const found = pattern.exec(path);
     if (!found) continue;
+    if (page === 'profile' && isReserved(found[1]!)) return null;
     try {
       return { page, parameters: found.slice(1).map((part) => decodeURIComponent(part ?? '')), query: url.searchParams };
     } catch {

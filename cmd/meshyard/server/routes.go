@@ -88,13 +88,20 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	// Not compressed here: it compresses its responses itself.
-	web := a.limited(webpage.Handler(webPages), refusePage(webPages))
+	found := webpage.Handler(webPages)
+	web := a.limited(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if clean(r.URL.Path) && webPages.Serves(r) {
+			found.ServeHTTP(w, r)
+			return
+		}
+		webPages.NotFound(w, r)
+	}), refusePage(webPages))
 
 	calls := http.NewServeMux()
 	calls.Handle("/", compressed(api))
 	// Not compressed: the length of a compressed page that contains both a secret and text from the
 	// URL would reveal the secret (BREACH attack).
-	signIn := a.signIn(addresses.Key, webPages.IsPage)
+	signIn := a.signIn(addresses.Key, webPages)
 	for _, pattern := range signin.Patterns {
 		calls.Handle(pattern, signIn)
 	}
@@ -123,13 +130,28 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("GET /openapi.json", a.document("application/json; charset=utf-8", func() ([]byte, error) { return rest.OpenAPI(g, a.Settings.BaseURL) }))
 	mux.Handle("/", a.limited(calls, refuseCall(webPages)))
 
+	// isUnknown reports whether nothing is served at a path. The REST API serves its documented paths
+	// and all paths below /api/.
+	isUnknown := func(r *http.Request) bool {
+		for _, m := range []*http.ServeMux{mux, calls, api} {
+			if _, pattern := m.Handler(r); pattern != "/" {
+				return false
+			}
+		}
+		return !rest.IsPath(r.URL)
+	}
+
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
 			bytes.ServeHTTP(w, r)
 		case !clean(r.URL.Path) && !isSearch(r.URL):
+			if webpage.IsVisit(r) {
+				web.ServeHTTP(w, r)
+				return
+			}
 			missing(w)
-		case webPages.Serves(r):
+		case webPages.Serves(r) || webpage.IsVisit(r) && isUnknown(r):
 			web.ServeHTTP(w, r)
 		default:
 			mux.ServeHTTP(w, r)

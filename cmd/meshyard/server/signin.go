@@ -18,14 +18,22 @@ import (
 	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/internal/signin"
 	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/webpage"
 	"github.com/meshyard/meshyard/models"
 )
 
 // signIn returns the handler of the pages to sign in and register, and of OAuth 2.
-func (a *Server) signIn(key signing.Key, isPage func(path string) bool) http.Handler {
+func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler {
 	return signin.Handler(signin.Options{
-		BaseURL: a.Settings.BaseURL, Key: key, Store: accounts{a.Store}, Provider: a.provider, Missing: missing,
-		Explain: explain, IsPage: isPage,
+		BaseURL: a.Settings.BaseURL, Key: key, Store: accounts{a.Store}, Provider: a.provider,
+		Missing: func(w http.ResponseWriter, r *http.Request) {
+			if webpage.IsVisit(r) {
+				webPages.NotFound(w, r)
+				return
+			}
+			missing(w)
+		},
+		Explain: explain, IsPage: webPages.IsPage,
 		SiteName: a.Settings.SiteName, SendsMail: a.Settings.SMTPURL != "", Registration: a.Settings.Registration,
 	})
 }

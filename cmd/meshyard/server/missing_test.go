@@ -1,0 +1,66 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
+)
+
+// visit requests a path as a browser that opens a page.
+func visit(c *servertest.Client, path string) *servertest.Response {
+	r := c.Request(http.MethodGet, path, nil)
+	r.Header.Set("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+	return c.Send(r)
+}
+
+// TestMissingPages checks that a browser gets a page for a path that does not exist, and that the
+// responses to programs and those of the REST API stay the same.
+func TestMissingPages(t *testing.T) {
+	s := servertest.Start(t, "sqlite", anonymousRead)
+	ada, visitor := s.User("ada"), s.Client("")
+	for _, path := range []string{
+		"/a/b/c", "/ada/foo", "/category/", "/category", "/login/nope", "/user/ada/makes", "/MAKE", "/thing", "/a/../login", "/login//", "/.env", "/glb/1",
+	} {
+		r := visit(visitor, path).Want(t, 404)
+		if page := string(r.Bytes); !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") || !strings.Contains(page, "<h1>Not found</h1>") || !strings.Contains(page, `class="brand"`) {
+			t.Errorf("%s in a browser: got %v\n%s\nwant a page", path, r.Header, page)
+		}
+		for name, r := range map[string]*servertest.Response{
+			"a program": visitor.Get(path), "a browser with a token": visit(ada, path), "a browser that posts": visitor.Do("POST", path, object{}),
+		} {
+			const want = `{"error":"Not Found","code":404,"type":"NOT_FOUND","message":"this path does not exist"}` + "\n"
+			if r.StatusCode != 404 || string(r.Bytes) != want {
+				t.Errorf("%s, %s: got %d %s want %s", path, name, r.StatusCode, r.Bytes, want)
+			}
+		}
+	}
+	for path, status := range map[string]int{
+		"/things/1": 401, "/search/a%2Fb": 401, "/things": 405, "/users/ada/": 401, "/groups/1": 404, "/api/nope": 404, "/api/things/1": 401, "/graphql": 400, "/upload_file_storage": 405,
+		"/blobs/1/a.stl": 404,
+	} {
+		browser, program := visit(visitor, path).Want(t, status), visitor.Get(path).Want(t, status)
+		if string(browser.Bytes) != string(program.Bytes) || !strings.Contains(browser.Header.Get("Content-Type"), "json") {
+			t.Errorf("%s: a browser got %s\na program got %s", path, browser.Bytes, program.Bytes)
+		}
+	}
+	private := servertest.Start(t, "sqlite")
+	visit(private.Client(""), "/a/b/c").Want(t, 404)
+}
+
+// TestMissingPageRateLimit checks that a browser gets a page for an unknown path above the limit.
+func TestMissingPageRateLimit(t *testing.T) {
+	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 3 }, anonymousRead)
+	visitor := s.Client("")
+	for range 3 {
+		visit(visitor, "/a/b/c").Want(t, 404)
+	}
+	wantProblem(t, visit(visitor, "/a/b/c"), 429, "Too many requests")
+	for range 3 {
+		visit(visitor, "/login/nope").Want(t, 404)
+	}
+	wantProblem(t, visit(visitor, "/login/nope"), 429, "Too many requests")
+	visitor.Get("/a/b/c").Want(t, 429, new(map[string]any))
+}
