@@ -3,6 +3,7 @@ package signin
 import (
 	"net/http"
 	"net/mail"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,13 @@ const (
 
 // maxEmail is the maximum length of an e-mail address. User names are shorter.
 const maxEmail = 254
+
+// nextCookie contains the path to continue at after the account has been created. The link in the
+// mail is usually opened in the browser in which it was requested.
+const (
+	nextCookie     = "meshyard_next"
+	signUpLifetime = 24 * time.Hour // as long as the link
+)
 
 // tooMany responds to a request that exceeds a limit.
 func (s *site) tooMany(w http.ResponseWriter, r *http.Request, wait time.Duration) {
@@ -53,9 +61,9 @@ func (s *site) showSignUp(w http.ResponseWriter, r *http.Request) {
 	case !s.Registration:
 		s.refuse(w, r, http.StatusForbidden, "Creating an account on this server requires an invitation.")
 	case s.SendsMail:
-		s.show(w, "sign-up", http.StatusOK, view{}, "")
+		s.show(w, "sign-up", http.StatusOK, view{Next: r.URL.Query().Get("next")}, "")
 	default:
-		s.show(w, "register", http.StatusOK, view{Action: signUpPath}, "")
+		s.show(w, "register", http.StatusOK, view{Action: signUpPath, Next: r.URL.Query().Get("next")}, "")
 	}
 }
 
@@ -70,9 +78,9 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 		s.register(w, r, view{Action: signUpPath})
 		return
 	}
-	email := strings.TrimSpace(r.PostFormValue("email"))
+	email, next := strings.TrimSpace(r.PostFormValue("email")), r.PostFormValue("next")
 	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > maxEmail {
-		s.show(w, "sign-up", http.StatusBadRequest, view{Email: email, Message: "E-mail address: must be valid, such as ada@example.org."}, "")
+		s.show(w, "sign-up", http.StatusBadRequest, view{Email: email, Next: next, Message: "E-mail address: must be valid, such as ada@example.org."}, "")
 		return
 	}
 	if _, ok := s.requests.name.Allow(forSignUp+" "+strings.ToLower(email), time.Now()); ok {
@@ -81,12 +89,16 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if len(next) <= maxNext {
+		s.setCookie(w, nextCookie, url.QueryEscape(next), signUpLifetime)
+	}
 	s.show(w, "sent", http.StatusOK, view{Message: "A link to create your account is on its way to " + email + ". It is valid for a day."}, "")
 }
 
 func (s *site) showInvitation(w http.ResponseWriter, r *http.Request) {
 	if l, secret, ok := s.link(w, r, forInvitation, forSignUp); ok {
-		s.show(w, "register", http.StatusOK, view{Action: InvitationPath, Token: secret, Email: l.Email, Fixed: l.Email != ""}, "")
+		next, _ := url.QueryUnescape(s.cookie(r, nextCookie))
+		s.show(w, "register", http.StatusOK, view{Action: InvitationPath, Next: next, Token: secret, Email: l.Email, Fixed: l.Email != ""}, "")
 	}
 }
 
@@ -102,7 +114,7 @@ func (s *site) acceptInvitation(w http.ResponseWriter, r *http.Request) {
 // register creates an account and signs its user in. v is the view of the form, which is shown
 // again after an error.
 func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
-	v.Username = strings.TrimSpace(r.PostFormValue("username"))
+	v.Username, v.Next = strings.TrimSpace(r.PostFormValue("username")), r.PostFormValue("next")
 	registration := Registration{Secret: v.Token, Username: v.Username, Password: r.PostFormValue("password")}
 	if !v.Fixed {
 		v.Email = strings.TrimSpace(r.PostFormValue("email"))
@@ -120,7 +132,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
 	}
 	if s.signIn(w, r, userID) {
 		s.rememberDevice(w, strings.ToLower(v.Username))
-		http.Redirect(w, r, s.BaseURL+"/", http.StatusSeeOther)
+		http.Redirect(w, r, s.onward(v.Next), http.StatusSeeOther)
 	}
 }
 

@@ -100,6 +100,9 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.setCookie(w, sessionCookie, "", -time.Second)
-	next := s.onward(r.FormValue("next"))
+	next := s.BaseURL + loginPath
+	if given := r.FormValue("next"); given != "" {
+		next = s.onward(given)
+	}
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }

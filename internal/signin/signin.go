@@ -170,11 +170,11 @@ const maxForm = 64 << 10
 
 // onward returns the URL to continue at after signing in: an authorization request of an
 // application, or a page of this server. For any other value of next, which a malicious link could
-// contain, it returns the sign-in page. This prevents open redirects.
+// contain, it returns the home page. This prevents open redirects.
 func (s *site) onward(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
-		return s.BaseURL + loginPath
+		return s.BaseURL + "/"
 	}
 	switch path := strings.TrimSuffix(u.Path, "/"); path {
 	case authorizePath:
@@ -185,7 +185,7 @@ func (s *site) onward(next string) string {
 	if s.IsPage != nil && s.IsPage(next) {
 		return s.BaseURL + u.String()
 	}
-	return s.BaseURL + loginPath
+	return s.BaseURL + "/"
 }
 
 // signInFirst redirects the browser to the sign-in page, and after signing in to a path of this

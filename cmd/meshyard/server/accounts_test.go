@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -350,19 +351,38 @@ func TestRegistration(t *testing.T) {
 				}
 			}
 			register(t, s.Browser(), "/signup", "mallory", url.Values{"email": {"nobody"}}).Want(t, 400)
+			// The visitor returns to the page from which they came, but to no page of another site.
+			number := 0
+			for next, want := range map[string]string{"/explore?q=a%20b": "/explore?q=a%20b", "/thing:1": "/thing:1", "": "/", "https://evil.example/": "/", "//evil.example": "/", "/\\evil.example": "/"} {
+				b := s.Browser()
+				if link := b.Get("/login?" + url.Values{"next": {next}}.Encode()); next == "/thing:1" && !strings.Contains(string(link.Bytes), `"/signup?next=%2fthing%3a1"`) {
+					t.Errorf("the page to sign in does not pass %q on: %s", next, link.Bytes)
+				}
+				form := b.Get("/signup?"+url.Values{"next": {next}}.Encode()).Want(t, 200).Fields()
+				number++
+				form.Set("username", fmt.Sprint("visitor", number))
+				form.Set("password", pass)
+				if to := b.Post("/signup", form).Want(t, 303).Header.Get("Location"); to != s.URL+want {
+					t.Errorf("next %q leads to %s, want %s", next, to, want)
+				}
+			}
 			s.Browser().PostFrom("cross-site", "/signup", url.Values{"username": {"mallory"}, "password": {pass}}).Want(t, http.StatusForbidden)
 		}, open)
 	})
 	t.Run("with mail", func(t *testing.T) {
 		withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
 			s.Browser().Post("/signup", url.Values{"username": {"eve"}, "password": {pass}}).Want(t, 400)
-			s.Browser().Post("/signup", url.Values{"email": {"eve@example.org"}}).Want(t, 200)
+			b := s.Browser()
+			form := b.Get("/signup?next=/thing:1").Want(t, 200).Fields()
+			form.Set("email", "eve@example.org")
+			b.Post("/signup", form).Want(t, 200)
 			letter := box.Next()
 			if letter.To != "eve@example.org" || letter.Subject != "Create your account on Meshyard" {
 				t.Errorf("the mail is %+v", letter)
 			}
-			b := s.Browser()
-			register(t, b, letter.Link(), "eve", nil).Want(t, http.StatusSeeOther)
+			if to := register(t, b, letter.Link(), "eve", nil).Want(t, http.StatusSeeOther).Header.Get("Location"); to != s.URL+"/thing:1" {
+				t.Errorf("the new account leads to %s", to)
+			}
 			if page := string(b.Get("/login/password").Bytes); !strings.Contains(page, "<strong>eve@example.org</strong> is confirmed") {
 				t.Errorf("the account: %s", page)
 			}

@@ -64,7 +64,7 @@ func TestOpenIDSignIn(t *testing.T) {
 			issuer.SetUser(person.claims)
 			b := s.Browser()
 			r := signInElsewhere(t, b, "").Want(t, http.StatusSeeOther)
-			if got := shown(b); got != person.want || r.Header.Get("Location") != s.URL+"/login" {
+			if got := shown(b); got != person.want || r.Header.Get("Location") != s.URL+"/" {
 				t.Errorf("%d: %v is called %q, want %q", i, person.claims["preferred_username"], got, person.want)
 			}
 		}

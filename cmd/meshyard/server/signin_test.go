@@ -46,18 +46,20 @@ func TestPasswordSignIn(t *testing.T) {
 				t.Errorf("the cookie is %+v", c)
 			}
 		}
-		if page := b.Follow(r).Want(t, 200); !strings.Contains(string(page.Bytes), "<strong>ada</strong>") {
+		if page := b.Get("/login").Want(t, 200); !strings.Contains(string(page.Bytes), "<strong>ada</strong>") {
 			t.Errorf("after signing in: %s", page.Bytes)
 		}
-		// After the sign-in, the browser is redirected only to an authorization request of an
-		// application.
+		// After the sign-in, the browser is redirected only to a page of this server or an authorization
+		// request of an application, and by default to the home page.
 		for _, next := range []string{"https://evil.example/", "//evil.example/login/oauth/authorize", "/\\evil.example", "javascript:alert(1)", "/things/1", "/login/oauth/authorize@evil.example", ""} {
 			r := s.Browser().Post("/login", url.Values{"username": {"ada"}, "password": {pass}, "next": {next}}).Want(t, 303)
-			if to := r.Header.Get("Location"); to != s.URL+"/login" {
+			if to := r.Header.Get("Location"); to != s.URL+"/" {
 				t.Errorf("next %q leads to %s", next, to)
 			}
 		}
-		b.Post("/logout", nil).Want(t, 303)
+		if to := b.Post("/logout", nil).Want(t, 303).Header.Get("Location"); to != s.URL+"/login" {
+			t.Errorf("signing out leads to %s", to)
+		}
 		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
 			t.Errorf("after signing out: %s", page.Bytes)
 		}

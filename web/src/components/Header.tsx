@@ -9,7 +9,7 @@ import { Avatar } from './Avatar';
 import { Icon } from './Icon';
 import { Menu } from './Menu';
 import { SearchBox } from './SearchBox';
-import { signInURL } from './SignInDialog';
+import { signInURL, signUpURL } from './SignInDialog';
 
 const pollEvery = 60_000; // milliseconds
 
@@ -73,7 +73,7 @@ function Visitor() {
       <a class="button" href={signInURL()} data-native>{t.signIn}</a>
       <Menu label={t.menu} button={<Icon name="more" />}>
         <a href={href('/explore')}><Icon name="search" />{t.explore}</a>
-        {config.registration && <a href={href('/signup')}><Icon name="user" />{t.signUp}</a>}
+        {config.registration && <a href={signUpURL()}><Icon name="user" />{t.signUp}</a>}
         <hr />
         <ThemeChoice />
       </Menu>

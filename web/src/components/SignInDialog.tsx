@@ -4,8 +4,13 @@ import { href } from '../router';
 import { t } from '../strings';
 import { Dialog } from './Dialog';
 
+const withNext = (path: string) => href(`${path}?next=${encodeURIComponent(location.pathname + location.search)}`);
+
 /** Returns the URL of the sign-in page, which redirects back to this page. */
-export const signInURL = () => href(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+export const signInURL = () => withNext('/login');
+
+/** Returns the URL of the page to create an account, which redirects back to this page. */
+export const signUpURL = () => withNext('/signup');
 
 /** A dialog for visitors who must sign in first. */
 export function askToSignIn() {
@@ -15,7 +20,7 @@ export function askToSignIn() {
     <Dialog title={t.signIn} onClose={close}>
       <p>{t.signInFirst}</p>
       <div class="actions">
-        {config.registration && <a class="button" href={href('/signup')}>{t.signUp}</a>}
+        {config.registration && <a class="button" href={signUpURL()}>{t.signUp}</a>}
         <a class="button primary" href={signInURL()}>{t.signIn}</a>
       </div>
     </Dialog>,
