@@ -3,6 +3,7 @@ package signin
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,11 @@ func (s *site) showSignIn(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, s.onward(next), http.StatusSeeOther)
 		return
 	}
-	s.show(w, "sign-in", http.StatusOK, view{SignedIn: ok, Username: who.Username, Next: next}, "")
+	v, status := view{SignedIn: ok, Username: who.Username, Next: next}, http.StatusOK
+	if !ok {
+		status = s.correct(w, r, loginPath, &v)
+	}
+	s.show(w, "sign-in", status, v, "")
 }
 
 func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
@@ -30,12 +35,9 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name, next := strings.TrimSpace(r.PostForm.Get("username")), r.PostForm.Get("next")
-	again := func(status int, message string) {
-		shown := ""
-		if auth.IsUsername(name) {
-			shown = name
-		}
-		s.show(w, "sign-in", status, view{Username: shown, Next: next, Message: message}, "")
+	again := view{Next: next}
+	if auth.IsUsername(name) {
+		again.Username = name
 	}
 	// Attempts are counted, and accounts looked up, by the name in lower case. A text that is not a
 	// valid user name is counted as "" and matches no account.
@@ -46,13 +48,15 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	network, device := clientip.Network(r), s.device(r, account)
 	if wait, ok := s.attempts.take(r.Context(), account, network, device); !ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
-		again(http.StatusTooManyRequests, fmt.Sprintf("Too many attempts. Wait %s and try again.", wait))
+		again.Message = fmt.Sprintf("Too many attempts. Wait %s and try again.", wait)
+		s.show(w, "sign-in", http.StatusTooManyRequests, again, "")
 		return
 	}
 	userID, err := s.Store.CheckPassword(r.Context(), account, r.PostForm.Get("password"))
 	if err != nil {
 		if status, _ := s.Explain(r.Context(), err); status < http.StatusInternalServerError {
-			again(http.StatusForbidden, "The name or the password is wrong.")
+			again.Message = "The name or the password is wrong."
+			s.showAgain(w, r, "sign-in", http.StatusForbidden, loginPath, url.Values{"next": {next}}, again)
 			return
 		}
 		s.fail(w, r, err)

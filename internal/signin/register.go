@@ -57,14 +57,17 @@ func (s *site) link(w http.ResponseWriter, r *http.Request, purposes ...string) 
 // mail, the page asks for an e-mail address, to which a link is sent; otherwise it creates the
 // account directly.
 func (s *site) showSignUp(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case !s.Registration:
+	if !s.Registration {
 		s.refuse(w, r, http.StatusForbidden, "Creating an account on this server requires an invitation.")
-	case s.SendsMail:
-		s.show(w, "sign-up", http.StatusOK, view{Next: r.URL.Query().Get("next")}, "")
-	default:
-		s.show(w, "register", http.StatusOK, view{Action: signUpPath, Next: r.URL.Query().Get("next")}, "")
+		return
 	}
+	name := "register"
+	if s.SendsMail {
+		name = "sign-up"
+	}
+	v := view{Action: signUpPath, Next: r.URL.Query().Get("next")}
+	status := s.correct(w, r, signUpPath, &v)
+	s.show(w, name, status, v, "")
 }
 
 func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +83,8 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 	}
 	email, next := strings.TrimSpace(r.PostFormValue("email")), r.PostFormValue("next")
 	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > maxEmail {
-		s.show(w, "sign-up", http.StatusBadRequest, view{Email: email, Next: next, Message: "E-mail address: must be valid, such as ada@example.org."}, "")
+		v := view{Email: email, Next: next, Message: "E-mail address: must be valid, such as ada@example.org."}
+		s.showAgain(w, r, "sign-up", http.StatusBadRequest, signUpPath, url.Values{"next": {next}}, v)
 		return
 	}
 	if _, ok := s.requests.name.Allow(forSignUp+" "+strings.ToLower(email), time.Now()); ok {
@@ -98,7 +102,9 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 func (s *site) showInvitation(w http.ResponseWriter, r *http.Request) {
 	if l, secret, ok := s.link(w, r, forInvitation, forSignUp); ok {
 		next, _ := url.QueryUnescape(s.cookie(r, nextCookie))
-		s.show(w, "register", http.StatusOK, view{Action: InvitationPath, Next: next, Token: secret, Email: l.Email, Fixed: l.Email != ""}, "")
+		v := view{Action: InvitationPath, Next: next, Token: secret, Email: l.Email, Fixed: l.Email != ""}
+		status := s.correct(w, r, InvitationPath, &v)
+		s.show(w, "register", status, v, "")
 	}
 }
 
@@ -127,7 +133,11 @@ func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
 			s.fail(w, r, err)
 			return
 		}
-		s.show(w, "register", status, v, "")
+		query := url.Values{"next": {v.Next}}
+		if v.Token != "" {
+			query = url.Values{"token": {v.Token}} // the page of a link reads next from a cookie
+		}
+		s.showAgain(w, r, "register", status, v.Action, query, v)
 		return
 	}
 	if s.signIn(w, r, userID) {
@@ -168,7 +178,9 @@ func (s *site) forgotten(w http.ResponseWriter, r *http.Request) {
 
 func (s *site) showReset(w http.ResponseWriter, r *http.Request) {
 	if l, secret, ok := s.link(w, r, forReset); ok {
-		s.show(w, "reset", http.StatusOK, view{Token: secret, Username: l.Username}, "")
+		v := view{Token: secret, Username: l.Username}
+		status := s.correct(w, r, ResetPath, &v)
+		s.show(w, "reset", status, v, "")
 	}
 }
 
@@ -187,7 +199,7 @@ func (s *site) reset(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, err)
 			return
 		}
-		s.show(w, "reset", status, view{Token: secret, Username: l.Username, Message: message}, "")
+		s.showAgain(w, r, "reset", status, ResetPath, url.Values{"token": {secret}}, view{Token: secret, Username: l.Username, Message: message})
 		return
 	}
 	if s.signIn(w, r, userID) {

@@ -56,7 +56,7 @@ func (v *visitor) await(what, expression string) {
 // sees waits until the page contains a text.
 func (v *visitor) sees(text string) {
 	v.t.Helper()
-	v.await(text, fmt.Sprintf(`document.body.innerText.includes(%q)`, text))
+	v.await(text, fmt.Sprintf(`document.body?.innerText.includes(%q)`, text))
 }
 
 // click clicks the first visible link, button, summary or label below the selector within whose

@@ -100,6 +100,41 @@ func TestBrowserSession(t *testing.T) {
 	signOut(t, s, tab)
 }
 
+// TestBrowserBackAfterMistake checks that Back works after a visitor corrected a form to sign in or
+// to create an account: the browser does not ask to send a form again.
+func TestBrowserBackAfterMistake(t *testing.T) {
+	c := newSceneOn(t, "sqlite", func(s *config.Settings) { s.Registration = true })
+	v := visitGallery(t, c.Server)
+	back := func(form string) {
+		t.Helper()
+		v.Do(t, "go back", chromedp.Evaluate[chromedp.Void](`history.go(-1)`))
+		v.await("the page before", form)
+	}
+	v.open("/explore")
+	v.click("header", "Sign in")
+	v.enter("#username", "ada")
+	v.enter("#password", "wrong horse\r")
+	v.sees("The name or the password is wrong.")
+	v.await("the entered name", `document.querySelector('#username').value === 'ada'`)
+	v.enter("#password", pass+"\r")
+	v.await("the page before", `location.pathname === '/explore' && document.querySelector('header .bell')`)
+	back(`location.pathname === '/explore' && document.querySelector('header .bell')`) // the form leads on
+	v.open("/")
+	v.signOut()
+
+	v.open("/explore")
+	v.click("header", "Menu")
+	v.click(".menu-items", "Create account")
+	v.enter("#username", "ada")
+	v.enter("#password", pass+"\r")
+	v.sees("is taken")
+	v.await("the entered name", `document.querySelector('#username').value === 'ada'`)
+	v.enter("#username", "eve")
+	v.enter("#password", pass+"\r")
+	v.await("the page before", `location.pathname === '/explore' && document.querySelector('header .bell')`)
+	back(`location.pathname === '/signup' && document.querySelector('#username')`)
+}
+
 // TestBrowserOpenID checks sign-in, a working token and sign-out with two kinds of OpenID
 // providers: one puts all claims into the ID token, the other one returns them only from UserInfo.
 func TestBrowserOpenID(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 type Browser struct {
 	URL       string
 	UserAgent string // default: Go's own
+	Accept    string // default: none
 
 	t      testing.TB
 	client *http.Client
@@ -89,6 +90,9 @@ func (b *Browser) send(method, address string, form url.Values, site string) *Re
 	}
 	if b.UserAgent != "" {
 		r.Header.Set("User-Agent", b.UserAgent)
+	}
+	if b.Accept != "" {
+		r.Header.Set("Accept", b.Accept)
 	}
 	answer, err := b.client.Do(r)
 	if err != nil {
