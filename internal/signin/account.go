@@ -95,7 +95,7 @@ func (s *site) account(w http.ResponseWriter, r *http.Request, who auth.SignedIn
 		s.fail(w, r, err)
 		return
 	}
-	s.show(w, "account", status, view{
+	s.show(w, r, "account", status, view{
 		Username: who.Username, SignedIn: true, Message: message, Notice: notice, Token: s.Key.Sign(accountFormPurpose, secret), Email: email, Confirmed: confirmed,
 	}, "")
 }

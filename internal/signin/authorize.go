@@ -138,7 +138,7 @@ const maxState = 2_000
 // implicit grant, whose legacy applications do not know it.
 func (s *site) answer(w http.ResponseWriter, r *http.Request, q *authorizationRequest, parameters ...[2]string) {
 	if q.OutOfBand {
-		s.showAnswer(w, q, parameters)
+		s.showAnswer(w, r, q, parameters)
 		return
 	}
 	parameters = append(parameters, [2]string{"state", q.State})
@@ -150,18 +150,18 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, q *authorizationRe
 }
 
 // showAnswer shows the response on a page, for a program that has no redirect URI.
-func (s *site) showAnswer(w http.ResponseWriter, q *authorizationRequest, parameters [][2]string) {
+func (s *site) showAnswer(w http.ResponseWriter, r *http.Request, q *authorizationRequest, parameters [][2]string) {
 	given := make(map[string]string, len(parameters))
 	for _, p := range parameters {
 		given[p[0]] = p[1]
 	}
 	switch {
 	case given["code"] != "":
-		s.show(w, "code", http.StatusOK, view{Request: q, Code: given["code"]}, "")
+		s.show(w, r, "code", http.StatusOK, view{Request: q, Code: given["code"]}, "")
 	case given["error"] == "access_denied":
-		s.show(w, "refused", http.StatusOK, view{Message: "You did not give access to " + q.Application.Name + "."}, "")
+		s.show(w, r, "refused", http.StatusOK, view{Message: "You did not give access to " + q.Application.Name + "."}, "")
 	default:
-		s.show(w, "refused", http.StatusBadRequest, view{Message: "The request of the application is invalid: " + given["error_description"] + "."}, "")
+		s.show(w, r, "refused", http.StatusBadRequest, view{Message: "The request of the application is invalid: " + given["error_description"] + "."}, "")
 	}
 }
 
@@ -178,7 +178,7 @@ func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 		s.signInFirst(w, r, authorizePath+"?"+q.Given.Encode())
 	default:
 		v := view{Username: who.Username, SignedIn: true, Request: q, Token: s.decisionToken(secret, q), Next: authorizePath + "?" + q.Given.Encode()}
-		s.show(w, "consent", http.StatusOK, v, q.formsTo())
+		s.show(w, r, "consent", http.StatusOK, v, q.formsTo())
 	}
 }
 

@@ -34,7 +34,7 @@ func (s *site) showAgain(w http.ResponseWriter, r *http.Request, name string, st
 	m := mistake{Path: path, Status: status, Message: v.Message, Username: v.Username, Email: v.Email, Until: time.Now().Add(mistakeLifetime)}
 	text, _ := json.Marshal(m) // cannot fail for strings, a number and a time
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") || len(text) > maxMistake {
-		s.show(w, name, status, v, "")
+		s.show(w, r, name, status, v, "")
 		return
 	}
 	for key, values := range query {

@@ -41,6 +41,8 @@ type view struct {
 	Base     string // the path of the base URL, the prefix of each path of this server
 	Nonce    string
 	Site     string // name of the site
+	Look     Look
+	Scheme   string // the color scheme that the visitor chose in the gallery; "" for that of the system
 	Message  string // error message; may be empty
 	Notice   string // message about a finished action; may be empty
 	Username string // the signed-in user, or the user name that was entered
@@ -61,15 +63,37 @@ type view struct {
 	Confirmed               bool // the e-mail address is confirmed
 }
 
+// Look is the appearance of the pages that the operator chose.
+type Look struct {
+	Logo         string       // path of the logo; "" for the default
+	Accent, Text template.CSS // the color of buttons and links, and that of text on it; "" for the default
+}
+
+// schemeCookie is the cookie that the gallery sets for the color scheme (web/src/theme.ts).
+const schemeCookie = "meshyard_theme"
+
+// schemeOf returns the value of schemeCookie, or "".
+func schemeOf(r *http.Request) string {
+	cookie, err := r.Cookie(schemeCookie)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
 // Asset returns the path of a file of package pages.
 func (v view) Asset(name string) (string, error) { return pages.AssetAddress(v.Base, name) }
 
 // show writes a page. forms contains the additional sources that its forms may lead to, for the
 // content security policy.
-func (s *site) show(w http.ResponseWriter, name string, status int, v view, forms string) {
+func (s *site) show(w http.ResponseWriter, r *http.Request, name string, status int, v view, forms string) {
 	v.Base, v.Nonce, v.Provider, v.SendsMail, v.Registration = s.base, rand.Text(), s.Provider != nil, s.SendsMail, s.Registration
 	if v.Site = s.SiteName; v.Site == "" {
 		v.Site = "Meshyard"
+	}
+	v.Look = s.Look
+	if scheme := schemeOf(r); scheme == "light" || scheme == "dark" {
+		v.Scheme = scheme
 	}
 	var page bytes.Buffer
 	// It fails only if a template contains a misspelt name, which a test would detect.
@@ -85,8 +109,8 @@ func (s *site) show(w http.ResponseWriter, name string, status int, v view, form
 }
 
 // refuse shows a page with an error message.
-func (s *site) refuse(w http.ResponseWriter, _ *http.Request, status int, message string) {
-	s.show(w, "refused", status, view{Message: message}, "")
+func (s *site) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	s.show(w, r, "refused", status, view{Message: message}, "")
 }
 
 // fail shows a page about an error of the store or of another package.

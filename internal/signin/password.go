@@ -26,7 +26,7 @@ func (s *site) showSignIn(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		status = s.correct(w, r, loginPath, &v)
 	}
-	s.show(w, "sign-in", status, v, "")
+	s.show(w, r, "sign-in", status, v, "")
 }
 
 func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +49,7 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	if wait, ok := s.attempts.take(r.Context(), account, network, device); !ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
 		again.Message = fmt.Sprintf("Too many attempts. Wait %s and try again.", wait)
-		s.show(w, "sign-in", http.StatusTooManyRequests, again, "")
+		s.show(w, r, "sign-in", http.StatusTooManyRequests, again, "")
 		return
 	}
 	userID, err := s.Store.CheckPassword(r.Context(), account, r.PostForm.Get("password"))

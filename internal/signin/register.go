@@ -67,7 +67,7 @@ func (s *site) showSignUp(w http.ResponseWriter, r *http.Request) {
 	}
 	v := view{Action: signUpPath, Next: r.URL.Query().Get("next")}
 	status := s.correct(w, r, signUpPath, &v)
-	s.show(w, name, status, v, "")
+	s.show(w, r, name, status, v, "")
 }
 
 func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +96,7 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 	if len(next) <= maxNext {
 		s.setCookie(w, nextCookie, url.QueryEscape(next), signUpLifetime)
 	}
-	s.show(w, "sent", http.StatusOK, view{Message: "A link to create your account is on its way to " + email + ". It is valid for a day."}, "")
+	s.show(w, r, "sent", http.StatusOK, view{Message: "A link to create your account is on its way to " + email + ". It is valid for a day."}, "")
 }
 
 func (s *site) showInvitation(w http.ResponseWriter, r *http.Request) {
@@ -104,7 +104,7 @@ func (s *site) showInvitation(w http.ResponseWriter, r *http.Request) {
 		next, _ := url.QueryUnescape(s.cookie(r, nextCookie))
 		v := view{Action: InvitationPath, Next: next, Token: secret, Email: l.Email, Fixed: l.Email != ""}
 		status := s.correct(w, r, InvitationPath, &v)
-		s.show(w, "register", status, v, "")
+		s.show(w, r, "register", status, v, "")
 	}
 }
 
@@ -151,7 +151,7 @@ func (s *site) showForgotten(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusNotFound, "This server does not send mail. Ask its operator for a new password.")
 		return
 	}
-	s.show(w, "forgotten", http.StatusOK, view{}, "")
+	s.show(w, r, "forgotten", http.StatusOK, view{}, "")
 }
 
 // forgotten requests a link to reset a password. The response and its time are the same whether or
@@ -173,14 +173,14 @@ func (s *site) forgotten(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	s.show(w, "sent", http.StatusOK, view{Message: "If there is an account with this name or e-mail address, and its address is confirmed, a link is on its way there. It is valid for an hour."}, "")
+	s.show(w, r, "sent", http.StatusOK, view{Message: "If there is an account with this name or e-mail address, and its address is confirmed, a link is on its way there. It is valid for an hour."}, "")
 }
 
 func (s *site) showReset(w http.ResponseWriter, r *http.Request) {
 	if l, secret, ok := s.link(w, r, forReset); ok {
 		v := view{Token: secret, Username: l.Username}
 		status := s.correct(w, r, ResetPath, &v)
-		s.show(w, "reset", status, v, "")
+		s.show(w, r, "reset", status, v, "")
 	}
 }
 
@@ -212,7 +212,7 @@ func (s *site) reset(w http.ResponseWriter, r *http.Request) {
 
 func (s *site) showConfirmation(w http.ResponseWriter, r *http.Request) {
 	if l, secret, ok := s.link(w, r, forConfirmation); ok {
-		s.show(w, "confirm", http.StatusOK, view{Token: secret, Username: l.Username, Email: l.Email}, "")
+		s.show(w, r, "confirm", http.StatusOK, view{Token: secret, Username: l.Username, Email: l.Email}, "")
 	}
 }
 
@@ -227,5 +227,5 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.show(w, "sent", http.StatusOK, view{Message: l.Email + " is confirmed as the e-mail address of " + l.Username + "."}, "")
+	s.show(w, r, "sent", http.StatusOK, view{Message: l.Email + " is confirmed as the e-mail address of " + l.Username + "."}, "")
 }

@@ -55,6 +55,7 @@ type Options struct {
 	Store    Store
 	Provider *oidc.Provider // nil: none
 	SiteName string         // in titles and at the top of pages
+	Look     Look
 	// SendsMail reports whether the server sends mail, and Registration whether visitors can create an
 	// account without an invitation.
 	SendsMail, Registration bool

@@ -135,7 +135,7 @@ func (s *site) listTokens(w http.ResponseWriter, r *http.Request, who auth.Signe
 		return
 	}
 	page.List, page.Scopes = list, who.Scopes
-	s.show(w, "tokens", status, view{
+	s.show(w, r, "tokens", status, view{
 		Username: who.Username, SignedIn: true, Message: message, Token: s.Key.Sign(tokenFormPurpose, secret), Tokens: &page,
 	}, "")
 }

@@ -137,15 +137,15 @@ func (o Options) serveLegal(w http.ResponseWriter, r *http.Request, v *view, nam
 	o.write(w, r, http.StatusOK, v)
 }
 
-// theme holds the colors of the operator for style sheets.
-type theme struct{ Accent, Text template.CSS }
+// Theme holds the colors of the operator for style sheets.
+type Theme struct{ Accent, Text template.CSS }
 
-// theme returns the theme, or nil if the operator chose no color.
-func (s *Site) theme() *theme {
+// Theme returns the theme, or nil if the operator chose no color.
+func (s *Site) Theme() *Theme {
 	if !s.Color.IsSet() {
 		return nil
 	}
-	t := &theme{Accent: template.CSS(s.Color.String()), Text: "#fff"}
+	t := &Theme{Accent: template.CSS(s.Color.String()), Text: "#fff"}
 	// The luma (ITU-R BT.601) decides whether black or white text is easier to read on the color.
 	if 299*int(s.Color.Red)+587*int(s.Color.Green)+114*int(s.Color.Blue) > 150_000 {
 		t.Text = "#000"

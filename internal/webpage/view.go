@@ -129,7 +129,7 @@ type view struct {
 	BaseURL     string
 	Nonce       string
 	Site        *Site
-	Theme       *theme
+	Theme       *Theme
 	Config      clientConfig
 	Styles      template.CSS
 	Script      string

@@ -283,7 +283,7 @@ func (o Options) redirect(w http.ResponseWriter, r *http.Request, canonical stri
 func (o Options) newView(k kind, visitor *User) *view {
 	base := pages.BasePath(o.BaseURL)
 	v := &view{
-		Kind: k, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.theme(), Styles: template.CSS(o.Styles), Script: base + o.Script, Icon: base + o.Icon, Of: new(node),
+		Kind: k, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.Theme(), Styles: template.CSS(o.Styles), Script: base + o.Script, Icon: base + o.Icon, Of: new(node),
 		Config: clientConfig{
 			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration,
 			Locale: "en", Welcome: o.Site.Welcome, Legal: []link{},

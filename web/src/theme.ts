@@ -1,4 +1,6 @@
 // The color scheme: that of the system, or the user's choice. The style sheet reads the attribute data-theme.
+import { base } from './config';
+
 export const themes = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
@@ -8,6 +10,10 @@ export function storedTheme(): Theme {
 }
 
 export function applyTheme(theme: Theme) {
+  // For the pages to sign in, which run no scripts.
+  if (theme !== 'auto' || document.cookie.includes('meshyard_theme=')) {
+    document.cookie = `meshyard_theme=${theme}; path=${base}/; max-age=${theme === 'auto' ? 0 : 365 * 24 * 3600}; samesite=lax`;
+  }
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 }

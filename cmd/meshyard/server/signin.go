@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/internal/outage"
+	"github.com/meshyard/meshyard/internal/pages"
 	"github.com/meshyard/meshyard/internal/signin"
 	"github.com/meshyard/meshyard/internal/signing"
 	"github.com/meshyard/meshyard/internal/webpage"
@@ -24,6 +25,13 @@ import (
 
 // signIn returns the handler of the pages to sign in and register, and of OAuth 2.
 func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler {
+	look := signin.Look{}
+	if webPages.Site.Logo != nil {
+		look.Logo = pages.BasePath(a.Settings.BaseURL) + webPages.Site.LogoPath()
+	}
+	if theme := webPages.Site.Theme(); theme != nil {
+		look.Accent, look.Text = theme.Accent, theme.Text
+	}
 	return signin.Handler(signin.Options{
 		BaseURL: a.Settings.BaseURL, Key: key, Store: accounts{a.Store}, Provider: a.provider,
 		Missing: func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +42,7 @@ func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler 
 			missing(w)
 		},
 		Explain: explain, IsPage: webPages.IsPage,
-		SiteName: a.Settings.SiteName, SendsMail: a.Settings.SMTPURL != "", Registration: a.Settings.Registration,
+		SiteName: a.Settings.SiteName, Look: look, SendsMail: a.Settings.SMTPURL != "", Registration: a.Settings.Registration,
 	})
 }
 
