@@ -63,7 +63,7 @@ export function MakePage({ id }: { id: string }) {
           {make.descriptionHtml && <Html html={make.descriptionHtml} />}
         </div>
       </div>
-      <h2>{t.comments}</h2>
+      <h2 class="section-head">{t.comments}</h2>
       <Comments operation={makeComments} pick={(found) => found.make?.comments} target={{ type: 'MAKE', id }} owner={make.creator.username} />
       {dialog === 'report' && <ReportDialog nodeId={make.nodeId} onClose={() => setDialog('')} />}
       {dialog === 'delete' && <ReasonDialog title={t.delete} onClose={() => setDialog('')} onSend={remove} />}
