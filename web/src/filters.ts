@@ -11,9 +11,9 @@ export type SwitchName = (typeof switches)[number];
 
 export const ranges = ['min', 'max'] as const;
 
-function idOf(slug: string, tree: CategoriesData | undefined): string {
-  for (const root of tree?.categories ?? []) for (const category of [root, ...root.children]) if (category.slug === slug) return category.id;
-  return '0'; // no category has this id
+export function categoryOf(slug: string, tree: CategoriesData | undefined) {
+  for (const root of tree?.categories ?? []) for (const category of [root, ...root.children]) if (category.slug === slug) return category;
+  return undefined;
 }
 
 /** Returns the filter for a query. The categories are needed only if the query contains some. */
@@ -21,7 +21,7 @@ export function filterOf(query: URLSearchParams, tree: CategoriesData | undefine
   const filter: SearchFilter = {};
   const some = (name: ListName) => (query.has(name) ? query.getAll(name).slice(0, 100) : undefined);
   const number = (name: string) => (Number(query.get(name)) > 0 ? Number(query.get(name)) : undefined);
-  filter.categoryIds = some('category')?.map((slug) => idOf(slug, tree));
+  filter.categoryIds = some('category')?.map((slug) => categoryOf(slug, tree)?.id ?? '0'); // no category has the id 0
   filter.licenses = some('license')?.map((name) => name.toUpperCase() as License);
   filter.formats = some('format')?.map((name) => name.toUpperCase() as MeshFormat);
   filter.allTags = some('tag');

@@ -1,14 +1,14 @@
-import { lists, ranges, switches, withoutFilters, withParameter, withToggled } from '../filters';
-import type { License, MeshFormat } from '../generated';
+import { categoryOf, lists, ranges, switches, withoutFilters, withParameter, withToggled } from '../filters';
+import type { CategoriesData, License, MeshFormat } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
 import { switchNames } from './Facets';
 import { Icon } from './Icon';
 
 /** The filters that are set, each as a link that removes it. */
-export function FilterChips({ query }: { query: URLSearchParams }) {
+export function FilterChips({ query, tree }: { query: URLSearchParams; tree?: CategoriesData }) {
   const chips: { name: string; to: string }[] = [];
-  for (const list of lists) for (const value of query.getAll(list)) chips.push({ name: nameOf(list, value), to: withToggled(query, list, value) });
+  for (const list of lists) for (const value of query.getAll(list)) chips.push({ name: nameOf(list, value, tree), to: withToggled(query, list, value) });
   for (const name of switches) if (query.has(name)) chips.push({ name: switchNames[name], to: withParameter(query, name, '') });
   for (const name of ranges) if (query.has(name)) chips.push({ name: `${name === 'min' ? '≥' : '≤'} ${query.get(name)} mm`, to: withParameter(query, name, '') });
   if (chips.length === 0) return null;
@@ -20,7 +20,8 @@ export function FilterChips({ query }: { query: URLSearchParams }) {
   );
 }
 
-function nameOf(list: string, value: string): string {
+function nameOf(list: string, value: string, tree?: CategoriesData): string {
+  if (list === 'category') return categoryOf(value, tree)?.name ?? value;
   if (list === 'license') return t.licenses[value.toUpperCase() as License] ?? value;
   if (list === 'format') return t.formats[value.toUpperCase() as MeshFormat] ?? value;
   return list === 'tag' ? `#${value}` : value;

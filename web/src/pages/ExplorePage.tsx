@@ -5,6 +5,7 @@ import { FilterChips } from '../components/FilterChips';
 import { Grid } from '../components/Grid';
 import { LinkTabs } from '../components/Tabs';
 import { MakeCard } from '../components/MakeCard';
+import { Empty } from '../components/Notice';
 import { PersonCard } from '../components/PersonCard';
 import { ThingCard } from '../components/ThingCard';
 import { categories, search, type SearchSort, type SearchType } from '../generated';
@@ -24,6 +25,7 @@ export function ExplorePage({ query }: { query: URLSearchParams }) {
   const tree = useQuery(categories, query.has('category') ? {} : null);
   const variables = query.has('category') && !tree.data ? null : { query: words.slice(0, 200), type, sort, filter: filterOf(query, tree.data), facets: type === 'THINGS' };
   const list = useList(search, variables, (data) => data.search);
+  const unknown = list.error?.code === 'BAD_USER_INPUT' || list.error?.code === 'NOT_FOUND'; // a filter has a value that does not exist
   useTitle(words ? t.resultsFor(words) : t.explore);
   const facets = list.data?.search?.facets;
   return (
@@ -43,10 +45,10 @@ export function ExplorePage({ query }: { query: URLSearchParams }) {
         {type === 'THINGS' && <Facets query={query} facets={facets} />}
         <section aria-label={t.types[type]} aria-live="off">
           <div class="results-head">
-            <p role="status">{list.data?.search ? t.results(list.data.search.totalCount) : '…'}</p>
-            <FilterChips query={query} />
+            <p role="status">{unknown ? t.results(0) : list.data?.search ? t.results(list.data.search.totalCount) : '…'}</p>
+            <FilterChips query={query} tree={tree.data} />
           </div>
-          <Grid title={t.types[type]} list={list} empty={t.nothingFound} hint={t.nothingFoundHint}
+          {unknown ? <Empty text={t.nothingFound} hint={t.nothingFoundHint} /> : <Grid title={t.types[type]} list={list} empty={t.nothingFound} hint={t.nothingFoundHint}
             keyOf={(hit) => (hit.__typename === 'User' ? `User ${hit.username}` : `${hit.__typename} ${hit.id}`)}
             item={(hit, index) => {
               switch (hit.__typename) {
@@ -55,7 +57,7 @@ export function ExplorePage({ query }: { query: URLSearchParams }) {
                 case 'User': return <PersonCard person={hit} />;
                 case 'Collection': return <CollectionCard collection={hit} />;
               }
-            }} />
+            }} />}
         </section>
       </div>
     </div>
