@@ -105,7 +105,7 @@ func bareDownload(base string, record selection) http.HandlerFunc {
 			http.Error(w, fmt.Sprint(errors.Join(errors.New("not recorded"), err)), http.StatusInternalServerError)
 			return
 		}
-		w.Header().Set("Location", addresses.SignedBlob(id, name, time.Now().Add(time.Hour)))
+		w.Header().Set("Location", addresses.SignedBlob(id, name, false, time.Now().Add(time.Hour)))
 		w.WriteHeader(http.StatusFound)
 	}
 }

@@ -111,5 +111,5 @@ func (r *Resolver) blob(f *models.File) string {
 	if f.Public() {
 		return r.URLs.Blob(f.ID, f.Name)
 	}
-	return r.URLs.SignedBlob(f.ID, f.Name, time.Now().Add(recordURLTTL))
+	return r.URLs.SignedBlob(f.ID, f.Name, f.TakenDown, time.Now().Add(recordURLTTL))
 }

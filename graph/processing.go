@@ -119,7 +119,7 @@ func (r *Resolver) renditionURL(f *models.File, kind, tag, name string) string {
 	if f.Public() {
 		return url
 	}
-	return r.URLs.Signed(url, f.ID, renditionExpiry())
+	return r.URLs.Signed(url, f.ID, f.TakenDown, renditionExpiry())
 }
 
 // renditionExpiry returns the expiry time for a URL that is signed now. It is rounded to 15

@@ -7,10 +7,19 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// Blob returns a file and the object key of its content. signed means that the request has a valid
-// signed URL; otherwise, the file must be public. It returns NotFound if the file or its content
-// does not exist, and Forbidden if the file is not public or its thing was taken down.
-func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, string, error) {
+// Signature is what the signature of a URL of a file permits.
+type Signature int
+
+// The kinds of signatures.
+const (
+	Unsigned        Signature = iota // the file must be public
+	Signed                           // the thing of the file must not be taken down
+	SignedTakenDown                  // issued while the thing was taken down, to someone who could see it
+)
+
+// Blob returns a file and the object key of its content. It returns NotFound if the file or its
+// content does not exist, and Forbidden if the signature does not permit access to the file.
+func (s *Store) Blob(ctx context.Context, fileID int64, by Signature) (*File, string, error) {
 	f, ok, err := s.contents.get(ctx, fileID)
 	if err != nil {
 		return nil, "", err
@@ -18,7 +27,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, str
 	if !ok || !f.live(now()) {
 		return nil, "", notFound("file", fileID)
 	}
-	if !signed {
+	if by == Unsigned {
 		if err := f.Allows(auth.Caller{}); err != nil {
 			return nil, "", err
 		}
@@ -26,7 +35,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, signed bool) (*File, str
 	if f.State == Pending {
 		return f, f.ObjectKey, nil
 	}
-	if f.TakenDown {
+	if f.TakenDown && by != SignedTakenDown {
 		return nil, "", f.down()
 	}
 	if !f.IsAvailable() {

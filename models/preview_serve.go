@@ -13,11 +13,11 @@ import (
 )
 
 // Derived returns the object key of a rendition of a file (an image in some size, three.js JSON or
-// GLB) if the caller holds a signed URL or the file is public. tag and name are those of a URL. The
+// GLB) if the signature permits access to the file; see [Store.Blob]. tag and name are those of a URL. The
 // error is NotFound if no URL that was returned to clients has them, and ErrBeingMade if the
 // rendition is being generated. The object may nevertheless be missing; see [Store.RemakeDerived].
-func (s *Store) Derived(ctx context.Context, fileID int64, signed bool, tag, name string) (part preview.Part, key string, err error) {
-	f, _, err := s.Blob(ctx, fileID, signed)
+func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, tag, name string) (part preview.Part, key string, err error) {
+	f, _, err := s.Blob(ctx, fileID, by)
 	if err != nil {
 		return part, "", err
 	}

@@ -10,8 +10,9 @@ import (
 )
 
 // A taken-down thing is a draft that cannot be published, so everything that hides drafts hides it:
-// lists, search, counts. Its creator and moderators see it with the reason. Its content is not
-// accessible at any URL.
+// lists, search, counts. Its creator and moderators see it with the reason. Its content is
+// accessible only at the signed URLs that they get while it is taken down: signed URLs that were
+// issued before the takedown do not work, see SignedTakenDown.
 
 // IsTakenDown reports whether the thing is taken down.
 func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }

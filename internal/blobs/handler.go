@@ -28,9 +28,10 @@ type Address int
 
 // The kinds of URLs.
 const (
-	Plain  Address = iota // unsigned
-	Signed                // with a valid signature
-	Stale                 // with an expired or invalid signature; like an unsigned one
+	Plain           Address = iota // unsigned
+	Signed                         // with a valid signature
+	SignedTakenDown                // with a signature that is valid even if the thing of the file is taken down
+	Stale                          // with an expired or invalid signature; like an unsigned one
 )
 
 // Handler serves /download:{id}, /blobs/{file_id}/{name} and the objects derived from files.
@@ -38,8 +39,9 @@ type Handler struct {
 	// Find returns the bytes that are requested. It returns an error if the kind of URL gives
 	// no access to the file.
 	Find func(r *http.Request, fileID int64, by Address) (Blob, error)
-	// Signed reports whether the query contains a valid signature for the file.
-	Signed func(fileID int64, query url.Values, now time.Time) bool
+	// Signed reports whether the query contains a valid signature for the file, and whether it is
+	// valid while the thing of the file is taken down.
+	Signed func(fileID int64, query url.Values, now time.Time) (signed, takenDown bool)
 	// Serve sends an object. If it returns an error, it has written nothing; bucket.ErrNotExist
 	// means that there is no such object.
 	Serve func(w http.ResponseWriter, r *http.Request, key string) error
@@ -67,11 +69,14 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tidyRange(r.Header)
-	query, now := r.URL.Query(), time.Now()
+	query := r.URL.Query()
+	signed, takenDown := h.Signed(id, query, time.Now())
 	by := Plain
 	switch {
 	case anonymous:
-	case h.Signed(id, query, now):
+	case takenDown:
+		by = SignedTakenDown
+	case signed:
 		by = Signed
 	case query.Has("expires"), query.Has("signature"):
 		by = Stale

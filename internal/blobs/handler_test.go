@@ -34,7 +34,7 @@ func handler(t *testing.T) blobs.Handler {
 			}
 			return blobs.Blob{Key: path, Name: "a.stl", ContentType: "model/stl", ETag: "abc"}, nil
 		},
-		Signed: func(_ int64, query url.Values, _ time.Time) bool { return query.Get("signature") == "good" },
+		Signed: func(_ int64, query url.Values, _ time.Time) (signed, takenDown bool) { return query.Get("signature") == "good", false },
 		Serve: func(w http.ResponseWriter, r *http.Request, key string) error {
 			f, err := os.Open(key)
 			if err != nil {

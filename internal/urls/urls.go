@@ -16,7 +16,12 @@ type Builder struct {
 	Key  signing.Key
 }
 
-const blobPurpose = "blob"
+// The purposes of signatures for files. A takedown ends the URLs that were issued before it, because
+// URLs of files that are taken down are signed for another purpose.
+const (
+	blobPurpose     = "blob"
+	takedownPurpose = "blob of a takedown"
+)
 
 // Public returns the download URL of a published file. Requests to it are not recorded as
 // downloads.
@@ -46,23 +51,33 @@ func Sized(rendering, size string) string {
 }
 
 // Signed adds a signature to the URL of a file or of an object derived from it. Until it expires,
-// anyone who has the URL can use it.
-func (a Builder) Signed(address string, fileID int64, expires time.Time) string {
-	at := strconv.FormatInt(expires.Unix(), 10)
-	q := url.Values{"expires": {at}, "signature": {a.Key.Sign(blobPurpose, strconv.FormatInt(fileID, 10), at)}}
+// anyone who has the URL can use it. takenDown is whether the thing of the file is taken down: the
+// URL of a file that is not stops working when it is.
+func (a Builder) Signed(address string, fileID int64, takenDown bool, expires time.Time) string {
+	at, purpose := strconv.FormatInt(expires.Unix(), 10), blobPurpose
+	if takenDown {
+		purpose = takedownPurpose
+	}
+	q := url.Values{"expires": {at}, "signature": {a.Key.Sign(purpose, strconv.FormatInt(fileID, 10), at)}}
 	return address + "?" + q.Encode()
 }
 
 // SignedBlob returns a signed URL of the bytes of any file, which expires.
-func (a Builder) SignedBlob(fileID int64, name string, expires time.Time) string {
-	return a.Signed(a.Blob(fileID, name), fileID, expires)
+func (a Builder) SignedBlob(fileID int64, name string, takenDown bool, expires time.Time) string {
+	return a.Signed(a.Blob(fileID, name), fileID, takenDown, expires)
 }
 
-// Verified reports whether the query contains a valid signature for the file.
-func (a Builder) Verified(fileID int64, query url.Values, now time.Time) bool {
+// Verified reports whether the query contains a valid signature for the file, and whether the
+// signature is valid while the thing of the file is taken down.
+func (a Builder) Verified(fileID int64, query url.Values, now time.Time) (signed, takenDown bool) {
 	at := query.Get("expires")
 	expires, err := strconv.ParseInt(at, 10, 64)
-	return err == nil && now.Unix() < expires && a.Key.Verify(query.Get("signature"), blobPurpose, strconv.FormatInt(fileID, 10), at)
+	if err != nil || now.Unix() >= expires {
+		return false, false
+	}
+	id, signature := strconv.FormatInt(fileID, 10), query.Get("signature")
+	takenDown = a.Key.Verify(signature, takedownPurpose, id, at)
+	return takenDown || a.Key.Verify(signature, blobPurpose, id, at), takenDown
 }
 
 // UploadForm returns the URL to which upload forms are posted.

@@ -262,6 +262,72 @@ func TestTakedown(t *testing.T) {
 	})
 }
 
+// TestTakedownURLs checks that the creator of a taken-down thing and moderators can fetch its files
+// and previews at the signed URLs that they get, but not at those issued before the takedown.
+func TestTakedownURLs(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, staff, nobody := s.User("ada"), s.Staff(), s.Client("")
+		thing := ada.Thing("Weapon")
+		files := []int64{ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")), ada.Upload("b.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))}
+		ada.Finalize("thing", thing, files...).Want(t, 200)
+		type shown struct {
+			Thing struct {
+				Files []struct {
+					ID, DirectURL      string
+					ThreejsURL, GlbURL *string
+					Thumbnail          *struct{ URL string }
+				}
+				Images []struct{ Thumbnail *struct{ URL string } }
+			}
+		}
+		urls := func(c *servertest.Client) (found []string) {
+			var seen shown
+			c.Query(`query ($id: ID!) { thing(id: $id) { files { id directUrl threejsUrl glbUrl thumbnail { url } } images { thumbnail(width: 128, height: 128, format: JPEG) { url } } } }`,
+				object{"id": servertest.ID(thing)}, &seen)
+			for _, f := range seen.Thing.Files {
+				_, query, _ := strings.Cut(f.DirectURL, "?")
+				found = append(found, f.DirectURL, s.URL+"/view/"+f.ID+"?"+query, f.Thumbnail.URL)
+				if f.ThreejsURL != nil {
+					found = append(found, *f.ThreejsURL, *f.GlbURL)
+				}
+			}
+			for _, image := range seen.Thing.Images {
+				found = append(found, image.Thumbnail.URL)
+			}
+			if len(found) != 10 {
+				t.Fatalf("got the URLs %q, want 10", found)
+			}
+			return found
+		}
+		fetched := func(when string, status int, addresses []string) {
+			t.Helper()
+			for _, address := range addresses {
+				if r := nobody.Get(address); r.StatusCode != status {
+					t.Errorf("%s: %s has status %d, want %d", when, address, r.StatusCode, status)
+				}
+			}
+		}
+		for _, id := range files {
+			settled(t, ada, id)
+		}
+		before := urls(ada)
+		fetched("a draft", 200, before)
+		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		fetched("issued before the takedown", 403, before)
+		for _, c := range []*servertest.Client{ada, staff} {
+			after := urls(c)
+			fetched("issued during the takedown", 200, after)
+			for i, address := range after {
+				after[i], _, _ = strings.Cut(address, "?")
+			}
+			fetched("without the signature", 403, after)
+		}
+		during := urls(ada)
+		staff.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "A toy."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		fetched("issued during the takedown, after the restoration", 200, during)
+	}, derives)
+}
+
 // TestTakedownIsKept checks that a taken-down thing stays unchanged and hidden until it is
 // restored. Its owner cannot change or delete it or any part of it. If a moderator deletes it, its
 // makes stay hidden with their content.

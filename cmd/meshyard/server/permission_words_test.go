@@ -47,12 +47,12 @@ cannot sign in, so they cannot authorize applications.
 	catalogueIs = "Each row is a list of objects of one type. The test catalogue contains published and unlisted things, drafts and things taken down, of the owner and of Zoe. The owner liked, made, downloaded and collected them while they " +
 		"were visible. `totalCount` is always the number of objects returned."
 	changingIs = "A token with the scope `write` but not `read` sees what it changed and nothing else: a user's lists and e-mail address need `read`. Recording a download needs `read`, too, and " +
-		"suspended users can still download. Files of a thing that was taken down cannot be downloaded."
+		"suspended users can still download. Downloads of files of a thing that was taken down are not recorded but refused."
 	takingPartIs = "Authors cannot change a comment if it, or the thing or make that it is on, is hidden from them. Moderators, administrators and the owner of that thing or make can delete it. Moderators and administrators can delete the things, files, makes and comments of " +
 		"others but not change them."
 	staffIs = "Moderators act on members, administrators on everyone. Both need a token with the scope `admin`, and lose these permissions when they are suspended or their role changes."
 
 	addressesAre = "The content of a file (`/download:`, `/blobs`), its page with the 3D viewer (`/view`) and its previews (`/renders`, `/glb`, `/threejs`) are requested by URL. No token is needed, and a token makes no difference. " +
-		"Everyone who can see a file that is not public gets signed URLs of it. They are valid for an hour; a takedown of the thing ends them. URLs of public files are *not signed*."
+		"Everyone who can see a file that is not public gets signed URLs of it. They are valid for an hour; a takedown of the thing ends those that were issued before it. URLs of public files are *not signed*."
 	routesAre = "Each path has the results of the rows with these operations and fields in the tables above. HEAD of a download reads the file and records nothing."
 )

@@ -20,7 +20,7 @@ import (
 func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 	bytes.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
 		tag, name := r.PathValue("tag"), r.PathValue("name")
-		part, key, err := a.Store.Derived(r.Context(), id, by == blobs.Signed, tag, name)
+		part, key, err := a.Store.Derived(r.Context(), id, signatureOf(by), tag, name)
 		if err != nil {
 			return blobs.Blob{}, explainInvalidSignature(err, by)
 		}

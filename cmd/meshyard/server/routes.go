@@ -291,7 +291,7 @@ func (a *Server) budgetOfREST(charge func(r *http.Request, cost int) graphqlhttp
 func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 	return blobs.Handler{
 		Find: func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
-			f, key, err := a.Store.Blob(r.Context(), id, by == blobs.Signed)
+			f, key, err := a.Store.Blob(r.Context(), id, signatureOf(by))
 			if err != nil {
 				return blobs.Blob{}, explainInvalidSignature(err, by)
 			}
@@ -303,6 +303,17 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 		Status:  func(w http.ResponseWriter, status int, message string) { rest.WriteError(w, status, message) },
 		Missing: missing,
 	}
+}
+
+// signatureOf returns what a kind of URL permits.
+func signatureOf(by blobs.Address) models.Signature {
+	switch by {
+	case blobs.Signed:
+		return models.Signed
+	case blobs.SignedTakenDown:
+		return models.SignedTakenDown
+	}
+	return models.Unsigned
 }
 
 // explainInvalidSignature returns err, or a more specific message if the request used a signed URL

@@ -18,8 +18,15 @@ import (
 func (a *Server) viewer(addresses urls.Builder) http.Handler {
 	return viewer.Handler(viewer.Options{
 		Load: func(r *http.Request, id int64) (viewer.Model, error) {
-			signed := addresses.Verified(id, r.URL.Query(), time.Now())
-			f, _, err := a.Store.Blob(r.Context(), id, signed)
+			signed, takenDown := addresses.Verified(id, r.URL.Query(), time.Now())
+			by := models.Unsigned
+			switch {
+			case takenDown:
+				by = models.SignedTakenDown
+			case signed:
+				by = models.Signed
+			}
+			f, _, err := a.Store.Blob(r.Context(), id, by)
 			if err != nil {
 				return viewer.Model{}, err
 			}
