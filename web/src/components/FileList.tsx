@@ -35,7 +35,8 @@ export function FileFacts({ file }: { file: FileRow }) {
   );
 }
 
-export function FileList({ files, onView }: { files: FileRow[]; onView: (id: string) => void }) {
+/** The files of a thing. Downloads of a thing that is taken down are not recorded: its creator and moderators use the direct URLs. */
+export function FileList({ files, takenDown, onView }: { files: FileRow[]; takenDown: boolean; onView: (id: string) => void }) {
   if (files.length === 0) return <p class="quiet">{t.noFiles}</p>;
   return (
     <>
@@ -51,8 +52,8 @@ export function FileList({ files, onView }: { files: FileRow[]; onView: (id: str
             </div>
             {file.mesh && <button type="button" class="button icon-only" aria-label={`${t.view3D}: ${file.name}`} title={t.view3D} onClick={() => onView(file.id)}><Icon name="cube" /></button>}
             {file.isAvailable && (
-              <a class="button" href={file.publicUrl} download aria-label={`${t.download}: ${file.name}`} onClick={(event) => {
-                if (!me) return;
+              <a class="button" href={takenDown ? (file.directUrl ?? '') : file.publicUrl} download aria-label={`${t.download}: ${file.name}`} onClick={(event) => {
+                if (!me || takenDown) return;
                 event.preventDefault();
                 void download(file);
               }}><Icon name="download" /><span class="wide-only">{t.download}</span></a>

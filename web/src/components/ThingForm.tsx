@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
+import { isStaff } from '../config';
 import { deleteThing, newThingDefaults, publishThing, unpublishThing, updateThing, type License, type PrintChoice, type UpdateThingInput } from '../generated';
 import { Failure } from '../graphql';
 import type { EditedThing } from '../pages/EditPage';
@@ -36,6 +37,7 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
   const [dirty, setDirty] = useState(false);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
+  const locked = thing.takedown !== null && !isStaff; // until a moderator restores it, its creator cannot change it
   const of = (field: string) => failure?.of(field) ?? '';
   // Errors about requirements of publication have the thing as their field, not an input of the form.
   const others = failure?.faults.filter((fault) => !(fault.path[1] && form.current?.elements.namedItem(fault.path[1]))) ?? [];
@@ -75,7 +77,7 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
       event.preventDefault();
       void attempt(save).then((done) => done && say(t.saved));
     }}>
-      {thing.takedown && <p class="warning">{t.takenDown} {thing.takedown.reason}</p>}
+      {thing.takedown && <p class="warning">{t.takenDown} {thing.takedown.reason}{locked && <><br />{t.takenDownLocked}</>}</p>}
       <Field id="name" label={t.name} fault={of('name')}><input {...control('name', of('name'))} defaultValue={thing.name} maxLength={200} required /></Field>
       <Field id="description" label={t.description} hint={t.markdownHint} fault={of('description')}>
         <textarea {...control('description', of('description'))} rows={8} defaultValue={thing.description} />
@@ -113,21 +115,21 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
       {failure && others.length > 0 && <div class="fault" role="alert"><p>{t.publishFaults}</p><ul>{others.map((fault) => <li key={fault.message}>{fault.message}</li>)}</ul></div>}
       {failure && failure.faults.length === 0 && <p class="fault" role="alert">{explain(failure)}</p>}
       <div class="publish-bar">
-        <span class="badge">{thing.state === 'DRAFT' ? t.draft : thing.state === 'UNLISTED' ? t.unlisted : t.published}</span>
+        <span class="badge">{thing.takedown ? t.takenDownBadge : thing.state === 'DRAFT' ? t.draft : thing.state === 'UNLISTED' ? t.unlisted : t.published}</span>
         {dirty && <span class="quiet">{t.unsaved}</span>}
         <span class="spacer" />
-        <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
-          {thing.state === 'DRAFT'
+        {!locked && <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
+          {!thing.takedown && (thing.state === 'DRAFT'
             ? <button type="button" onClick={publish('UNLISTED')}><Icon name="eye" />{t.publishUnlisted}</button>
-            : <button type="button" onClick={() => void attempt(() => mutate(unpublishThing, { input: { id: thing.id } }))}><Icon name="lock" />{t.unpublish}</button>}
+            : <button type="button" onClick={() => void attempt(() => mutate(unpublishThing, { input: { id: thing.id } }))}><Icon name="lock" />{t.unpublish}</button>)}
           <button type="button" onClick={() => confirm(t.deleteThing) && void attempt(async () => {
             await mutate(deleteThing, { input: { id: thing.id } });
             navigate(`/${thing.creator.username}`, true);
           })}><Icon name="trash" />{t.delete}</button>
-        </Menu>
+        </Menu>}
         <a class="button" href={href(`/thing:${thing.id}`)}>{t.view}</a>
-        <button type="submit" class="button" disabled={busy}>{t.save}</button>
-        {thing.state !== 'PUBLISHED' && <button type="button" class="button primary" disabled={busy} onClick={publish('PUBLISHED')}>{t.publish}</button>}
+        <button type="submit" class="button" disabled={busy || locked}>{t.save}</button>
+        {thing.state !== 'PUBLISHED' && !thing.takedown && <button type="button" class="button primary" disabled={busy} onClick={publish('PUBLISHED')}>{t.publish}</button>}
       </div>
     </form>
   );

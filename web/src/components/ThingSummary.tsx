@@ -52,7 +52,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
       {!thing.takedown && thing.state === 'DRAFT' && <p class="warning">{t.draftNotice}</p>}
       {thing.state === 'UNLISTED' && <p class="warning">{t.unlistedNotice}</p>}
       <div class="actions">
-        {available.length > 0 && (
+        {available.length > 0 && !thing.takedown && (
           <a class="button primary wide" href={href(`/thing:${thing.id}/zip`)} download><Icon name="download" />{t.downloadAll} <small>{t.zip}, {bytes(size)}</small></a>
         )}
         <LikeButton large kind="thing" id={thing.id} name={thing.name} liked={thing.isLiked} likes={thing.likeCount} disabled={own} />

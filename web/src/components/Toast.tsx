@@ -7,6 +7,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 /** Returns the message for an error. */
 export function explain(error: unknown): string {
   if (!(error instanceof Failure)) return String(error);
+  if (error.code === 'FORBIDDEN' && error.message) return error.message; // it says what is needed
   return t.errors[error.code] ?? error.message;
 }
 

@@ -60,7 +60,7 @@ function ThingView({ thing, reload, refresh }: { thing: Thing; reload: () => voi
         { id: 'remixes', title: t.remixes, count: number(thing.remixCount) },
       ]}>
         {tab === 'details' && <Details thing={thing} />}
-        {tab === 'files' && <><FileList files={thing.files} onView={show3D} />{thing.fileCount > thing.files.length && <p class="quiet">{t.moreFiles(thing.fileCount - thing.files.length)}</p>}</>}
+        {tab === 'files' && <><FileList files={thing.files} takenDown={thing.takedown !== null} onView={show3D} />{thing.fileCount > thing.files.length && <p class="quiet">{t.moreFiles(thing.fileCount - thing.files.length)}</p>}</>}
         {tab === 'comments' && <Comments operation={thingComments} pick={(data) => data.thing?.comments} target={{ type: 'THING', id: thing.id }} owner={thing.creator.username} />}
         {tab === 'makes' && <Makes thing={thing} reload={reload} />}
         {tab === 'remixes' && <Remixes id={thing.id} />}

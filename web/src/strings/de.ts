@@ -134,6 +134,8 @@ export const de: Strings = {
   takeDown: 'Sperren',
   restore: 'Wiederherstellen',
   takenDown: 'Dieses Ding wurde gesperrt.',
+  takenDownBadge: 'Gesperrt',
+  takenDownLocked: 'Du kannst es erst wieder ändern und veröffentlichen, wenn die Moderation es wiederherstellt.',
   draftNotice: 'Diesen Entwurf siehst nur du.',
   unlistedNotice: 'Nicht gelistet: Nur wer die Adresse kennt, sieht es.',
   pictures: 'Bilder',

@@ -137,6 +137,8 @@ export const en = {
   takeDown: 'Take down',
   restore: 'Restore',
   takenDown: 'This thing was taken down.',
+  takenDownBadge: 'Taken down',
+  takenDownLocked: 'You cannot change or publish it until a moderator restores it.',
   draftNotice: 'Only you can see this draft.',
   unlistedNotice: 'Unlisted: only people with the link can see it.',
   pictures: 'Pictures',
