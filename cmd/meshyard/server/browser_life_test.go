@@ -54,6 +54,17 @@ func (v *visitor) choose(selector string, paths ...string) {
 	v.Do(v.t, "choose files", chromedp.SetUploadFiles(chromedp.CSS(selector), paths))
 }
 
+// chooseCategory chooses the first category on the page to share a thing.
+func (v *visitor) chooseCategory() {
+	v.t.Helper()
+	v.await("the categories", `document.querySelector('#category optgroup option')`)
+	v.Do(v.t, "choose a category", chromedp.Evaluate[chromedp.Void](`{
+		const category = document.querySelector('#category');
+		category.value = category.querySelector('optgroup option').value;
+		category.dispatchEvent(new Event('change', { bubbles: true }));
+	}`))
+}
+
 // downloads sets the folder in which the browser stores files, and returns it.
 func (v *visitor) downloads() string {
 	v.t.Helper()
@@ -179,6 +190,8 @@ func share(t *testing.T, v *visitor) string {
 	}
 	v.click("header", "Upload")
 	v.choose(`main .drop input`, paths...)
+	v.sees("Choose a category to upload the")
+	v.chooseCategory()
 	v.await("the form with all files", fmt.Sprintf(`location.pathname.endsWith('/edit') && document.querySelectorAll('.files:not(.uploads) > li').length === %d && !document.querySelector('.uploads')`, len(paths)))
 	v.click(".publish-bar", "Publish")
 	v.await("that the description is missing", `document.querySelector('#description-fault, .thing-form .fault')?.innerText.includes('description')`)
@@ -304,6 +317,7 @@ func TestBrowserGalleryUpload(t *testing.T) {
 			}
 			v.click("header", "Upload")
 			v.await("the page to upload", `document.querySelector('main .drop input')`)
+			v.chooseCategory()
 			// At this speed, an upload takes longer than the time limit of any step of this test.
 			v.network(networkConditions{Latency: 20, DownloadThroughput: 500_000, UploadThroughput: 5_000})
 			v.choose(`main .drop input`, paths...)

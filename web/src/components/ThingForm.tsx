@@ -6,6 +6,7 @@ import { Failure } from '../graphql';
 import type { EditedThing } from '../pages/EditPage';
 import { href, navigate } from '../router';
 import { t } from '../strings';
+import { CategoryOptions } from './CategoryOptions';
 import { control, Field } from './Field';
 import { Icon } from './Icon';
 import { Menu } from './Menu';
@@ -85,11 +86,7 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
       <div class="two">
         <Field id="category" label={t.category} fault={of('category')}>
           <select {...control('category', of('category'))} key={categories.length}>
-            {categories.map((root) => (
-              <optgroup key={root.slug} label={root.name}>
-                {[root, ...root.children].map((one) => <option key={one.slug} value={one.slug} selected={one.slug === thing.category.slug}>{one.name}</option>)}
-              </optgroup>
-            ))}
+            <CategoryOptions categories={categories} chosen={thing.category.slug} />
           </select>
         </Field>
         <Field id="license" label={t.license} fault={of('license')}>{select('license', thing.license, licenses.map((one) => [one, t.licenses[one]]))}</Field>

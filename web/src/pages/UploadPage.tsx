@@ -1,27 +1,35 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
 import { DropZone } from '../components/DropZone';
+import { CategoryOptions } from '../components/CategoryOptions';
+import { control, Field } from '../components/Field';
 import { ErrorNotice } from '../components/Notice';
 import { explain } from '../components/Toast';
 import { createThing, newThingDefaults } from '../generated';
-import { send } from '../graphql';
 import { navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 import { handedOver } from '../uploads';
 
-/** The page to share a thing. The first files create a draft, and its edit page uploads them. */
+/** The page to share a thing. The first files with a category create a draft, and its edit page uploads them. */
 export function UploadPage() {
   useTitle(t.uploadTitle);
   const { data, error, reload } = useQuery(newThingDefaults, {});
   const [fault, setFault] = useState('');
+  const [unsorted, setUnsorted] = useState<File[]>([]); // files that were chosen before the category
+  const category = useRef<HTMLSelectElement>(null);
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   const start = async (files: File[]) => {
     if (files.length === 0) return;
+    const slug = category.current!.value;
+    if (!slug) {
+      setUnsorted([...unsorted, ...files]);
+      category.current!.focus();
+      return;
+    }
     const name = files[0]!.name.replace(/\.[^.]*$/, '').replace(/[_-]+/g, ' ').trim().slice(0, 200) || t.untitled;
     try {
-      const { me, categories } = data ?? (await send(newThingDefaults, {})); // files can be chosen before the data is loaded
-      const created = await mutate(createThing, { input: { name, license: me?.defaultLicense ?? 'CC', category: categories?.[0]?.slug ?? '' } });
+      const created = await mutate(createThing, { input: { name, license: data?.me?.defaultLicense ?? 'CC', category: slug } });
       handedOver.push(...files);
       navigate(`/thing:${created.createThing!.thing.id}/edit`, true);
     } catch (failure) {
@@ -31,6 +39,15 @@ export function UploadPage() {
   return (
     <div class="page narrow-page">
       <div class="page-head"><h1>{t.uploadTitle}</h1></div>
+      <Field id="category" label={t.category} fault={unsorted.length > 0 ? t.chooseCategoryFor(unsorted.length) : ''}>
+        <select ref={category} {...control('category', unsorted.length > 0 ? t.chooseCategory : '')} required onChange={() => {
+          setUnsorted([]);
+          void start(unsorted);
+        }}>
+          <option value="">{t.chooseCategory}</option>
+          <CategoryOptions categories={data?.categories ?? []} />
+        </select>
+      </Field>
       <DropZone label={t.uploadText} hint={t.uploadHint} onFiles={(files) => void start(files)} />
       {fault && <p class="fault" role="alert">{fault}</p>}
     </div>

@@ -224,6 +224,8 @@ export const de: Strings = {
   uploadTitle: 'Ein Ding teilen',
   uploadText: 'Lege Modelle, Bilder und andere Dateien hier ab',
   uploadHint: 'STL, 3MF, OBJ, PLY, AMF, OFF oder glTF; PNG, JPEG oder GIF. Es bleibt ein Entwurf, bis du es veröffentlichst.',
+  chooseCategory: 'Bitte wählen …',
+  chooseCategoryFor: (n) => (n === 1 ? 'Wähle eine Kategorie, um die Datei hochzuladen.' : `Wähle eine Kategorie, um die ${count(n)} Dateien hochzuladen.`),
   chooseFiles: 'Dateien wählen',
   untitled: 'Ohne Namen',
   editTitle: 'Ding bearbeiten',

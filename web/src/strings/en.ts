@@ -228,6 +228,8 @@ export const en = {
   uploadText: 'Drop models, pictures and other files here',
   uploadHint: 'STL, 3MF, OBJ, PLY, AMF, OFF or glTF; PNG, JPEG or GIF. It stays a draft until you publish it.',
   chooseFiles: 'Choose files',
+  chooseCategory: 'Choose…',
+  chooseCategoryFor: (n: number) => (n === 1 ? 'Choose a category to upload the file.' : `Choose a category to upload the ${count(n)} files.`),
   untitled: 'Untitled',
   editTitle: 'Edit thing',
   uploading: (percent: number) => `Uploading, ${percent} %`,

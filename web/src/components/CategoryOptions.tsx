@@ -1,0 +1,14 @@
+import type { NewThingDefaultsData } from '../generated';
+
+/** The options of a <select> for a category. */
+export function CategoryOptions({ categories, chosen }: { categories: NonNullable<NewThingDefaultsData['categories']>; chosen?: string }) {
+  return (
+    <>
+      {categories.map((root) => (
+        <optgroup key={root.slug} label={root.name}>
+          {[root, ...root.children].map((one) => <option key={one.slug} value={one.slug} selected={one.slug === chosen}>{one.name}</option>)}
+        </optgroup>
+      ))}
+    </>
+  );
+}
