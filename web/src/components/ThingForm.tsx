@@ -6,6 +6,7 @@ import { Failure } from '../graphql';
 import type { EditedThing } from '../pages/EditPage';
 import { href, navigate } from '../router';
 import { t } from '../strings';
+import { AncestorField, type Ancestor } from './AncestorField';
 import { CategoryOptions } from './CategoryOptions';
 import { control, Field } from './Field';
 import { Icon } from './Icon';
@@ -35,6 +36,7 @@ function read(form: FormData, id: string): UpdateThingInput {
 export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () => void }) {
   const categories = useQuery(newThingDefaults, {}).data?.categories ?? [];
   const form = useRef<HTMLFormElement>(null);
+  const [ancestors, setAncestors] = useState<Ancestor[]>(); // undefined: not changed
   const [dirty, setDirty] = useState(false);
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure>();
@@ -60,7 +62,7 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
     }
   };
   const save = async () => {
-    await mutate(updateThing, { input: read(new FormData(form.current!), thing.id) });
+    await mutate(updateThing, { input: { ...read(new FormData(form.current!), thing.id), ...(ancestors && { ancestorIds: ancestors.map((one) => one.id) }) } });
     setDirty(false);
   };
   const publish = (state: 'PUBLISHED' | 'UNLISTED') => async () => {
@@ -109,6 +111,10 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
           <label key={mark} class="check"><input type="checkbox" name={mark} defaultChecked={mark === 'isRemix' ? thing.isDerivative : thing[mark]} /><span>{markNames[mark]}</span></label>
         ))}
       </fieldset>
+      <AncestorField id={thing.id} chosen={ancestors ?? thing.ancestors.nodes} fault={of('ancestorIds')} onChange={(chosen) => {
+        setAncestors(chosen);
+        setDirty(true);
+      }} />
       {failure && others.length > 0 && <div class="fault" role="alert"><p>{t.publishFaults}</p><ul>{others.map((fault) => <li key={fault.message}>{fault.message}</li>)}</ul></div>}
       {failure && failure.faults.length === 0 && <p class="fault" role="alert">{explain(failure)}</p>}
       <div class="publish-bar">

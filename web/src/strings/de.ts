@@ -241,6 +241,7 @@ export const de: Strings = {
   tagsHint: 'Durch Kommas getrennt',
   markdownHint: 'Du kannst Markdown verwenden.',
   marks: 'Kennzeichen',
+  ancestorsHint: 'Adresse, Nummer oder Name eines Dings auf diesem Server',
   isRemix: 'Es ist ein Remix eines anderen Dings',
   publish: 'Veröffentlichen',
   publishUnlisted: 'Nicht gelistet veröffentlichen',

@@ -245,6 +245,7 @@ export const en = {
   markdownHint: 'You can use Markdown.',
   marks: 'Marks',
   isRemix: 'It is a remix of another thing',
+  ancestorsHint: 'The URL, ID or name of a thing on this server',
   publish: 'Publish',
   publishUnlisted: 'Publish unlisted',
   unpublish: 'Back to draft',
