@@ -3,6 +3,7 @@ import { useEffect, useReducer, useRef } from 'preact/hooks';
 import { explain } from './components/Toast';
 import { uploadFile } from './generated';
 import { Failure, persist, upload } from './graphql';
+import { prepared } from './prepare';
 
 const atOnce = 2;
 const maxBatch = 10; // uploads that are finalized together
@@ -32,6 +33,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     task.state = 'sending';
     update();
     try {
+      task.file = await prepared(task.file);
       const data = await persist(() => upload(uploadFile, { input: { file: null } }, task.file, (fraction) => {
         task.fraction = fraction;
         update();

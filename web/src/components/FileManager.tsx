@@ -1,6 +1,7 @@
 import { mutate } from '../cache';
 import { deleteFile, reorderFiles } from '../generated';
 import type { EditedThing } from '../pages/EditPage';
+import { pictureHint } from '../prepare';
 import { t } from '../strings';
 import type { useUploads } from '../uploads';
 import { DropZone } from './DropZone';
@@ -44,7 +45,7 @@ export function FileManager({ thing, uploads, refresh }: Props) {
         ))}
       </ul>
       <UploadList tasks={uploads.tasks} onRemove={uploads.remove} onRetry={uploads.retry} />
-      <DropZone label={t.uploadText} onFiles={uploads.add} />
+      <DropZone label={t.uploadText} hint={pictureHint()} onFiles={uploads.add} />
     </section>
   );
 }

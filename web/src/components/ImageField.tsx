@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { mutate } from '../cache';
 import { updateProfile, uploadFile } from '../generated';
 import { persist, upload } from '../graphql';
+import { pictureHint, prepared } from '../prepare';
 import { t } from '../strings';
 import { Icon } from './Icon';
 import { say } from './Toast';
@@ -9,9 +10,10 @@ import { say } from './Toast';
 /** The avatar or the cover of the user, which can be replaced and removed. */
 export function ImageField({ label, url, field, onDone }: { label: string; url: string | null; field: 'avatarId' | 'coverId'; onDone: () => void }) {
   const [busy, setBusy] = useState(false);
-  const put = async (file: File | null) => {
+  const put = async (chosen: File | null) => {
     setBusy(true);
     try {
+      const file = chosen && (await prepared(chosen));
       const id = file && (await persist(() => upload(uploadFile, { input: { file: null } }, file, () => undefined, new AbortController().signal))).uploadFile!.file.id;
       await mutate(updateProfile, { input: { [field]: id } });
       onDone();
@@ -25,6 +27,7 @@ export function ImageField({ label, url, field, onDone }: { label: string; url: 
     <div class="field image-field" aria-busy={busy ? 'true' : undefined}>
       <span>{label}</span>
       {url ? <img src={url} alt="" /> : <span class="file-icon"><Icon name="image" /></span>}
+      <small>{pictureHint()}</small>
       <div class="actions">
         <label class="button">{t.change}<input class="unseen" type="file" accept="image/png,image/jpeg,image/gif" disabled={busy} aria-label={`${t.change}: ${label}`} onChange={(event) => {
           const file = event.currentTarget.files?.[0];

@@ -6,6 +6,7 @@ import { control, Field } from '../components/Field';
 import { ErrorNotice } from '../components/Notice';
 import { explain } from '../components/Toast';
 import { createThing, newThingDefaults } from '../generated';
+import { pictureHint } from '../prepare';
 import { navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
@@ -48,7 +49,7 @@ export function UploadPage() {
           <CategoryOptions categories={data?.categories ?? []} />
         </select>
       </Field>
-      <DropZone label={t.uploadText} hint={t.uploadHint} onFiles={(files) => void start(files)} />
+      <DropZone label={t.uploadText} hint={`${t.uploadHint} ${pictureHint()}`} onFiles={(files) => void start(files)} />
       {fault && <p class="fault" role="alert">{fault}</p>}
     </div>
   );

@@ -1,0 +1,45 @@
+// Pictures are checked before they are uploaded, and made smaller if they exceed the limit of the server.
+import { bytes } from './format';
+import { Failure } from './graphql';
+import { t } from './strings';
+
+const limit = 5_000_000; // PictureLimit in internal/config
+const longestSide = 4096; // of a picture that is made smaller
+const quality = 0.9;
+
+export const pictureHint = () => t.pictureHint(bytes(limit));
+
+/** Returns the JPEG of a picture in a size that the server accepts. */
+async function smaller(picture: ImageBitmap, name: string): Promise<File | undefined> {
+  const canvas = document.createElement('canvas');
+  for (let scale = Math.min(1, longestSide / Math.max(picture.width, picture.height)); scale > 0.05; scale *= 0.8) {
+    canvas.width = Math.max(1, Math.round(picture.width * scale));
+    canvas.height = Math.max(1, Math.round(picture.height * scale));
+    const context = canvas.getContext('2d')!;
+    context.fillStyle = '#fff'; // JPEG has no transparency
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    context.drawImage(picture, 0, 0, canvas.width, canvas.height);
+    const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/jpeg', quality));
+    if (blob && blob.size <= limit) return new File([blob], name.replace(/\.\w+$/, '.jpg'), { type: 'image/jpeg' });
+  }
+  return undefined;
+}
+
+/** Returns the file to upload: a smaller JPEG for a large PNG or JPEG picture, and otherwise the file. It fails if a picture cannot be read or is too large. */
+export async function prepared(file: File): Promise<File> {
+  if (!/\.(png|jpe?g|gif)$/i.test(file.name)) return file;
+  let picture: ImageBitmap;
+  try {
+    picture = await createImageBitmap(file);
+  } catch {
+    throw new Failure(t.notAPicture(file.name), 'NOT_A_PICTURE');
+  }
+  try {
+    if (file.size <= limit) return file;
+    const small = /\.gif$/i.test(file.name) ? undefined : await smaller(picture, file.name);
+    if (!small) throw new Failure(t.pictureTooLarge(file.name, bytes(limit)), 'PICTURE_TOO_LARGE');
+    return small;
+  } finally {
+    picture.close();
+  }
+}
