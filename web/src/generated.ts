@@ -122,6 +122,8 @@ export type UpdateCollectionInput = { id: string; name?: string | null; descript
 
 export type UpdateCommentInput = { id: string; body: string; };
 
+export type UpdateMakeInput = { id: string; name?: string | null; description?: string | null; };
+
 export type UpdateProfileInput = { username?: string | null; firstName?: string | null; lastName?: string | null; email?: string | null; bio?: string | null; location?: string | null; defaultLicense?: License | null; isNsfwHidden?: boolean | null; isAiGeneratedHidden?: boolean | null; avatarId?: string | null; coverId?: string | null; };
 
 export type UpdateThingInput = { id: string; name?: string | null; license?: License | null; category?: string | null; description?: string | null; instructions?: string | null; isWip?: boolean | null; isRemix?: boolean | null; isNsfw?: boolean | null; isAiGenerated?: boolean | null; detailsParts?: string | null; printSettings?: PrintSettingsInput | null; tags?: Array<string> | null; ancestorIds?: Array<string> | null; };
@@ -278,9 +280,9 @@ export type MakeCommentsData = { make: { comments: { pageInfo: Page; nodes: Arra
 export type MakeCommentsVariables = { id: string; after?: string | null; };
 export const makeComments: Operation<MakeCommentsData, MakeCommentsVariables> = { name: "makeComments", text: "query makeComments($id: ID!, $after: String) { make(id: $id) { comments(first: 20, after: $after, rootsOnly: true) { pageInfo { ...Page } nodes { ...CommentThread } } } } fragment Page on PageInfo { hasNextPage endCursor } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
-export type MakeData = { make: MakeCard & { nodeId: string; descriptionHtml: string; commentCount: number; images: Array<Picture>; source: { id: string; name: string; creator: { username: string; }; defaultImage: { thumbnail: { url: string; } | null; } | null; } | null; } | null; };
+export type MakeData = { make: MakeCard & { nodeId: string; description: string; descriptionHtml: string; commentCount: number; images: Array<Picture>; files: Array<{ id: string; name: string; processing: { state: ProcessingState; error: string | null; }; }>; source: { id: string; name: string; creator: { username: string; }; defaultImage: { thumbnail: { url: string; } | null; } | null; } | null; } | null; };
 export type MakeVariables = { id: string; };
-export const make: Operation<MakeData, MakeVariables> = { name: "make", text: "query make($id: ID!) { make(id: $id) { ...MakeCard nodeId descriptionHtml commentCount images(first: 50) { ...Picture } source: thing { id name creator { username } defaultImage { thumbnail(width: 128, height: 128, format: JPEG) { url } } } } } fragment MakeCard on Make { id name state likeCount isLiked createdAt creator { username avatarUrl(width: 64, height: 64) } thing { id name } defaultImage { ...Cover } } fragment Picture on MediaImage { id name isRendering file { id name } large: thumbnail(width: 1200, height: 900, fit: CONTAIN, format: JPEG) { url width height } medium: thumbnail(width: 800, height: 600, fit: CONTAIN, format: JPEG) { url width } small: thumbnail(width: 128, height: 128, format: JPEG) { url } } fragment Cover on MediaImage { large: thumbnail(width: 628, height: 472, format: JPEG) { url width height } small: thumbnail(width: 340, height: 255, format: JPEG) { url width } }" };
+export const make: Operation<MakeData, MakeVariables> = { name: "make", text: "query make($id: ID!) { make(id: $id) { ...MakeCard nodeId description descriptionHtml commentCount images(first: 50) { ...Picture } files(first: 50) { id name processing { state error } } source: thing { id name creator { username } defaultImage { thumbnail(width: 128, height: 128, format: JPEG) { url } } } } } fragment MakeCard on Make { id name state likeCount isLiked createdAt creator { username avatarUrl(width: 64, height: 64) } thing { id name } defaultImage { ...Cover } } fragment Picture on MediaImage { id name isRendering file { id name } large: thumbnail(width: 1200, height: 900, fit: CONTAIN, format: JPEG) { url width height } medium: thumbnail(width: 800, height: 600, fit: CONTAIN, format: JPEG) { url width } small: thumbnail(width: 128, height: 128, format: JPEG) { url } } fragment Cover on MediaImage { large: thumbnail(width: 628, height: 472, format: JPEG) { url width height } small: thumbnail(width: 340, height: 255, format: JPEG) { url width } }" };
 
 export type MarkNotificationsReadData = { markNotificationsRead: { unreadCount: number; } | null; };
 export type MarkNotificationsReadVariables = { input: MarkNotificationsReadInput; };
@@ -457,6 +459,10 @@ export const updateCollection: Operation<UpdateCollectionData, UpdateCollectionV
 export type UpdateCommentData = { updateComment: { comment: CommentText; } | null; };
 export type UpdateCommentVariables = { input: UpdateCommentInput; };
 export const updateComment: Operation<UpdateCommentData, UpdateCommentVariables> = { name: "updateComment", text: "mutation updateComment($input: UpdateCommentInput!) { updateComment(input: $input) { comment { ...CommentText } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
+
+export type UpdateMakeData = { updateMake: { make: { id: string; }; } | null; };
+export type UpdateMakeVariables = { input: UpdateMakeInput; };
+export const updateMake: Operation<UpdateMakeData, UpdateMakeVariables> = { name: "updateMake", text: "mutation updateMake($input: UpdateMakeInput!) { updateMake(input: $input) { make { id } } }" };
 
 export type UpdateProfileData = { updateProfile: { user: { username: string; }; } | null; };
 export type UpdateProfileVariables = { input: UpdateProfileInput; };

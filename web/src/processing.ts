@@ -8,7 +8,7 @@ const firstPause = 1000;
 const longestPause = 8000;
 
 /** Calls refresh repeatedly until all previews of the files are created or have failed. */
-export function useProcessing(files: FileRow[], refresh: () => Promise<void>) {
+export function useProcessing(files: { processing: Pick<FileRow['processing'], 'state'> }[], refresh: () => Promise<void>) {
   const [round, setRound] = useState(0);
   const waiting = files.some((file) => file.processing.state === 'WAITING' || file.processing.state === 'RUNNING');
   useEffect(() => {

@@ -1,47 +1,119 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { mutate } from '../cache';
-import { createMake, finalizeFiles, uploadFile } from '../generated';
-import { persist, upload } from '../graphql';
+import { bytes } from '../format';
+import { createMake, deleteImage, finalizeFiles, updateMake, uploadFile, type Picture } from '../generated';
+import { Failure, persist, upload } from '../graphql';
+import { pictureHint, prepared } from '../prepare';
 import { t } from '../strings';
 import { Dialog } from './Dialog';
+import { Icon } from './Icon';
 import { explain } from './Toast';
 
-/** A dialog to post a make of a thing with a text and pictures. */
-export function MakeDialog({ thing, onClose, onDone }: { thing: { id: string; name: string }; onClose: () => void; onDone: () => void }) {
-  const [fault, setFault] = useState('');
+type Make = { id: string; description: string; images: Picture[] };
+type Chosen = { file: File; id: string }; // id is that of the pending upload
+
+/** A dialog to post a make of a thing with a text and pictures, or to edit a make. */
+export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: string }; make?: Make; onClose: () => void; onDone: () => void }) {
+  const [faults, setFaults] = useState<string[]>([]);
   const [sent, setSent] = useState<number>();
-  const post = async (form: FormData) => {
-    const files = form.getAll('pictures').filter((one): one is File => one instanceof File && one.size > 0);
-    const ids: string[] = [];
-    // The pictures are uploaded first, so that no make appears without them.
-    for (const [index, file] of files.entries()) {
-      const data = await persist(() => upload(uploadFile, { input: { file: null } }, file, (fraction) => setSent((index + fraction) / files.length), new AbortController().signal));
-      ids.push(data.uploadFile!.file.id);
+  const [reading, setReading] = useState(false);
+  const [chosen, setChosen] = useState<Chosen[]>([]);
+  const [kept, setKept] = useState(make?.images ?? []);
+  const makeId = useRef(make?.id ?? ''); // a repeated attempt continues with the make that the first one created
+  const stop = useRef(new AbortController());
+  useEffect(() => () => stop.current.abort(), []);
+
+  const choose = async (files: File[]) => {
+    setReading(true);
+    const good: Chosen[] = [];
+    const bad: string[] = [];
+    for (const file of files) {
+      try {
+        good.push({ file: await prepared(file), id: '' });
+      } catch (error) {
+        bad.push(explain(error));
+      }
     }
-    const make = (await mutate(createMake, { input: { thingId: thing.id, description: String(form.get('text')) } })).createMake!.make;
-    if (ids.length > 0) await persist(() => mutate(finalizeFiles, { input: { files: ids.map((id) => ({ id })), target: { type: 'MAKE', id: make.id } } }));
+    setChosen((before) => [...before, ...good]);
+    setFaults(bad);
+    setReading(false);
+  };
+  const post = async (description: string) => {
+    const { signal } = stop.current;
+    // The pictures are uploaded first, so that no make appears without them.
+    const waiting = chosen.filter((one) => !one.id);
+    for (const [index, one] of waiting.entries()) {
+      const data = await persist(() => upload(uploadFile, { input: { file: null } }, one.file, (fraction) => setSent((index + fraction) / waiting.length), signal), signal);
+      one.id = data.uploadFile!.file.id;
+    }
+    if (makeId.current) await mutate(updateMake, { input: { id: makeId.current, description } });
+    else makeId.current = (await mutate(createMake, { input: { thingId: thing!.id, description } })).createMake!.make.id;
+    for (const image of make?.images ?? []) {
+      if (kept.includes(image)) continue;
+      await mutate(deleteImage, { input: { id: image.id } }).catch((error) => (error.code === 'NOT_FOUND' ? undefined : Promise.reject(error))); // it has been deleted before
+    }
+    if (chosen.length === 0) return;
+    try {
+      await persist(() => mutate(finalizeFiles, { input: { files: chosen.map((one, index) => ({ id: one.id, rank: kept.length + index })), target: { type: 'MAKE', id: makeId.current } } }));
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'NOT_FOUND') chosen.forEach((one) => (one.id = '')); // the uploads have expired
+      throw error;
+    }
   };
   return (
-    <Dialog title={t.makeTitle} onClose={onClose}>
+    <Dialog title={make ? t.editMake : t.makeTitle} onClose={onClose}>
       <form onSubmit={async (event) => {
         event.preventDefault();
+        const text = String(new FormData(event.currentTarget).get('text'));
+        if (!text.trim() && chosen.length + kept.length === 0) return setFaults([t.makeEmpty]);
         setSent(0);
+        setFaults([]);
         try {
-          await post(new FormData(event.currentTarget));
+          await post(text);
           onDone();
-          onClose();
+          if (!stop.current.signal.aborted) onClose();
         } catch (error) {
-          setFault(explain(error));
+          if (stop.current.signal.aborted) return; // the dialog was closed
+          setFaults([explain(error)]);
           setSent(undefined);
         }
       }}>
-        <label class="field"><span>{t.makePictures}</span><input type="file" name="pictures" multiple accept="image/png,image/jpeg,image/gif" /></label>
-        <label class="field"><span>{t.description}</span><textarea name="text" rows={5} placeholder={t.makeText} /></label>
+        <label class="field">
+          <span>{t.makePictures}</span>
+          <input type="file" multiple accept="image/png,image/jpeg,image/gif" disabled={reading || sent !== undefined} aria-describedby="make-pictures-hint" onChange={(event) => {
+            const input = event.currentTarget;
+            void choose([...(input.files ?? [])]);
+            input.value = '';
+          }} />
+          <small id="make-pictures-hint">{pictureHint()}</small>
+        </label>
+        {kept.length > 0 && (
+          <ul class="pictures">
+            {kept.map((one) => (
+              <li key={one.id}>
+                {one.small ? <img src={one.small.url} alt={one.file.name} /> : <span class="file-icon"><Icon name="image" /></span>}
+                <button type="button" class="button icon-only" disabled={sent !== undefined} aria-label={`${t.remove}: ${one.file.name}`} onClick={() => setKept(kept.filter((other) => other !== one))}><Icon name="close" /></button>
+              </li>
+            ))}
+          </ul>
+        )}
+        {chosen.length > 0 && (
+          <ul class="files">
+            {chosen.map((one, index) => (
+              <li key={index}>
+                <span class="file-icon"><Icon name="image" /></span>
+                <div class="file-text"><h3>{one.file.name}</h3><span class="quiet">{bytes(one.file.size)}</span></div>
+                <button type="button" class="button icon-only" disabled={sent !== undefined} aria-label={`${t.remove}: ${one.file.name}`} onClick={() => setChosen(chosen.filter((other) => other !== one))}><Icon name="close" /></button>
+              </li>
+            ))}
+          </ul>
+        )}
+        <label class="field"><span>{t.description}</span><textarea name="text" rows={5} placeholder={t.makeText} defaultValue={make?.description} /></label>
         {sent !== undefined && <progress value={sent} max={1} aria-label={t.uploading(Math.round(sent * 100))} />}
-        {fault && <p class="fault" role="alert">{fault}</p>}
+        {faults.length > 0 && <div class="fault" role="alert">{faults.map((fault) => <p key={fault}>{fault}</p>)}</div>}
         <div class="actions">
           <button type="button" class="button" onClick={onClose}>{t.cancel}</button>
-          <button type="submit" class="button primary" disabled={sent !== undefined}>{t.post}</button>
+          <button type="submit" class="button primary" disabled={reading || sent !== undefined}>{make ? t.save : t.post}</button>
         </div>
       </form>
     </Dialog>

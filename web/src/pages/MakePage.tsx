@@ -5,6 +5,7 @@ import { Comments } from '../components/Comments';
 import { Html } from '../components/Html';
 import { Icon } from '../components/Icon';
 import { LikeButton } from '../components/LikeButton';
+import { MakeDialog } from '../components/MakeDialog';
 import { Menu } from '../components/Menu';
 import { ErrorNotice } from '../components/Notice';
 import { PictureGallery } from '../components/PictureGallery';
@@ -15,15 +16,17 @@ import { say } from '../components/Toast';
 import { isStaff, me } from '../config';
 import { date } from '../format';
 import { deleteMake, make as makeQuery, makeComments } from '../generated';
+import { useProcessing } from '../processing';
 import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 
 export function MakePage({ id }: { id: string }) {
   const { data, error, reload } = useQuery(makeQuery, { id });
-  const [dialog, setDialog] = useState<'report' | 'delete' | ''>('');
+  const [dialog, setDialog] = useState<'report' | 'delete' | 'edit' | ''>('');
   const make = data?.make;
   useTitle(make?.name);
+  useProcessing(make?.files ?? [], async () => reload());
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   if (!make) return <div class="page" aria-busy="true"><div class="thing-top skeleton"><div class="gallery"><div class="stage" /></div></div></div>;
   const own = make.creator.username === me?.username;
@@ -42,6 +45,7 @@ export function MakePage({ id }: { id: string }) {
           <div class="actions">
             <LikeButton large kind="make" id={id} name={make.name} liked={make.isLiked} likes={make.likeCount} disabled={own} />
             <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
+              {own && <button type="button" onClick={() => setDialog('edit')}><Icon name="edit" />{t.edit}</button>}
               {!own && <button type="button" onClick={() => (me ? setDialog('report') : askToSignIn())}><Icon name="flag" />{t.report}</button>}
               {(own || isStaff) && (
                 <button type="button" onClick={() => (own ? confirm(t.deleteMake) && remove().catch(say) : setDialog('delete'))}><Icon name="trash" />{t.delete}</button>
@@ -59,12 +63,14 @@ export function MakePage({ id }: { id: string }) {
               )
               : <p class="quiet">{t.thingGone}</p>}
           </section>
+          {make.files.map((file) => file.processing.state === 'FAILED' && <p key={file.id} class="fault">{file.name}: {file.processing.error || t.processingFailed}</p>)}
           <p class="quiet"><time dateTime={make.createdAt}>{date(make.createdAt)}</time></p>
           {make.descriptionHtml && <Html html={make.descriptionHtml} />}
         </div>
       </div>
       <h2 class="section-head">{t.comments}</h2>
       <Comments operation={makeComments} pick={(found) => found.make?.comments} target={{ type: 'MAKE', id }} owner={make.creator.username} />
+      {dialog === 'edit' && <MakeDialog make={make} onClose={() => setDialog('')} onDone={reload} />}
       {dialog === 'report' && <ReportDialog nodeId={make.nodeId} onClose={() => setDialog('')} />}
       {dialog === 'delete' && <ReasonDialog title={t.delete} onClose={() => setDialog('')} onSend={remove} />}
     </article>

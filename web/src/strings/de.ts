@@ -192,6 +192,8 @@ export const de: Strings = {
   makeTitle: 'Zeige deinen Nachbau',
   makeText: 'Wie lief es? Einstellungen, Material, Änderungen …',
   makePictures: 'Bilder',
+  editMake: 'Nachbau bearbeiten',
+  makeEmpty: 'Füge ein Bild oder eine Beschreibung hinzu.',
   post: 'Zeigen',
   makeOf: 'Ein Nachbau von',
   thingGone: 'Das Ding wurde gelöscht.',

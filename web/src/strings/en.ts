@@ -195,6 +195,8 @@ export const en = {
   makeTitle: 'Show your make',
   makeText: 'How did it go? Settings, material, changes…',
   makePictures: 'Pictures',
+  editMake: 'Edit make',
+  makeEmpty: 'Add a picture or a description.',
   post: 'Post',
   makeOf: 'A make of',
   thingGone: 'The thing was deleted.',
