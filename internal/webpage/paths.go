@@ -109,7 +109,7 @@ func object(noun, key, rest string) (p page, ok bool) {
 	case "thing":
 		p := page{kind: thingPage, operation: "thing", variables: map[string]any{"id": id(key)}}
 		switch rest {
-		case "", "files":
+		case "", "files", "comments", "makes", "remixes": // the tabs, which only the client shows
 		case "zip":
 			p.kind = zipFile
 		case "edit":

@@ -23,7 +23,7 @@ import { useRoute, type Route } from './router';
 export function App() {
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
-  const path = location.pathname;
+  const path = location.pathname.replace(/(\/thing:\d+)\/(files|comments|makes|remixes)$/, '$1'); // tabs of a thing are one page
   const first = useRef(true);
   useEffect(() => {
     // A screen reader starts to read at the top of the new page.
@@ -51,8 +51,8 @@ function Page({ route }: { route: Route | null }) {
     case 'explore': return <ExplorePage query={route.query} />;
     case 'category': return <CategoryPage key={first} slug={first} />;
     case 'tag': return <TagPage key={first} name={first} />;
-    case 'thing': return <ThingPage key={first} id={first} />;
-    case 'make': return <MakePage key={first} id={first} />;
+    case 'thing': return <ThingPage key={first} id={first} tab={second || 'details'} comment={route.query.get('comment')} />;
+    case 'make': return <MakePage key={first} id={first} comment={route.query.get('comment')} />;
     case 'collection': return <CollectionPage key={first} id={first} />;
     case 'profile': return <ProfilePage key={first} username={first} tab={second || 'designs'} />;
   }

@@ -171,6 +171,9 @@ export const collection: Operation<CollectionData, CollectionVariables> = { name
 export type CollectionsOfThingData = { me: { collections: { pageInfo: Page; nodes: Array<{ id: string; name: string; thingCount: number; visibility: CollectionVisibility; }>; } | null; } | null; thing: { collections: Array<{ id: string; }>; } | null; };
 export type CollectionsOfThingVariables = { id: string; after?: string | null; };
 export const collectionsOfThing: Operation<CollectionsOfThingData, CollectionsOfThingVariables> = { name: "collectionsOfThing", text: "query collectionsOfThing($id: ID!, $after: String) { me { collections(first: 100, after: $after) { pageInfo { ...Page } nodes { id name thingCount visibility } } } thing(id: $id) { collections { id } } } fragment Page on PageInfo { hasNextPage endCursor }" };
+export type CommentThreadData = { comment: CommentThread & { parent: CommentThread | null; } | null; };
+export type CommentThreadVariables = { id: string; };
+export const commentThread: Operation<CommentThreadData, CommentThreadVariables> = { name: "commentThread", text: "query commentThread($id: ID!) { comment(id: $id) { ...CommentThread parent { ...CommentThread } } } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
 export type CreateCollectionData = { createCollection: { collection: { id: string; name: string; thingCount: number; visibility: CollectionVisibility; }; } | null; };
 export type CreateCollectionVariables = { input: CreateCollectionInput; };

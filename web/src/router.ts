@@ -16,7 +16,7 @@ const patterns: [string, RegExp][] = [
   ['moderation', /^\/moderation$/],
   ['category', /^\/category\/([^/]+)$/],
   ['tag', /^\/tag:([^/]+)$/],
-  ['thing', /^\/thing:(\d+)(?:\/files)?$/],
+  ['thing', /^\/thing:(\d+)(?:\/(files|comments|makes|remixes))?$/],
   ['edit', /^\/thing:(\d+)\/edit$/],
   ['make', /^\/make:(\d+)$/],
   ['collection', /^\/collection:(\d+)$/],

@@ -2,6 +2,10 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 let starting = true;
+let finish: () => void;
+
+/** Resolves when the first page is in the document. */
+export const shown = new Promise<void>((done) => (finish = done));
 
 /** Resolves after the browser has finished waiting work, such as drawing. */
 export function turn(): Promise<void> {
@@ -11,6 +15,7 @@ export function turn(): Promise<void> {
 /** From now on, components render at once. */
 export function started() {
   starting = false;
+  finish();
 }
 
 /** Whether a component renders now. At the start each component renders in a separate task; until then it renders an element with aria-busy. */

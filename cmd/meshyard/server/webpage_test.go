@@ -62,7 +62,7 @@ func TestWebPages(t *testing.T) {
 		}
 		for path, operation := range map[string]string{
 			"/": "home", "/explore": "search", "/explore?q=bracket": "search",
-			fmt.Sprintf("/thing:%d", id): "thing", "/explore?q=bracket&sort=newest": "", "/ada": "",
+			fmt.Sprintf("/thing:%d", id): "thing", fmt.Sprintf("/thing:%d/comments", id): "thing", fmt.Sprintf("/thing:%d/makes", id): "thing", "/explore?q=bracket&sort=newest": "", "/ada": "",
 		} {
 			if got := answerIn(t, visitor, html(path, 200)); got != operation {
 				t.Errorf("%s: has the answer to %q, want %q", path, got, operation)

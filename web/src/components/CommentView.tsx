@@ -13,9 +13,9 @@ import { ReasonDialog } from './ReasonDialog';
 import { ReportDialog } from './ReportDialog';
 import { explain, say } from './Toast';
 
-type Props = { comment: CommentText; owner: string; onChange: (comment: CommentText) => void; onReply?: () => void };
+type Props = { comment: CommentText; path: string; owner: string; onChange: (comment: CommentText) => void; onReply?: () => void };
 
-export function CommentView({ comment, owner, onChange, onReply }: Props) {
+export function CommentView({ comment, path, owner, onChange, onReply }: Props) {
   const [dialog, setDialog] = useState<'report' | 'delete' | 'edit' | ''>('');
   if (comment.isDeleted) return <p class="comment quiet">{t.commentDeleted}</p>;
   const own = comment.creator.username === me?.username;
@@ -26,7 +26,7 @@ export function CommentView({ comment, owner, onChange, onReply }: Props) {
       <div class="comment-body">
         <p class="comment-head">
           <a href={href(`/${comment.creator.username}`)}>{comment.creator.username}</a>
-          <time dateTime={comment.createdAt} title={date(comment.createdAt)}>{ago(comment.createdAt)}</time>
+          <a class="quiet" href={href(path)}><time dateTime={comment.createdAt} title={date(comment.createdAt)}>{ago(comment.createdAt)}</time></a>
         </p>
         {dialog === 'edit'
           ? <Editor comment={comment} onChange={onChange} onClose={() => setDialog('')} />

@@ -1,9 +1,10 @@
-import { useState } from 'preact/hooks';
-import { useList, type Part } from '../cache';
+import { useEffect, useState } from 'preact/hooks';
+import { useList, useQuery, type Part } from '../cache';
 import type { CommentText, CommentThread, TargetType } from '../generated';
-import { replies as repliesQuery } from '../generated';
+import { commentThread, replies as repliesQuery, type CommentThreadData } from '../generated';
 import { send, type Operation } from '../graphql';
 import { t } from '../strings';
+import { shown } from '../turns';
 import { CommentForm } from './CommentForm';
 import { CommentView } from './CommentView';
 import { More } from './Grid';
@@ -15,43 +16,63 @@ type Props<D> = {
   pick: (data: D) => Part<CommentThread> | null | undefined;
   target: { type: TargetType; id: string };
   owner: string; // of the target, who can delete comments on it
+  linked: string | null; // the ID of a comment that is scrolled into view
 };
 
+/** The path of a comment on a thing or a make. */
+export const commentPath = (noun: string, targetId: string, id: string) => `/${noun.toLowerCase()}:${targetId}${noun.toLowerCase() === 'thing' ? '/comments' : ''}?comment=${id}`;
+
+/** The threads of the list with the linked comment, even if it is on a later page. */
+function withLinked(threads: CommentThread[], linked: CommentThreadData['comment'] | undefined): CommentThread[] {
+  if (!linked) return threads;
+  const root = linked.parent ?? linked;
+  const listed = threads.find((one) => one.id === root.id);
+  const { replies, ...rest } = listed ?? root;
+  const complete = { ...rest, replies: !linked.parent || replies.nodes.some((one) => one.id === linked.id) ? replies : { ...replies, nodes: [...replies.nodes, linked] } };
+  return listed ? threads.map((one) => (one === listed ? complete : one)) : [complete, ...threads];
+}
+
 /** The comments on a thing or a make, newest first, each with its replies. */
-export function Comments<D>({ operation, pick, target, owner }: Props<D>) {
+export function Comments<D>({ operation, pick, target, owner, linked }: Props<D>) {
   const list = useList(operation, { id: target.id }, pick);
+  const link = useQuery(commentThread, linked ? { id: linked } : null);
+  const ready = list.data !== undefined && !(linked && link.loading);
+  useEffect(() => {
+    if (ready && linked) void shown.then(() => document.getElementById(`comment-${linked}`)?.scrollIntoView({ block: 'center' }));
+  }, [ready, linked]);
   if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
-  const change = (thread: CommentThread) => list.replace(list.nodes.map((one) => (one.id === thread.id ? thread : one)));
+  const threads = withLinked(list.nodes, linked ? link.data?.comment : undefined);
+  const change = (thread: CommentThread) => list.replace(threads.map((one) => (one.id === thread.id ? thread : one)));
   return (
     <section class="comments" aria-label={t.comments} aria-busy={list.loading ? 'true' : undefined}>
-      <CommentForm target={target} onSent={(thread) => list.replace([thread, ...list.nodes])} />
-      {list.data && list.nodes.length === 0 && <p class="quiet">{t.noComments}</p>}
-      <ol>{list.nodes.map((thread) => <li key={thread.id}><Thread thread={thread} owner={owner} target={target} onChange={change} /></li>)}</ol>
+      <CommentForm target={target} onSent={(thread) => list.replace([thread, ...threads])} />
+      {list.data && threads.length === 0 && <p class="quiet">{t.noComments}</p>}
+      <ol>{threads.map((thread) => <li key={thread.id} id={`comment-${thread.id}`} class={thread.id === linked ? 'linked' : undefined}><Thread thread={thread} owner={owner} target={target} linked={linked} onChange={change} /></li>)}</ol>
       <More list={list} still />
     </section>
   );
 }
 
-type ThreadProps = { thread: CommentThread; owner: string; target: Props<unknown>['target']; onChange: (thread: CommentThread) => void };
+type ThreadProps = { thread: CommentThread; owner: string; target: Props<unknown>['target']; linked: string | null; onChange: (thread: CommentThread) => void };
 
-function Thread({ thread, owner, target, onChange }: ThreadProps) {
+function Thread({ thread, owner, target, linked, onChange }: ThreadProps) {
   const [answering, setAnswering] = useState(false);
   const setReplies = (nodes: CommentText[], pageInfo = thread.replies.pageInfo) => onChange({ ...thread, replies: { nodes, pageInfo } });
   const loadReplies = async () => {
     try {
       const more = (await send(repliesQuery, { id: thread.id, after: thread.replies.pageInfo.endCursor })).comment?.replies;
-      if (more) setReplies([...thread.replies.nodes, ...more.nodes], more.pageInfo);
+      if (more) setReplies([...thread.replies.nodes.filter((one) => !more.nodes.some((other) => other.id === one.id)), ...more.nodes], more.pageInfo);
     } catch (error) {
       say(error);
     }
   };
   return (
     <>
-      <CommentView comment={thread} owner={owner} onChange={(comment) => onChange({ ...thread, ...comment })} onReply={() => setAnswering(!answering)} />
+      <CommentView comment={thread} path={commentPath(target.type, target.id, thread.id)} owner={owner} onChange={(comment) => onChange({ ...thread, ...comment })} onReply={() => setAnswering(!answering)} />
       {thread.replies.nodes.length > 0 && (
         <ol class="replies">
           {thread.replies.nodes.map((reply) => (
-            <li key={reply.id}><CommentView comment={reply} owner={owner} onChange={(changed) => setReplies(thread.replies.nodes.map((one) => (one.id === changed.id ? changed : one)))} /></li>
+            <li key={reply.id} id={`comment-${reply.id}`} class={reply.id === linked ? 'linked' : undefined}><CommentView comment={reply} path={commentPath(target.type, target.id, reply.id)} owner={owner} onChange={(changed) => setReplies(thread.replies.nodes.map((one) => (one.id === changed.id ? changed : one)))} /></li>
           ))}
         </ol>
       )}

@@ -21,7 +21,7 @@ import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 
-export function MakePage({ id }: { id: string }) {
+export function MakePage({ id, comment }: { id: string; comment: string | null }) {
   const { data, error, reload } = useQuery(makeQuery, { id });
   const [dialog, setDialog] = useState<'report' | 'delete' | 'edit' | ''>('');
   const make = data?.make;
@@ -69,7 +69,7 @@ export function MakePage({ id }: { id: string }) {
         </div>
       </div>
       <h2 class="section-head">{t.comments}</h2>
-      <Comments operation={makeComments} pick={(found) => found.make?.comments} target={{ type: 'MAKE', id }} owner={make.creator.username} />
+      <Comments operation={makeComments} pick={(found) => found.make?.comments} target={{ type: 'MAKE', id }} owner={make.creator.username} linked={comment} />
       {dialog === 'edit' && <MakeDialog make={make} onClose={() => setDialog('')} onDone={reload} />}
       {dialog === 'report' && <ReportDialog nodeId={make.nodeId} onClose={() => setDialog('')} />}
       {dialog === 'delete' && <ReasonDialog title={t.delete} onClose={() => setDialog('')} onSend={remove} />}

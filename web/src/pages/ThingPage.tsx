@@ -20,11 +20,13 @@ import { compact } from '../format';
 import { thing as thingQuery, thingComments, thingFiles, thingMakes, thingRemixes } from '../generated';
 import { send } from '../graphql';
 import { useProcessing } from '../processing';
-import { href } from '../router';
+import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 
-export function ThingPage({ id }: { id: string }) {
+type Shown = { tab: string; comment: string | null };
+
+export function ThingPage({ id, ...shown }: { id: string } & Shown) {
   const { data, error, loading, reload, change } = useQuery(thingQuery, { id });
   useTitle(data?.thing?.name);
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
@@ -33,12 +35,12 @@ export function ThingPage({ id }: { id: string }) {
     const found = (await send(thingFiles, { id })).thing;
     if (found) change({ ...data, thing: { ...data.thing!, ...found } });
   };
-  return <ThingView thing={data.thing} reload={reload} refresh={refresh} />;
+  return <ThingView thing={data.thing} {...shown} reload={reload} refresh={refresh} />;
 }
 
-function ThingView({ thing, reload, refresh }: { thing: Thing; reload: () => void; refresh: () => Promise<void> }) {
+function ThingView({ thing, tab, comment, reload, refresh }: { thing: Thing } & Shown & { reload: () => void; refresh: () => Promise<void> }) {
   useProcessing(thing.files, refresh);
-  const [tab, setTab] = useState('details');
+  const setTab = (id: string) => navigate(`/thing:${thing.id}${id === 'details' ? '' : `/${id}`}`, true);
   const [model, setModel] = useState('');
   const models = thing.files.filter((file) => file.mesh);
   const number = (n: number) => (n > 0 ? compact(n) : undefined);
@@ -61,7 +63,7 @@ function ThingView({ thing, reload, refresh }: { thing: Thing; reload: () => voi
       ]}>
         {tab === 'details' && <Details thing={thing} />}
         {tab === 'files' && <><FileList files={thing.files} takenDown={thing.takedown !== null} onView={show3D} />{thing.fileCount > thing.files.length && <p class="quiet">{t.moreFiles(thing.fileCount - thing.files.length)}</p>}</>}
-        {tab === 'comments' && <Comments operation={thingComments} pick={(data) => data.thing?.comments} target={{ type: 'THING', id: thing.id }} owner={thing.creator.username} />}
+        {tab === 'comments' && <Comments operation={thingComments} pick={(data) => data.thing?.comments} target={{ type: 'THING', id: thing.id }} owner={thing.creator.username} linked={comment} />}
         {tab === 'makes' && <Makes thing={thing} reload={reload} />}
         {tab === 'remixes' && <Remixes id={thing.id} />}
       </Tabs>
