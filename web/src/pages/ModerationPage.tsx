@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { mutate, useList } from '../cache';
+import { commentPath } from '../components/Comments';
 import { More } from '../components/Grid';
 import { Html } from '../components/Html';
 import { Empty, ErrorNotice } from '../components/Notice';
@@ -45,7 +46,7 @@ function Target({ target }: { target: Report['target'] }) {
   switch (target?.__typename) {
     case undefined: return <span class="quiet">{t.targetGone}</span>;
     case 'User': return <a href={href(`/${target.username}`)}>{target.username}</a>;
-    case 'Comment': return <a href={href(target.about.__typename === 'Thing' ? `/thing:${target.about.id}` : `/make:${target.about.id}`)}>{t.targets.Comment}</a>;
+    case 'Comment': return <a href={href(commentPath(target.about.__typename, target.about.id, target.id))}>{t.commentOn(target.about.name)}</a>;
     default: return <a href={href(`/${target!.__typename.toLowerCase()}:${target!.id}`)}>{target!.name}</a>;
   }
 }

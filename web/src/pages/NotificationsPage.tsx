@@ -1,5 +1,6 @@
 import { mutate, useList } from '../cache';
 import { Avatar } from '../components/Avatar';
+import { commentPath } from '../components/Comments';
 import { More } from '../components/Grid';
 import { Icon } from '../components/Icon';
 import { Empty, ErrorNotice } from '../components/Notice';
@@ -19,10 +20,25 @@ function pathOf(target: Notification['target']): string {
     case 'Make': return `/make:${target.id}`;
     case 'Collection': return `/collection:${target.id}`;
     case 'User': return `/${target.username}`;
-    case 'Comment': return target.about.__typename === 'Thing' ? `/thing:${target.about.id}` : `/make:${target.about.id}`;
+    case 'Comment': return commentPath(target.about.__typename, target.about.id, target.id);
     case 'File': return target.owner?.__typename === 'Thing' ? `/thing:${target.owner.id}/edit` : '';
   }
   return '';
+}
+
+/** Returns what a notification says, with the name of the object that it is about. */
+function text(one: Notification): string {
+  const who = one.actor?.username ?? t.somebody;
+  const { target } = one;
+  switch (target?.__typename) {
+    case 'Thing': return one.kind === 'REMIX' ? t.notified.REMIX(who, target.name) : one.kind === 'MODERATION' ? t.notified.MODERATION(target.name) : t.notified.LIKE(who, target.name);
+    case 'Make': return one.kind === 'MAKE' ? t.notified.MAKE(who, target.thing?.name ?? target.name) : t.notified.LIKE(who, target.name);
+    case 'Collection': return t.notified.LIKE(who, target.name);
+    case 'Comment': return one.kind === 'REPLY' ? t.notified.REPLY(who, target.about.name) : t.notified.COMMENT(who, target.about.name);
+    case 'User': return one.kind === 'FOLLOW' ? t.notified.FOLLOW(who) : t.notified.ACCOUNT;
+    case 'File': return t.notified.PROCESSING_FAILED(target.file, target.owner?.__typename === 'Thing' ? target.owner.name : '');
+  }
+  return one.message; // the target no longer exists
 }
 
 export function NotificationsPage() {
@@ -51,7 +67,7 @@ export function NotificationsPage() {
             <li key={one.id} class={one.isRead ? '' : 'unread'}>
               {one.actor ? <Avatar user={one.actor} size="medium" /> : <span class="file-icon"><Icon name="bell" /></span>}
               <p>
-                {path ? <a href={href(path)} onClick={() => void (one.isRead || mark([one.id]))}>{one.message}</a> : one.message}
+                {path ? <a href={href(path)} onClick={() => void (one.isRead || mark([one.id]))}>{text(one)}</a> : text(one)}
                 <br /><time class="quiet" dateTime={one.createdAt} title={date(one.createdAt)}>{ago(one.createdAt)}</time>
               </p>
             </li>

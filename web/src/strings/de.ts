@@ -221,6 +221,18 @@ export const de: Strings = {
   feedEmpty: 'Folge Leuten, um hier zu sehen, was sie veröffentlichen.',
   posted: { Thing: 'Neues Ding', Make: 'Neuer Nachbau', Collection: 'Neue Sammlung' },
   notificationsEmpty: 'Du hast keine Mitteilungen.',
+  somebody: 'Jemand',
+  notified: {
+    COMMENT: (who, name) => `${who} hat „${name}“ kommentiert.`,
+    REPLY: (who, name) => `${who} hat auf deinen Kommentar zu „${name}“ geantwortet.`,
+    LIKE: (who, name) => `${who} gefällt „${name}“.`,
+    MAKE: (who, name) => `${who} hat einen Nachbau von „${name}“ veröffentlicht.`,
+    FOLLOW: (who) => `${who} folgt dir.`,
+    REMIX: (who, name) => `${who} hat einen Remix veröffentlicht, „${name}“.`,
+    MODERATION: (name) => `Die Moderation hat über „${name}“ entschieden.`,
+    ACCOUNT: 'Die Moderation hat über dein Konto entschieden.',
+    PROCESSING_FAILED: (file, name) => `Von ${file}${name && ` in „${name}“`} konnte keine Vorschau erzeugt werden.`,
+  },
   markAllRead: 'Alle als gelesen markieren',
 
   uploadTitle: 'Ein Ding teilen',
@@ -299,6 +311,7 @@ export const de: Strings = {
   reason: 'Grund',
   decidedBy: (name) => `Entschieden von ${name}`,
   states: { OPEN: 'Offen', RESOLVED: 'Erledigt', DISMISSED: 'Abgelehnt' },
+  commentOn: (name) => `Kommentar zu „${name}“`,
   targets: { Thing: 'Ding', Make: 'Nachbau', Comment: 'Kommentar', Collection: 'Sammlung', User: 'Benutzer' },
   actions: {
     SUSPEND_USER: 'sperrte', UNSUSPEND_USER: 'entsperrte', SET_USER_ROLE: 'änderte die Rolle von', TAKE_DOWN_THING: 'sperrte ein Ding von',

@@ -224,6 +224,18 @@ export const en = {
   feedEmpty: 'Follow people to see what they publish.',
   posted: { Thing: 'New thing', Make: 'New make', Collection: 'New collection' },
   notificationsEmpty: 'You have no notifications.',
+  somebody: 'Somebody',
+  notified: {
+    COMMENT: (who: string, name: string) => `${who} commented on “${name}”.`,
+    REPLY: (who: string, name: string) => `${who} replied to your comment on “${name}”.`,
+    LIKE: (who: string, name: string) => `${who} likes “${name}”.`,
+    MAKE: (who: string, name: string) => `${who} posted a make of “${name}”.`,
+    FOLLOW: (who: string) => `${who} follows you.`,
+    REMIX: (who: string, name: string) => `${who} published a remix, “${name}”.`,
+    MODERATION: (name: string) => `A moderator decided about “${name}”.`,
+    ACCOUNT: 'A moderator decided about your account.',
+    PROCESSING_FAILED: (file: string, name: string) => `No preview could be made of ${file}${name && ` of “${name}”`}.`,
+  },
   markAllRead: 'Mark all as read',
 
   uploadTitle: 'Share a thing',
@@ -302,6 +314,7 @@ export const en = {
   reason: 'Reason',
   decidedBy: (name: string) => `Decided by ${name}`,
   states: { OPEN: 'Open', RESOLVED: 'Resolved', DISMISSED: 'Dismissed' },
+  commentOn: (name: string) => `Comment on “${name}”`,
   targets: { Thing: 'Thing', Make: 'Make', Comment: 'Comment', Collection: 'Collection', User: 'User' },
   actions: {
     SUSPEND_USER: 'suspended', UNSUSPEND_USER: 'ended the suspension of', SET_USER_ROLE: 'changed the role of', TAKE_DOWN_THING: 'took down a thing of',
