@@ -74,6 +74,7 @@ export type RecordDownloadInput = { fileId: string; };
 
 export type RemoveFromCollectionInput = { collectionId: string; thingId: string; };
 
+export type ReorderCollectionInput = { id: string; thingIds: Array<string>; };
 export type ReorderFilesInput = { target: TargetInput; fileIds: Array<string>; };
 
 export type ReorderImagesInput = { target: TargetInput; imageIds: Array<string>; };
@@ -346,6 +347,9 @@ export const removeFromCollection: Operation<RemoveFromCollectionData, RemoveFro
 export type RenderMarkdownData = { renderMarkdown: string | null; };
 export type RenderMarkdownVariables = { text: string; };
 export const renderMarkdown: Operation<RenderMarkdownData, RenderMarkdownVariables> = { name: "renderMarkdown", text: "query renderMarkdown($text: String!) { renderMarkdown(text: $text) }" };
+export type ReorderCollectionData = { reorderCollection: { collection: { id: string; }; } | null; };
+export type ReorderCollectionVariables = { input: ReorderCollectionInput; };
+export const reorderCollection: Operation<ReorderCollectionData, ReorderCollectionVariables> = { name: "reorderCollection", text: "mutation reorderCollection($input: ReorderCollectionInput!) { reorderCollection(input: $input) { collection { id } } }" };
 
 export type ReorderFilesData = { reorderFiles: { files: Array<{ id: string; }>; } | null; };
 export type ReorderFilesVariables = { input: ReorderFilesInput; };

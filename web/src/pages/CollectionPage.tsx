@@ -11,16 +11,41 @@ import { askToSignIn } from '../components/SignInDialog';
 import { ThingCard } from '../components/ThingCard';
 import { say } from '../components/Toast';
 import { me } from '../config';
-import { collection as collectionQuery, deleteCollection, likeCollection, unlikeCollection } from '../generated';
+import { collection as collectionQuery, deleteCollection, likeCollection, removeFromCollection, reorderCollection, unlikeCollection, type Card } from '../generated';
 import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
+
+const maxMoved = 100; // things that reorderCollection accepts
 
 export function CollectionPage({ id }: { id: string }) {
   const list = useList(collectionQuery, { id }, (data) => data.collection?.things);
   const [dialog, setDialog] = useState<'report' | 'edit' | ''>('');
   const found = list.data?.collection;
   useTitle(found?.name);
+  const [removed, setRemoved] = useState({ from: found, things: 0 }); // since the collection was loaded
+  const removedThings = removed.from === found ? removed.things : 0;
+  const arrange = async (nodes: Card[], action: () => Promise<unknown>) => {
+    const before = list.nodes;
+    list.replace(nodes);
+    try {
+      await action();
+      return true;
+    } catch (error) {
+      list.replace(before);
+      say(error);
+      return false;
+    }
+  };
+  const remove = async (thing: Card) => {
+    if (await arrange(list.nodes.filter((one) => one !== thing), () => mutate(removeFromCollection, { input: { collectionId: id, thingId: thing.id } }))) setRemoved({ from: found, things: removedThings + 1 });
+  };
+  /** Moves a thing one place forward. The API moves things to the start, so the ones before it are moved, too. */
+  const moveForward = (at: number) => {
+    const nodes = [...list.nodes];
+    nodes.splice(at - 1, 0, ...nodes.splice(at, 1));
+    return arrange(nodes, () => mutate(reorderCollection, { input: { id, thingIds: nodes.slice(0, at + 1).map((one) => one.id) } }));
+  };
   const attempt = (action: () => Promise<unknown>) => () => (me ? action().then(list.reload, say) : askToSignIn());
   return (
     <div class="page">
@@ -29,7 +54,7 @@ export function CollectionPage({ id }: { id: string }) {
           <h1>{found.name}</h1>
           <p class="maker">
             <a class="by" href={href(`/${found.creator.username}`)}><Avatar user={found.creator} size="medium" /><span>{found.creator.username}</span></a>
-            <span class="quiet">{t.thingsCount(found.thingCount)}{found.visibility === 'PRIVATE' && ` · ${t.private}`}</span>
+            <span class="quiet">{t.thingsCount(found.thingCount - removedThings)}{found.visibility === 'PRIVATE' && ` · ${t.private}`}</span>
           </p>
           {found.descriptionHtml && <Html html={found.descriptionHtml} />}
           <div class="actions">
@@ -57,7 +82,18 @@ export function CollectionPage({ id }: { id: string }) {
           {dialog === 'report' && <ReportDialog nodeId={found.nodeId} onClose={() => setDialog('')} />}
         </div>
       )}
-      <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />
+      <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => (found?.isEditable
+        ? (
+          <div class="arranged">
+            <ThingCard thing={thing} at={index} />
+            <div class="file-buttons">
+              <button type="button" class="button icon-only" aria-label={t.moveForward(thing.name)} title={t.moveForward(thing.name)} disabled={index === 0 || index >= maxMoved} onClick={() => void moveForward(index)}><Icon name="left" /></button>
+              <button type="button" class="button icon-only" aria-label={t.moveBack(thing.name)} title={t.moveBack(thing.name)} disabled={index + 1 >= Math.min(list.nodes.length, maxMoved)} onClick={() => void moveForward(index + 1)}><Icon name="right" /></button>
+              <button type="button" class="button icon-only" aria-label={`${t.remove}: ${thing.name}`} title={t.remove} onClick={() => void remove(thing)}><Icon name="close" /></button>
+            </div>
+          </div>
+        )
+        : <ThingCard thing={thing} at={index} />)} />
     </div>
   );
 }

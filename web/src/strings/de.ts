@@ -250,6 +250,8 @@ export const de: Strings = {
   uploadFailed: 'Das Hochladen ist fehlgeschlagen.',
   retry: 'Erneut versuchen',
   remove: 'Entfernen',
+  moveForward: (name) => `${name} nach vorn`,
+  moveBack: (name) => `${name} nach hinten`,
   moveUp: (name) => `${name} nach oben`,
   moveDown: (name) => `${name} nach unten`,
   makeCover: 'Als Titelbild',

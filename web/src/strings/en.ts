@@ -253,6 +253,8 @@ export const en = {
   uploadFailed: 'Upload failed.',
   retry: 'Try again',
   remove: 'Remove',
+  moveForward: (name: string) => `Move ${name} forward`,
+  moveBack: (name: string) => `Move ${name} back`,
   moveUp: (name: string) => `Move ${name} up`,
   moveDown: (name: string) => `Move ${name} down`,
   makeCover: 'Use as cover',
