@@ -75,6 +75,7 @@ export type RecordDownloadInput = { fileId: string; };
 export type RemoveFromCollectionInput = { collectionId: string; thingId: string; };
 
 export type ReorderCollectionInput = { id: string; thingIds: Array<string>; };
+
 export type ReorderFilesInput = { target: TargetInput; fileIds: Array<string>; };
 
 export type ReorderImagesInput = { target: TargetInput; imageIds: Array<string>; };
@@ -116,6 +117,8 @@ export type UnlikeMakeInput = { id: string; };
 export type UnlikeThingInput = { id: string; };
 
 export type UnpublishThingInput = { id: string; };
+
+export type UnsuspendUserInput = { username: string; reason: string; };
 
 export type UnwatchThingInput = { id: string; };
 
@@ -172,6 +175,7 @@ export const collection: Operation<CollectionData, CollectionVariables> = { name
 export type CollectionsOfThingData = { me: { collections: { pageInfo: Page; nodes: Array<{ id: string; name: string; thingCount: number; visibility: CollectionVisibility; }>; } | null; } | null; thing: { collections: Array<{ id: string; }>; } | null; };
 export type CollectionsOfThingVariables = { id: string; after?: string | null; };
 export const collectionsOfThing: Operation<CollectionsOfThingData, CollectionsOfThingVariables> = { name: "collectionsOfThing", text: "query collectionsOfThing($id: ID!, $after: String) { me { collections(first: 100, after: $after) { pageInfo { ...Page } nodes { id name thingCount visibility } } } thing(id: $id) { collections { id } } } fragment Page on PageInfo { hasNextPage endCursor }" };
+
 export type CommentThreadData = { comment: CommentThread & { parent: CommentThread | null; } | null; };
 export type CommentThreadVariables = { id: string; };
 export const commentThread: Operation<CommentThreadData, CommentThreadVariables> = { name: "commentThread", text: "query commentThread($id: ID!) { comment(id: $id) { ...CommentThread parent { ...CommentThread } } } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
@@ -328,9 +332,9 @@ export type ProfileMakesData = { user: { list: { pageInfo: Page; nodes: Array<Ma
 export type ProfileMakesVariables = { username: string; after?: string | null; };
 export const profileMakes: Operation<ProfileMakesData, ProfileMakesVariables> = { name: "profileMakes", text: "query profileMakes($username: String!, $after: String) { user(username: $username) { list: makes(first: 24, after: $after) { pageInfo { ...Page } nodes { ...MakeCard } } } } fragment Page on PageInfo { hasNextPage endCursor } fragment MakeCard on Make { id name state likeCount isLiked createdAt creator { username avatarUrl(width: 64, height: 64) } thing { id name } defaultImage { ...Cover } } fragment Cover on MediaImage { large: thumbnail(width: 628, height: 472, format: JPEG) { url width height } small: thumbnail(width: 340, height: 255, format: JPEG) { url width } }" };
 
-export type ProfileData = { user: Person & { nodeId: string; bioHtml: string; location: string; coverUrl: string | null; role: Role; createdAt: string; makeCount: number; likeCount: number; collectionCount: number; followingCount: number; } | null; };
+export type ProfileData = { user: Person & { nodeId: string; bioHtml: string; location: string; coverUrl: string | null; role: Role; suspension: { reason: string; } | null; createdAt: string; makeCount: number; likeCount: number; collectionCount: number; followingCount: number; } | null; };
 export type ProfileVariables = { username: string; };
-export const profile: Operation<ProfileData, ProfileVariables> = { name: "profile", text: "query profile($username: String!) { user(username: $username) { ...Person nodeId bioHtml location coverUrl role createdAt makeCount likeCount collectionCount followingCount } } fragment Person on User { username firstName lastName avatarUrl(width: 128, height: 128) thingCount followerCount isFollowed isViewer }" };
+export const profile: Operation<ProfileData, ProfileVariables> = { name: "profile", text: "query profile($username: String!) { user(username: $username) { ...Person nodeId bioHtml location coverUrl role suspension { reason } createdAt makeCount likeCount collectionCount followingCount } } fragment Person on User { username firstName lastName avatarUrl(width: 128, height: 128) thingCount followerCount isFollowed isViewer }" };
 
 export type PublishThingData = { publishThing: { thing: { id: string; state: PublicationState; }; } | null; };
 export type PublishThingVariables = { input: PublishThingInput; };
@@ -347,6 +351,7 @@ export const removeFromCollection: Operation<RemoveFromCollectionData, RemoveFro
 export type RenderMarkdownData = { renderMarkdown: string | null; };
 export type RenderMarkdownVariables = { text: string; };
 export const renderMarkdown: Operation<RenderMarkdownData, RenderMarkdownVariables> = { name: "renderMarkdown", text: "query renderMarkdown($text: String!) { renderMarkdown(text: $text) }" };
+
 export type ReorderCollectionData = { reorderCollection: { collection: { id: string; }; } | null; };
 export type ReorderCollectionVariables = { input: ReorderCollectionInput; };
 export const reorderCollection: Operation<ReorderCollectionData, ReorderCollectionVariables> = { name: "reorderCollection", text: "mutation reorderCollection($input: ReorderCollectionInput!) { reorderCollection(input: $input) { collection { id } } }" };
@@ -454,6 +459,10 @@ export const unpublishThing: Operation<UnpublishThingData, UnpublishThingVariabl
 export type UnreadData = { me: { avatarUrl: string | null; unreadNotificationCount: number | null; } | null; };
 export type UnreadVariables = Record<string, never>;
 export const unread: Operation<UnreadData, UnreadVariables> = { name: "unread", text: "query unread { me { avatarUrl(width: 64, height: 64) unreadNotificationCount } }" };
+
+export type UnsuspendUserData = { unsuspendUser: { user: { username: string; }; } | null; };
+export type UnsuspendUserVariables = { input: UnsuspendUserInput; };
+export const unsuspendUser: Operation<UnsuspendUserData, UnsuspendUserVariables> = { name: "unsuspendUser", text: "mutation unsuspendUser($input: UnsuspendUserInput!) { unsuspendUser(input: $input) { user { username } } }" };
 
 export type UnwatchThingData = { unwatchThing: { thing: { id: string; isWatched: boolean; } | null; } | null; };
 export type UnwatchThingVariables = { input: UnwatchThingInput; };

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { useList, useQuery, type List } from '../cache';
+import { mutate, useList, useQuery, type List } from '../cache';
 import { Avatar } from '../components/Avatar';
 import { CollectionCard } from '../components/CollectionCard';
 import { CollectionForm } from '../components/CollectionForm';
@@ -11,14 +11,15 @@ import { MakeCard } from '../components/MakeCard';
 import { Menu } from '../components/Menu';
 import { ErrorNotice } from '../components/Notice';
 import { PersonCard } from '../components/PersonCard';
+import { ReasonDialog } from '../components/ReasonDialog';
 import { ReportDialog } from '../components/ReportDialog';
 import { askToSignIn } from '../components/SignInDialog';
 import { LinkTabs } from '../components/Tabs';
 import { ThingCard } from '../components/ThingCard';
-import { me } from '../config';
+import { isStaff, me } from '../config';
 import { compact, date } from '../format';
 import {
-  drafts, profile, profileCollections, profileDesigns, profileFollowers, profileFollowing, profileLikes, profileMakes, type Card, type Person, type ProfileData,
+  drafts, profile, profileCollections, profileDesigns, profileFollowers, profileFollowing, profileLikes, profileMakes, suspendUser, unsuspendUser, type Card, type Person, type ProfileData,
 } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
@@ -35,7 +36,7 @@ export function ProfilePage({ username, tab }: { username: string; tab: string }
   const number = (n: number) => (n > 0 ? compact(n) : undefined);
   return (
     <div class="page">
-      <Head user={user} />
+      <Head user={user} reload={reload} />
       <LinkTabs label={user.username} current={tab} hrefOf={(id) => href(`/${user.username}${id === 'designs' ? '' : `/${id}`}`)} tabs={[
         { id: 'designs', title: t.designs, count: number(user.thingCount) },
         ...(user.isViewer ? [{ id: 'drafts', title: t.drafts }] : []),
@@ -50,8 +51,9 @@ export function ProfilePage({ username, tab }: { username: string; tab: string }
   );
 }
 
-function Head({ user }: { user: User }) {
-  const [reporting, setReporting] = useState(false);
+function Head({ user, reload }: { user: User; reload: () => void }) {
+  const [dialog, setDialog] = useState<'report' | 'suspend' | ''>('');
+  const suspendTitle = user.suspension ? t.unsuspend : t.suspend;
   const name = `${user.firstName} ${user.lastName}`.trim();
   return (
     <header class="profile">
@@ -69,14 +71,20 @@ function Head({ user }: { user: User }) {
               <>
                 <FollowButton person={user} />
                 <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
-                  <button type="button" onClick={() => (me ? setReporting(true) : askToSignIn())}><Icon name="flag" />{t.report}</button>
+                  <button type="button" onClick={() => (me ? setDialog('report') : askToSignIn())}><Icon name="flag" />{t.report}</button>
+                  {isStaff && <button type="button" onClick={() => setDialog('suspend')}><Icon name="shield" />{suspendTitle}</button>}
                 </Menu>
               </>
             )}
         </div>
       </div>
+      {user.suspension && <p class="warning">{t.suspended} {user.suspension.reason}</p>}
       {user.bioHtml && <Html html={user.bioHtml} />}
-      {reporting && <ReportDialog nodeId={user.nodeId} onClose={() => setReporting(false)} />}
+      {dialog === 'report' && <ReportDialog nodeId={user.nodeId} onClose={() => setDialog('')} />}
+      {dialog === 'suspend' && <ReasonDialog title={suspendTitle} onClose={() => setDialog('')} onSend={async (reason) => {
+        await mutate(user.suspension ? unsuspendUser : suspendUser, { input: { username: user.username, reason } });
+        reload();
+      }} />}
     </header>
   );
 }

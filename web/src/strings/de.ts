@@ -309,6 +309,8 @@ export const de: Strings = {
   targetGone: 'Es wurde gelöscht.',
   dismiss: 'Ablehnen',
   resolve: 'Erledigt',
+  unsuspend: 'Sperre aufheben',
+  suspended: 'Dieses Konto ist gesperrt.',
   suspend: 'Benutzer sperren',
   reason: 'Grund',
   decidedBy: (name) => `Entschieden von ${name}`,

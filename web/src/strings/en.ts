@@ -313,6 +313,8 @@ export const en = {
   dismiss: 'Dismiss',
   resolve: 'Resolved',
   suspend: 'Suspend user',
+  unsuspend: 'End suspension',
+  suspended: 'This account is suspended.',
   reason: 'Reason',
   decidedBy: (name: string) => `Decided by ${name}`,
   states: { OPEN: 'Open', RESOLVED: 'Resolved', DISMISSED: 'Dismissed' },
