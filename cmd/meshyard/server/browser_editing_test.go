@@ -1,0 +1,266 @@
+//go:build browser
+
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// TestBrowserGalleryTakedown checks that the creator of a taken-down thing and a moderator see its
+// pictures, its model and the reason, and that the edit page does not offer to publish it.
+func TestBrowserGalleryTakedown(t *testing.T) {
+	v, s := visitScene(t, "sqlite")
+	s.staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
+	for _, name := range []string{"ada", "staff"} {
+		v.signInAs(name)
+		v.open(fmt.Sprintf("/thing:%d", s.thing))
+		v.sees("A weapon.")
+		v.await("its rendering", `document.querySelector('.stage img')?.naturalWidth > 0`)
+		v.click(".strip", "View in 3D")
+		v.await("the model in the frame", `document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`)
+		v.open("/")
+		if name == "ada" {
+			v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
+			v.sees("A weapon.")
+			v.sees("until a moderator restores it")
+			v.await("that it cannot be published", `![...document.querySelectorAll('.publish-bar button')].some(e => e.innerText.includes('Publish') || e.innerText.includes('Save') && !e.disabled)`)
+			v.open("/")
+		}
+		v.signOut()
+	}
+	v.noProblems()
+}
+
+// TestBrowserGalleryRemix checks that a creator can name the things that a thing is based on by
+// name, ID and URL, and can remove them.
+func TestBrowserGalleryRemix(t *testing.T) {
+	v, s := visitScene(t, "sqlite")
+	other := s.ada.Thing("Whole donut")
+	s.ada.Finalize("THING", other, s.ada.Upload("donut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")))
+	s.ada.Publish(other).Want(t, 200)
+	remix := s.bob.Thing("Two donuts")
+	stored := func(want string) {
+		t.Helper()
+		var found struct {
+			Thing struct {
+				Ancestors struct{ Nodes []struct{ Name string } }
+				Tags      []struct{ Name string }
+			}
+		}
+		s.bob.Query(`query ($id: ID!) { thing(id: $id) { ancestors { nodes { name } } tags { name } } }`, object{"id": fmt.Sprint(remix)}, &found)
+		if got := fmt.Sprint(found.Thing.Ancestors.Nodes, found.Thing.Tags); got != want {
+			t.Errorf("the ancestors and tags are %s, want %s", got, want)
+		}
+	}
+	save := func() {
+		t.Helper()
+		v.click(".publish-bar", "Save")
+		v.await("that it is saved", `document.querySelector('#toast.shown')?.innerText.includes('Saved') && !document.querySelector('.publish-bar .quiet')`)
+	}
+	v.signInAs("bob")
+	v.open(fmt.Sprintf("/thing:%d/edit", remix))
+	v.enter("#tags", "#sweet, round")
+	v.enter("#ancestorIds", "half")
+	v.click(".found-things", "Half a donut")
+	v.await("the chosen thing", `document.querySelector('.chosen-things')?.innerText.includes('Half a donut')`)
+	v.enter("#ancestorIds", fmt.Sprintf("%s/thing:%d/files", s.URL, other))
+	v.click(".found-things", "Whole donut")
+	save()
+	stored("[{Half a donut} {Whole donut}] [{sweet} {round}]")
+	v.click(".chosen-things", "Remove: Half a donut")
+	save()
+	stored("[{Whole donut}] [{sweet} {round}]")
+	v.open(fmt.Sprintf("/thing:%d/edit", remix))
+	v.click(".chosen-things", "Remove: Whole donut")
+	v.enter("#ancestorIds", fmt.Sprint(s.thing))
+	v.click(".found-things", "Half a donut")
+	save()
+	stored("[{Half a donut}] [{sweet} {round}]")
+	v.noProblems()
+}
+
+// noise returns a JPEG picture that is larger than the server accepts.
+func noise(t *testing.T) []byte {
+	t.Helper()
+	picture := image.NewRGBA(image.Rect(0, 0, 2400, 1600))
+	random := rand.New(rand.NewPCG(1, 2)) // any bytes that cannot be compressed
+	for i := range picture.Pix {
+		picture.Pix[i] = byte(random.Uint32())
+	}
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, picture, &jpeg.Options{Quality: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() <= 5_000_000 {
+		t.Fatalf("the picture has %d bytes, want more than 5 MB", b.Len())
+	}
+	return b.Bytes()
+}
+
+// TestBrowserGalleryMake checks that a make with pictures can be posted and edited. A picture that
+// cannot be read is named and left out, one that is too large is made smaller, and a make without
+// content is refused.
+func TestBrowserGalleryMake(t *testing.T) {
+	v, s := visitScene(t, "sqlite")
+	dir := t.TempDir()
+	write := func(name string, content []byte) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	bad, large, good := write("bad.png", []byte("not a picture")), write("large.jpg", noise(t)), write("good.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
+	v.signInAs("bob")
+	v.open(fmt.Sprintf("/thing:%d/makes", s.thing))
+	v.click("main", "I made this")
+	v.sees("more than 5 MB")
+	v.click("dialog", "Post")
+	v.sees("Add a picture or a description.")
+	v.choose(`dialog input[type=file]`, bad, large, good)
+	v.sees("bad.png is not a picture that can be read.")
+	v.await("the good pictures", `document.querySelectorAll('dialog .files li').length === 2`)
+	v.click("dialog", "Post")
+	v.await("the make", `!document.querySelector('dialog') && document.querySelector('#panel .card')`)
+	v.click("#panel .card", "Half a donut")
+	v.await("its pictures", `document.querySelectorAll('.thumb img').length === 2`)
+
+	v.click(".summary", "More actions")
+	v.click(".menu-items", "Edit")
+	v.await("the pictures of the make", `document.querySelectorAll('dialog .pictures li').length === 2`)
+	v.click("dialog", "Remove: good.png")
+	v.enter("dialog textarea", "Printed in *red*.")
+	v.choose(`dialog input[type=file]`, good, good)
+	v.await("the new pictures", `document.querySelectorAll('dialog .files li').length === 2`)
+	v.click("dialog", "Save")
+	v.await("the changed make", `!document.querySelector('dialog') && document.querySelector('.summary .prose em') && document.querySelectorAll('.thumb img').length === 3`)
+	var found struct {
+		Thing struct {
+			Makes struct {
+				Nodes []struct {
+					Description string
+					Files       []struct{ Name string }
+				}
+			}
+		}
+	}
+	s.ada.Query(`query ($id: ID!) { thing(id: $id) { makes { nodes { description files { name } } } } }`, object{"id": fmt.Sprint(s.thing)}, &found)
+	if got, want := fmt.Sprint(found.Thing.Makes.Nodes), "[{Printed in *red*. [{large.jpg} {good.png} {good.png}]}]"; got != want {
+		t.Errorf("the makes are %s, want %s", got, want)
+	}
+	v.noProblems()
+}
+
+// TestBrowserGalleryLinks checks that a tab of a thing has a URL, that a comment can be linked, and
+// that notifications name the thing and lead to the comment.
+func TestBrowserGalleryLinks(t *testing.T) {
+	v, s := visitScene(t, "sqlite")
+	const comment = `mutation ($id: ID!, $body: String!, $parent: ID) { createComment(input: {target: {type: THING, id: $id}, body: $body, parentId: $parent}) { comment { id } } }`
+	var first struct {
+		CreateComment struct{ Comment struct{ ID string } }
+	}
+	s.bob.Query(comment, object{"id": fmt.Sprint(s.thing), "body": "The first one."}, &first)
+	root := first.CreateComment.Comment.ID
+	for i := range 25 { // more than a page
+		s.ada.Query(comment, object{"id": fmt.Sprint(s.thing), "body": fmt.Sprintf("Comment %d.", i)}, new(any))
+	}
+	for i := range 5 { // more replies than are shown
+		s.bob.Query(comment, object{"id": fmt.Sprint(s.thing), "body": fmt.Sprintf("Reply %d.", i), "parent": root}, &first)
+	}
+	reply := first.CreateComment.Comment.ID
+	inView := `document.querySelector('.comments li.linked')?.innerText.includes(%q) && document.querySelector('.comments li.linked').getBoundingClientRect().top < innerHeight`
+
+	v.open(fmt.Sprintf("/thing:%d/comments?comment=%s", s.thing, reply))
+	v.await("the linked reply", fmt.Sprintf(inView, "Reply 4."))
+	v.click(".comments", "Show more replies")
+	v.await("all replies once", `document.querySelectorAll('.replies li').length === 5`)
+	v.click(".tabs", "Files")
+	v.await("the URL of the tab", fmt.Sprintf(`location.pathname === '/thing:%d/files' && location.search === ''`, s.thing))
+	v.Do(t, "open the profile of the creator", chromedp.Evaluate[chromedp.Void](`document.querySelector('.summary .by').click()`))
+	v.await("the profile", `location.pathname === '/ada'`)
+	v.Do(t, "go back", chromedp.Evaluate[chromedp.Void](`history.back()`))
+	v.await("the tab", `document.querySelector('.tabs [aria-selected=true]')?.innerText.startsWith('Files') && document.querySelector('.files')`)
+	for _, tab := range []string{"comments", "makes", "remixes"} {
+		v.open(fmt.Sprintf("/thing:%d/%s", s.thing, tab))
+		v.await("the tab "+tab, fmt.Sprintf(`document.querySelector('.tabs [aria-selected=true]')?.innerText.toLowerCase().startsWith(%q)`, tab))
+	}
+
+	v.signInAs("ada")
+	v.open("/notifications")
+	v.click(".notifications", "bob commented on “Half a donut”.")
+	v.await("a comment of bob's", `document.querySelector('.comments li.linked')?.innerText.includes('bob')`)
+	v.noProblems()
+}
+
+// TestBrowserGalleryCollection checks that the owner of a collection can move and remove its things.
+func TestBrowserGalleryCollection(t *testing.T) {
+	v, s := visitScene(t, "sqlite")
+	second := s.ada.Thing("Another donut")
+	s.ada.Finalize("THING", second, s.ada.Upload("donut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")))
+	s.ada.Publish(second).Want(t, 200)
+	var created struct {
+		CreateCollection struct{ Collection struct{ ID string } }
+	}
+	s.bob.Query(`mutation { createCollection(input: {name: "Sweets"}) { collection { id } } }`, nil, &created)
+	id := created.CreateCollection.Collection.ID
+	for _, thing := range []int64{s.thing, second} {
+		s.bob.Query(`mutation ($id: ID!, $thing: ID!) { addToCollection(input: {collectionId: $id, thingId: $thing}) { collection { id } } }`, object{"id": id, "thing": fmt.Sprint(thing)}, new(any))
+	}
+	order := `[...document.querySelectorAll('.grid h3')].map(e => e.innerText).join()`
+	v.signInAs("bob")
+	v.open("/collection:" + id)
+	v.await("the latest thing first", order+` === 'Another donut,Half a donut'`)
+	v.click(".grid", "Move Half a donut forward")
+	v.await("the new order", order+` === 'Half a donut,Another donut'`)
+	v.open("/collection:" + id)
+	v.await("that the order is kept", order+` === 'Half a donut,Another donut'`)
+	v.click(".grid", "Remove: Half a donut")
+	v.await("that it is removed", order+` === 'Another donut' && document.querySelector('.page-head').innerText.includes('1 thing')`)
+	v.open("/collection:" + id)
+	v.await("that it stays removed", order+` === 'Another donut'`)
+	v.noProblems()
+}
+
+// TestBrowserGallerySuspension checks that a moderator can suspend a user from the profile, sees
+// the reason there, and can end the suspension.
+func TestBrowserGallerySuspension(t *testing.T) {
+	v, s := visitScene(t, "sqlite")
+	suspended := func() bool {
+		var found struct {
+			User struct{ Suspension *struct{ Reason string } }
+		}
+		s.staff.Query(`{ user(username: "bob") { suspension { reason } } }`, nil, &found)
+		return found.User.Suspension != nil
+	}
+	v.signInAs("staff")
+	v.open("/bob")
+	v.click(".profile", "More actions")
+	v.click(".menu-items", "Suspend user")
+	v.enter("dialog textarea", "Too loud.")
+	v.click("dialog", "Suspend user")
+	v.await("the suspension", `document.querySelector('.profile .warning')?.innerText.includes('Too loud.')`)
+	if !suspended() {
+		t.Error("bob is not suspended")
+	}
+	v.click(".profile", "More actions")
+	v.click(".menu-items", "End suspension")
+	v.enter("dialog textarea", "Better.")
+	v.click("dialog", "End suspension")
+	v.await("the end of the suspension", `!document.querySelector('dialog') && !document.querySelector('.profile .warning')`)
+	if suspended() {
+		t.Error("bob is still suspended")
+	}
+	v.noProblems()
+}
