@@ -1,5 +1,6 @@
 // A GraphQL client over fetch: it sends an operation and returns its data, or throws a Failure.
 import { base, me } from './config';
+import { t } from './strings';
 
 /** An operation with the types of its data and variables, as generated.ts has them. */
 export type Operation<Data, Variables> = { name: string; text: string; data?: Data; variables?: Variables };
@@ -12,10 +13,32 @@ export class Failure extends Error {
     super(message);
   }
 
-  /** The message for an input, or "" if it has no error. */
+  /** The message for an input, without its name, or "" if it has no error. */
   of(field: string): string {
-    return this.faults.find((fault) => fault.path[0] === 'input' && fault.path[1] === field)?.message ?? '';
+    const fault = this.faults.find((one) => concerns(one, field));
+    return fault ? messageOf(fault) : '';
   }
+
+  /** The message without the names of inputs and without what these fields show themselves. */
+  besides(fields: string[] = []): string {
+    if (this.faults.length === 0) return plain(this.message);
+    return this.faults.filter((fault) => !fields.some((field) => concerns(fault, field))).map(messageOf).join(' ');
+  }
+}
+
+/** Whether a fault is that of a field of a form, also if the field is a part of an input, such as a print setting. */
+export function concerns(fault: Fault, field: string): boolean {
+  if (fault.code === 'DESCRIPTION_REQUIRED') return field === 'description'; // its path is that of the thing
+  return fault.path[0] === 'input' && fault.path.slice(1).includes(field);
+}
+
+/** The message of a fault without the name of its input. */
+export const messageOf = (fault: Fault) => t.faults[fault.code] ?? plain(fault.message);
+
+/** A message of the server as a sentence without the name of an input: "name: must not be blank" becomes "Must not be blank." */
+function plain(message: string): string {
+  const text = message.replace(/^[\w.[\]]+: /, '');
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? '' : '.');
 }
 
 type Answer = { data?: unknown; errors?: { message: string; extensions?: { code?: string; fields?: Fault[]; retryAfter?: number } }[] };

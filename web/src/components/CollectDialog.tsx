@@ -2,17 +2,20 @@ import { useState } from 'preact/hooks';
 import { mutate, useList, useShared } from '../cache';
 import { addToCollection, collectionsOfThing, createCollection, removeFromCollection } from '../generated';
 import { t } from '../strings';
+import { useSubmission } from '../submission';
 import { Dialog } from './Dialog';
+import { control, Field } from './Field';
+import { Fault } from './Fault';
 import { More } from './Grid';
 import { Icon } from './Icon';
-import { explain, say } from './Toast';
+import { say } from './Toast';
 
 /** A dialog to add a thing to collections of the user or to a new one. */
 export function CollectDialog({ thing, onClose }: { thing: { id: string; isCollected: boolean }; onClose: () => void }) {
   const list = useList(collectionsOfThing, { id: thing.id }, (data) => data.me?.collections);
   const [changed, setChanged] = useState<Record<string, boolean>>({});
   const [, setCollected] = useShared(`collected ${thing.id}`, thing.isCollected);
-  const [fault, setFault] = useState('');
+  const { busy, failure, submit, of } = useSubmission();
   const before = list.data?.thing?.collections.map((collection) => collection.id) ?? [];
   const has = (id: string) => changed[id] ?? before.includes(id);
   const put = async (id: string, to: boolean) => {
@@ -39,25 +42,22 @@ export function CollectDialog({ thing, onClose }: { thing: { id: string; isColle
         ))}
         <More list={list} still />
       </div>
-      <form class="new-collection" onSubmit={async (event) => {
+      <form class="new-collection" onSubmit={(event) => {
         event.preventDefault();
         const element = event.currentTarget;
         const form = new FormData(element);
-        try {
+        void submit(async () => {
           const data = await mutate(createCollection, { input: { name: String(form.get('name')), visibility: form.get('private') ? 'PRIVATE' : 'PUBLIC' } });
           const created = data.createCollection!.collection;
           element.reset();
-          setFault('');
           list.replace([created, ...list.nodes]);
           await put(created.id, true);
-        } catch (error) {
-          setFault(explain(error));
-        }
+        });
       }}>
-        <label class="field"><span>{t.newCollection}</span><input name="name" required maxLength={200} placeholder={t.name} /></label>
+        <Field id="name" label={t.newCollection} fault={of('name')}><input {...control('name', of('name'))} required maxLength={200} placeholder={t.name} /></Field>
         <label class="check"><input type="checkbox" name="private" /><span>{t.makePrivate}</span></label>
-        {fault && <p class="fault" role="alert">{fault}</p>}
-        <div class="actions"><button type="submit" class="button primary">{t.create}</button></div>
+        <Fault failure={failure} known={['name']} />
+        <div class="actions"><button type="submit" class="button primary" disabled={busy}>{t.create}</button></div>
       </form>
     </Dialog>
   );

@@ -4,11 +4,11 @@ import { t } from '../strings';
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Returns the message for an error. */
-export function explain(error: unknown): string {
+/** Returns the message for an error, without what the fields in known show themselves. */
+export function explain(error: unknown, known?: string[]): string {
   if (!(error instanceof Failure)) return String(error);
   if (error.code === 'FORBIDDEN' && error.message) return error.message; // it says what is needed
-  return t.errors[error.code] ?? error.message;
+  return t.errors[error.code] ?? error.besides(known);
 }
 
 /** Shows a message, or the message for an error, for some seconds. */

@@ -1,14 +1,15 @@
 import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
-import { DropZone } from '../components/DropZone';
 import { CategoryOptions } from '../components/CategoryOptions';
+import { DropZone } from '../components/DropZone';
+import { Fault } from '../components/Fault';
 import { control, Field } from '../components/Field';
 import { ErrorNotice } from '../components/Notice';
-import { explain } from '../components/Toast';
 import { createThing, newThingDefaults } from '../generated';
 import { pictureHint } from '../prepare';
 import { navigate } from '../router';
 import { t } from '../strings';
+import { useSubmission } from '../submission';
 import { useTitle } from '../title';
 import { handedOver } from '../uploads';
 
@@ -16,7 +17,7 @@ import { handedOver } from '../uploads';
 export function UploadPage() {
   useTitle(t.uploadTitle);
   const { data, error, reload } = useQuery(newThingDefaults, {});
-  const [fault, setFault] = useState('');
+  const { failure, submit } = useSubmission();
   const [unsorted, setUnsorted] = useState<File[]>([]); // files that were chosen before the category
   const category = useRef<HTMLSelectElement>(null);
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
@@ -29,13 +30,11 @@ export function UploadPage() {
       return;
     }
     const name = files[0]!.name.replace(/\.[^.]*$/, '').replace(/[_-]+/g, ' ').trim().slice(0, 200) || t.untitled;
-    try {
+    await submit(async () => {
       const created = await mutate(createThing, { input: { name, license: data?.me?.defaultLicense ?? 'CC', category: slug } });
       handedOver.push(...files);
       navigate(`/thing:${created.createThing!.thing.id}/edit`, true);
-    } catch (failure) {
-      setFault(explain(failure));
-    }
+    });
   };
   return (
     <div class="page narrow-page">
@@ -50,7 +49,7 @@ export function UploadPage() {
         </select>
       </Field>
       <DropZone label={t.uploadText} hint={`${t.uploadHint} ${pictureHint()}`} onFiles={(files) => void start(files)} />
-      {fault && <p class="fault" role="alert">{fault}</p>}
+      <Fault failure={failure} />
     </div>
   );
 }

@@ -72,6 +72,11 @@ export const de: Strings = {
     RATE_LIMITED: 'Zu viele Anfragen. Warte einen Moment und versuche es noch einmal.',
     INTERNAL: 'Interner Serverfehler.',
   },
+  faults: {
+    REQUIRED: 'Fülle dieses Feld aus.',
+    DESCRIPTION_REQUIRED: 'Schreibe eine Beschreibung.',
+    MODEL_REQUIRED: 'Füge mindestens eine Modelldatei hinzu.',
+  },
   notFound: 'Nicht gefunden',
   notFoundText: 'Die Seite wurde vielleicht gelöscht oder umbenannt, oder sie ist privat.',
   privateSite: 'Diese Galerie ist privat. Melde dich an, um sie zu sehen.',

@@ -72,6 +72,11 @@ export const en = {
     RATE_LIMITED: 'Too many requests. Wait a moment and try again.',
     INTERNAL: 'Internal server error.',
   } as Record<string, string>,
+  faults: {
+    REQUIRED: 'Fill in this field.',
+    DESCRIPTION_REQUIRED: 'Write a description.',
+    MODEL_REQUIRED: 'Add at least one model file.',
+  } as Record<string, string>,
   notFound: 'Not found',
   notFoundText: 'The page may have been deleted, renamed or made private.',
   privateSite: 'This gallery is private. Sign in to see it.',
