@@ -2,6 +2,7 @@
 // it from the server.
 import { useEffect, useReducer } from 'preact/hooks';
 import { base } from './config';
+import { forgetDrafts, mayLeave } from './unsaved';
 
 export type Route = { page: string; parameters: string[]; query: URLSearchParams };
 
@@ -61,20 +62,31 @@ export const href = (path: string) => base + path;
 const watchers = new Set<() => void>();
 const positions = new Map<number, number>(); // scroll positions of pages, by history entry
 let entry = Date.now();
+let depth = 0; // number of history entries before the current one, to undo a step of the user
+let shown = location.pathname; // of the page that is rendered
+
+type State = { entry?: number; depth?: number } | null;
 
 function changed() {
+  if (location.pathname !== shown) forgetDrafts();
+  shown = location.pathname;
   for (const watcher of watchers) watcher();
 }
 
-/** Navigates to a path of the gallery. If only the query changes, as by a filter, the scroll position is kept. */
+/**
+ * Navigates to a path of the gallery. If only the query changes, as by a filter, the scroll position is kept. If unsaved input would be
+ * lost, the user is asked first, unless the page is replaced: its object was deleted or has another URL.
+ */
 export function navigate(path: string, replace = false) {
+  const to = href(path);
+  const leaves = new URL(to, location.href).pathname !== location.pathname;
+  if (leaves && !replace && !mayLeave()) return;
   positions.set(entry, scrollY);
-  const before = location.pathname;
-  if (replace) history.replaceState({ entry }, '', href(path));
+  if (replace) history.replaceState({ entry, depth }, '', to);
   else {
     entry = Date.now();
-    history.pushState({ entry }, '', href(path));
-    if (location.pathname !== before) scrollTo(0, 0);
+    history.pushState({ entry, depth: ++depth }, '', to);
+    if (leaves) scrollTo(0, 0);
   }
   changed();
 }
@@ -100,17 +112,34 @@ function onClick(event: MouseEvent) {
   navigate(url.pathname.slice(base.length) + url.search);
 }
 
+let undoing = false; // whether the next popstate event is the end of an undone step
+
+function onPopState(event: PopStateEvent) {
+  if (undoing) {
+    undoing = false;
+    return;
+  }
+  // An entry without a state is new: the user followed a link to a part of the page.
+  const state = { entry: Date.now(), depth: depth + 1, ...(event.state as State) };
+  if (location.pathname !== shown && !mayLeave()) {
+    undoing = true;
+    history.go(depth - state.depth);
+    return;
+  }
+  positions.set(entry, scrollY);
+  if (!event.state) history.replaceState(state, '');
+  ({ entry, depth } = state);
+  changed();
+  const top = positions.get(entry) ?? 0;
+  // The data of the page is cached, so its height is the same as before once it is rendered.
+  requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, top)));
+}
+
 /** Starts to handle clicks on links and the back and forward buttons of the browser. */
 export function start() {
   history.scrollRestoration = 'manual';
-  history.replaceState({ entry }, '');
+  depth = (history.state as State)?.depth ?? 0;
+  history.replaceState({ entry, depth }, '');
   document.addEventListener('click', onClick);
-  addEventListener('popstate', (event: PopStateEvent) => {
-    positions.set(entry, scrollY);
-    entry = (event.state as { entry?: number } | null)?.entry ?? Date.now();
-    changed();
-    const top = positions.get(entry) ?? 0;
-    // The data of the page is cached, so its height is the same as before once it is rendered.
-    requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, top)));
-  });
+  addEventListener('popstate', onPopState);
 }

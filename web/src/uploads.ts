@@ -4,6 +4,8 @@ import { explain } from './components/Toast';
 import { uploadFile } from './generated';
 import { Failure, persist, upload } from './graphql';
 import { prepared } from './prepare';
+import { t } from './strings';
+import { useUnsaved } from './unsaved';
 
 const atOnce = 2;
 const maxBatch = 10; // uploads that are finalized together
@@ -88,13 +90,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     next();
   };
 
-  const busy = inState('waiting', 'sending', 'sent').length > 0;
-  useEffect(() => {
-    if (!busy) return;
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', warn);
-    return () => removeEventListener('beforeunload', warn);
-  }, [busy]);
+  useUnsaved(() => inState('waiting', 'sending', 'sent').length > 0, t.leaveUploads);
   useEffect(() => () => tasks.current.forEach((task) => task.stop.abort()), []);
   return { tasks: tasks.current, add, remove, retry };
 }

@@ -73,6 +73,21 @@ func (v *visitor) downloads() string {
 	return dir
 }
 
+// receives waits until the browser has downloaded a file.
+func (v *visitor) receives(path string) {
+	v.t.Helper()
+	v.Do(v.t, "wait for "+filepath.Base(path), chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		for {
+			if _, err := os.Stat(path); err == nil {
+				return nil // the browser renames the file when the download is complete
+			}
+			if _, err := chromedp.Sleep(50*time.Millisecond)(ctx, target); err != nil {
+				return err
+			}
+		}
+	}))
+}
+
 // lifeFiles are the five models and two images that a user shares.
 var lifeFiles = []string{
 	"numpystl_HalfDonut_bin.stl", "3mfsamples_box.3mf", "khronos_BoxInterleaved.glb", "assimp_cube_with_vertexcolors.obj", "happly_platonic_shelf_ascii.ply",
@@ -205,16 +220,7 @@ func share(t *testing.T, v *visitor) string {
 	dir := v.downloads()
 	v.click(".summary", "Download all")
 	archive := filepath.Join(dir, "Simple parts.zip")
-	v.Do(t, "wait for the archive", chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		for {
-			if _, err := os.Stat(archive); err == nil {
-				return nil // the browser renames the file when the download is complete
-			}
-			if _, err := chromedp.Sleep(50*time.Millisecond)(ctx, target); err != nil {
-				return err
-			}
-		}
-	}))
+	v.receives(archive)
 	compareArchive(t, archive, paths)
 	return graphiqltest.Read[string](t, v.Tab, "read the path", `location.pathname`)
 }

@@ -5,18 +5,24 @@ import { ago, date } from '../format';
 import { deleteComment, updateComment, type CommentText } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
+import { useSubmission } from '../submission';
+import { hasDraft, useDraft } from '../unsaved';
 import { Avatar } from './Avatar';
+import { Fault } from './Fault';
 import { Html } from './Html';
 import { Icon } from './Icon';
 import { Menu } from './Menu';
 import { ReasonDialog } from './ReasonDialog';
 import { ReportDialog } from './ReportDialog';
-import { explain, say } from './Toast';
+import { say } from './Toast';
 
 type Props = { comment: CommentText; path: string; owner: string; onChange: (comment: CommentText) => void; onReply?: () => void };
 
+/** The key of the draft of a changed comment. */
+const draftOf = (comment: CommentText) => `edit ${comment.id}`;
+
 export function CommentView({ comment, path, owner, onChange, onReply }: Props) {
-  const [dialog, setDialog] = useState<'report' | 'delete' | 'edit' | ''>('');
+  const [dialog, setDialog] = useState<'report' | 'delete' | 'edit' | ''>(hasDraft(draftOf(comment)) ? 'edit' : '');
   if (comment.isDeleted) return <p class="comment quiet">{t.commentDeleted}</p>;
   const own = comment.creator.username === me?.username;
   const remove = async (reason = '') => onChange((await mutate(deleteComment, { input: { id: comment.id, reason } })).deleteComment!.comment);
@@ -37,7 +43,7 @@ export function CommentView({ comment, path, owner, onChange, onReply }: Props) 
         <Menu label={`${t.more}: ${comment.creator.username}`} button={<Icon name="more" />}>
           {own && <button type="button" onClick={() => setDialog('edit')}><Icon name="edit" />{t.edit}</button>}
           {(own || owner === me.username || isStaff) && (
-            <button type="button" onClick={() => (own || owner === me!.username ? remove().catch(say) : setDialog('delete'))}><Icon name="trash" />{t.delete}</button>
+            <button type="button" onClick={() => (own || owner === me!.username ? confirm(t.deleteComment) && remove().catch(say) : setDialog('delete'))}><Icon name="trash" />{t.delete}</button>
           )}
           {!own && <button type="button" onClick={() => setDialog('report')}><Icon name="flag" />{t.report}</button>}
         </Menu>
@@ -49,21 +55,24 @@ export function CommentView({ comment, path, owner, onChange, onReply }: Props) 
 }
 
 function Editor({ comment, onChange, onClose }: { comment: CommentText; onChange: (comment: CommentText) => void; onClose: () => void }) {
-  const [body, setBody] = useState(comment.body);
-  const [fault, setFault] = useState('');
+  const [body, setBody] = useDraft(draftOf(comment), comment.body);
+  const { busy, failure, submit } = useSubmission();
+  const close = () => {
+    setBody(comment.body);
+    onClose();
+  };
   return (
-    <form onSubmit={async (event) => {
+    <form onSubmit={(event) => {
       event.preventDefault();
-      try {
-        onChange((await mutate(updateComment, { input: { id: comment.id, body } })).updateComment!.comment);
-        onClose();
-      } catch (error) {
-        setFault(explain(error));
-      }
+      void submit(async () => {
+        const changed = (await mutate(updateComment, { input: { id: comment.id, body } })).updateComment!.comment;
+        close();
+        onChange(changed);
+      });
     }}>
       <textarea value={body} rows={3} required aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
-      {fault && <p class="fault" role="alert">{fault}</p>}
-      <div class="actions"><button type="button" class="button" onClick={onClose}>{t.cancel}</button><button type="submit" class="button primary">{t.save}</button></div>
+      <Fault failure={failure} />
+      <div class="actions"><button type="button" class="button" onClick={close}>{t.cancel}</button><button type="submit" class="button primary" disabled={busy}>{t.save}</button></div>
     </form>
   );
 }

@@ -5,7 +5,8 @@ import { commentThread, replies as repliesQuery, type CommentThreadData } from '
 import { send, type Operation } from '../graphql';
 import { t } from '../strings';
 import { shown } from '../turns';
-import { CommentForm } from './CommentForm';
+import { hasDraft } from '../unsaved';
+import { CommentForm, draftOf } from './CommentForm';
 import { CommentView } from './CommentView';
 import { More } from './Grid';
 import { ErrorNotice } from './Notice';
@@ -56,7 +57,7 @@ export function Comments<D>({ operation, pick, target, owner, linked }: Props<D>
 type ThreadProps = { thread: CommentThread; owner: string; target: Props<unknown>['target']; linked: string | null; onChange: (thread: CommentThread) => void };
 
 function Thread({ thread, owner, target, linked, onChange }: ThreadProps) {
-  const [answering, setAnswering] = useState(false);
+  const [answering, setAnswering] = useState(hasDraft(draftOf(target, thread.id)));
   const setReplies = (nodes: CommentText[], pageInfo = thread.replies.pageInfo) => onChange({ ...thread, replies: { nodes, pageInfo } });
   const loadReplies = async () => {
     try {

@@ -3,13 +3,14 @@ import { bytes, millimetres } from '../format';
 import { recordDownload, type FileRow } from '../generated';
 import { send } from '../graphql';
 import { t } from '../strings';
+import { openDownload } from '../unsaved';
 import { Icon } from './Icon';
 import { say } from './Toast';
 
 /** Downloads a file. A download by a signed-in user is recorded in their history. */
 async function download(file: FileRow) {
   try {
-    location.href = (await send(recordDownload, { input: { fileId: file.id } })).recordDownload!.url;
+    openDownload((await send(recordDownload, { input: { fileId: file.id } })).recordDownload!.url);
   } catch (error) {
     say(error);
   }

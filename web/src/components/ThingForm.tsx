@@ -1,17 +1,20 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
 import { isStaff } from '../config';
 import { deleteThing, newThingDefaults, publishThing, unpublishThing, updateThing, type License, type PrintChoice, type UpdateThingInput } from '../generated';
-import { Failure } from '../graphql';
+import { concerns, Failure, messageOf } from '../graphql';
 import type { EditedThing } from '../pages/EditPage';
 import { href, navigate } from '../router';
 import { t } from '../strings';
+import { useSubmission } from '../submission';
+import { useUnsaved } from '../unsaved';
 import { AncestorField, type Ancestor } from './AncestorField';
 import { CategoryOptions } from './CategoryOptions';
+import { Fault } from './Fault';
 import { control, Field } from './Field';
 import { Icon } from './Icon';
 import { Menu } from './Menu';
-import { explain, say } from './Toast';
+import { say } from './Toast';
 
 const licenses = Object.keys(t.licenses) as License[];
 const texts = ['printer', 'resolution', 'infill', 'filamentMaterial', 'filamentBrand', 'filamentColor'] as const;
@@ -38,32 +41,33 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
   const form = useRef<HTMLFormElement>(null);
   const [ancestors, setAncestors] = useState<Ancestor[]>(); // undefined: not changed
   const [dirty, setDirty] = useState(false);
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<Failure>();
+  const { busy, failure: cause, submit, of } = useSubmission();
+  const failure = cause instanceof Failure ? cause : undefined;
   const locked = thing.takedown !== null && !isStaff; // until a moderator restores it, its creator cannot change it
-  const of = (field: string) => failure?.of(field) ?? '';
-  // Errors about requirements of publication have the thing as their field, not an input of the form.
-  const others = failure?.faults.filter((fault) => !(fault.path[1] && form.current?.elements.namedItem(fault.path[1]))) ?? [];
+  useUnsaved(() => dirty);
+  useEffect(() => {
+    const control = form.current!.querySelector<HTMLElement>('[aria-invalid]');
+    const details = control?.closest('details');
+    if (details) details.open = true;
+    control?.focus();
+  }, [failure]);
+  // Errors about requirements of publication can have the thing as their field, not an input of the form.
+  const others = failure?.faults.filter((fault) => ![...(form.current?.elements ?? [])].some((element) => concerns(fault, (element as HTMLInputElement).name))) ?? [];
 
-  const attempt = async (action: () => Promise<unknown>) => {
-    setBusy(true);
+  const attempt = (action: () => Promise<unknown>) => submit(async () => {
     try {
       await action();
-      setFailure(undefined);
       reload();
-      return true;
     } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      setFailure(error);
-      if (error.faults.length === 0) say(error);
-      return false;
-    } finally {
-      setBusy(false);
+      if (!(error instanceof Failure) || error.faults.length === 0) say(error);
+      throw error;
     }
-  };
+  });
+  const edits = useRef(0);
   const save = async () => {
+    const before = edits.current;
     await mutate(updateThing, { input: { ...read(new FormData(form.current!), thing.id), ...(ancestors && { ancestorIds: ancestors.map((one) => one.id) }) } });
-    setDirty(false);
+    if (edits.current === before) setDirty(false);
   };
   const publish = (state: 'PUBLISHED' | 'UNLISTED') => async () => {
     const done = await attempt(async () => {
@@ -76,7 +80,10 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
     <select {...control(name, of(name))} defaultValue={value}>{options.map(([key, text]) => <option key={key} value={key} selected={key === value}>{text}</option>)}</select>
   );
   return (
-    <form ref={form} class="thing-form" noValidate onInput={() => setDirty(true)} onSubmit={(event) => {
+    <form ref={form} class="thing-form" noValidate onInput={() => {
+      edits.current++;
+      setDirty(true);
+    }} onSubmit={(event) => {
       event.preventDefault();
       void attempt(save).then((done) => done && say(t.saved));
     }}>
@@ -113,10 +120,11 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
       </fieldset>
       <AncestorField id={thing.id} chosen={ancestors ?? thing.ancestors.nodes} fault={of('ancestorIds')} onChange={(chosen) => {
         setAncestors(chosen);
+        edits.current++;
         setDirty(true);
       }} />
-      {failure && others.length > 0 && <div class="fault" role="alert"><p>{t.publishFaults}</p><ul>{others.map((fault) => <li key={fault.message}>{fault.message}</li>)}</ul></div>}
-      {failure && failure.faults.length === 0 && <p class="fault" role="alert">{explain(failure)}</p>}
+      {failure && others.length > 0 && <div class="fault" role="alert"><p>{t.publishFaults}</p><ul>{others.map((fault) => <li key={fault.message}>{messageOf(fault)}</li>)}</ul></div>}
+      {failure?.faults.length === 0 && <Fault failure={failure} />}
       <div class="publish-bar">
         <span class="badge">{thing.takedown ? t.takenDownBadge : thing.state === 'DRAFT' ? t.draft : thing.state === 'UNLISTED' ? t.unlisted : t.published}</span>
         {dirty && <span class="quiet">{t.unsaved}</span>}

@@ -1,19 +1,22 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
+import { Fault } from '../components/Fault';
 import { control, Field } from '../components/Field';
 import { ImageField } from '../components/ImageField';
 import { ErrorNotice } from '../components/Notice';
 import { SessionList } from '../components/SessionList';
-import { explain, say } from '../components/Toast';
+import { say } from '../components/Toast';
 import { bytes } from '../format';
 import { deleteAccount, settings, updateProfile, type License, type SettingsData } from '../generated';
-import { Failure } from '../graphql';
 import { href } from '../router';
 import { t } from '../strings';
+import { useSubmission } from '../submission';
 import { useTitle } from '../title';
+import { useUnsaved } from '../unsaved';
 
 type User = NonNullable<SettingsData['me']>;
 
+const profileFields = ['firstName', 'lastName', 'email', 'location', 'bio', 'defaultLicense'];
 const licenses = Object.keys(t.licenses) as License[];
 
 export function SettingsPage() {
@@ -42,29 +45,32 @@ export function SettingsPage() {
 }
 
 function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
-  const [failure, setFailure] = useState<Failure>();
-  const of = (field: string) => failure?.of(field) ?? '';
+  const { busy, failure, submit, of } = useSubmission();
+  const dirty = useRef(false);
+  useUnsaved(() => dirty.current);
   const text = (name: 'firstName' | 'lastName' | 'email' | 'location', label: string, hint?: string) => (
     <Field id={name} label={label} hint={hint} fault={of(name)}><input {...control(name, of(name))} type={name === 'email' ? 'email' : 'text'} defaultValue={user[name] ?? ''} maxLength={200} /></Field>
   );
   return (
-    <form class="panel" onSubmit={async (event) => {
+    <form class="panel" onInput={(event) => void ((event.target as HTMLInputElement).type === 'file' || (dirty.current = true))} onSubmit={(event) => {
       event.preventDefault();
       const form = new FormData(event.currentTarget);
       const value = (name: string) => String(form.get(name) ?? '').trim();
-      try {
-        await mutate(updateProfile, {
-          input: {
-            firstName: value('firstName'), lastName: value('lastName'), email: value('email') || null, location: value('location'), bio: value('bio'),
-            defaultLicense: value('defaultLicense') as License, isNsfwHidden: form.has('nsfw'), isAiGeneratedHidden: form.has('ai'),
-          },
-        });
-        setFailure(undefined);
-        say(t.saved);
-      } catch (error) {
-        if (error instanceof Failure && error.faults.length > 0) setFailure(error);
-        else say(error);
-      }
+      void submit(async () => {
+        dirty.current = false;
+        try {
+          await mutate(updateProfile, {
+            input: {
+              firstName: value('firstName'), lastName: value('lastName'), email: value('email') || null, location: value('location'), bio: value('bio'),
+              defaultLicense: value('defaultLicense') as License, isNsfwHidden: form.has('nsfw'), isAiGeneratedHidden: form.has('ai'),
+            },
+          });
+          say(t.saved);
+        } catch (error) {
+          dirty.current = true;
+          throw error;
+        }
+      });
     }}>
       <h2>{t.yourProfile}</h2>
       <div class="two">
@@ -82,7 +88,8 @@ function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
       </Field>
       <label class="check"><input type="checkbox" name="nsfw" defaultChecked={user.isNsfwHidden ?? false} /><span>{t.hideNsfw}</span></label>
       <label class="check"><input type="checkbox" name="ai" defaultChecked={user.isAiGeneratedHidden ?? false} /><span>{t.hideAi}</span></label>
-      <div class="actions"><button type="submit" class="button primary">{t.save}</button></div>
+      <Fault failure={failure} known={profileFields} />
+      <div class="actions"><button type="submit" class="button primary" disabled={busy}>{t.save}</button></div>
     </form>
   );
 }
@@ -102,21 +109,20 @@ function Usage({ user }: { user: User }) {
 
 function DeleteAccount({ username }: { username: string }) {
   const [typed, setTyped] = useState('');
-  const [fault, setFault] = useState('');
+  const { busy, failure, submit } = useSubmission();
   return (
     <section class="panel danger" aria-label={t.deleteAccount}>
       <h2>{t.deleteAccount}</h2>
-      <form onSubmit={async (event) => {
+      <form onSubmit={(event) => {
         event.preventDefault();
-        try {
+        void submit(async () => {
           await mutate(deleteAccount, { input: { username: 'me' } });
           location.href = href('/');
-        } catch (error) {
-          setFault(explain(error));
-        }
+        });
       }}>
-        <Field id="confirm" label={t.deleteAccountText} fault={fault}><input {...control('confirm', fault)} autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} placeholder={username} /></Field>
-        <div class="actions"><button type="submit" class="button danger-button" disabled={typed !== username}>{t.deleteAccount}</button></div>
+        <Field id="confirm" label={t.deleteAccountText}><input {...control('confirm', '')} autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} placeholder={username} /></Field>
+        <Fault failure={failure} />
+        <div class="actions"><button type="submit" class="button danger-button" disabled={busy || typed !== username}>{t.deleteAccount}</button></div>
       </form>
     </section>
   );

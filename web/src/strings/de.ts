@@ -60,6 +60,9 @@ export const de: Strings = {
   delete: 'Löschen',
   edit: 'Bearbeiten',
   more: 'Weitere Aktionen',
+  leaveInput: 'Diese Seite verlassen? Deine Eingaben sind nicht gespeichert und gehen verloren.',
+  leaveUploads: 'Diese Seite verlassen? Die Dateien, die noch hochgeladen werden, gehen verloren.',
+  discardInput: 'Dieses Fenster schließen? Deine Eingaben gehen verloren.',
   previous: 'Zurück',
   next: 'Weiter',
 
@@ -184,6 +187,7 @@ export const de: Strings = {
   sendComment: 'Kommentieren',
   reply: 'Antworten',
   showReplies: 'Weitere Antworten zeigen',
+  deleteComment: 'Diesen Kommentar löschen?',
   commentDeleted: 'Dieser Kommentar wurde gelöscht.',
 
   collectTitle: 'Zu einer Sammlung hinzufügen',

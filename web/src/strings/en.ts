@@ -60,6 +60,9 @@ export const en = {
   delete: 'Delete',
   edit: 'Edit',
   more: 'More actions',
+  leaveInput: 'Leave this page? What you have entered is not saved and will be lost.',
+  leaveUploads: 'Leave this page? The files that are still being uploaded will be lost.',
+  discardInput: 'Close this dialog? What you have entered will be lost.',
   previous: 'Previous',
   next: 'Next',
 
@@ -187,6 +190,7 @@ export const en = {
   sendComment: 'Comment',
   reply: 'Reply',
   showReplies: 'Show more replies',
+  deleteComment: 'Delete this comment?',
   commentDeleted: 'This comment was deleted.',
 
   collectTitle: 'Add to a collection',
