@@ -3,12 +3,29 @@
 import { useEffect, useReducer } from 'preact/hooks';
 import { Failure, send, type Operation } from './graphql';
 
-type Entry = { data?: unknown; error?: Failure; asked?: Promise<void>; again?: boolean; stale: boolean; at: number };
+type Entry = {
+  data?: unknown; // of the first page if it is a list
+  list?: Pages; // if more than the first page is loaded, or the user has changed the list
+  error?: Failure;
+  asked?: Promise<void>;
+  again?: boolean;
+  more?: Promise<void>; // the request for the next page
+  moreError?: Failure;
+  changes: number; // of data and list; a response to an older request does not contain them
+  stale: boolean;
+  at: number;
+};
+
+type Pages = Part<unknown> & { number: number };
+
+/** Loads the data of an entry again, and as many pages of its list as are loaded. */
+type Load = (entry: Entry) => Promise<{ data: unknown; list?: Pages }>;
 
 const entries = new Map<string, Entry>();
 const watchers = new Set<() => void>();
 const freshFor = 60_000; // milliseconds
 const maxEntries = 200;
+const maxPages = 10; // of a list that are loaded again
 
 let mutations = 0; // number of mutations that were sent
 
@@ -29,47 +46,50 @@ export function useCache() {
 function entryOf(key: string): Entry {
   let entry = entries.get(key);
   if (!entry) {
-    entry = { stale: true, at: 0 };
+    entry = { stale: true, at: 0, changes: 0 };
     entries.set(key, entry);
     if (entries.size > maxEntries) entries.delete(entries.keys().next().value!);
   }
   return entry;
 }
 
-function ask<D, V>(operation: Operation<D, V>, variables: V, entry: Entry) {
+const failureOf = (error: unknown) => (error instanceof Failure ? error : new Failure(String(error), 'INTERNAL'));
+
+function ask(load: Load, entry: Entry) {
   if (entry.asked) return;
   const before = mutations;
+  const { changes } = entry;
   entry.stale = false;
-  entry.asked = send(operation, variables)
-    .then((data) => {
-      entry.data = data;
-      entry.error = undefined;
+  entry.asked = load(entry)
+    .then(({ data, list }) => {
+      if (entry.changes === changes) Object.assign(entry, { data, list, error: undefined, changes: changes + 1 });
+      else entry.again = true;
     })
     .catch((error) => {
-      entry.error = error instanceof Failure ? error : new Failure(String(error), 'INTERNAL');
+      entry.error = failureOf(error);
     })
     .finally(() => {
       entry.asked = undefined;
       entry.at = mutations === before ? Date.now() : 0; // the response may not contain the latest change
       if (entry.again) {
         entry.again = false;
-        ask(operation, variables, entry);
+        ask(load, entry);
       }
       notify();
     });
 }
 
 /** Repeats the query, even if it is in progress: that response may be older than a change by the user. */
-function askAgain<D, V>(operation: Operation<D, V>, variables: V, entry: Entry) {
+function askAgain(load: Load, entry: Entry) {
   if (entry.asked) entry.again = true;
-  else ask(operation, variables, entry);
+  else ask(load, entry);
 }
 
 // The server writes the result of the first query into the page.
 const written = document.getElementById('answer')?.textContent;
 if (written) {
   const { operation, variables, data } = JSON.parse(written) as { operation: string; variables: object; data: unknown };
-  entries.set(keyOf(operation, variables), { data, stale: false, at: Date.now() });
+  entries.set(keyOf(operation, variables), { data, stale: false, at: Date.now(), changes: 0 });
 }
 
 /** The key of a query, independent of the order of its variables. Null variables count as missing. */
@@ -81,69 +101,93 @@ export type Result<D> = { data?: D; error?: Failure; loading: boolean; reload: (
 
 /** Queries an operation. If variables is null, nothing is queried. */
 export function useQuery<D, V>(operation: Operation<D, V>, variables: V | null): Result<D> {
+  return useEntry<D>(operation.name, variables as object | null, async () => ({ data: await send(operation, variables as V) }))[0];
+}
+
+function useEntry<D>(operation: string, variables: object | null, load: Load): [Result<D>, Entry] {
   useCache();
-  const key = variables === null ? '' : keyOf(operation.name, variables as object);
-  const entry = key ? entryOf(key) : { stale: false, at: 0 };
+  const key = variables === null ? '' : keyOf(operation, variables);
+  const entry: Entry = key ? entryOf(key) : { stale: false, at: 0, changes: 0 };
   useEffect(() => {
-    if (key && (entry.stale || Date.now() - entry.at > freshFor)) ask(operation, variables as V, entry);
+    if (key && (entry.stale || Date.now() - entry.at > freshFor)) ask(load, entry);
   }, [key, entry.stale]);
-  const { data, error } = entry as Entry;
-  return {
+  const { data, error } = entry;
+  const result = {
     data: data as D | undefined,
     error,
     loading: data === undefined && error === undefined,
-    reload: () => askAgain(operation, variables as V, entry),
+    reload: () => askAgain(load, entry),
     change: (to: D) => {
-      (entry as Entry).data = to;
+      entry.data = to;
+      entry.changes++;
       notify();
     },
   };
+  return [result, entry];
 }
 
 /** A page of a list: a connection of the schema. */
 export type Part<N> = { nodes: N[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
 
-export type List<D, N> = Result<D> & { nodes: N[]; hasMore: boolean; loadingMore: boolean; loadMore: () => void; replace: (nodes: N[]) => void };
+export type List<D, N> = Result<D> & { nodes: N[]; hasMore: boolean; loadingMore: boolean; moreError?: Failure; loadMore: () => void; replace: (nodes: N[]) => void };
 
 /** Queries a list page by page. pick returns the connection in the data of the operation. */
 export function useList<D, V extends { after?: string | null }, N>(operation: Operation<D, V>, variables: V | null, pick: (data: D) => Part<N> | null | undefined): List<D, N> {
-  const result = useQuery(operation, variables);
-  const key = `more ${operation.name}${JSON.stringify(variables)}`;
-  const more = entryOf(key);
-  const first = result.data ? pick(result.data) : undefined;
-  const later = more.data as Part<N> | undefined;
-  const last = later ?? first;
-  const set = (part: Part<N> | undefined) => {
-    more.data = part;
+  const next = async (part: Part<N>) => pick(await send(operation, { ...variables, after: part.pageInfo.endCursor } as V));
+  const joined = (part: Part<N>, more: Part<N>, number: number) => ({ nodes: [...part.nodes, ...more.nodes], pageInfo: more.pageInfo, number });
+  const [result, entry] = useEntry<D>(operation.name, variables, async (entry) => {
+    const data = await send(operation, variables as V);
+    const wanted = Math.min(entry.list?.number ?? 1, maxPages);
+    let list: (Part<N> & { number: number }) | undefined;
+    for (let number = 2; number <= wanted; number++) {
+      const before = list ?? pick(data);
+      const more = before?.pageInfo.hasNextPage && (await next(before));
+      if (!more) break;
+      list = joined(before, more, number);
+    }
+    return { data, list };
+  });
+  const current = () => (entry.list as (Part<N> & { number: number }) | undefined) ?? (entry.data ? pick(entry.data as D) : undefined);
+  const set = (list: Pages) => {
+    entry.list = list;
+    entry.changes++;
     notify();
   };
+  const numberOf = () => entry.list?.number ?? 1;
+  const loadMore = async () => {
+    await entry.asked; // the cursor of the list may change
+    const last = current();
+    const { changes } = entry;
+    if (!last?.pageInfo.hasNextPage) return;
+    const more = await next(last);
+    if (more && entry.changes === changes) set(joined(last, more, numberOf() + 1));
+  };
+  const list = current();
   return {
     ...result,
-    reload: () => {
-      more.data = undefined;
-      result.reload();
-    },
-    nodes: later?.nodes ?? first?.nodes ?? [],
-    hasMore: last?.pageInfo.hasNextPage ?? false,
-    loadingMore: more.asked !== undefined,
+    nodes: list?.nodes ?? [],
+    hasMore: list?.pageInfo.hasNextPage ?? false,
+    loadingMore: entry.more !== undefined,
+    moreError: entry.moreError,
     loadMore: () => {
-      if (more.asked || !last?.pageInfo.hasNextPage) return;
-      more.asked = send(operation, { ...variables, after: last.pageInfo.endCursor } as V)
-        .then((data) => {
-          const part = pick(data);
-          if (part) more.data = { nodes: [...last.nodes, ...part.nodes], pageInfo: part.pageInfo };
-        })
-        .catch(() => {
-          // The button stays, so that the user can try again.
+      if (entry.more) return;
+      entry.moreError = undefined;
+      entry.more = loadMore()
+        .catch((error) => {
+          entry.moreError = failureOf(error);
         })
         .finally(() => {
-          more.asked = undefined;
+          entry.more = undefined;
           notify();
         });
       notify();
     },
-    // If the query is in progress, its response may be older than the change.
-    replace: (nodes) => (last ? set({ nodes, pageInfo: last.pageInfo }) : result.reload()),
+    // The list is queried again when it is shown the next time. A response that is under way is ignored, because it may be older.
+    replace: (nodes) => {
+      const last = current();
+      if (last) set({ nodes, pageInfo: last.pageInfo, number: numberOf() });
+      else result.reload();
+    },
   };
 }
 
@@ -161,7 +205,7 @@ export async function mutate<O extends Operation<unknown, unknown>>(operation: O
 
 export function expire() {
   mutations++;
-  for (const [key, entry] of entries) if (!key.startsWith('more ')) entry.at = 0;
+  for (const entry of entries.values()) entry.at = 0;
 }
 
 // Recent changes by the user that cached lists may not contain: likes, follows, collected things, by object.

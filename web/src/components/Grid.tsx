@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { List } from '../cache';
 import { t } from '../strings';
 import { Empty, ErrorNotice } from './Notice';
+import { explain } from './Toast';
 
 /** Placeholders for cards whose content is being loaded. */
 export function Skeletons({ number = 12 }: { number?: number }) {
@@ -39,5 +40,10 @@ export function More<D, N>({ list, still = false }: { list: List<D, N>; still?: 
     return () => observer.disconnect();
   }, [list.nodes.length, still]);
   if (!list.hasMore) return null;
-  return <p class="more"><button ref={button} type="button" class="button" disabled={list.loadingMore} onClick={list.loadMore}>{list.loadingMore ? t.loading : t.loadMore}</button></p>;
+  return (
+    <p class="more">
+      {list.moreError && <span class="fault" role="alert">{explain(list.moreError)}</span>}
+      <button ref={button} type="button" class="button" disabled={list.loadingMore} onClick={list.loadMore}>{list.loadingMore ? t.loading : t.loadMore}</button>
+    </p>
+  );
 }
