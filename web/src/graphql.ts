@@ -1,5 +1,6 @@
 // A GraphQL client over fetch: it sends an operation and returns its data, or throws a Failure.
 import { base, me } from './config';
+import { setSessionEnded } from './session';
 import { t } from './strings';
 
 /** An operation with the types of its data and variables, as generated.ts has them. */
@@ -114,6 +115,7 @@ function read<D>(status: number, text: string): D {
     throw new Failure(`${status}`, [502, 503, 504].includes(status) ? 'UNAVAILABLE' : 'INTERNAL'); // the response of a proxy
   }
   const first = answer.errors?.[0];
+  if (first?.extensions?.code === 'UNAUTHENTICATED') setSessionEnded(true);
   if (first) throw new Failure(first.message, first.extensions?.code ?? 'INTERNAL', first.extensions?.fields, first.extensions?.retryAfter);
   return answer.data as D;
 }

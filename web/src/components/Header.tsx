@@ -3,17 +3,19 @@ import { config, isStaff, me } from '../config';
 import { useQuery } from '../cache';
 import { unread } from '../generated';
 import { href, type Route } from '../router';
+import { setSessionEnded, useSessionEnded } from '../session';
 import { t } from '../strings';
 import { storedTheme, setTheme, themes, type Theme } from '../theme';
 import { Avatar } from './Avatar';
 import { Icon } from './Icon';
 import { Menu } from './Menu';
 import { SearchBox } from './SearchBox';
-import { signInURL, signUpURL } from './SignInDialog';
+import { signInURL, SignInAgain, signUpURL } from './SignInDialog';
 
 const pollEvery = 60_000; // milliseconds
 
 export function Header({ route }: { route: Route | null }) {
+  const ended = useSessionEnded();
   return (
     <header class="site">
       <a class="skip" href="#main">{t.skip}</a>
@@ -29,16 +31,27 @@ export function Header({ route }: { route: Route | null }) {
           {me ? <Account username={me.username} /> : <Visitor />}
         </nav>
       </div>
+      {ended && <p class="session-ended" role="alert">{t.sessionEnded} <SignInAgain /></p>}
     </header>
   );
 }
 
 function Account({ username }: { username: string }) {
   const { data, reload } = useQuery(unread, {});
+  const ended = useSessionEnded();
   useEffect(() => {
     const timer = setInterval(() => document.hidden || reload(), pollEvery);
     return () => clearInterval(timer);
   }, []);
+  useEffect(() => {
+    if (data) setSessionEnded(data.me === null);
+  }, [data]);
+  useEffect(() => {
+    if (!ended) return;
+    addEventListener('focus', reload); // the user may have signed in in another tab
+    return () => removeEventListener('focus', reload);
+  }, [ended]);
+  if (ended) return null;
   const number = data?.me?.unreadNotificationCount ?? 0;
   return (
     <>

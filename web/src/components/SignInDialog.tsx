@@ -12,6 +12,9 @@ export const signInURL = () => withNext('/login');
 /** Returns the URL of the page to create an account, which redirects back to this page. */
 export const signUpURL = () => withNext('/signup');
 
+/** A link to sign in again in another tab after the session has ended, so that this page keeps its input. */
+export const SignInAgain = () => <a class="button" href={href('/login')} target="_blank">{t.signInAgain}</a>;
+
 /** A dialog for visitors who must sign in first. */
 export function askToSignIn() {
   const place = document.getElementById('overlay')!;

@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { me } from '../config';
 import { Failure } from '../graphql';
 import { t } from '../strings';
 
@@ -11,10 +12,12 @@ export function explain(error: unknown, known?: string[]): string {
   return t.errors[error.code] ?? error.besides(known);
 }
 
-/** Shows a message, or the message for an error, for some seconds. */
+/** Shows a message, or the message for an error, for some seconds. The header shows that the session has ended. */
 export function say(message: unknown) {
   const place = document.getElementById('toast');
-  if (!place) return;
+  if (!place || (me && message instanceof Failure && message.code === 'UNAUTHENTICATED')) return;
+  const bar = document.querySelector('.publish-bar')?.getBoundingClientRect();
+  place.style.bottom = bar && bar.bottom > innerHeight / 2 ? `${innerHeight - bar.top + 12}px` : ''; // above the buttons of the form
   render(<p>{typeof message === 'string' ? message : explain(message)}</p>, place);
   place.classList.add('shown');
   clearTimeout(timer);

@@ -11,6 +11,8 @@ export const de: Strings = {
   signIn: 'Anmelden',
   signUp: 'Konto anlegen',
   signOut: 'Abmelden',
+  signInAgain: 'In neuem Tab anmelden',
+  sessionEnded: 'Deine Sitzung ist beendet. Diese Seite behält deine Eingaben.',
   signInFirst: 'Melde dich dafür an.',
   menu: 'Menü',
   account: 'Kontomenü',

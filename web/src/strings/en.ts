@@ -11,6 +11,8 @@ export const en = {
   signIn: 'Sign in',
   signUp: 'Create account',
   signOut: 'Sign out',
+  signInAgain: 'Sign in in a new tab',
+  sessionEnded: 'Your session has ended. This page keeps what you have entered.',
   signInFirst: 'Sign in to do this.',
   menu: 'Menu',
   account: 'Account menu',

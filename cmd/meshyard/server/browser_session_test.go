@@ -1,0 +1,38 @@
+//go:build browser
+
+package server_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestBrowserSessionEnds ends the session of a user who fills in a form. After signing in again,
+// the user saves it.
+func TestBrowserSessionEnds(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
+	v.enter("#description", "Written for an hour")
+	s.ada.Query(`mutation { endSessions(input: {}) { endedIds } }`, nil, new(any))
+	v.click(".publish-bar", "Save")
+	v.await("the message with links", `document.querySelector('.session-ended a[target=_blank]') && document.querySelector('.thing-form .fault a[target=_blank]')`)
+	v.is("nothing covers the buttons", `!document.querySelector('#toast.shown')`)
+	v.is("the header shows no user", `!document.querySelector('header .bell')`)
+
+	v.is("the links", `[...document.querySelectorAll('.session-ended a, .thing-form .fault a')].every(e => e.pathname === '/login')`)
+	v.run("sign in as in another tab", `fetch('/login', {method: 'POST', body: new URLSearchParams({username: 'ada', password: '`+pass+`'})}).then(() => window.signedIn = true)`)
+	v.await("that the other tab is signed in", `window.signedIn`)
+	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
+	v.await("that the message is gone", `!document.querySelector('.session-ended') && document.querySelector('header .bell')`)
+	v.is("the text", `document.querySelector('#description').value === 'Written for an hour'`)
+	v.click(".publish-bar", "Save")
+	v.sees("Saved.")
+	v.await("that the message covers no buttons", `document.querySelector("#toast.shown") && document.querySelector('#toast p').getBoundingClientRect().bottom <= document.querySelector('.publish-bar').getBoundingClientRect().top`)
+	var found struct{ Thing struct{ Description string } }
+	s.ada.Query(`query($id: ID!) { thing(id: $id) { description } }`, object{"id": fmt.Sprint(s.thing)}, &found)
+	if found.Thing.Description != "Written for an hour" {
+		t.Errorf("got the description %q, want the text of the form", found.Thing.Description)
+	}
+}
