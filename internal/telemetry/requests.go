@@ -17,7 +17,8 @@ import (
 type Observe func(route string, status int, bytes int64, took time.Duration)
 
 // Requests wraps next, logs one line for each request, and reports it to observe. It never logs the
-// query, the headers or the body, because they may contain tokens.
+// query, the headers or the body, because they may contain tokens. The level of the line is info, or
+// debug for a probe that succeeded.
 //
 // The ID of a request is taken from the header X-Request-Id, which proxies set, or generated. It is
 // in the response, and in all lines that are logged with the context of the request. Each request
@@ -36,7 +37,11 @@ func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *o
 		defer func() {
 			this.describe(span, r.Method, rec.status)
 			observe(this.route, rec.status, rec.bytes, time.Since(start))
-			if !logger.Enabled(r.Context(), slog.LevelInfo) {
+			level := slog.LevelInfo
+			if rec.status == http.StatusOK && (this.route == "GET /healthz" || this.route == "GET /readyz") {
+				level = slog.LevelDebug
+			}
+			if !logger.Enabled(r.Context(), level) {
 				return
 			}
 			line := append(make([]slog.Attr, 0, 11), slog.String("client", clientip.Address(r)), slog.String("method", r.Method),
@@ -54,7 +59,7 @@ func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *o
 			// Logger.LogAttrs would look up the caller in the source, which takes 1% of the CPU time of a
 			// short request. With the context of the request, the handler would copy the record to add the
 			// IDs.
-			record := slog.NewRecord(time.Now(), slog.LevelInfo, "request", 0)
+			record := slog.NewRecord(time.Now(), level, "request", 0)
 			record.AddAttrs(this.appendIDs(line)...)
 			_ = logger.Handler().Handle(context.Background(), record)
 		}()
