@@ -19,7 +19,7 @@ import (
 func TestDeployedMetricsExist(t *testing.T) {
 	t.Parallel()
 	m := New("test")
-	m.Request("GET /", 200, 1, time.Second)
+	m.Request("GET /", 200, 1, time.Second, false)
 	m.Operation([]string{"Query.me"}, nil)
 	m.Statement("SELECT", time.Millisecond, os.ErrClosed)
 	m.BucketCall("read", time.Millisecond, os.ErrClosed)

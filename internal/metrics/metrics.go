@@ -45,7 +45,7 @@ func New(version string) *Metrics {
 			Name: "meshyard_http_requests_total", Help: "HTTP requests by route and status.",
 		}, []string{"route", "status"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "meshyard_http_request_duration_seconds", Help: "Time from the head of an HTTP request to the end of its response, by route.",
+			Name: "meshyard_http_request_duration_seconds", Help: "Time from the head of an HTTP request to the end of its response, by route, without uploads by form and subscriptions, whose time depends on the client.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
 		}, []string{"route"}),
 		responseBytes: prometheus.NewCounter(prometheus.CounterOpts{
@@ -118,13 +118,16 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second, EnableOpenMetrics: true})
 }
 
-// Request counts an HTTP request.
-func (m *Metrics) Request(route string, status int, bytes int64, took time.Duration) {
+// Request counts an HTTP request. The time of a streamed request is not observed: it depends on the
+// client.
+func (m *Metrics) Request(route string, status int, bytes int64, took time.Duration, streamed bool) {
 	if route == "" {
 		route = "none"
 	}
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-	m.latency.WithLabelValues(route).Observe(took.Seconds())
+	if !streamed {
+		m.latency.WithLabelValues(route).Observe(took.Seconds())
+	}
 	m.responseBytes.Add(float64(bytes))
 }
 

@@ -7,18 +7,21 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/tracing/otlp"
 )
 
-// Observe is called after each request with its route, which is empty if no route matched.
-type Observe func(route string, status int, bytes int64, took time.Duration)
+// Observe is called after each request with its route, which is empty if no route matched. streamed
+// reports whether the client decides how long the request takes: an upload by form, server-sent
+// events or a WebSocket.
+type Observe func(route string, status int, bytes int64, took time.Duration, streamed bool)
 
 // Requests wraps next, logs one line for each request, and reports it to observe. It never logs the
-// query, the headers or the body, because they may contain tokens. The level of the line is info, or
-// debug for a probe that succeeded.
+// query, the headers or the body, because they may contain tokens. The level of the line is info,
+// or debug for a probe that succeeded.
 //
 // The ID of a request is taken from the header X-Request-Id, which proxies set, or generated. It is
 // in the response, and in all lines that are logged with the context of the request. Each request
@@ -36,7 +39,7 @@ func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *o
 		r = r.WithContext(context.WithValue(ctx, requestKey{}, this))
 		defer func() {
 			this.describe(span, r.Method, rec.status)
-			observe(this.route, rec.status, rec.bytes, time.Since(start))
+			observe(this.route, rec.status, rec.bytes, time.Since(start), rec.streamed(r))
 			level := slog.LevelInfo
 			if rec.status == http.StatusOK && (this.route == "GET /healthz" || this.route == "GET /readyz") {
 				level = slog.LevelDebug
@@ -88,6 +91,12 @@ func (r *recorder) Write(b []byte) (int, error) {
 	n, err := r.ResponseWriter.Write(b)
 	r.bytes += int64(n)
 	return n, err
+}
+
+// streamed reports whether the client decides how long its request takes.
+func (r *recorder) streamed(request *http.Request) bool {
+	return r.status == http.StatusSwitchingProtocols || strings.HasPrefix(r.Header().Get("Content-Type"), "text/event-stream") ||
+		strings.HasPrefix(request.Header.Get("Content-Type"), "multipart/form-data")
 }
 
 // ReadFrom lets the kernel copy a file to the connection.

@@ -65,6 +65,9 @@ func TestMetrics(t *testing.T) {
 				t.Errorf("the metrics do not match %s", pattern)
 			}
 		}
+		if strings.Contains(text, `request_duration_seconds_count{route="POST /files/0/uploadFile"}`) || !strings.Contains(text, `requests_total{route="POST /files/0/uploadFile"`) {
+			t.Error("an upload: want it counted, without its duration")
+		}
 		for _, secret := range []string{ada.Token, "/things/999", "no/such"} {
 			if strings.Contains(text, secret) {
 				t.Errorf("the metrics contain %q, which a client sent", secret)
