@@ -1,6 +1,8 @@
 import { config, me } from '../config';
 import type { Failure } from '../graphql';
+import { href } from '../router';
 import { t } from '../strings';
+import { useTitle } from '../title';
 import { Icon } from './Icon';
 import { signInURL } from './SignInDialog';
 import { explain } from './Toast';
@@ -9,7 +11,9 @@ import { explain } from './Toast';
 export function ErrorNotice({ error, retry }: { error: Failure; retry: () => void }) {
   const missing = error.code === 'NOT_FOUND' || error.code === 'BAD_USER_INPUT';
   if (missing) return <NotFound />;
-  const mustSignIn = error.code === 'UNAUTHENTICATED' || (error.code === 'FORBIDDEN' && !me);
+  const forbidden = error.code === 'FORBIDDEN' && !me;
+  if (forbidden && config.anonymousRead) return <NotAvailable />;
+  const mustSignIn = error.code === 'UNAUTHENTICATED' || forbidden;
   return (
     <div class="notice" role="alert">
       <Icon name={mustSignIn ? 'lock' : 'close'} />
@@ -20,11 +24,26 @@ export function ErrorNotice({ error, retry }: { error: Failure; retry: () => voi
 }
 
 export function NotFound() {
+  useTitle(t.notFound);
   return (
     <div class="notice">
       <Icon name="search" />
       <h1>{t.notFound}</h1>
       <p>{t.notFoundText}</p>
+      <a class="button" href={href('/')}>{t.homePage}</a>
+    </div>
+  );
+}
+
+/** A notice for visitors in place of a draft or of a thing that was taken down. Only its owner and moderators can see it. */
+function NotAvailable() {
+  useTitle(t.unavailable);
+  return (
+    <div class="notice">
+      <Icon name="lock" />
+      <h1>{t.unavailable}</h1>
+      <p>{t.unavailableText}</p>
+      <a class="button" href={href('/')}>{t.homePage}</a>
     </div>
   );
 }

@@ -29,7 +29,7 @@ type User = NonNullable<ProfileData['user']>;
 
 export function ProfilePage({ username, tab }: { username: string; tab: string }) {
   const { data, error, reload } = useQuery(profile, { username });
-  useTitle(data?.user?.username ?? username);
+  useTitle(data?.user?.username ?? (error ? undefined : username));
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   const user = data?.user;
   if (!user) return <div class="page" aria-busy="true" />;

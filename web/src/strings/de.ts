@@ -84,6 +84,8 @@ export const de: Strings = {
   },
   notFound: 'Nicht gefunden',
   notFoundText: 'Die Seite wurde vielleicht gelöscht oder umbenannt, oder sie ist privat.',
+  unavailableText: 'Das ist ein Entwurf, oder die Moderation hat es gesperrt.',
+  homePage: 'Startseite',
   privateSite: 'Diese Galerie ist privat. Melde dich an, um sie zu sehen.',
 
   types: { THINGS: 'Dinge', MAKES: 'Nachbauten', USERS: 'Leute', COLLECTIONS: 'Sammlungen' },

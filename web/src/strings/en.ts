@@ -84,6 +84,8 @@ export const en = {
   } as Record<string, string>,
   notFound: 'Not found',
   notFoundText: 'The page may have been deleted, renamed or made private.',
+  unavailableText: 'It is a draft, or a moderator has taken it down.',
+  homePage: 'Home page',
   privateSite: 'This gallery is private. Sign in to see it.',
 
   types: { THINGS: 'Things', MAKES: 'Makes', USERS: 'People', COLLECTIONS: 'Collections' } satisfies Record<SearchType, string>,

@@ -1,0 +1,63 @@
+//go:build browser
+
+package server_test
+
+import (
+	"fmt"
+	"image"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+)
+
+// TestBrowserGalleryNotices checks what the gallery shows in place of a page or of results that do
+// not exist, or that a visitor must not see.
+func TestBrowserGalleryNotices(t *testing.T) {
+	c := newScene(t)
+	hidden := publishedThing(t, c.ada, "Forbidden")
+	c.staff.Query(`mutation($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`, object{"id": fmt.Sprint(hidden)}, new(any))
+	v := visitGallery(t, c.Server)
+	title := func(want string) {
+		t.Helper()
+		v.await("the title "+want, fmt.Sprintf(`document.title === %q`, want))
+	}
+	for _, path := range []string{"/nosuchuser", "/thing:999999", "/a/b/c"} {
+		v.open(path)
+		v.sees("Not found")
+		title("Not found – Meshyard")
+	}
+	v.click("main", "Home page")
+	v.await("the home page", `location.pathname === '/' && document.querySelector('main .card')`)
+
+	v.open(fmt.Sprintf("/thing:%d", hidden))
+	v.sees("Not available")
+	title("Not available – Meshyard")
+	v.await("no link to sign in", `!document.querySelector('main a[href*="/login"]')`)
+
+	v.open("/explore?category=nonexistent")
+	v.sees("No results.")
+	v.await("the number of results", `document.querySelector('.results-head [role=status]').innerText === '0 results'`)
+	v.open("/explore?category=tools")
+	v.await("the name of the category", `document.querySelector('.chip.chosen')?.innerText === 'Tools' && document.querySelector('main .card')`)
+}
+
+// TestBrowserGallerySpace checks the space of elements that were too narrow or touched others.
+func TestBrowserGallerySpace(t *testing.T) {
+	c := newScene(t)
+	v := visitGallery(t, c.Server)
+	v.open("/explore")
+	v.await("complete placeholders", `[...document.querySelectorAll('.range input')].length === 2 && [...document.querySelectorAll('.range input')].every(field => field.clientWidth > 100)`)
+	v.size(image.Pt(390, 844))
+	v.open(fmt.Sprintf("/thing:%d", c.thing))
+	v.click("main", "Files")
+	v.await("room for the name of a file", `document.querySelector('.files .file-text')?.clientWidth > 220`)
+
+	v.size(image.Pt(1400, 900))
+	graphiqltest.Call(t, v.Tab, "run no scripts", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	v.Do(t, "open the page of a user", chromedp.Navigate(v.url+"/ada"))
+	v.await("a wide header", `document.querySelector('header.site').clientWidth > 1300`)
+	v.await("space below the links to lists", `document.querySelector('.grid').getBoundingClientRect().top - document.querySelector('main nav li').getBoundingClientRect().bottom >= 16`)
+}
