@@ -58,6 +58,8 @@ func TestPageWithoutAPI(t *testing.T) {
 				t.Errorf("got tabs %q, want %q", tabs, want)
 			}
 
+			tab.Await(t, "see labels of the editors", `[...document.querySelectorAll('textarea')].length > 1 && [...document.querySelectorAll('textarea')].every(area => area.ariaLabel)`)
+
 			tab.Do(t, "open the documentation", chromedp.Click(chromedp.CSS(`button[aria-label="Show Documentation Explorer"]`)))
 			tab.Await(t, "see that there is no schema", `document.querySelector('.graphiql-doc-explorer')?.innerText.includes('Error fetching schema')`)
 			if got := tab.Execute(t, "503"); !strings.Contains(got, "closed for repairs") {

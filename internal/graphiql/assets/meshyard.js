@@ -310,4 +310,11 @@
     render();
   };
   start();
+
+  // The text areas of the editors have no labels: each gets that of the section around it.
+  const label = () => {
+    for (const area of document.querySelectorAll('.CodeMirror textarea:not([aria-label])')) area.setAttribute('aria-label', area.closest('[aria-label]')?.ariaLabel ?? 'Editor');
+  };
+  new MutationObserver(label).observe(document.body, { childList: true, subtree: true });
+  label();
 })();

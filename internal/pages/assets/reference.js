@@ -15,7 +15,10 @@
     wrapComponents: {
       // Swagger UI's main element stands in the page's own, and a page has one.
       operations: (Original, { React: { createElement: h, useEffect } }) => props => {
-        useEffect(() => { place.querySelector('main')?.setAttribute('role', 'none'); }, []);
+        useEffect(() => {
+          place.querySelector('main')?.setAttribute('role', 'none');
+          place.querySelector('#servers')?.setAttribute('aria-label', 'Server');
+        }, []);
         return h(Original, props);
       },
       // What the document says in fields of its own, such as the GraphQL behind an operation, is text with lines.

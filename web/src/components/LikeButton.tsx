@@ -28,9 +28,9 @@ export function LikeButton({ kind, id, name, liked, likes, disabled, large }: Pr
   if (disabled && !large) return <span class="count"><Icon name="heart" /><span class="unseen">{t.likes(state.likes)}</span>{number}</span>;
   return (
     <button type="button" class={large ? 'button like' : 'count like'} aria-pressed={state.liked} disabled={disabled} onClick={toggle}
-      aria-label={`${t.like}: ${name}, ${t.likes(state.likes)}`}>
+      aria-label={`${t.like} ${compact(state.likes)}: ${name}`}>
       <Icon name="heart" filled={state.liked} />
-      {large && <span>{t.like}</span>}
+      {large && <span>{t.like}</span>}{' '}
       {number}
     </button>
   );
