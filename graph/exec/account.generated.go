@@ -584,7 +584,7 @@ func (ec *executionContext) unmarshalNStageUserImageInput2githubᚗcomᚋmeshyar
 
 func (ec *executionContext) unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, v any) (models.TargetType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType[tmp]
+	res, err := enumValue("UserImageKind", unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

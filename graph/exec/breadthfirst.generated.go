@@ -24,6 +24,16 @@ func NewBreadthFirst(generated graphql.ExecutableSchema, limit breadthfirst.Limi
 	}, limit, join)
 }
 
+// enumValue returns the Go value of the enum value called name. It returns an error if there is none: gqlparser does not
+// distinguish upper and lower case in variables.
+func enumValue[V any](enum string, values map[string]V, name string, err error) (V, error) {
+	value, ok := values[name]
+	if !ok && err == nil {
+		err = fmt.Errorf("%s is not a valid %s: the names of enum values are case-sensitive", name, enum)
+	}
+	return value, err
+}
+
 var breadthFirst = breadthfirst.Schema[*executionContext]{
 	Types: map[string]*breadthfirst.Type[*executionContext]{
 		"AccessToken": {Name: "AccessToken", Implements: []string{"AccessToken"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

@@ -2283,7 +2283,7 @@ func (ec *executionContext) marshalNCollectionEdge2ᚖgithubᚗcomᚋmeshyardᚋ
 
 func (ec *executionContext) unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx context.Context, v any) (models.CollectionVisibility, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[tmp]
+	res, err := enumValue("CollectionVisibility", unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2365,7 +2365,7 @@ func (ec *executionContext) unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmes
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[tmp]
+	res, err := enumValue("CollectionVisibility", unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

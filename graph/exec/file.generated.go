@@ -1858,7 +1858,7 @@ func (ec *executionContext) marshalNFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyard�
 
 func (ec *executionContext) unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind(ctx context.Context, v any) (models.FileKind, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind[tmp]
+	res, err := enumValue("FileKind", unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1888,7 +1888,7 @@ var (
 
 func (ec *executionContext) unmarshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState(ctx context.Context, v any) (models.FileState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState[tmp]
+	res, err := enumValue("FileState", unmarshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1921,7 +1921,7 @@ func (ec *executionContext) unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋm
 
 func (ec *executionContext) unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, v any) (models.TargetType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType[tmp]
+	res, err := enumValue("TargetType", unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2011,7 +2011,7 @@ func (ec *executionContext) unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmesh
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind[tmp]
+	res, err := enumValue("FileKind", unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

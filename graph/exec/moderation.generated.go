@@ -1684,7 +1684,7 @@ func (ec *executionContext) _UnsuspendUserPayload(ctx context.Context, sel ast.S
 
 func (ec *executionContext) unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction(ctx context.Context, v any) (models.Action, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction[tmp]
+	res, err := enumValue("ModerationAction", unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1804,7 +1804,7 @@ func (ec *executionContext) unmarshalNRestoreThingInput2githubᚗcomᚋmeshyard�
 
 func (ec *executionContext) unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[tmp]
+	res, err := enumValue("Role", unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1868,7 +1868,7 @@ func (ec *executionContext) marshalORestoreThingPayload2ᚖgithubᚗcomᚋmeshya
 
 func (ec *executionContext) unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[tmp]
+	res, err := enumValue("Role", unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1897,7 +1897,7 @@ func (ec *executionContext) unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyard
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[tmp]
+	res, err := enumValue("Role", unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

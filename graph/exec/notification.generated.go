@@ -1214,7 +1214,7 @@ func (ec *executionContext) marshalNNotificationEdge2ᚖgithubᚗcomᚋmeshyard�
 
 func (ec *executionContext) unmarshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind(ctx context.Context, v any) (models.NotificationKind, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind[tmp]
+	res, err := enumValue("NotificationKind", unmarshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -340,7 +340,7 @@ func (ec *executionContext) marshalNPopularityDay2ᚖgithubᚗcomᚋmeshyardᚋm
 
 func (ec *executionContext) unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx context.Context, v any) (models.PopularityEvent, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent[tmp]
+	res, err := enumValue("PopularityEvent", unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

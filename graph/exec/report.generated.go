@@ -1426,7 +1426,7 @@ func (ec *executionContext) marshalNReportEdge2ᚖgithubᚗcomᚋmeshyardᚋmesh
 
 func (ec *executionContext) unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason(ctx context.Context, v any) (models.ReportReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason[tmp]
+	res, err := enumValue("ReportReason", unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1462,7 +1462,7 @@ var (
 
 func (ec *executionContext) unmarshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState(ctx context.Context, v any) (models.ReportState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState[tmp]
+	res, err := enumValue("ReportState", unmarshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1521,7 +1521,7 @@ func (ec *executionContext) unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋm
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState[tmp]
+	res, err := enumValue("ReportState", unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -4126,7 +4126,7 @@ func (ec *executionContext) unmarshalNFeatureThingInput2githubᚗcomᚋmeshyard�
 
 func (ec *executionContext) unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState(ctx context.Context, v any) (models.PublicationState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState[tmp]
+	res, err := enumValue("PublicationState", unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -2412,7 +2412,7 @@ func (ec *executionContext) marshalNWebhookDeliveryEdge2ᚖgithubᚗcomᚋmeshya
 
 func (ec *executionContext) unmarshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState(ctx context.Context, v any) (models.DeliveryState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState[tmp]
+	res, err := enumValue("WebhookDeliveryState", unmarshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2468,7 +2468,7 @@ func (ec *executionContext) marshalNWebhookEdge2ᚖgithubᚗcomᚋmeshyardᚋmes
 
 func (ec *executionContext) unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx context.Context, v any) (models.WebhookEvent, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent[tmp]
+	res, err := enumValue("WebhookEvent", unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2597,7 +2597,7 @@ func (ec *executionContext) unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmes
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState[tmp]
+	res, err := enumValue("WebhookDeliveryState", unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

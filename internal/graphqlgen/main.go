@@ -1,5 +1,6 @@
 // Command graphqlgen generates the Go code of the GraphQL schema: everything that gqlgen generates,
-// and the table that package breadthfirst uses to execute operations.
+// with a check of all enum values, and the table that package breadthfirst uses to execute
+// operations.
 package main
 
 import (
@@ -18,6 +19,9 @@ func main() {
 	c, err := config.LoadConfigFromDefaultLocations()
 	if err == nil {
 		err = api.Generate(c, api.AddPlugin(plugin{}))
+	}
+	if err == nil {
+		err = checkEnums(c.Exec.DirName)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "graphqlgen:", err)

@@ -1,0 +1,182 @@
+package server_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/graph"
+)
+
+// TestEnumsAreCaseSensitive sends a value in the wrong case for each enum of each argument of the
+// root fields, also in lists and input objects. A variable with such a value must be BAD_USER_INPUT
+// and must not be read as another value.
+func TestEnumsAreCaseSensitive(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		staff, schema := s.Staff(), graph.New(nil).Schema()
+		seen := make(map[string]bool)
+		for _, root := range []*ast.Definition{schema.Query, schema.Mutation} {
+			for _, field := range root.Fields {
+				for _, argument := range field.Arguments {
+					for _, position := range enumPositions(schema, argument.Type, nil) {
+						seen[position.enum] = true
+						document, variables := callWith(schema, root, field, argument, position)
+						r := staff.GraphQL(document, variables)
+						want := append([]any{argument.Name}, position.path...)
+						switch {
+						case len(r.Errors) != 1 || r.Code() != "BAD_USER_INPUT" || len(r.Errors[0].Extensions.Fields) != 1:
+							t.Errorf("%s with %v: got %s %+v, want BAD_USER_INPUT", document, variables, r.Data, r.Errors)
+						case fmt.Sprint(r.Errors[0].Extensions.Fields[0].Path) != fmt.Sprint(want):
+							t.Errorf("%s with %v: got the path %v, want %v", document, variables, r.Errors[0].Extensions.Fields[0].Path, want)
+						case !strings.Contains(r.Errors[0].Message, "is not a valid "+position.enum):
+							t.Errorf("%s: %s", document, r.Errors[0].Message)
+						}
+					}
+				}
+			}
+		}
+		inputs := inputEnums(schema)
+		if missing := slices.DeleteFunc(inputs, func(name string) bool { return seen[name] }); len(missing) > 0 || len(seen) < 10 {
+			t.Errorf("%d enums were tested, but not %q", len(seen), missing)
+		}
+		// What the values in the wrong case did before: the empty value of an enum is another value.
+		for _, c := range []struct {
+			document  string
+			variables object
+		}{
+			{`mutation ($v: CollectionVisibility!) { createCollection(input: {name: "c", visibility: $v}) { collection { visibility } } }`, object{"v": "private"}},
+			{`mutation ($v: Role!) { setUserRole(input: {username: "staff", role: $v}) { user { id } } }`, object{"v": "administrator"}},
+			{`query ($v: ThingSort!) { things(sort: $v) { nodes { id } } }`, object{"v": "Popular"}},
+			{`query ($v: [License!]) { things(filter: {licenses: $v}) { nodes { id } } }`, object{"v": []string{"GPL", "gpl"}}},
+			{`query ($v: ThingSort!) { me { things(sort: $v) { nodes { id } } } }`, object{"v": "Popular"}},
+		} {
+			if r := staff.GraphQL(c.document, c.variables); r.Code() != "BAD_USER_INPUT" {
+				t.Errorf("%s with %v: got %s %+v", c.document, c.variables, r.Data, r.Errors)
+			}
+		}
+	})
+}
+
+// enumPosition is a place of an enum in an input.
+type enumPosition struct {
+	enum  string
+	path  []any // below the input
+	value any   // the input with a value in lower case at the path
+}
+
+// enumPositions returns the places of enums in inputs of a type. visited has the names of the input
+// objects around it.
+func enumPositions(schema *ast.Schema, t *ast.Type, visited []string) (all []enumPosition) {
+	if t.Elem != nil {
+		for _, p := range enumPositions(schema, t.Elem, visited) {
+			all = append(all, enumPosition{p.enum, append([]any{0}, p.path...), []any{p.value}})
+		}
+		return all
+	}
+	switch d := schema.Types[t.NamedType]; {
+	case d.Kind == ast.Enum:
+		return []enumPosition{{enum: d.Name, value: strings.ToLower(d.EnumValues[len(d.EnumValues)-1].Name)}}
+	case d.Kind == ast.InputObject && !slices.Contains(visited, d.Name):
+		for _, f := range d.Fields {
+			for _, p := range enumPositions(schema, f.Type, append(visited, d.Name)) {
+				input := sampleInput(schema, t).(object)
+				input[f.Name] = p.value
+				all = append(all, enumPosition{p.enum, append([]any{f.Name}, p.path...), input})
+			}
+		}
+	}
+	return all
+}
+
+// sampleInput returns an input of a type with all its required fields.
+func sampleInput(schema *ast.Schema, t *ast.Type) any {
+	if t.Elem != nil {
+		return []any{sampleInput(schema, t.Elem)}
+	}
+	d := schema.Types[t.NamedType]
+	switch {
+	case d.Kind == ast.Enum:
+		return d.EnumValues[0].Name
+	case d.Kind == ast.InputObject:
+		input := object{}
+		for _, f := range d.Fields {
+			if f.Type.NonNull && f.DefaultValue == nil {
+				input[f.Name] = sampleInput(schema, f.Type)
+			}
+		}
+		return input
+	}
+	return map[string]any{"Boolean": true, "Int": 1, "Int64": 1, "Float": 1, "DateTime": "2026-01-01T00:00:00Z"}[d.Name]
+}
+
+// callWith returns an operation that calls a root field with an input that has an enum in lower
+// case.
+func callWith(schema *ast.Schema, root *ast.Definition, field *ast.FieldDefinition, of *ast.ArgumentDefinition, position enumPosition) (string, object) {
+	variables := object{of.Name: position.value}
+	var declared, passed []string
+	for _, a := range field.Arguments {
+		required := a.Type.NonNull && a.DefaultValue == nil
+		if a != of && !required {
+			continue
+		}
+		if a != of {
+			variables[a.Name] = sampleInput(schema, a.Type)
+		}
+		declared, passed = append(declared, "$"+a.Name+": "+a.Type.String()), append(passed, a.Name+": $"+a.Name)
+	}
+	selection := ""
+	if schema.Types[field.Type.Name()].IsCompositeType() {
+		selection = " { __typename }"
+	}
+	return fmt.Sprintf("%s (%s) { %s(%s)%s }", strings.ToLower(root.Name), strings.Join(declared, ", "), field.Name, strings.Join(passed, ", "), selection), fillStrings(variables)
+}
+
+// fillStrings replaces nil, which stands for a text or an ID.
+func fillStrings(v object) object {
+	var fill func(v any) any
+	fill = func(v any) any {
+		switch v := v.(type) {
+		case nil:
+			return "1"
+		case object:
+			for key, below := range v {
+				v[key] = fill(below)
+			}
+		case []any:
+			for i, below := range v {
+				v[i] = fill(below)
+			}
+		}
+		return v
+	}
+	return fill(v).(object)
+}
+
+// inputEnums returns the names of the enums that are arguments of root fields or fields of input
+// objects.
+func inputEnums(schema *ast.Schema) []string {
+	names := make(map[string]bool)
+	add := func(t *ast.Type) {
+		if d := schema.Types[t.Name()]; d.Kind == ast.Enum && !d.BuiltIn {
+			names[d.Name] = true
+		}
+	}
+	for _, d := range schema.Types {
+		for _, f := range d.Fields {
+			if d.Kind == ast.InputObject {
+				add(f.Type)
+			}
+			for _, a := range f.Arguments {
+				if !strings.HasPrefix(d.Name, "__") {
+					add(a.Type)
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
