@@ -1,0 +1,53 @@
+package server_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// TestFiltersByID checks that null adds no condition to a filter by ID, and that an ID that no object
+// has, such as 0, finds nothing.
+func TestFiltersByID(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		total := func(c *servertest.Client, document string, variables object) int {
+			t.Helper()
+			var data map[string]struct{ TotalCount int }
+			c.Query(document, variables, &data)
+			return data["list"].TotalCount
+		}
+		for _, list := range []struct {
+			field, filter string
+			names         []string
+		}{
+			{`things(filter: %s)`, "ThingFilter", []string{"likedById", "madeById", "collectedById"}},
+			{`search(type: THINGS, filter: %s)`, "SearchFilter", []string{"likedById", "madeById", "collectedById"}},
+			{`search(type: MAKES, filter: %s)`, "SearchFilter", []string{"thingId"}},
+		} {
+			all := total(w.bob, `{ list: `+fmt.Sprintf(list.field, "{}")+` { totalCount } }`, nil)
+			if all == 0 && list.names[0] != "thingId" {
+				t.Fatalf("%s finds nothing", list.field)
+			}
+			whole := `query ($f: ` + list.filter + `) { list: ` + fmt.Sprintf(list.field, "$f") + ` { totalCount } }`
+			for _, name := range list.names {
+				part := `query ($id: ID) { list: ` + fmt.Sprintf(list.field, "{"+name+": $id}") + ` { totalCount } }`
+				literal := `{ list: ` + fmt.Sprintf(list.field, "{"+name+": null}") + ` { totalCount } }`
+				for form, got := range map[string]int{
+					"in a variable for the filter": total(w.bob, whole, object{"f": object{name: nil}}),
+					"in a variable":                total(w.bob, part, object{"id": nil}),
+					"as an omitted variable":       total(w.bob, part, nil),
+					"as a literal":                 total(w.bob, literal, nil),
+				} {
+					if got != all {
+						t.Errorf("%s: null for %s %s finds %d, want %d", list.field, name, form, got, all)
+					}
+				}
+				if got := total(w.bob, part, object{"id": "0"}); got != 0 {
+					t.Errorf("%s: 0 for %s finds %d", list.field, name, got)
+				}
+			}
+		}
+	})
+}
