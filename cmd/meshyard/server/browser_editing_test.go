@@ -204,7 +204,8 @@ func TestBrowserGalleryLinks(t *testing.T) {
 	v.noProblems()
 }
 
-// TestBrowserGalleryCollection checks that the owner of a collection can move and remove its things.
+// TestBrowserGalleryCollection checks that the owner of a collection can move and remove its
+// things.
 func TestBrowserGalleryCollection(t *testing.T) {
 	v, s := visitScene(t, "sqlite")
 	second := s.ada.Thing("Another donut")
