@@ -14,7 +14,7 @@ type Signature int
 const (
 	Unsigned        Signature = iota // the file must be public
 	Signed                           // the thing of the file must not be taken down
-	SignedTakenDown                  // issued while the thing was taken down, to someone who could see it
+	SignedTakenDown                  // issued during the takedown, to someone who sees the thing
 )
 
 // Blob returns a file and the object key of its content. It returns NotFound if the file or its

@@ -30,7 +30,7 @@ type Address int
 const (
 	Plain           Address = iota // unsigned
 	Signed                         // with a valid signature
-	SignedTakenDown                // with a signature that is valid even if the thing of the file is taken down
+	SignedTakenDown                // with a signature that a takedown of the thing does not end
 	Stale                          // with an expired or invalid signature; like an unsigned one
 )
 

@@ -34,7 +34,9 @@ func handler(t *testing.T) blobs.Handler {
 			}
 			return blobs.Blob{Key: path, Name: "a.stl", ContentType: "model/stl", ETag: "abc"}, nil
 		},
-		Signed: func(_ int64, query url.Values, _ time.Time) (signed, takenDown bool) { return query.Get("signature") == "good", false },
+		Signed: func(_ int64, query url.Values, _ time.Time) (signed, takenDown bool) {
+			return query.Get("signature") == "good", false
+		},
 		Serve: func(w http.ResponseWriter, r *http.Request, key string) error {
 			f, err := os.Open(key)
 			if err != nil {

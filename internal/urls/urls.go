@@ -16,8 +16,8 @@ type Builder struct {
 	Key  signing.Key
 }
 
-// The purposes of signatures for files. A takedown ends the URLs that were issued before it, because
-// URLs of files that are taken down are signed for another purpose.
+// The purposes of signatures for files. A takedown ends the URLs that were issued before it,
+// because URLs of files that are taken down are signed for another purpose.
 const (
 	blobPurpose     = "blob"
 	takedownPurpose = "blob of a takedown"
