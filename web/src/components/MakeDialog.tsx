@@ -20,6 +20,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
   const [chosen, setChosen] = useState<Chosen[]>([]);
   const [kept, setKept] = useState(make?.images ?? []);
   const makeId = useRef(make?.id ?? ''); // a repeated attempt continues with the make that the first one created
+  const running = useRef(false); // sent changes only with the next rendering, which a double click precedes
   const stop = useRef(new AbortController());
   useEffect(() => () => stop.current.abort(), []);
 
@@ -64,8 +65,10 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
     <Dialog title={make ? t.editMake : t.makeTitle} onClose={onClose}>
       <form onSubmit={async (event) => {
         event.preventDefault();
+        if (running.current) return;
         const text = String(new FormData(event.currentTarget).get('text'));
         if (!text.trim() && chosen.length + kept.length === 0) return setFaults([t.makeEmpty]);
+        running.current = true;
         setSent(0);
         setFaults([]);
         try {
@@ -76,6 +79,8 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
           if (stop.current.signal.aborted) return; // the dialog was closed
           setFaults([explain(error)]);
           setSent(undefined);
+        } finally {
+          running.current = false;
         }
       }}>
         <label class="field">
