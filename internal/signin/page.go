@@ -42,7 +42,7 @@ type view struct {
 	Nonce    string
 	Site     string // name of the site
 	Look     Look
-	Scheme   string // the color scheme that the visitor chose in the gallery; "" for that of the system
+	Scheme   string // color scheme that the visitor chose in the gallery; "" for that of the system
 	Message  string // error message; may be empty
 	Notice   string // message about a finished action; may be empty
 	Username string // the signed-in user, or the user name that was entered
@@ -66,7 +66,7 @@ type view struct {
 // Look is the appearance of the pages that the operator chose.
 type Look struct {
 	Logo         string       // path of the logo; "" for the default
-	Accent, Text template.CSS // the color of buttons and links, and that of text on it; "" for the default
+	Accent, Text template.CSS // color of buttons and links, and of text on it; "" for the default
 }
 
 // schemeCookie is the cookie that the gallery sets for the color scheme (web/src/theme.ts).

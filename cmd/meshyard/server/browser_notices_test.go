@@ -44,6 +44,18 @@ func TestBrowserGalleryNotices(t *testing.T) {
 	v.await("the name of the category", `document.querySelector('.chip.chosen')?.innerText === 'Tools' && document.querySelector('main .card')`)
 }
 
+// TestBrowserGalleryLikeButtons checks that the names of the buttons contain their visible text, so
+// that voice control finds them.
+func TestBrowserGalleryLikeButtons(t *testing.T) {
+	c := newScene(t)
+	v := visitGallery(t, c.Server)
+	for path, want := range map[string]string{"/explore": "Like 0: Half a donut", fmt.Sprintf("/thing:%d", c.thing): "Like 0: Half a donut"} {
+		v.open(path)
+		v.await("the name of the button", fmt.Sprintf(`document.querySelector('main button.like')?.ariaLabel === %q`, want))
+		v.await("its text in the name", `(b => b.ariaLabel.includes(b.innerText.trim().replace(/\s+/g, ' ')))(document.querySelector('main button.like'))`)
+	}
+}
+
 // TestBrowserGallerySpace checks the space of elements that were too narrow or touched others.
 func TestBrowserGallerySpace(t *testing.T) {
 	c := newScene(t)

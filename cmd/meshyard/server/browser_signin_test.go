@@ -118,7 +118,8 @@ func TestBrowserBackAfterMistake(t *testing.T) {
 	v.await("the entered name", `document.querySelector('#username').value === 'ada'`)
 	v.enter("#password", pass+"\r")
 	v.await("the page before", `location.pathname === '/explore' && document.querySelector('header .bell')`)
-	back(`location.pathname === '/explore' && document.querySelector('header .bell')`) // the form leads on
+	// The page to sign in leads on.
+	back(`location.pathname === '/explore' && document.querySelector('header .bell')`)
 	v.open("/")
 	v.signOut()
 
