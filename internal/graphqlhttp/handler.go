@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/extension"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -229,7 +230,23 @@ func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (*grap
 		return new(graphql.OperationContext), errs
 	}
 	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
-	return h.Executor.CreateOperationContext(context.WithValue(ctx, contextDocument{}, document), params)
+	op, errs := h.Executor.CreateOperationContext(context.WithValue(ctx, contextDocument{}, document), params)
+	if errs == nil && op.Operation.Operation == ast.Subscription {
+		errs = checkStreams(op)
+	}
+	return op, errs
+}
+
+// checkStreams returns ValidationFailed if a subscription does not select exactly one stream. The
+// validation rule compares names without aliases, and cannot know what a directive excludes.
+func checkStreams(op *graphql.OperationContext) gqlerror.List {
+	if n := len(selectedRoots(op)); n != 1 {
+		err := gqlerror.Errorf("a subscription must select exactly one field (got %d)", n)
+		err.Rule = "SingleFieldSubscriptions" // see PresentError
+		errcode.Set(err, errcode.ValidationFailed)
+		return gqlerror.List{err}
+	}
+	return nil
 }
 
 // execute runs an operation within the time limit of its kind. The body of the result is empty if
