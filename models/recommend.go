@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -70,9 +71,9 @@ func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID 
 	return tags, err
 }
 
-// RandomThings returns up to n distinct published things, chosen at random. Each choice starts at a
-// random ID, so a thing after a gap of deleted IDs is chosen more often. Things that the caller
-// does not want to see are not chosen.
+// RandomThings returns n distinct published things, chosen at random, or all of them if there are
+// fewer. Each choice starts at a random ID, so a thing after a gap of deleted IDs is chosen more
+// often. Things that the caller does not want to see are not chosen.
 func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, n int) ([]*Thing, error) {
 	var bounds struct{ Least, Most int64 }
 	err := s.db.Read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").
@@ -93,6 +94,9 @@ func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, n int) ([]
 	if err := s.db.Read.NewSelect().TableExpr("(?) AS p", picks).Column("p.id").Where("p.id IS NOT NULL").Scan(ctx, &ids); err != nil {
 		return nil, err
 	}
+	if ids, err = s.fillRandom(ctx, caller, distinct(ids), n, bounds.Least+rand.Int64N(bounds.Most-bounds.Least+1)); err != nil {
+		return nil, err
+	}
 	found, err := s.ThingsByID(ctx, ids)
 	things := make([]*Thing, 0, len(found))
 	for _, id := range ids {
@@ -102,4 +106,40 @@ func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, n int) ([]
 		}
 	}
 	return things, err
+}
+
+// fillRandom adds to the IDs of random things, some of which were chosen more than once, those of
+// the things from a random ID on until there are n. After the last thing it continues with the
+// first. It reads at most n rows from each, in the order of an index.
+func (s *Store) fillRandom(ctx context.Context, caller auth.Caller, ids []int64, n int, start int64) ([]int64, error) {
+	chosen := len(ids)
+	for _, condition := range []string{"t.id >= ?", "t.id < ?"} {
+		if len(ids) >= n {
+			break
+		}
+		var more []int64
+		q := hiddenFrom(caller).from(s.db.Read.NewSelect().TableExpr("things AS t")).Column("t.id").
+			Where("t.state = ?", Published).Where(condition, start).OrderExpr("t.id").Limit(int64(n))
+		if err := q.Scan(ctx, &more); err != nil {
+			return nil, err
+		}
+		ids = distinct(append(ids, more...))
+	}
+	ids = ids[:min(n, len(ids))]
+	if len(ids) > chosen {
+		rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	}
+	return ids, nil
+}
+
+// distinct returns the IDs without duplicates, in the order of their first occurrence.
+func distinct(ids []int64) []int64 {
+	seen := make(map[int64]bool, len(ids))
+	return slices.DeleteFunc(ids, func(id int64) bool {
+		if seen[id] {
+			return true
+		}
+		seen[id] = true
+		return false
+	})
 }
