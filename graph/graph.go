@@ -3,6 +3,7 @@ package graph
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/formatter"
 
 	"github.com/meshyard/meshyard/graph/exec"
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 )
 
@@ -69,6 +71,17 @@ func asID(t *ast.Type) {
 	} else if t.NamedType == nodeIDScalar {
 		t.NamedType = "ID"
 	}
+}
+
+// renameField returns an error about a field of package models with the name of the input instead.
+func renameField(err error, from, to string) error {
+	var known *apierror.Error
+	if !errors.As(err, &known) || known.Field != from {
+		return err
+	}
+	renamed := *known
+	renamed.Field = to
+	return &renamed
 }
 
 // Schema returns the parsed schema. It must not be modified.

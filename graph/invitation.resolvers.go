@@ -38,7 +38,7 @@ func (r *mutationResolver) RevokeInvitation(ctx context.Context, input model.Rev
 // RenameUser is the resolver for the renameUser field.
 func (r *mutationResolver) RenameUser(ctx context.Context, input model.RenameUserInput) (*model.RenameUserPayload, error) {
 	u, err := r.Store.RenameUser(ctx, caller(ctx), input.Username, input.NewUsername)
-	return &model.RenameUserPayload{User: u}, err
+	return &model.RenameUserPayload{User: u}, renameField(err, "username", "newUsername")
 }
 
 // DisableUser is the resolver for the disableUser field.

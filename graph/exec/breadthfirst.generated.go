@@ -261,7 +261,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Category)
 					v := obj.ThingCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"things": {
@@ -360,7 +360,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.ThingCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"things": {
@@ -553,7 +553,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
 					v := obj.ReplyCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"isDeleted": {
@@ -905,7 +905,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.DeprecatedCall)
 					v := obj.Calls
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"firstAt": {
@@ -1125,7 +1125,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.Size
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"contentType": {
@@ -1218,7 +1218,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.DownloadCount()
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"publicUrl": {
@@ -1647,21 +1647,21 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.LikeCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"commentCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.CommentCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"rootCommentCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.RootCommentCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"isLiked": {
@@ -1885,14 +1885,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.Mesh)
 					v := obj.Triangles
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"vertices": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.Mesh)
 					v := obj.Vertices
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"components": {
@@ -3810,14 +3810,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.PopularityDay)
 					v := obj.Users
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"weight": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.PopularityDay)
 					v := obj.Weight
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"points": {
@@ -5179,7 +5179,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Append: func(b []byte, value any) []byte {
 					v := value.(int64)
-					return strconv.AppendInt(b, v, 10)
+					return model.AppendInt64(b, v)
 				},
 			},
 			"expiresAt": {
@@ -5213,49 +5213,49 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.StatsDay)
 					v := obj.Downloads
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"likes": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.StatsDay)
 					v := obj.Likes
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"collects": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.StatsDay)
 					v := obj.Collects
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"watches": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.StatsDay)
 					v := obj.Watches
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"comments": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.StatsDay)
 					v := obj.Comments
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"makes": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.StatsDay)
 					v := obj.Makes
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"remixes": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.StatsDay)
 					v := obj.Remixes
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 		}},
@@ -5303,7 +5303,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Tag)
 					v := obj.ThingCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"things": {
@@ -5573,49 +5573,49 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.MakeCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"commentCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.CommentCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"rootCommentCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.RootCommentCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"likeCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.LikeCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"collectCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.CollectCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"remixCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.RemixCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"downloadCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.DownloadCount()
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"isLiked": {
@@ -5789,7 +5789,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.ViewCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"isWatched": {
@@ -6039,7 +6039,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Usage)
 					v := obj.Bytes
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"bytesLimit": {
@@ -6050,14 +6050,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 						return b, false
 					}
 					v := *p
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"pendingUploads": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Usage)
 					v := obj.PendingUploads
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"pendingUploadsLimit": {
@@ -6068,14 +6068,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 						return b, false
 					}
 					v := *p
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"thingsToday": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Usage)
 					v := obj.ThingsToday
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"thingsLimit": {
@@ -6086,7 +6086,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 						return b, false
 					}
 					v := *p
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 		}},
@@ -6257,42 +6257,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.ThingCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"makeCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.MakeCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"likeCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.LikeCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"collectionCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.CollectionCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"followerCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.FollowerCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"followingCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.FollowingCount
-					return strconv.AppendInt(b, v, 10), true
+					return model.AppendInt64(b, v), true
 				},
 			},
 			"things": {

@@ -45,12 +45,32 @@ func AppendDateTime(b []byte, t time.Time) []byte {
 
 // UnmarshalDateTime reads a time in RFC 3339 format. It returns BadInput for other values.
 func UnmarshalDateTime(v any) (time.Time, error) {
-	s, _ := v.(string)
+	s, ok := v.(string)
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return t, &models.Error{Code: models.BadInput, Message: fmt.Sprintf("must be a time as in RFC 3339, such as 2026-01-31T12:00:00Z (got %.40q)", s)}
+		got := fmt.Sprintf("%.40q", s)
+		if !ok {
+			got = fmt.Sprintf("%.40s", fmt.Sprint(v))
+		}
+		return t, &models.Error{Code: models.BadInput, Message: "must be a time as in RFC 3339, such as 2026-01-31T12:00:00Z (got " + got + ")"}
 	}
 	return t, nil
+}
+
+// MarshalInt64 writes an integer.
+func MarshalInt64(n int64) graphql.Marshaler { return graphql.MarshalInt64(n) }
+
+// AppendInt64 appends the encoding of MarshalInt64 to b.
+func AppendInt64(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }
+
+// UnmarshalInt64 reads an integer of at most 64 bits, which may be a string of digits. It returns
+// BadInput for other values.
+func UnmarshalInt64(v any) (int64, error) {
+	n, err := graphql.UnmarshalInt64(v)
+	if err != nil {
+		return 0, &models.Error{Code: models.BadInput, Message: fmt.Sprintf("must be an integer of at most 64 bits (got %.40s)", fmt.Sprint(v))}
+	}
+	return n, nil
 }
 
 // Node is an object with a nodeId field.

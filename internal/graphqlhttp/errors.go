@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -77,17 +78,13 @@ func MostSevere(errs gqlerror.List) (*gqlerror.Error, int) {
 func PresentError(ctx context.Context, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
 	if len(presented.Path) > 1 && presented.Path[0] == ast.PathName("variable") {
-		field := inputName(presented.Path[1:])
-		bad := &apierror.Error{Code: apierror.BadInput, Message: field + ": " + presented.Message, Field: field}
-		bad.Fields = []apierror.FieldError{{Path: pathKeys(presented.Path[1:]), Code: apierror.FieldInvalid, Message: bad.Message}}
+		bad := badValue(argumentOf(ctx, presented.Path[1:]), err, presented.Message)
 		presented.Path = nil
 		return withCode(ctx, presented, bad)
 	}
-	if field, ok := argument(ctx, presented); ok {
-		bad := &apierror.Error{Code: apierror.BadInput, Message: presented.Message, Field: field}
-		path := graphql.GetFieldContext(ctx).Path()
-		bad.Fields = []apierror.FieldError{{Path: pathKeys(presented.Path[len(path):]), Code: apierror.FieldInvalid, Message: bad.Message}}
-		presented.Path = path
+	if path, ok := argument(ctx, presented); ok {
+		bad := badValue(path, err, presented.Message)
+		presented.Path = graphql.GetFieldContext(ctx).Path()
 		return withCode(ctx, presented, bad)
 	}
 	var known *apierror.Error
@@ -117,19 +114,23 @@ func PresentError(ctx context.Context, err error) *gqlerror.Error {
 	return withCode(ctx, presented, &apierror.Error{Code: apierror.Internal, Message: internalMessage})
 }
 
-// argument returns the name of the argument that does not fit its type. The generated code reports
+// argument returns the path of the argument that does not fit its type. The generated code reports
 // such an error with a path that continues from the field into its arguments.
-func argument(ctx context.Context, e *gqlerror.Error) (field string, ok bool) {
+func argument(ctx context.Context, e *gqlerror.Error) (path ast.Path, ok bool) {
 	fc := graphql.GetFieldContext(ctx)
 	if fc == nil || len(e.Path) <= len(fc.Path()) {
-		return "", false
+		return nil, false
 	}
-	return inputName(e.Path[len(fc.Path()):]), true
+	return e.Path[len(fc.Path()):], true
 }
 
-// inputName returns the name of an input without the "input" object that wraps every mutation's.
+// wrappers are the arguments that wrap inputs: that of every mutation, and the conditions of a
+// list. extensions.field and messages name a field of them without the argument.
+var wrappers = []string{"input", "filter"}
+
+// inputName returns the name of an input without the argument that wraps it.
 func inputName(path ast.Path) string {
-	if len(path) > 1 && path[0] == ast.PathName("input") {
+	if len(path) > 1 && slices.ContainsFunc(wrappers, func(name string) bool { return path[0] == ast.PathName(name) }) {
 		path = path[1:]
 	}
 	return path.String()
@@ -172,7 +173,7 @@ func fieldError(e *apierror.Error) apierror.FieldError {
 }
 
 // fieldErrors returns the faults of an error with paths that begin at the arguments of the field. A
-// rule names a field of the "input" object that wraps every mutation's without it.
+// rule names an input without the argument that wraps it.
 func fieldErrors(ctx context.Context, e *apierror.Error) []apierror.FieldError {
 	fields := e.Fields
 	fc := graphql.GetFieldContext(ctx)
@@ -183,13 +184,14 @@ func fieldErrors(ctx context.Context, e *apierror.Error) []apierror.FieldError {
 		fields = []apierror.FieldError{fieldError(e)}
 	}
 	arguments := fc.Field.Definition.Arguments
-	if arguments.ForName("input") == nil {
+	wrapper := slices.IndexFunc(wrappers, func(name string) bool { return arguments.ForName(name) != nil })
+	if wrapper < 0 {
 		return fields
 	}
 	whole := make([]apierror.FieldError, len(fields))
 	for i, f := range fields {
 		if name, _ := f.Path[0].(string); arguments.ForName(name) == nil {
-			f.Path = append([]any{"input"}, f.Path...)
+			f.Path = append([]any{wrappers[wrapper]}, f.Path...)
 		}
 		whole[i] = f
 	}

@@ -11,6 +11,7 @@ package graphqlhttp
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -228,6 +229,13 @@ func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (*grap
 	document, errs := h.documents.find(params)
 	if errs != nil {
 		return new(graphql.OperationContext), errs
+	}
+	if document.Operations.ForName(params.OperationName) == nil {
+		err := apierror.Invalid("operationName", "operationName: the document has no operation %.100q", params.OperationName)
+		if params.OperationName == "" {
+			err.Message = fmt.Sprintf("operationName: is required, because the document has %d operations", len(document.Operations))
+		}
+		return new(graphql.OperationContext), gqlerror.List{gqlerror.Wrap(err)}
 	}
 	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
 	op, errs := h.Executor.CreateOperationContext(context.WithValue(ctx, contextDocument{}, document), params)

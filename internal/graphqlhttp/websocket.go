@@ -106,17 +106,17 @@ type websocketExecutor struct {
 func (e websocketExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
 	ctx = e.authenticate(ctx)
 	if err := e.chargeMessage(ctx); err != nil {
-		return new(graphql.OperationContext), e.presentAll(ctx, gqlerror.List{gqlerror.Wrap(err)})
+		return new(graphql.OperationContext), e.presentAll(ctx, new(graphql.OperationContext), gqlerror.List{gqlerror.Wrap(err)})
 	}
 	op, errs := e.prepare(ctx, params)
 	if errs != nil {
-		return op, e.presentAll(ctx, errs)
+		return op, e.presentAll(ctx, op, errs)
 	}
 	if op.Operation.Operation != ast.Subscription {
-		return op, e.presentAll(ctx, gqlerror.List{gqlerror.Wrap(apierror.Invalid("", "a WebSocket accepts subscriptions only: send queries and mutations by POST"))})
+		return op, e.presentAll(ctx, op, gqlerror.List{gqlerror.Wrap(apierror.Invalid("", "a WebSocket accepts subscriptions only: send queries and mutations by POST"))})
 	}
 	if _, _, err := e.charge(ctx, e.r.WithContext(ctx), op); err != nil {
-		return op, e.presentAll(ctx, gqlerror.List{gqlerror.Wrap(err)})
+		return op, e.presentAll(ctx, op, gqlerror.List{gqlerror.Wrap(err)})
 	}
 	return op, nil
 }
@@ -131,8 +131,8 @@ func (e websocketExecutor) chargeMessage(ctx context.Context) error {
 }
 
 // presentAll returns errors in their final form, since the transport sends them unchanged.
-func (e websocketExecutor) presentAll(ctx context.Context, errs gqlerror.List) gqlerror.List {
-	response := e.Executor.DispatchError(graphql.WithOperationContext(ctx, new(graphql.OperationContext)), errs[:min(len(errs), maxErrors)])
+func (e websocketExecutor) presentAll(ctx context.Context, op *graphql.OperationContext, errs gqlerror.List) gqlerror.List {
+	response := e.Executor.DispatchError(graphql.WithOperationContext(ctx, op), errs[:min(len(errs), maxErrors)])
 	return truncate(response.Errors)
 }
 
@@ -141,7 +141,7 @@ func (e websocketExecutor) DispatchOperation(ctx context.Context, op *graphql.Op
 	ctx = e.authenticate(ctx)
 	release, err := e.subscriptions.acquire(clientip.Account(e.r.WithContext(ctx)))
 	if err != nil {
-		return graphql.OneShot(&graphql.Response{Errors: e.presentAll(ctx, gqlerror.List{gqlerror.Wrap(err)})}), ctx
+		return graphql.OneShot(&graphql.Response{Errors: e.presentAll(ctx, op, gqlerror.List{gqlerror.Wrap(err)})}), ctx
 	}
 	context.AfterFunc(ctx, release)
 	return e.dispatch(ctx, op)

@@ -1,11 +1,101 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
+
+// TestPathsOfFaults checks that the path of each fault begins with the argument, wherever the fault
+// is found and whatever the name of the variable is.
+func TestPathsOfFaults(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		staff := s.Staff()
+		s.User("ada")
+		ids := make([]string, 101)
+		for i := range ids {
+			ids[i] = servertest.ID(int64(i + 1))
+		}
+		const create, rename = `mutation ($i: CreateCollectionInput!) { createCollection(input: $i) { collection { id } } }`,
+			`mutation ($from: String!, $to: String!) { renameUser(input: {username: $from, newUsername: $to}) { user { id } } }`
+		long := strings.Repeat("x", 300)
+		for _, c := range []struct {
+			document  string
+			variables object
+			code      string // of the error
+			want      string // path and code of the fault
+			field     string
+		}{
+			{`query ($tags: [String!]) { things(filter: {tags: $tags}) { nodes { id } } }`, object{"tags": many(101)}, "BAD_USER_INPUT", "[filter tags] TOO_MANY", "tags"},
+			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"ids": ids}}, "BAD_USER_INPUT", "[filter ids] TOO_MANY", "ids"},
+			{`query ($f: SearchFilter) { search(filter: $f) { nodes { __typename } } }`, object{"f": object{"tags": many(101)}}, "BAD_USER_INPUT", "[filter tags] TOO_MANY", "tags"},
+			{`query ($p: String) { users(filter: {prefix: $p}) { nodes { id } } }`, object{"p": long}, "BAD_USER_INPUT", "[filter prefix] TOO_LONG", "prefix"},
+			{`query ($q: String!) { search(query: $q) { nodes { __typename } } }`, object{"q": long}, "BAD_USER_INPUT", "[query] TOO_LONG", "query"},
+			{create, object{"i": object{}}, "BAD_USER_INPUT", "[input name] REQUIRED", "name"},
+			{create, object{"i": object{"name": nil}}, "BAD_USER_INPUT", "[input name] REQUIRED", "name"},
+			{create, object{"i": object{"name": "c", "visibility": "nope"}}, "BAD_USER_INPUT", "[input visibility] INVALID", "visibility"},
+			{create, object{"i": object{"name": true}}, "BAD_USER_INPUT", "[input name] INVALID", "name"},
+			{create, nil, "BAD_USER_INPUT", "[input] REQUIRED", "input"},
+			{`mutation ($n: String!) { createCollection(input: {name: $n}) { collection { id } } }`, nil, "BAD_USER_INPUT", "[input name] REQUIRED", "name"},
+			{`query ($f: ThingFilter) { ...q } fragment q on Query { things(filter: $f) { nodes { id } } }`, object{"f": object{"licenses": []string{"CC", "nope"}}},
+				"BAD_USER_INPUT", "[filter licenses 1] INVALID", "licenses[1]"},
+			{`query ($b: Boolean!) { me @include(if: $b) { id } }`, nil, "BAD_USER_INPUT", "[b] REQUIRED", "b"},
+			{rename, object{"from": "ada", "to": "staff"}, "CONFLICT", "[input newUsername] DUPLICATE", "newUsername"},
+			{rename, object{"from": "ada", "to": ""}, "BAD_USER_INPUT", "[input newUsername] INVALID", "newUsername"},
+		} {
+			r := staff.GraphQL(c.document, c.variables)
+			if len(r.Errors) != 1 || len(r.Errors[0].Extensions.Fields) != 1 {
+				t.Errorf("%s: got %+v, want one fault", c.document, r.Errors)
+				continue
+			}
+			e := r.Errors[0].Extensions
+			if got := fmt.Sprint(e.Fields[0].Path, " ", e.Fields[0].Code); got != c.want || e.Field != c.field || e.Code != c.code {
+				t.Errorf("%s: got %s, field %q, %s; want %s, field %q, %s", c.document, got, e.Field, e.Code, c.want, c.field, c.code)
+			}
+		}
+	})
+}
+
+// TestMessagesOfInputs checks that messages about inputs of the wrong type say what is wrong and
+// what is allowed, in the words of GraphQL.
+func TestMessagesOfInputs(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		for _, c := range []struct {
+			document  string
+			variables object
+			want      string
+		}{
+			{`query ($n: Int64) { things(filter: {minTriangles: $n}) { nodes { id } } }`, object{"n": 1.5}, "minTriangles: must be an integer of at most 64 bits (got 1.5)"},
+			{`{ things(filter: {minTriangles: 1.5}) { nodes { id } } }`, nil, "minTriangles: must be an integer of at most 64 bits (got 1.5)"},
+			{`{ things(filter: {minTriangles: true}) { nodes { id } } }`, nil, "minTriangles: must be an integer of at most 64 bits (got true)"},
+			{`query ($n: Int) { things(first: $n) { nodes { id } } }`, object{"n": 3.5}, "first: must be an integer of at most 32 bits"},
+			{`query ($n: Int) { things(first: $n) { nodes { id } } }`, object{"n": "many"}, "first: must be an integer of at most 32 bits"},
+			{`query ($n: Int) { things(first: $n) { nodes { id } } }`, object{"n": 3_000_000_000}, "first: must be an integer of at most 32 bits (got 3000000000)"},
+			{`{ things(first: 3000000000) { nodes { id } } }`, nil, "first: must be an integer of at most 32 bits (got 3000000000)"},
+			{`query ($id: ID!) { thing(id: $id) { id } }`, object{"id": object{}}, "id: must be an ID"},
+			{`query ($id: ID!) { thing(id: $id) { id } }`, object{"id": "x"}, `id: must be a decimal id (got "x")`},
+			{`query ($q: String!) { search(query: $q) { nodes { __typename } } }`, object{"q": true}, "query: must be a String"},
+			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"minSize": "wide"}}, "minSize: must be a Float"},
+			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"isWip": 1}}, "isWip: must be a Boolean"},
+			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"licenses": []any{object{}}}}, "licenses[0]: must be the name of an enum value"},
+			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": 5}, "filter: must be an input object of the type ThingFilter"},
+			{`query ($at: DateTime) { things(filter: {publishedAfter: $at}) { nodes { id } } }`, object{"at": 5},
+				"publishedAfter: must be a time as in RFC 3339, such as 2026-01-31T12:00:00Z (got 5)"},
+			{`query A { me { id } } query B { me { id } }`, nil, "operationName: is required, because the document has 2 operations"},
+		} {
+			r := ada.GraphQL(c.document, c.variables)
+			if len(r.Errors) != 1 || r.Code() != "BAD_USER_INPUT" || !strings.HasSuffix(r.Errors[0].Message, c.want) {
+				t.Errorf("%s %v: got %+v, want %s", c.document, c.variables, r.Errors, c.want)
+			}
+		}
+		if r := ada.Operation(`query A { me { id } }`, "C", nil); r.Code() != "BAD_USER_INPUT" || r.Errors[0].Message != `operationName: the document has no operation "C"` {
+			t.Errorf("unknown operation: %+v", r.Errors)
+		}
+	})
+}
 
 // TestOneStream checks that a subscription to several streams fails validation.
 func TestOneStream(t *testing.T) {

@@ -1,0 +1,125 @@
+package graphqlhttp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+)
+
+// badValue returns the error for a value at path, from an argument, that does not fit its type.
+func badValue(path ast.Path, err error, message string) *apierror.Error {
+	code := apierror.FieldInvalid
+	var known *apierror.Error
+	switch {
+	case errors.As(err, &known):
+		code = cmp.Or(known.FieldCode, code)
+	case message == "must be defined" || message == "cannot be null": // gqlparser, about a variable
+		code = apierror.FieldRequired
+	}
+	field := inputName(path)
+	bad := apierror.Invalid(field, "%s: %s", field, inputMessage(message))
+	bad.Fields = []apierror.FieldError{{Path: pathKeys(path), Code: code, Message: bad.Message}}
+	return bad
+}
+
+// inputMessages replaces messages of gqlparser and gqlgen about values of the wrong type, which
+// name types of Go or values that the client did not send.
+var inputMessages = []struct {
+	match   *regexp.Regexp
+	replace string
+}{
+	{regexp.MustCompile(`^cannot use (?:value )?\S+ as Int$`), "must be an integer of at most 32 bits"},
+	{regexp.MustCompile(`^(-?\d+) overflows signed 32-bit integer$`), "must be an integer of at most 32 bits (got $1)"},
+	{regexp.MustCompile(`^cannot use (?:value )?\S+ as ID$`), "must be an ID"},
+	{regexp.MustCompile(`^cannot use (?:value )?\S+ as (\w+)$`), "must be a $1"},
+	{regexp.MustCompile(`^strconv\.ParseFloat: parsing (".{0,40}).*$`), "must be a Float (got $1)"},
+	{regexp.MustCompile(`^enums must be ints or strings$`), "must be the name of an enum value"},
+	{regexp.MustCompile(`^must be a (\w+), not a \w+$`), "must be an input object of the type $1"},
+	{regexp.MustCompile(`^\S+ is not an Upload$`), "must be a file of a multipart request"},
+}
+
+// inputMessage returns a message about a value of the wrong type in terms of GraphQL.
+func inputMessage(message string) string {
+	for _, m := range inputMessages {
+		if m.match.MatchString(message) {
+			return m.match.ReplaceAllString(message, m.replace)
+		}
+	}
+	return message
+}
+
+// argumentOf returns the path of an input, given its path from the variable that contains it. The
+// result begins with the argument that the variable is first used in, or with the variable if it is
+// not used in an argument.
+func argumentOf(ctx context.Context, path ast.Path) ast.Path {
+	name, ok := path[0].(ast.PathName)
+	if !ok || !graphql.HasOperationContext(ctx) {
+		return path
+	}
+	op := graphql.GetOperationContext(ctx).Operation
+	if op == nil {
+		return path
+	}
+	if argument := usedIn(op.SelectionSet, string(name), make(map[string]bool)); argument != nil {
+		return append(argument, path[1:]...)
+	}
+	return path
+}
+
+// usedIn returns the path from the argument of a field to the first use of a variable, or nil if no
+// argument uses it. visited has the names of the fragments that were searched.
+func usedIn(set ast.SelectionSet, variable string, visited map[string]bool) ast.Path {
+	for _, selection := range set {
+		var below ast.SelectionSet
+		switch s := selection.(type) {
+		case *ast.Field:
+			for _, a := range s.Arguments {
+				if path := usedInValue(a.Value, variable); path != nil {
+					return append(ast.Path{ast.PathName(a.Name)}, path...)
+				}
+			}
+			below = s.SelectionSet
+		case *ast.InlineFragment:
+			below = s.SelectionSet
+		case *ast.FragmentSpread:
+			if visited[s.Name] || s.Definition == nil {
+				continue
+			}
+			visited[s.Name] = true
+			below = s.Definition.SelectionSet
+		}
+		if path := usedIn(below, variable, visited); path != nil {
+			return path
+		}
+	}
+	return nil
+}
+
+// usedInValue returns the path from a value to the first use of a variable in it, which is empty
+// but not nil if the value is the variable.
+func usedInValue(value *ast.Value, variable string) ast.Path {
+	if value.Kind == ast.Variable {
+		if value.Raw == variable {
+			return ast.Path{}
+		}
+		return nil
+	}
+	for i, child := range value.Children {
+		path := usedInValue(child.Value, variable)
+		switch {
+		case path == nil:
+		case value.Kind == ast.ListValue:
+			return slices.Insert(path, 0, ast.PathElement(ast.PathIndex(i)))
+		default:
+			return slices.Insert(path, 0, ast.PathElement(ast.PathName(child.Name)))
+		}
+	}
+	return nil
+}
