@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -14,9 +15,9 @@ import (
 // number, or the name of the argument that limits it. Connections are limited by first and last.
 // TestListLengths has the lists that need no entry.
 var listLengths = map[string]listLength{
-	"Query.featured":        {argument: "perPage"},
-	"Query.newest":          {argument: "perPage"},
-	"Query.popular":         {argument: "perPage"},
+	"Query.featured":        {argument: "perPage", most: maxFirst},
+	"Query.newest":          {argument: "perPage", most: maxFirst},
+	"Query.popular":         {argument: "perPage", most: maxFirst},
 	"Query.deprecatedCalls": {argument: "first"},
 	"Query.categories":      {fixed: 10},
 	"Query.applications":    {fixed: maxFirst},
@@ -32,7 +33,7 @@ var listLengths = map[string]listLength{
 	"Make.images":           {argument: "first"},
 	"Thing.tags":            {fixed: 20},
 	"Thing.collections":     {fixed: maxFirst},
-	"Query.randomThings":    {argument: "first"},
+	"Query.randomThings":    {argument: "first", most: maxFirst},
 	"User.recommendedTags":  {fixed: 20},
 	"User.stats":            {fixed: maxFirst},
 
@@ -44,6 +45,7 @@ var listLengths = map[string]listLength{
 type listLength struct {
 	fixed    int
 	argument string
+	most     int // that the argument may be; 0: models.MaxFiles
 }
 
 // ownCosts has the costs of fields that do not cost 1. They are chosen so that an operation takes
@@ -111,7 +113,8 @@ const (
 	markdownPerCost = 40    // bytes of rendered Markdown, per unit
 )
 
-// fieldCost implements graphqlhttp.FieldCost. A list is charged for its maximum length.
+// fieldCost implements graphqlhttp.FieldCost. A list is charged for its maximum length. An argument
+// above its maximum is charged as the maximum, because the resolver refuses it.
 func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	cost := graphqlhttp.Cost{Own: max(ownCosts[field], 1), Entries: 1}
 	switch field {
@@ -132,7 +135,7 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	case "SearchConnection.totalCount":
 		return graphqlhttp.Cost{Own: 3 * searchWordCost, Entries: 1, Once: true}
 	case "SearchConnection.facets":
-		return graphqlhttp.Cost{Own: cost.Own, Entries: intArgument(arguments, "first", 10), Once: true}
+		return graphqlhttp.Cost{Own: cost.Own, Entries: min(intArgument(arguments, "first", 10), maxFirst), Once: true}
 	}
 	length, ok := listLengths[field]
 	switch {
@@ -141,7 +144,7 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	case strings.HasSuffix(field, "Connection.pageInfo"):
 		cost.Once = true
 	case ok && length.argument != "":
-		cost.Entries = intArgument(arguments, length.argument, defaultFirst)
+		cost.Entries = min(intArgument(arguments, length.argument, defaultFirst), cmp.Or(length.most, models.MaxFiles))
 	case ok:
 		cost.Entries = length.fixed
 	case isConnection(field):
@@ -150,7 +153,7 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 		cost.Entries = defaultFirst
 		for _, name := range []string{"first", "last"} {
 			if arguments[name] != nil {
-				cost.Entries = intArgument(arguments, name, defaultFirst)
+				cost.Entries = min(intArgument(arguments, name, defaultFirst), maxFirst)
 			}
 		}
 	}

@@ -97,6 +97,21 @@ func TestMessagesOfInputs(t *testing.T) {
 	})
 }
 
+// TestRangeBeforeCost checks that a page that is too long is refused because of its length, even if
+// its cost would exceed the limit.
+func TestRangeBeforeCost(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		for _, arguments := range []string{"first: 250", "last: 250", "first: 2147483647"} {
+			document := `{ things(` + arguments + `) { nodes { id description descriptionHtml creator { bio bioHtml } } } }`
+			r := ada.GraphQL(document, nil)
+			if name, _, _ := strings.Cut(arguments, ":"); len(r.Errors) != 1 || !strings.HasPrefix(r.Errors[0].Message, name+": must be between 1 and 100") {
+				t.Errorf("%s: %+v", arguments, r.Errors)
+			}
+		}
+	})
+}
+
 // TestOneStream checks that a subscription to several streams fails validation.
 func TestOneStream(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
