@@ -63,7 +63,9 @@ func (r *queryResolver) Suggestions(ctx context.Context, query string, first int
 	if err := inRange("first", first, 1, 20); err != nil {
 		return nil, err
 	}
-	found, err := r.Store.Search(ctx, models.SearchThings, query, models.Filter{}, models.ByRelevance)
+	f := models.Filter{}
+	f.Hide(caller(ctx))
+	found, err := r.Store.Search(ctx, models.SearchThings, query, f, models.ByRelevance)
 	if err != nil {
 		return nil, err
 	}

@@ -72,3 +72,24 @@ func copyThings(t *testing.T, db *sql.DB, id, first int64, n int) {
 		t.Fatal(err)
 	}
 }
+
+// TestSuggestionsHide checks that suggestions contain no names of things that the caller has chosen
+// to hide.
+func TestSuggestionsHide(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		suggestions := func() string {
+			return string(w.bob.GraphQL(`{ suggestions(query: "publ") }`, nil).Data)
+		}
+		if got := suggestions(); got != `{"suggestions":["Public"]}` {
+			t.Fatalf("got %s", got)
+		}
+		w.ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, isNsfw: true, isAiGenerated: true}) { thing { id } } }`, object{"id": servertest.ID(w.thing)}, new(any))
+		for _, preference := range []string{"isNsfwHidden: true", "isNsfwHidden: false, isAiGeneratedHidden: true"} {
+			w.bob.Query(`mutation { updateProfile(input: {`+preference+`}) { user { id } } }`, nil, new(any))
+			if got := suggestions(); got != `{"suggestions":[]}` {
+				t.Errorf("with %s: got %s", preference, got)
+			}
+		}
+	})
+}
