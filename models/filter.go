@@ -47,6 +47,7 @@ type Filter struct {
 	PublishedBefore *time.Time // exclusive
 	UpdatedAfter    *time.Time // things
 	UpdatedBefore   *time.Time // exclusive
+	ownCollections  bool       // CollectedByID is the caller
 	hidden          hiddenThings
 	found           *bun.SelectQuery // the IDs to select things among; nil: all. Only on SQLite
 }
@@ -69,11 +70,13 @@ func (f Filter) name(noun string, sort Sort) string {
 	return noun + " " + string(sort)
 }
 
-// Resolve converts the usernames in the filter to IDs, and excludes the things that the caller has
-// chosen to hide. The name of a user who does not exist matches nothing. It returns BadInput if
-// there are too many names, and Unauthenticated or Forbidden if "me" is used without a user.
+// Resolve converts the usernames in the filter to IDs, excludes the things that the caller has
+// chosen to hide, and includes the private collections of the caller in CollectedByID. The name of
+// a user who does not exist matches nothing. It returns BadInput if there are too many names, and
+// Unauthenticated or Forbidden if "me" is used without a user.
 func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) error {
 	f.Hide(caller)
+	f.ownCollections = f.CollectedByID != nil && *f.CollectedByID == caller.UserID
 	if len(f.Creators) == 0 {
 		return nil
 	}
@@ -212,7 +215,12 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 		q = q.Where("t.id IN (SELECT m.thing_id FROM makes AS m WHERE m.state = 'published' AND m.owner_id = ?)", *f.MadeByID)
 	}
 	if f.CollectedByID != nil {
-		q = q.Where("t.id IN (SELECT ct.thing_id FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id WHERE co.visibility = 'public' AND co.owner_id = ?)", *f.CollectedByID)
+		collections := s.db.Read.NewSelect().TableExpr("collection_things AS ct").Column("ct.thing_id").
+			Join("JOIN collections AS co ON co.id = ct.collection_id").Where("co.owner_id = ?", *f.CollectedByID)
+		if !f.ownCollections {
+			collections = collections.Where("co.visibility = 'public'")
+		}
+		q = q.Where("t.id IN (?)", collections)
 	}
 	q = f.hidden.from(q)
 	q = whether(q, f.IsFeatured, "t.featured_at IS NOT NULL")

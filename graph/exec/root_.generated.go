@@ -9378,7 +9378,10 @@ input SearchFilter {
   likedById: ID
   "Things that the user with this id has made."
   madeById: ID
-  "Things in a collection of the user with this id."
+  """
+  Things in a collection of the user with this id: in a public one, or in any one if it is the
+  caller.
+  """
   collectedById: ID
   "Makes of the thing with this id."
   thingId: ID
@@ -10057,7 +10060,10 @@ input ThingFilter {
   likedById: ID
   "Things that the user with this id has made."
   madeById: ID
-  "Things in a collection of the user with this id."
+  """
+  Things in a collection of the user with this id: in a public one, or in any one if it is the
+  caller.
+  """
   collectedById: ID
   "Things published at this time or later."
   publishedAfter: DateTime

@@ -7,11 +7,12 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestFiltersByID checks that null adds no condition to a filter by ID, and that an ID that no object
-// has, such as 0, finds nothing.
+// TestFiltersByID checks that null adds no condition to a filter by ID, that an ID that no object
+// has, such as 0, finds nothing, and that callers find what is in their own private collections.
 func TestFiltersByID(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
+		thing := w.thing
 		total := func(c *servertest.Client, document string, variables object) int {
 			t.Helper()
 			var data map[string]struct{ TotalCount int }
@@ -47,6 +48,23 @@ func TestFiltersByID(t *testing.T) {
 				if got := total(w.bob, part, object{"id": "0"}); got != 0 {
 					t.Errorf("%s: 0 for %s finds %d", list.field, name, got)
 				}
+			}
+		}
+		var created struct {
+			CreateCollection struct{ Collection struct{ ID string } }
+		}
+		w.bob.Query(`mutation { createCollection(input: {name: "Secret", visibility: PRIVATE}) { collection { id } } }`, nil, &created)
+		w.bob.Query(`mutation ($c: ID!, $t: ID!) { addToCollection(input: {collectionId: $c, thingId: $t}) { collection { id } } }`,
+			object{"c": created.CreateCollection.Collection.ID, "t": servertest.ID(thing)}, new(any))
+		var me struct{ Me struct{ ID string } }
+		w.bob.Query(`{ me { id } }`, nil, &me)
+		for _, field := range []string{`things(filter: {collectedById: $id})`, `search(type: THINGS, filter: {collectedById: $id})`} {
+			document := `query ($id: ID!) { list: ` + field + ` { totalCount } }`
+			if got := total(w.bob, document, object{"id": me.Me.ID}); got != 1 {
+				t.Errorf("%s finds %d things in the caller's private collections, want 1", field, got)
+			}
+			if got := total(w.ada, document, object{"id": me.Me.ID}); got != 0 {
+				t.Errorf("%s finds %d things in the private collections of another user", field, got)
 			}
 		}
 	})
