@@ -243,10 +243,11 @@ func (s *Store) Tags(prefix string) (List, error) {
 		name = ""
 	}
 	return List{DB: s.db.DB, Name: name, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: func(any, any) *bun.SelectQuery {
-		// Only tags of published things, and tags whose count has pending changes: tags that only drafts
-		// have are private.
-		q := s.db.Read.NewSelect().TableExpr("tags AS g").
-			Where("g.thing_count > 0 OR EXISTS (SELECT 1 FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.object_id = g.id)")
+		// Only tags of published things, with the changes of their counts that are not folded yet: tags
+		// that only drafts have are private.
+		q := s.db.Read.NewSelect().TableExpr("tags AS g").Where("CASE WHEN "+anyPending+" THEN g.thing_count + "+
+			"(SELECT coalesce(sum(cc.delta), 0) FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.of_column = 'thing_count' AND cc.object_id = g.id) "+
+			"ELSE g.thing_count END > 0", "tags")
 		if slug != "" {
 			q = q.Where("g.slug LIKE ? ESCAPE '\\'", likePattern(slug)+"%")
 		}

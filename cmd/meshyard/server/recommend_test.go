@@ -93,3 +93,24 @@ func TestSuggestionsHide(t *testing.T) {
 		}
 	})
 }
+
+// TestTagsOfUnpublishedThings checks that a tag is not listed any more as soon as its last thing is
+// unpublished, before its count is folded.
+func TestTagsOfUnpublishedThings(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		w := newWorld(t, s)
+		variables := object{"id": servertest.ID(w.thing)}
+		w.ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, tags: ["solitary"]}) { thing { id } } }`, variables, new(any))
+		for range 5 { // folding may run at any time
+			for _, c := range []struct{ mutation, want string }{
+				{"unpublishThing", `{"tags":{"nodes":[]}}`},
+				{"publishThing", `{"tags":{"nodes":[{"name":"solitary","thingCount":1}]}}`},
+			} {
+				w.ada.Query(`mutation ($id: ID!) { `+c.mutation+`(input: {id: $id}) { thing { id } } }`, variables, new(any))
+				if got := string(w.bob.GraphQL(`{ tags(prefix: "solit") { nodes { name thingCount } } }`, nil).Data); got != c.want {
+					t.Errorf("after %s: got %s, want %s", c.mutation, got, c.want)
+				}
+			}
+		}
+	})
+}
