@@ -7904,7 +7904,10 @@ type Make implements Node & Attachable & Commentable & Likeable {
   likeCount: Int64!
   "The number of comments, including replies and without deleted ones."
   commentCount: Int64!
-  "The number of comments that are not replies."
+  """
+  The number of comments that are not replies, without deleted ones. ` + "`" + `comments(rootsOnly: true)` + "`" + `
+  lists deleted ones too, without their text.
+  """
   rootCommentCount: Int64!
   "Whether the caller likes it."
   isLiked: Boolean! @goField(forceResolver: true, batch: true)
@@ -9738,7 +9741,10 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   makeCount: Int64!
   "The number of comments, including replies and without deleted ones."
   commentCount: Int64!
-  "The number of comments that are not replies."
+  """
+  The number of comments that are not replies, without deleted ones. ` + "`" + `comments(rootsOnly: true)` + "`" + `
+  lists deleted ones too, without their text.
+  """
   rootCommentCount: Int64!
   "The number of users who like it."
   likeCount: Int64!
