@@ -19,8 +19,8 @@ import (
 
 // Filter selects things, makes, users or collections. A field with its zero value adds no
 // condition, and neither does an empty list, except for IDs. A pointer to the ID 0, which no object
-// has, is a condition that nothing meets. Fields that do not apply to the type are ignored. A thing matches the conditions
-// on models if one of its models matches all of them.
+// has, is a condition that nothing meets. Fields that do not apply to the type are ignored. A thing
+// matches the conditions on models if one of its models matches all of them.
 type Filter struct {
 	IDs             []int64       // all types; empty but not nil: none
 	Creators        []string      // usernames, or "me"; Resolve converts them to CreatorIDs
