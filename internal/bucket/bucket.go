@@ -16,6 +16,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/outage"
 )
 
 // ErrNotExist matches the errors for a missing object. It differs from [io/fs.ErrNotExist], so that
@@ -102,6 +104,18 @@ func (b *Bucket) Ready(ctx context.Context) error {
 		return fmt.Errorf("bucket ready: %w", err)
 	}
 	return nil
+}
+
+// Free returns how many bytes the disk of a directory has left, and false for a bucket in S3.
+func (b *Bucket) Free() (bytes uint64, ok bool) {
+	s := b.store
+	if m, wrapped := s.(measured); wrapped {
+		s = m.store
+	}
+	if d, isDirectory := s.(*directory); isDirectory {
+		return outage.Available(d.path)
+	}
+	return 0, false
 }
 
 // Probe checks that the bucket can be written: it stores a pending object of one byte and removes

@@ -7,8 +7,10 @@ package metrics
 import (
 	"context"
 	"database/sql"
+	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -189,6 +191,51 @@ func (m *Metrics) BucketCall(call string, took time.Duration, err error) {
 // Pool reports the connections of a pool.
 func (m *Metrics) Pool(name string, db *sql.DB) {
 	m.registry.MustRegister(collectors.NewDBStatsCollector(db, name))
+}
+
+// Readiness reports at each scrape why the server is not ready, which reason returns: one of
+// reasons, or "" if it is ready. The value of the reason is 1, and that of the others is 0.
+func (m *Metrics) Readiness(reasons []string, reason func(ctx context.Context) string) {
+	m.registry.MustRegister(&readiness{
+		reasons: reasons, reason: reason,
+		unready: prometheus.NewDesc("meshyard_unready", "Whether the server is not ready for a reason, as /readyz says.", []string{"reason"}, nil),
+	})
+}
+
+type readiness struct {
+	reasons []string
+	reason  func(ctx context.Context) string
+	unready *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (r *readiness) Describe(out chan<- *prometheus.Desc) { out <- r.unready }
+
+// Collect implements prometheus.Collector.
+func (r *readiness) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	now := r.reason(ctx)
+	for _, reason := range r.reasons {
+		value := 0.0
+		if reason == now {
+			value = 1
+		}
+		out <- prometheus.MustNewConstMetric(r.unready, prometheus.GaugeValue, value, strings.ReplaceAll(reason, " ", "_"))
+	}
+}
+
+// FreeBytes reports at each scrape how many bytes the disk of the bucket has left.
+func (m *Metrics) FreeBytes(free func() (uint64, bool)) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "meshyard_bucket_free_bytes", Help: "Free bytes on the disk of a bucket in a folder.",
+	}, func() float64 {
+		bytes, ok := free()
+		if !ok {
+			return math.NaN()
+		}
+		return float64(bytes)
+	}))
 }
 
 // Queue is the state of a queue.

@@ -39,17 +39,30 @@ func Readyz(ready func(context.Context) error) http.HandlerFunc {
 			if !failing.Swap(true) {
 				slog.WarnContext(ctx, "not ready", "error", err.Error())
 			}
-			status := "unavailable"
-			if found := outage.Of(err); found != nil && found.Code == apierror.InsufficientStorage {
-				status = "insufficient storage"
-			}
-			writeUnready(w, status)
+			writeUnready(w, Reason(err))
 			return
 		}
 		if failing.Swap(false) {
 			slog.InfoContext(ctx, "ready again")
 		}
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
+	}
+}
+
+// Reasons are the reasons for which a server is not ready.
+var Reasons = []string{"unavailable", "insufficient storage", "shutting down"}
+
+// Reason returns the one of [Reasons] that an error of a ready function means, or "" if it is nil.
+func Reason(err error) string {
+	switch found := outage.Of(err); {
+	case err == nil:
+		return ""
+	case errors.Is(err, ErrShuttingDown):
+		return "shutting down"
+	case found != nil && found.Code == apierror.InsufficientStorage:
+		return "insufficient storage"
+	default:
+		return "unavailable"
 	}
 }
 

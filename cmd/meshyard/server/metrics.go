@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/metrics"
+	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/rest"
 )
 
@@ -23,6 +24,10 @@ func (a *Server) connectMetrics() {
 	a.db.OnStatement(a.metrics.Statement)
 	for name, pool := range a.db.Pools() {
 		a.metrics.Pool(name, pool)
+	}
+	a.metrics.Readiness(telemetry.Reasons, func(ctx context.Context) string { return telemetry.Reason(a.ready(ctx)) })
+	if _, ok := a.bucket.Free(); ok {
+		a.metrics.FreeBytes(a.bucket.Free)
 	}
 	a.metrics.Queue("previews", func(ctx context.Context) (metrics.Queue, error) {
 		q, err := a.Store.PreviewQueue(ctx)
