@@ -252,6 +252,12 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 	}
 	return List{DB: s.db.DB, Name: f.name("collections", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
 		q := f.objects(s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.visibility = 'public'"), "co.id", "co.owner_id")
+		if f.LikedByID != nil {
+			q = q.Where("co.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'collection' AND l.user_id = ?)", *f.LikedByID)
+		}
+		if f.IsFeatured != nil && *f.IsFeatured {
+			q = q.Where("false") // collections cannot be featured
+		}
 		return between(q, "co.created_at", f.PublishedAfter, f.PublishedBefore)
 	}}, nil
 }

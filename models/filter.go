@@ -35,7 +35,7 @@ type Filter struct {
 	MinTriangles    *int64        // things with a model that has at least this many triangles
 	MaxTriangles    *int64        // things with a model that has at most this many triangles
 	IsWatertight    *bool         // things with a watertight model, or with one that is not
-	IsFeatured      *bool         // things
+	IsFeatured      *bool         // things, collections; no collection is featured
 	IsWIP           *bool         // things
 	IsDerivative    *bool         // things
 	HasMakes        *bool         // things

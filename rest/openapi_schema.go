@@ -190,6 +190,9 @@ func words(definition *ast.Definition) []string {
 	for _, name := range enumNames(definition) {
 		list = append(list, strings.ReplaceAll(strings.ToLower(name), "_", "-"))
 	}
+	if definition.Name == "SearchSort" {
+		list = append(list, sortThings)
+	}
 	slices.Sort(list)
 	return list
 }

@@ -229,8 +229,12 @@ func (s *server) convertObject(name string, value any, definition *ast.Definitio
 // enumAliases convert REST words that differ from the GraphQL enum value in more than case.
 var enumAliases = map[string]func(text string) (string, bool){
 	"License":    wire.LicenseEnum,
+	"SearchSort": func(text string) (string, bool) { return "POPULAR", strings.EqualFold(text, sortThings) },
 	"TargetType": func(text string) (string, bool) { return "MAKE", strings.EqualFold(text, "copy") },
 }
+
+// sortThings is the REST word for collections by number of things, which is how popular they are.
+const sortThings = "things"
 
 // enumFallbacks are the values used for unknown words, because the published interface accepts
 // them.

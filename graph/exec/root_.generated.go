@@ -9369,7 +9369,10 @@ input SearchFilter {
   maxTriangles: Int64
   "True: things with a watertight model. False: things with a model that is not watertight."
   isWatertight: Boolean
-  "True: things that are featured. False: things that are not."
+  """
+  True: things that are featured. False: things that are not. Collections cannot be featured: true
+  matches none of them.
+  """
   isFeatured: Boolean
   "True: things that are marked as work in progress. False: things that are not."
   isWip: Boolean
@@ -9377,7 +9380,7 @@ input SearchFilter {
   isDerivative: Boolean
   "True: things with makes. False: things without makes."
   hasMakes: Boolean
-  "Things that the user with this id likes."
+  "Things and collections that the user with this id likes."
   likedById: ID
   "Things that the user with this id has made."
   madeById: ID

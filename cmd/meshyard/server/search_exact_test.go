@@ -132,3 +132,44 @@ func TestSearchOfUser(t *testing.T) {
 		}
 	})
 }
+
+// TestSearchCollections checks the order and the filters of a search for collections.
+func TestSearchCollections(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		var things, collections []int64
+		for i := range 3 {
+			id := ada.Thing(fmt.Sprint("Part ", i))
+			ada.Finalize("thing", id, ada.Upload("a.stl", []byte("solid a\nendsolid a\n"))).Want(t, 200)
+			ada.Publish(id).Want(t, 200)
+			things = append(things, id)
+		}
+		for i, name := range []string{"Parts", "Other", "Gear parts"} {
+			var collection struct{ ID int64 }
+			ada.Do("POST", "/collections", object{"name": name, "description": []string{"", "Gear and other parts.", ""}[i]}).Want(t, 200, &collection)
+			for _, thing := range things[:[]int{1, 3, 2}[i]] {
+				ada.Do("POST", fmt.Sprintf("/collections/%d/thing/%d", collection.ID, thing), nil).Want(t, 200)
+			}
+			collections = append(collections, collection.ID)
+		}
+		bob.Do("POST", fmt.Sprintf("/collections/%d/like", collections[2]), nil).Want(t, 200)
+		s.Fold()
+		bobID := read(t, bob.Get("/users/me"))["id"]
+		most := []int64{collections[1], collections[2], collections[0]}
+		for query, want := range map[string][]int64{
+			"/parts/?type=collections&sort=things": most, "/?type=collections&sort=things": most, "/gear?type=collections&sort=things": most[:2],
+			"/parts/?type=collections&sort=newest":                            {collections[2], collections[1], collections[0]},
+			"/parts/?type=collections&is_featured=1":                          nil,
+			"/parts/?type=collections&is_featured=0&sort=things":              most,
+			fmt.Sprintf("/parts/?type=collections&liked_by=%v", bobID):        {collections[2]},
+			"/parts/?type=collections&liked_by=0":                             nil,
+			"/?type=collections&liked_by=999999":                              nil,
+			fmt.Sprintf("/parts/?type=collections&liked_by=%v&page=2", bobID): nil,
+			fmt.Sprintf("/parts/?type=things&liked_by=%v&sort=things", bobID): nil,
+		} {
+			if got := hits(t, ada, "/search"+query); !slices.Equal(got, want) {
+				t.Errorf("%s finds %v, want %v", query, got, want)
+			}
+		}
+	})
+}
