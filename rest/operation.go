@@ -169,24 +169,35 @@ func (op *operation) reason(d *deprecation) string {
 // mutates reports whether the operation changes data.
 func (op *operation) mutates() bool { return op.Operation == ast.Mutation }
 
-// nameFields replaces the name of a GraphQL input field in an error by the name of the REST
-// parameter that sets the field.
+// nameFields replaces the names of GraphQL input fields in an error by the names of the REST
+// parameters that set the fields.
 func (op *operation) nameFields(e *gqlerror.Error) {
 	field, _ := e.Extensions["field"].(string)
 	if field == "" {
 		return
 	}
 	faults, _ := e.Extensions["fields"].([]apierror.FieldError)
-	if len(faults) < 2 || !strings.HasPrefix(e.Message, faults[0].Message) {
-		e.Message = op.nameField(field, e.Message)
-		return
-	}
+	all := len(faults) > 1 && strings.HasPrefix(e.Message, faults[0].Message)
+	named := slices.Clone(faults)
 	messages := make([]string, len(faults))
 	for i, fault := range faults {
-		name, _ := fault.Path[len(fault.Path)-1].(string)
-		messages[i] = op.nameField(name, fault.Message)
+		name := field
+		for _, key := range fault.Path { // the last key that is not an index
+			if key, ok := key.(string); ok {
+				name = key
+			}
+		}
+		named[i].Message = op.nameField(name, fault.Message)
+		messages[i] = named[i].Message
 	}
-	e.Message = strings.Join(messages, "; ")
+	if len(named) > 0 {
+		e.Extensions["fields"] = named
+	}
+	if all {
+		e.Message = strings.Join(messages, "; ")
+	} else {
+		e.Message = op.nameField(field, e.Message)
+	}
 }
 
 // nameField returns the message with the REST parameter in place of the field at its start.

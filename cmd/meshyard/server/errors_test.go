@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -72,6 +74,55 @@ func TestAllFaultsOfAnInput(t *testing.T) {
 		ada.Do("POST", "/things/", object{"name": "", "license": "cc", "category": "Art", "tags": many(101)}).Want(t, 400, &refused)
 		if len(refused.Errors) != 2 || !strings.HasPrefix(refused.Message, "name: must not be blank; tags: ") {
 			t.Errorf("POST /things/: got %+v", refused)
+		}
+	})
+}
+
+// TestErrorsNameSentFields checks that REST errors have the names of parameters, not those of the
+// GraphQL input fields that the parameters set.
+func TestErrorsNameSentFields(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := ada.Thing("One")
+		var collection, comment struct{ ID int64 }
+		ada.Do("POST", "/collections", object{"name": "Parts"}).Want(t, 200, &collection)
+		ada.Do("POST", fmt.Sprintf("/things/%d/comments", ada.Thing("Two")), object{"body": "a"}).Want(t, 200, &comment)
+		long := strings.Repeat("x", 70_000)
+		for _, c := range []struct {
+			method, path string
+			body         any
+			want         []string
+		}{
+			{"POST", "/files/0/FinalizeFiles", object{"pending_uploads": []any{}, "target_type": "thing", "target_id": thing}, []string{"pending_uploads"}},
+			{"POST", "/things", object{"name": "A", "license": "cc", "category": "Art", "ancestors": many(21)}, []string{"ancestors"}},
+			{"POST", "/things", object{"name": "", "license": "cc", "category": "Art", "ancestors": many(21)}, []string{"name", "ancestors"}},
+			{"PATCH", fmt.Sprint("/things/", thing), object{"ancestors": many(21), "tags": many(101)}, []string{"tags", "ancestors"}},
+			{"PATCH", fmt.Sprint("/collections/", collection.ID), object{"featured_thing_id": thing}, []string{"featured_thing_id"}},
+			{"PATCH", "/users/me", object{"first_name": long}, []string{"first_name"}},
+			{"PATCH", "/users/me", object{"first_name": long, "last_name": long}, []string{"first_name", "last_name"}},
+			{"POST", fmt.Sprintf("/things/%d/comments", thing), object{"body": "a", "parent_id": comment.ID}, []string{"parent_id"}},
+			{"GET", "/search/?term=" + long[:300], nil, []string{"term"}},
+			{"GET", "/search/" + long[:300], nil, []string{"term"}},
+			{"GET", "/users/me/search/" + long[:300], nil, []string{"term"}},
+		} {
+			var refused struct {
+				Message string
+				Errors  []string
+			}
+			r := ada.Do(c.method, c.path, c.body)
+			if err := json.Unmarshal(r.Bytes, &refused); err != nil {
+				t.Fatalf("%s %.60s: %v", c.method, c.path, err)
+			}
+			all := append([]string{refused.Message}, refused.Errors...)
+			if r.StatusCode < 400 || len(c.want) > 1 && len(refused.Errors) != len(c.want) {
+				t.Errorf("%s %.60s: got %d %.300q, want errors about %q", c.method, c.path, r.StatusCode, all, c.want)
+			}
+			for i, text := range all {
+				want := c.want[max(i-1, 0)]
+				if !strings.HasPrefix(text, want+":") && !strings.HasPrefix(text, want+"[") {
+					t.Errorf("%s %.60s: got %.300q, want it to begin with %s", c.method, c.path, text, want)
+				}
+			}
 		}
 	})
 }
