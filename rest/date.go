@@ -17,8 +17,9 @@ var dateSteps = regexp.MustCompile(`^(?:[+-]\d{1,4}[yMwdhHms]|/[yMwdhHms])*$`)
 var dateStep = regexp.MustCompile(`[+-]\d{1,4}[yMwdhHms]|/[yMwdhHms]`)
 
 // parseDate parses a date, or Elasticsearch date math, which the original service accepted: now-7d,
-// now-1M/d, 2026-01-31||+1w. It returns false if the text is invalid or the result is outside the
-// years 1 to 9999.
+// now-1M/d, 2026-01-31||+1w. A space counts as a plus sign too, because that is what a plus sign in
+// a query becomes if it is not escaped. It returns false if the text is invalid or the result is
+// outside the years 1 to 9999.
 func parseDate(text string, now time.Time) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	at, steps := now.UTC(), ""
@@ -34,6 +35,7 @@ func parseDate(text string, now time.Time) (time.Time, bool) {
 			steps = after
 		}
 	}
+	steps = strings.ReplaceAll(steps, " ", "+")
 	if !dateSteps.MatchString(steps) {
 		return at, false
 	}
@@ -54,6 +56,9 @@ func parseISO(text string) (time.Time, bool) {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at, at.Year() >= 1
 		}
+	}
+	if at, err := time.Parse(time.RFC3339, strings.Replace(text, " ", "+", 1)); err == nil {
+		return at, at.Year() >= 1
 	}
 	return time.Time{}, false
 }

@@ -87,6 +87,7 @@ func TestLenientSearch(t *testing.T) {
 			"sort=bestest": all, "sort=": all, "sort=RELEVANT": all,
 			"customizable=1": all, "is_edu_approved=1": all, "is_challenge_winner=1": all, "show_customized=1&subjects=art&grades=1&standards=x": all,
 			"collected_by=9999": nil, "collected_by=0": nil, "liked_by=0": nil, "made_by=0": nil, "user_id=0": nil,
+			"posted_before=2012-01-01T00:00:00+00:00": nil, "posted_after=2012-01-01T00:00:00+00:00": all, "posted_before=now+1d": all,
 		} {
 			if got := hits(t, ada, "/search/gear?"+query); !slices.Equal(got, want) {
 				t.Errorf("%s finds %v, want %v", query, got, want)
