@@ -16,7 +16,7 @@ func TestUnknownVariables(t *testing.T) {
 	t.Parallel()
 	known := []string{"MESHYARD_ANONYMOUS_READ", "MESHYARD_HARDENED", "MESHYARD_DATA", "MESHYARD_DATABASE_URL", "MESHYARD_IMPORT_TOKEN"}
 	for variable, want := range map[string]string{
-		"MESHYARD_HARDEND=true":              "MESHYARD_HARDEND is unknown and has no effect: did you mean MESHYARD_HARDENED?",
+		"MESHYARD_HARDENE=true":              "MESHYARD_HARDENE is unknown and has no effect: did you mean MESHYARD_HARDENED?",
 		"MESHYARD_DATABSE_URL=x":             "did you mean MESHYARD_DATABASE_URL?",
 		"MESHYARD_NO_ANONYMOUS_READ=1":       "set MESHYARD_ANONYMOUS_READ=false",
 		"MESHYARD_XYZZY=1":                   "MESHYARD_XYZZY is unknown and has no effect: meshyard serve --help lists",
