@@ -62,7 +62,7 @@ func TestRequestLog(t *testing.T) {
 				return ada.Send(r).Header.Get("X-Request-Id")
 			}
 			post := func(body any) *http.Request { return ada.Request(http.MethodPost, "/graphql", body) }
-			anonymous := ada.Request(http.MethodGet, "/healthz", nil)
+			anonymous := ada.Request(http.MethodGet, "/schema.graphql", nil)
 			anonymous.Header.Set("Authorization", "none")
 			for _, c := range []struct {
 				id, operation string
@@ -72,7 +72,7 @@ func TestRequestLog(t *testing.T) {
 				{"rest:1", "get_users_username", 1.0, ada.Request(http.MethodGet, "/users/me", nil)},
 				{"graphql-1", "Mine", 1.0, post(query("query Mine { me { id } }"))},
 				{"graphql-2", "Query.me,Query.categories", 1.0, post(query("{ me { id } categories { name } }"))},
-				{"health", "", nil, anonymous},
+				{"schema", "", nil, anonymous},
 			} {
 				if got := send(c.request, c.id); got != c.id {
 					t.Errorf("%s: the response has X-Request-Id %q", c.id, got)
@@ -88,7 +88,7 @@ func TestRequestLog(t *testing.T) {
 				}
 			}
 			for _, bad := range []string{"", "two words", strings.Repeat("x", 129), `"`} {
-				id := send(ada.Request(http.MethodGet, "/healthz", nil), bad)
+				id := send(ada.Request(http.MethodGet, "/schema.graphql", nil), bad)
 				if id == bad || len(id) != 16 || len(log.with(t, "request_id", id)) != 1 {
 					t.Errorf("X-Request-Id %q: got %q, want a new id", bad, id)
 				}
