@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
@@ -71,6 +72,25 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 				t.Errorf("asks the metadata service: got %v, want %v", got, c.asks)
 			}
 		})
+	}
+}
+
+// TestWrongIssuerIsLogged checks that serve starts with a wrong OpenID issuer, and that it logs
+// a warning.
+func TestWrongIssuerIsLogged(t *testing.T) {
+	t.Parallel()
+	issuer := httptest.NewServer(http.NotFoundHandler())
+	defer issuer.Close()
+	c := newCatalogue(t, buildBinary(t), "")
+	c.settings = []string{"--oidc-issuer", issuer.URL, "--oidc-client-id", "meshyard"}
+	s := c.serve()
+	deadline := time.Now().Add(30 * time.Second)
+	for !strings.Contains(c.logged(), "sign-in through --oidc-issuer fails") && time.Now().Before(deadline) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	c.stop(s)
+	if log := c.logged(); strings.Count(log, "sign-in through --oidc-issuer fails") != 1 || !strings.Contains(log, `"level":"WARN"`) || !strings.Contains(log, issuer.URL) {
+		t.Errorf("the log is %s, want one warning that names the issuer", log)
 	}
 }
 

@@ -60,6 +60,9 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	}
 	a.Logger.Info("serving", "address", listener.Addr().String(), "base_url", a.Settings.BaseURL)
 
+	if a.provider != nil {
+		go a.checkProvider(serving)
+	}
 	stopPreviews := a.startPreviews(context.WithoutCancel(ctx))
 	saved := make(chan struct{})
 	saving, stopSaving := context.WithCancel(context.WithoutCancel(ctx))
@@ -83,6 +86,13 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	return errors.Join(err, a.Store.SaveActivity(stop), a.queue.Stop(stop))
+}
+
+// checkProvider logs a warning if the configuration of the OpenID provider cannot be loaded.
+func (a *Server) checkProvider(ctx context.Context) {
+	if err := a.provider.Check(ctx); err != nil && ctx.Err() == nil {
+		a.Logger.Warn("sign-in through --oidc-issuer fails until its configuration can be loaded", "error", err.Error())
+	}
 }
 
 // shutDown continues to serve for the delay, closes the listener, and waits at most drain for
