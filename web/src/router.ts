@@ -56,6 +56,14 @@ export function match(url: URL): Route | null {
   return null;
 }
 
+/** What a page is about. The tabs of an object are one page, so moving between them loses no input. */
+function subject(url: URL): string {
+  const route = match(url);
+  return route ? `${route.page} ${route.parameters[0] ?? ''}` : url.pathname;
+}
+
+const current = () => subject(new URL(location.href));
+
 /** The URL of a path of the server. */
 export const href = (path: string) => base + path;
 
@@ -63,13 +71,13 @@ const watchers = new Set<() => void>();
 const positions = new Map<number, number>(); // scroll positions of pages, by history entry
 let entry = Date.now();
 let depth = 0; // number of history entries before the current one, to undo a step of the user
-let shown = location.pathname; // of the page that is rendered
+let shown = current(); // the subject of the page that is rendered
 
 type State = { entry?: number; depth?: number } | null;
 
 function changed() {
-  if (location.pathname !== shown) forgetDrafts();
-  shown = location.pathname;
+  if (current() !== shown) forgetDrafts();
+  shown = current();
   for (const watcher of watchers) watcher();
 }
 
@@ -78,15 +86,15 @@ function changed() {
  * lost, the user is asked first, unless the page is replaced: its object was deleted or has another URL.
  */
 export function navigate(path: string, replace = false) {
-  const to = href(path);
-  const leaves = new URL(to, location.href).pathname !== location.pathname;
-  if (leaves && !replace && !mayLeave()) return;
+  const to = new URL(href(path), location.href);
+  const moves = to.pathname !== location.pathname;
+  if (subject(to) !== current() && !replace && !mayLeave()) return;
   positions.set(entry, scrollY);
   if (replace) history.replaceState({ entry, depth }, '', to);
   else {
     entry = Date.now();
     history.pushState({ entry, depth: ++depth }, '', to);
-    if (leaves) scrollTo(0, 0);
+    if (moves) scrollTo(0, 0);
   }
   changed();
 }
@@ -121,7 +129,7 @@ function onPopState(event: PopStateEvent) {
   }
   // An entry without a state is new: the user followed a link to a part of the page.
   const state = { entry: Date.now(), depth: depth + 1, ...(event.state as State) };
-  if (location.pathname !== shown && !mayLeave()) {
+  if (current() !== shown && !mayLeave()) {
     undoing = true;
     history.go(depth - state.depth);
     return;
