@@ -74,7 +74,8 @@ type tagAnswer struct {
 func bareNewest(e engine, base string, newest selection) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		query := r.URL.Query()
-		after, err := parseCursor(query.Get("after"))
+		_, cursor, _ := strings.Cut(query.Get("after"), ":") // the page number stands before it
+		after, err := parseCursor(cursor)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
@@ -159,7 +160,7 @@ func linkNewest(h http.Header, base string, page, total int64, last position) {
 		links = append(links, link("prev", page-1, ""))
 	}
 	if page*listedPage < total {
-		links = append(links, link("next", page+1, "after="+last.cursor()+"&"))
+		links = append(links, link("next", page+1, "after="+url.QueryEscape(strconv.FormatInt(page+1, 10)+":"+last.cursor())+"&"))
 	}
 	h.Set("Link", strings.Join(append(links,
 		link("last", (total+listedPage-1)/listedPage, ""),

@@ -42,7 +42,7 @@ func newestRequest(n int, after string) request {
 	query := url.Values{"per_page": {strconv.Itoa(listedPage)}}
 	if after != "" {
 		query.Set("page", strconv.Itoa(n))
-		query.Set("after", after)
+		query.Set("after", strconv.Itoa(n)+":"+after)
 	}
 	return request{http.MethodGet, "/newest?" + query.Encode(), ""}
 }
