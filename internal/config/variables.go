@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // prefix is the prefix of the environment variables of all settings.
@@ -48,30 +50,9 @@ func UnknownVariables(environment, known []string) []string {
 func nearest(name string, known []string) string {
 	best, least := "", 1+(len(name)-len(prefix))/3
 	for _, k := range known {
-		if d := distance(name, k); d < least {
+		if d := levenshtein.ComputeDistance(name, k); d < least {
 			best, least = k, d
 		}
 	}
 	return best
-}
-
-// distance returns the Levenshtein distance of two ASCII texts.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substituted := diagonal
-			if a[i] != b[j] {
-				substituted++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substituted, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }
