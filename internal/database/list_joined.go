@@ -89,8 +89,7 @@ func selectJoined[O any](l List, parents []int64, part Slice, bind binder, objec
 
 // selectDirectly returns the text of a prepared statement that selects the objects as it goes
 // through the lists, without looking them up a second time. The lists must be of the table of the
-// objects. It is for PostgreSQL: SQLite, which does not consider LIMIT, might sort the whole list
-// with all columns.
+// objects. It is for PostgreSQL; on SQLite it was not tried.
 func selectDirectly[O any](l List, parents []int64, part Slice, bind binder, objects Objects[O]) (string, error) {
 	return l.forParents(parents, bind, func(parent any) *bun.SelectQuery {
 		q := l.restrict(l.rows(parent, bind), part, bind).ColumnExpr("CAST(? AS bigint) AS list_parent, ? AS list_id", parent, bun.Safe(l.By.ID))

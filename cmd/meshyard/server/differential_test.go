@@ -42,14 +42,7 @@ func TestExecutorsAgree(t *testing.T) {
 		ids = append(ids, fmt.Sprint(draft), "1", "2", "3", "4", "999999")
 		ours := graph.New(&graph.Resolver{Store: s.Store, URLs: urls.Builder{Base: s.URL, Key: make([]byte, 32)}})
 		theirs := ours.Generated()
-		callers := []context.Context{auth.WithCaller(t.Context(), auth.Caller{}, nil)}
-		for _, token := range []string{ada.Token, bob.Token, s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin)).Token} {
-			caller, err := s.Store.Authenticate(t.Context(), token)
-			if err != nil {
-				t.Fatal(err)
-			}
-			callers = append(callers, auth.WithCaller(t.Context(), caller, nil))
-		}
+		callers := callersOf(t, s, ada, bob)
 		answered, failed := 0, 0
 		for seed := range count {
 			q := randomQuery{Rand: rand.New(rand.NewPCG(uint64(seed), 7)), schema: ours.Schema(), ids: ids, variables: make(map[string]any)}
@@ -81,6 +74,20 @@ func TestExecutorsAgree(t *testing.T) {
 			t.Errorf("%d of %d queries have data, %d errors: too few for a comparison", answered, count, failed)
 		}
 	})
+}
+
+// callersOf returns contexts of a visitor, of two users and of a token with the scope admin.
+func callersOf(t *testing.T, s *servertest.Server, ada, bob *servertest.Client) []context.Context {
+	t.Helper()
+	callers := []context.Context{auth.WithCaller(t.Context(), auth.Caller{}, nil)}
+	for _, token := range []string{ada.Token, bob.Token, s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin)).Token} {
+		caller, err := s.Store.Authenticate(t.Context(), token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		callers = append(callers, auth.WithCaller(t.Context(), caller, nil))
+	}
+	return callers
 }
 
 // runQuery returns the data and the sorted errors of a query.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/graph"
-	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -33,14 +32,7 @@ func TestOperationsReadWhatTheyNeed(t *testing.T) {
 		fullThing(t, s, ada, bob)
 		ada.Thing("Draft")
 		g := graph.New(&graph.Resolver{Store: s.Store, URLs: urls.Builder{Base: s.URL, Key: make([]byte, 32)}})
-		callers := []context.Context{auth.WithCaller(t.Context(), auth.Caller{}, nil)}
-		for _, token := range []string{ada.Token, bob.Token, s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin)).Token} {
-			caller, err := s.Store.Authenticate(t.Context(), token)
-			if err != nil {
-				t.Fatal(err)
-			}
-			callers = append(callers, auth.WithCaller(t.Context(), caller, nil))
-		}
+		callers := callersOf(t, s, ada, bob)
 		for name, path := range map[string]string{
 			"Thing":                 "things { nodes { %s } }",
 			"ThingConnection":       "things { %s }",
