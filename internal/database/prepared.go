@@ -94,16 +94,15 @@ func (db *DB) prepared(ctx context.Context, name string, write func() (string, e
 		s = &kept{text: text}
 		db.texts.Add(name, s)
 	}
-	if db.Engine == SQLite {
-		return db.Read.NewRaw(s.text).Conn(Bind(db.Read, args...)).Scan(ctx, dest)
-	}
-	return db.query(ctx, dest, s.text, &s.reader, append([]any{pgx.QueryExecModeCacheStatement}, args...)...)
+	return db.query(ctx, dest, s.text, s, args)
 }
 
 // kept is a statement whose text is kept. Each connection prepares it when it first runs it.
 type kept struct {
-	text   string
-	reader atomic.Pointer[rowReader] // on PostgreSQL, after the first execution
+	text string
+	// How rows are read, after the first execution. One of them is used.
+	postgres atomic.Pointer[postgresReader]
+	sqlite   atomic.Pointer[sqliteReader]
 }
 
 // placeholder returns the placeholder for argument number n, which is the same on both engines. To
@@ -141,16 +140,22 @@ func newBound(engine Engine, conn bun.IConn, args []any) bound {
 		return bound{conn, append([]any{pgx.QueryExecModeCacheStatement}, args...)}
 	}
 	for i, arg := range args {
-		switch at := arg.(type) {
-		case time.Time:
-			args[i] = SQLiteTime(at)
-		case *time.Time:
-			if at != nil {
-				args[i] = SQLiteTime(*at)
-			}
-		}
+		args[i] = sqliteArg(arg)
 	}
 	return bound{conn, args}
+}
+
+// sqliteArg returns an argument of a statement with times in the format of SQLiteTime.
+func sqliteArg(arg any) any {
+	switch at := arg.(type) {
+	case time.Time:
+		return SQLiteTime(at)
+	case *time.Time:
+		if at != nil {
+			return SQLiteTime(*at)
+		}
+	}
+	return arg
 }
 
 // SQLiteTime returns a time in the format in which Bun writes it into SQLite statements. The format

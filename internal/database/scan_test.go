@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -65,7 +66,7 @@ var filled = map[Engine]string{
 		UNION ALL SELECT 2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`,
 }
 
-// TestSelectReadsWhatBunReads checks that selectRows returns the same values as Bun.
+// TestSelectReadsWhatBunReads checks that selectText returns the same values as Bun.
 func TestSelectReadsWhatBunReads(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		query := func(rows any) *bun.SelectQuery {
@@ -76,7 +77,7 @@ func TestSelectReadsWhatBunReads(t *testing.T) {
 		if err := query(&want).Scan(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if err := db.selectRows(ctx, query(&got), &got); err != nil {
+		if err := db.selectText(ctx, query(&got).String(), &got); err != nil {
 			t.Fatal(err)
 		}
 		compareRows(t, got, want)
@@ -86,7 +87,7 @@ func TestSelectReadsWhatBunReads(t *testing.T) {
 
 		var values []everyType // the second query reuses the slice
 		for range 2 {
-			if err := db.selectRows(ctx, query(&values), &values); err != nil {
+			if err := db.selectText(ctx, query(&values).String(), &values); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -131,12 +132,12 @@ func TestPreparedReadsOtherRows(t *testing.T) {
 	})
 }
 
-// TestSelectRefusesUnknownColumns checks that selectRows returns an error if a column has no field.
+// TestSelectRefusesUnknownColumns checks that selectText returns an error if a column has no field.
 func TestSelectRefusesUnknownColumns(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		var rows []everyType
 		q := db.Read.NewSelect().Model(&rows).ModelTableExpr("(SELECT 1 AS id, 2 AS nowhere) AS e").ColumnExpr("*")
-		if err := db.selectRows(ctx, q, &rows); err == nil {
+		if err := db.selectText(ctx, q.String(), &rows); err == nil {
 			t.Error("no error")
 		}
 	})
@@ -177,6 +178,47 @@ func TestSelectAfterLostConnections(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSelectEndsWithItsContext checks that a query ends when its context ends, before its first row
+// and between rows, and that its connection can be used afterwards.
+func TestSelectEndsWithItsContext(t *testing.T) {
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		numbers := "WITH RECURSIVE n (id) AS (SELECT CAST(1 AS bigint) UNION ALL SELECT id + 1 FROM n WHERE id < 1000000000) "
+		for _, text := range []string{numbers + "SELECT id FROM n WHERE id < 0", numbers + "SELECT id FROM n"} {
+			short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+			var ids []int64
+			err := db.selectText(short, text, &ids)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: got %d rows, %v, want DeadlineExceeded", text, len(ids), err)
+			}
+			if err := db.selectText(ctx, "SELECT CAST(1 AS bigint)", &ids); err != nil || !reflect.DeepEqual(ids, []int64{1}) {
+				t.Errorf("after %s: got %v, %v, want [1]", text, ids, err)
+			}
+		}
+	})
+}
+
+// TestParseSQLiteTime compares parseSQLiteTime with SQLiteTime and time.Parse.
+func TestParseSQLiteTime(t *testing.T) {
+	const second = 1_000_000
+	for _, micros := range []int64{0, 1, 10, 123, 999_999, -1, 1_700_000_000 * second, 253402300799*second + 999_999, -62135596800 * second} {
+		want := time.UnixMicro(micros).UTC()
+		if got, ok := parseSQLiteTime(SQLiteTime(want)); !ok || got != want {
+			t.Errorf("%s: got %v, %t", SQLiteTime(want), got, ok)
+		}
+	}
+	for _, other := range []any{
+		nil, int64(3), "", "+00:00", "2026-01-02 03:04:05", "2026-01-02T03:04:05+00:00", "2026-01-02 03:04:05+02:00", "2026-01-02 03:04:05.+00:00",
+		"2026-01-02 03:04:05.1234567+00:00", "2026-01-02 03:04+00:00", "2026-06-31 03:04:05+00:00", "2026-13-01 03:04:05+00:00",
+		"2026-00-01 03:04:05+00:00", "2026-01-00 03:04:05+00:00", "2026-01-02 24:00:00+00:00", "2026-01-02 03:60:05+00:00", "2026-01-02 03:04:60+00:00",
+		"2026-01-02 03:04:-5+00:00", "2026-01-02 03:04:05.12x+00:00",
+	} {
+		if got, ok := parseSQLiteTime(other); ok {
+			t.Errorf("%v: got %v, want no time", other, got)
+		}
+	}
 }
 
 func compareRows(t *testing.T, got, want []*everyType) {
