@@ -3,6 +3,7 @@ package database
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func Joined[O any](ctx context.Context, l List, parents []int64, part Slice, obj
 	for some := range slices.Chunk(parents, parentsPerStatement) {
 		var rows []*O
 		err := l.read(ctx, some, part, objects.Name, func(bind binder) (string, error) {
-			if l.DB.Engine == Postgres && l.isPrepared(some, part) && l.By.Node == "" && l.By.ID == objects.ID {
+			if l.selectsDirectly(some, part, objects.ID) {
 				return selectDirectly(l, some, part, bind, objects)
 			}
 			return selectJoined(l, some, part, bind, objects)
@@ -87,17 +88,39 @@ func selectJoined[O any](l List, parents []int64, part Slice, bind binder, objec
 	return string(text), err
 }
 
-// selectDirectly returns the text of a prepared statement that selects the objects as it goes
-// through the lists, without looking them up a second time. The lists must be of the table of the
-// objects. It is for PostgreSQL; on SQLite it was not tried.
+// selectsDirectly reports whether a part of the lists of parents is read by selectDirectly. id is
+// the column with the IDs of the objects. For one parent, SQLite is not faster that way.
+func (l List) selectsDirectly(parents []int64, part Slice, id string) bool {
+	return l.isPrepared(parents, part) && l.By.Node == "" && l.By.ID == id && (l.DB.Engine == Postgres || len(parents) > 1)
+}
+
+// selectDirectly returns the text of a prepared statement that selects the objects without reading
+// their IDs first. The lists must be of the table of the objects.
+//
+// PostgreSQL selects the objects as it goes through each list. SQLite, which has no LATERAL, looks
+// them up one list at a time.
 func selectDirectly[O any](l List, parents []int64, part Slice, bind binder, objects Objects[O]) (string, error) {
-	return l.forParents(parents, bind, func(parent any) *bun.SelectQuery {
-		q := l.restrict(l.rows(parent, bind), part, bind).ColumnExpr("CAST(? AS bigint) AS list_parent, ? AS list_id", parent, bun.Safe(l.By.ID))
+	add := func(q *bun.SelectQuery, parent any) *bun.SelectQuery {
+		q = q.ColumnExpr("CAST(? AS bigint) AS list_parent, ? AS list_id", parent, bun.Safe(l.By.ID))
 		if column := l.By.column(); column != "" {
 			q = q.ColumnExpr("? AS list_?", bun.Safe(l.By.Key), bun.Safe(column))
 		}
 		return objects.Add(q, objects.also(bind))
-	})
+	}
+	if l.DB.Engine == Postgres {
+		return l.forParents(parents, bind, func(parent any) *bun.SelectQuery {
+			return add(l.restrict(l.rows(parent, bind), part, bind), parent)
+		})
+	}
+	list, parent := bind(parents), bun.Safe("parents.value")
+	ids := l.restrict(l.rows(parent, bind), part, bind).ColumnExpr("?", bun.Safe(l.By.ID))
+	table := l.DB.Read.Table(reflect.TypeFor[O]())
+	// SQLite does not change the order of a CROSS JOIN.
+	q := l.DB.Read.NewSelect().Model((*O)(nil)).
+		ModelTableExpr("json_each(?) AS parents CROSS JOIN ? AS ?", list, table.SQLName, table.SQLAlias).
+		Where("? IN (?)", bun.Safe(l.By.ID), ids)
+	text, err := add(q, parent).AppendQuery(l.DB.Read.QueryGen(), nil)
+	return string(text), err
 }
 
 // also returns the operand for the number that Add receives.

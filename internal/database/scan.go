@@ -22,8 +22,8 @@ func (db *DB) selectText(ctx context.Context, text string, dest any) error {
 	return db.query(ctx, dest, text, nil, nil)
 }
 
-// query runs a query with arguments and reads its rows into dest. If statement is not nil, the query
-// is prepared, and the statement keeps how its rows are read.
+// query runs a query with arguments and reads its rows into dest. If statement is not nil, the
+// query is prepared, and the statement keeps how its rows are read.
 func (db *DB) query(ctx context.Context, dest any, text string, statement *kept, args []any) (err error) {
 	if tracing.On(ctx) {
 		span := db.statements.trace(ctx, text)
@@ -59,8 +59,8 @@ func (db *DB) onConnection(ctx context.Context, query func(driver any) error) er
 // none of them while there is a pointer to one.
 const maxMade = 32
 
-// appendRows empties a slice and appends a row as long as next returns true. read sets the fields of
-// the row, which is a zero value.
+// appendRows empties a slice and appends a row as long as next returns true. read sets the fields
+// of the row, which is a zero value.
 func appendRows(ctx context.Context, slice reflect.Value, next func() (bool, error), read func(row reflect.Value) error) error {
 	element, pointers := elementOf(slice), slice.Type().Elem().Kind() == reflect.Pointer
 	hooked := reflect.PointerTo(element).Implements(reflect.TypeFor[bun.AfterScanRowHook]())

@@ -36,8 +36,8 @@ func (db *DB) queryPostgres(ctx context.Context, slice reflect.Value, text strin
 	})
 }
 
-// readPostgres reads rows into a slice. It uses the reader of the statement if that fits the type of
-// the rows and the columns. Otherwise it creates one.
+// readPostgres reads rows into a slice. It uses the reader of the statement if that fits the type
+// of the rows and the columns. Otherwise it creates one.
 func (db *DB) readPostgres(ctx context.Context, rows pgx.Rows, slice reflect.Value, statement *kept) error {
 	described := rows.FieldDescriptions()
 	if len(described) == 0 { // the statement failed

@@ -83,9 +83,9 @@ type sqliteReader struct {
 
 // sqliteField is the field for a column.
 type sqliteField struct {
-	index []int                                  // see fieldOf
-	scan  func(reflect.Value, any) error         // by Bun; converts every value
-	set   func(reflect.Value, driver.Value) bool // for frequent types; reports whether it has set the field
+	index []int                          // see fieldOf
+	scan  func(reflect.Value, any) error // by Bun; converts every value
+	set   sqliteSetter
 }
 
 func (db *DB) newSQLiteReader(row reflect.Type, columns []string) (*sqliteReader, error) {
@@ -95,7 +95,7 @@ func (db *DB) newSQLiteReader(row reflect.Type, columns []string) (*sqliteReader
 		if err != nil {
 			return nil, err
 		}
-		r.fields[i] = sqliteField{index, schema.Scanner(field), sqliteSetter(field)}
+		r.fields[i] = sqliteField{index, schema.Scanner(field), newSQLiteSetter(field)}
 	}
 	return r, nil
 }
@@ -118,9 +118,13 @@ func (r *sqliteReader) read(row reflect.Value, values []driver.Value) error {
 	return nil
 }
 
-// sqliteSetter returns a function that sets fields of a type to values of its most frequent type in
-// SQLite, without Bun, which takes several times as long. It reports whether it has set the field.
-func sqliteSetter(field reflect.Type) func(reflect.Value, driver.Value) bool {
+// sqliteSetter sets a field to a value without Bun, which takes several times as long. It reports
+// whether it has set the field.
+type sqliteSetter func(field reflect.Value, value driver.Value) bool
+
+// newSQLiteSetter returns a setter that sets fields of a Go type to values of the SQLite type in
+// which they are usually stored, and no others.
+func newSQLiteSetter(field reflect.Type) sqliteSetter {
 	switch kind := field.Kind(); {
 	case field == reflect.TypeFor[time.Time]():
 		return func(field reflect.Value, value driver.Value) bool {
