@@ -49,9 +49,9 @@ var parts = map[models.Extra][]string{
 		"Thing.tags", "Thing.fileCount", "Thing.isLiked", "Thing.isCollected", "Thing.description", "Thing.descriptionHtml", "Thing.comments",
 		"Thing.makes", "Thing.remixes", "Thing.ancestors",
 		"Make.id", "Make.nodeId", "Make.thing", "Make.creator", "Make.name", "Make.description", "Make.descriptionHtml", "Make.state",
-		"Make.createdAt", "Make.publishedAt", "Make.likeCount", "Make.commentCount", "Make.rootCommentCount", "Make.isLiked", "Make.comments",
+		"Make.createdAt", "Make.publishedAt", "Make.isLiked", "Make.comments",
 		"Comment.id", "Comment.nodeId", "Comment.creator", "Comment.body", "Comment.bodyHtml", "Comment.parent", "Comment.replies",
-		"Comment.replyCount", "Comment.isDeleted", "Comment.createdAt", "Comment.updatedAt",
+		"Comment.isDeleted", "Comment.createdAt",
 		"Collection.id", "Collection.nodeId", "Collection.name", "Collection.description", "Collection.descriptionHtml", "Collection.creator",
 		"Collection.visibility", "Collection.thingCount", "Collection.things", "Collection.isLiked", "Collection.createdAt",
 		"Collection.updatedAt",
@@ -78,6 +78,8 @@ var parts = map[models.Extra][]string{
 	models.FileOther:      {"File.contentType", "File.sha256", "File.md5", "File.isAvailable", "File.note", "File.finalizedAt"},
 	models.FileDownloads:  {"File.downloadCount"},
 	models.TagCounts:      {"Tag.thingCount"},
+	models.MakeCounts:     {"Make.likeCount", "Make.commentCount", "Make.rootCommentCount"},
+	models.CommentOther:   {"Comment.replyCount", "Comment.updatedAt"},
 }
 
 // partsOf has the column groups that each listed field needs.

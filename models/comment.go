@@ -312,19 +312,27 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 // CommentsByID returns the comments with the given IDs. It does not check visibility: the caller
 // must be allowed to see the objects that refer to them.
 func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
-	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery { return addComments(ctx, q) }, "cm.id", func(c *Comment) int64 { return c.ID })
+	with := extrasAmong(ctx, CommentOther)
+	return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
+		return addComments(ctx, q, with)
+	}, "cm.id", func(c *Comment) int64 { return c.ID })
 }
 
 // CommentsOnPages returns the same part of the list of each parent, with the comments.
 func (s *Store) CommentsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Comment], error) {
-	return onPages(ctx, s.db, l, parents, part, extras{}, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-		return addComments(ctx, q)
+	with := extrasAmong(ctx, CommentOther)
+	return onPages(ctx, s.db, l, parents, part, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
+		return addComments(ctx, q, with)
 	}, "cm.id", func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed })
 }
 
 // addComments adds the columns of comments to a query of their table.
-func addComments(ctx context.Context, q *bun.SelectQuery) *bun.SelectQuery {
-	return pendingCounts(addColumns[Comment](ctx, q, extras{}), "comments", "cm")
+func addComments(ctx context.Context, q *bun.SelectQuery, with extras) *bun.SelectQuery {
+	q = addColumns[Comment](ctx, q, with)
+	if !with.has(CommentOther) {
+		return q
+	}
+	return pendingCounts(q, "comments", "cm")
 }
 
 // Comments lists the comments on published things and makes, newest first, without deleted ones.

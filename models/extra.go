@@ -49,10 +49,12 @@ const (
 	fileMakes      // the state and owner of the make, for files on makes and on comments
 	FilePreview    // File.Preview
 	TagCounts      // the counts of the tags of a thing, and their changes
+	MakeCounts     // the counts of the make, and their changes
+	CommentOther   // the columns of the comment that are seldom needed, and the changes of its count
 )
 
 // AllParts are all parts of the rows of objects.
-const AllParts = partsOfThing | partsOfUser | partsOfFile | TagCounts
+const AllParts = partsOfThing | partsOfUser | partsOfFile | TagCounts | MakeCounts | CommentOther
 
 const (
 	partsOfThing = ThingCounts | ThingDownloads | ThingOther
@@ -84,6 +86,10 @@ var partOf = map[string]map[string]Extra{
 		"download_count": FileDownloads,
 		"content_type":   FileOther, "sha256": FileOther, "md5": FileOther, "object_key": FileOther, "note": FileOther,
 		"finalized_at": FileOther, "expires_at": FileOther, "rendering_id": FileOther, "rendering_rank": FileOther,
+	},
+	"makes": {"like_count": MakeCounts, "comment_count": MakeCounts, "root_comment_count": MakeCounts},
+	"comments": {
+		"modified_at": CommentOther, "reported_at": CommentOther, "spam_body": CommentOther, "reply_count": CommentOther,
 	},
 }
 

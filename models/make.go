@@ -278,19 +278,27 @@ func (m *Make) Allows(caller auth.Caller) error {
 // MakesByID returns the makes with the given IDs. It does not check visibility: the caller must be
 // allowed to see the object that refers to them.
 func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
-	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery { return addMakes(ctx, q) }, "m.id", func(m *Make) int64 { return m.ID })
+	with := extrasAmong(ctx, MakeCounts)
+	return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
+		return addMakes(ctx, q, with)
+	}, "m.id", func(m *Make) int64 { return m.ID })
 }
 
 // MakesOnPages reads one page of the list for each parent, together with the makes.
 func (s *Store) MakesOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Make], error) {
-	return onPages(ctx, s.db, l, parents, part, extras{}, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-		return addMakes(ctx, q)
+	with := extrasAmong(ctx, MakeCounts)
+	return onPages(ctx, s.db, l, parents, part, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
+		return addMakes(ctx, q, with)
 	}, "m.id", func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed })
 }
 
 // addMakes adds the columns of makes to a query of their table.
-func addMakes(ctx context.Context, q *bun.SelectQuery) *bun.SelectQuery {
-	return pendingCounts(addColumns[Make](ctx, q, extras{}), "makes", "m")
+func addMakes(ctx context.Context, q *bun.SelectQuery, with extras) *bun.SelectQuery {
+	q = addColumns[Make](ctx, q, with)
+	if !with.has(MakeCounts) {
+		return q
+	}
+	return pendingCounts(q, "makes", "m")
 }
 
 // makes selects the makes that everyone can see.
