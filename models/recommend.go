@@ -19,10 +19,11 @@ const (
 	recommendingThings = 300
 )
 
-// tagsOfInterest selects the tags of the things that a user likes or created, the most frequent
-// first.
+// tagsOfInterest selects the tags of the things that a user likes and can see, or created, the most
+// frequent first. A liked thing may have been hidden since, and have other tags.
 func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
 	return s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Column("tt.tag_id").
+		Join("JOIN things AS t ON t.id = tt.thing_id").Where("t.state <> 'draft' OR t.owner_id = ?", userID).
 		Where("tt.thing_id IN (SELECT * FROM (SELECT target_id FROM likes WHERE user_id = ?0 AND target_type = 'thing' ORDER BY id DESC LIMIT ?1) AS liked "+
 			"UNION SELECT * FROM (SELECT id FROM things WHERE owner_id = ?0 ORDER BY id DESC LIMIT ?1) AS own)", userID, recommendingThings).
 		Group("tt.tag_id").OrderExpr("count(*) DESC, tt.tag_id").Limit(recommendingTags)
@@ -51,8 +52,8 @@ func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userI
 	}}.Bounded(MaxFound), nil
 }
 
-// RecommendedTags returns the tags of the things that the caller likes or created, the most
-// frequent first. It returns Forbidden if userID is another user.
+// RecommendedTags returns the tags of the things that the caller likes and can see, or created, the
+// most frequent first. It returns Forbidden if userID is another user.
 func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID int64) ([]*Tag, error) {
 	if userID != caller.UserID {
 		return nil, fail(Forbidden, "recommendations are visible to their user only")

@@ -95,3 +95,39 @@ func everyLookup(s *servertest.Server, c *servertest.Client, world map[string]an
 	}
 	return answers
 }
+
+// TestTagsOfHiddenThings checks that recommendations do not reveal the tags that a liked thing got
+// after it was hidden.
+func TestTagsOfHiddenThings(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		thing := publishedThing(t, ada, "Lamp")
+		page := fmt.Sprintf("/things/%d", thing)
+		tags := func(c *servertest.Client, want ...string) {
+			t.Helper()
+			var data struct {
+				Me struct{ RecommendedTags []struct{ Slug string } }
+			}
+			c.Query(`{ me { recommendedTags { slug } } }`, nil, &data)
+			var got []string
+			for _, tag := range data.Me.RecommendedTags {
+				got = append(got, tag.Slug)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("recommended tags: got %v, want %v", got, want)
+			}
+		}
+		ada.Do("PATCH", page, object{"tags": []string{"lamp"}}).Want(t, 200)
+		bob.Do("POST", page+"/likes", nil).Want(t, 200)
+		tags(bob, "lamp")
+		var hidden struct {
+			UnpublishThing struct{ Thing struct{ State string } }
+		}
+		ada.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { state } } }`, object{"id": servertest.ID(thing)}, &hidden)
+		ada.Do("PATCH", page, object{"tags": []string{"secret"}}).Want(t, 200)
+		tags(bob)
+		tags(ada, "secret")
+		ada.Publish(thing).Want(t, 200)
+		tags(bob, "secret")
+	})
+}
