@@ -111,6 +111,7 @@ const (
 	modelFilterCost = 2_000 // filter conditions on model files, in addition
 	rowsPerCost     = 70    // rows skipped before a numbered page, per unit
 	markdownPerCost = 40    // bytes of rendered Markdown, per unit
+	mutationCost    = 60    // a transaction on an object, which is read with its long texts
 )
 
 // fieldCost implements graphqlhttp.FieldCost. A list is charged for its maximum length. An argument
@@ -136,6 +137,9 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 		return graphqlhttp.Cost{Own: 3 * searchWordCost, Entries: 1, Once: true}
 	case "SearchConnection.facets":
 		return graphqlhttp.Cost{Own: cost.Own, Entries: min(intArgument(arguments, "first", 10), maxFirst), Once: true}
+	}
+	if strings.HasPrefix(field, "Mutation.") {
+		cost.Own += mutationCost + inputSize(arguments)/markdownPerCost
 	}
 	length, ok := listLengths[field]
 	switch {
@@ -177,6 +181,29 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 		}
 	}
 	return cost
+}
+
+// inputSize returns the number of bytes that the input of a mutation has. Every text counts like
+// Markdown: most long ones are, and all are stored. A number counts like a short text, because it
+// is usually the ID of an object that the mutation reads or changes.
+func inputSize(value any) (bytes int) {
+	const number = markdownPerCost
+	switch v := value.(type) {
+	case string:
+		return max(len(v), number)
+	case []any:
+		for _, entry := range v {
+			bytes += inputSize(entry)
+		}
+	case map[string]any:
+		for _, entry := range v {
+			bytes += inputSize(entry)
+		}
+	case nil:
+	default:
+		return number
+	}
+	return bytes
 }
 
 // searchCost returns the cost of looking up the search words.

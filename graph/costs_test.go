@@ -164,15 +164,19 @@ func TestCost(t *testing.T) {
 		`{search(query:"small lamp",first:10){nodes{__typename}}}`:                                                 211 + 10*2,
 		`{search(first:10){facets(first:5){tags{count}} totalCount}}`:                                              11 + 4_000 + 5*2 + 300,
 		`{search(first:10){edges{highlights{field}}}}`:                                                             11 + 10*(1+5+22),
-		`mutation{finalizeFiles(input:{files:[{id:1},{id:2}],target:{type:THING,id:1}}){files{id}}}`:               1 + 2*2,
-		`mutation($f:[PendingUploadInput!]!){finalizeFiles(input:{files:$f,target:{type:THING,id:1}}){files{id}}}`: 1 + 3*2,
-		`mutation($i:FinalizeFilesInput!){finalizeFiles(input:$i){files{id}}}`:                                     1 + 4*2,
-		`mutation{reorderFiles(input:{fileIds:[1],target:{type:THING,id:1}}){files{id}}}`:                          1 + 1 + 1_000,
-		`mutation{reorderImages(input:{imageIds:[1],target:{type:THING,id:1}}){images{id}}}`:                       1 + 1 + 1_000,
+		`mutation{finalizeFiles(input:{files:[{id:1},{id:2}],target:{type:THING,id:1}}){files{id}}}`:               1 + 64 + 2*2,
+		`mutation($f:[PendingUploadInput!]!){finalizeFiles(input:{files:$f,target:{type:THING,id:1}}){files{id}}}`: 1 + 65 + 3*2,
+		`mutation($i:FinalizeFilesInput!){finalizeFiles(input:$i){files{id}}}`:                                     1 + 66 + 4*2,
+		`mutation{reorderFiles(input:{fileIds:[1],target:{type:THING,id:1}}){files{id}}}`:                          1 + 63 + 1 + 1_000,
+		`mutation{reorderImages(input:{imageIds:[1],target:{type:THING,id:1}}){images{id}}}`:                       1 + 63 + 1 + 1_000,
+		`mutation{likeThing(input:{id:1}){__typename}}`:                                                            1 + 61 + 1,
+		`mutation($c:CreateCommentInput!){createComment(input:$c){comment{id}}}`:                                   1 + 60 + 65_535*4/40 + 2 + 2,
+		`mutation($t:String!){updateProfile(input:{bio:$t}){__typename}}`:                                          1 + 60 + 20_000/40 + 1,
 	} {
 		upload := map[string]any{"id": 1}
 		variables := map[string]any{
-			"n": 50, "f": []any{upload, upload, upload},
+			"n": 50, "f": []any{upload, upload, upload}, "t": strings.Repeat("a", 20_000),
+			"c": map[string]any{"body": strings.Repeat("\U0001F98A", 65_535), "target": map[string]any{"type": "THING", "id": 1}},
 			"i": map[string]any{"files": []any{upload, upload, upload, upload}, "target": map[string]any{"type": "THING", "id": 1}},
 		}
 		if got := costOf(t, text, variables); got != want {
