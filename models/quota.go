@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -138,18 +139,47 @@ func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, e
 	case u.Exempt || wanted.Bytes == 0:
 		return &room{left: math.MaxInt64}, nil
 	}
-	return &room{u, wanted.Bytes - u.Bytes}, nil
+	return &room{userID, u, wanted.Bytes - u.Bytes}, nil
 }
 
 // room is the remaining quota of bytes.
 type room struct {
-	usage *Usage
-	left  int64
+	userID int64
+	usage  *Usage // nil if there is no limit
+	left   int64
 }
 
-func (u *Usage) tooManyBytes() error {
+// receiving counts the bytes of uploads in progress by user, for users who have a quota.
+type receiving struct {
+	mu    sync.Mutex
+	bytes map[int64]int64
+}
+
+// add counts n bytes of a user, unless that makes more than most.
+func (r *receiving) add(userID, n, most int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if n > most-r.bytes[userID] {
+		return false
+	}
+	if r.bytes == nil {
+		r.bytes = make(map[int64]int64)
+	}
+	if r.bytes[userID] += n; r.bytes[userID] == 0 {
+		delete(r.bytes, userID)
+	}
+	return true
+}
+
+func (u *Usage) tooManyBytes() *Error {
 	e := badInput("file", "file: too large: you may store %s in total, of which %s are left", formatLimit(u.quotas.Bytes), formatLimit(max(u.quotas.Bytes-u.Bytes, 0)))
 	e.Code, e.Limit = TooLarge, u.quotas.Bytes
+	return e
+}
+
+func (u *Usage) tooManyInProgress() error {
+	e := u.tooManyBytes()
+	e.Message += ", and other uploads in progress need them"
 	return e
 }
 

@@ -69,6 +69,7 @@ type Store struct {
 	poller    filePoller
 	tokens    *tokenCache
 	activity  activity
+	receiving receiving
 	scalings  coalesce.Group[error] // of scaling images, by key
 	scaling   chan struct{}         // limits concurrent scaling
 	renderer  *renderer             // of Markdown

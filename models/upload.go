@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -94,7 +95,8 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	if err := fits(atLeast, limit, room); err != nil {
 		return bucket.Upload{}, err
 	}
-	source := &source{r: bytes}
+	source := &source{r: bytes, count: &s.receiving, room: room}
+	defer source.release()
 	up, err := s.bucket.Put(ctx, source, min(limit, room.left))
 	var tooLarge *bucket.TooLargeError
 	var mine *Error
@@ -138,18 +140,39 @@ func overLimit(what string, limit int64) error {
 	return e
 }
 
-// source records whether reading failed, which is an error of the client and not of the server.
+// source reads an upload. It records whether reading failed, which is an error of the client and
+// not of the server, and counts the bytes as received by the user. It fails if all uploads in
+// progress of the user exceed the quota. Otherwise many uploads that never end would fill the disk.
 type source struct {
-	r   io.Reader
-	err error
+	r    io.Reader
+	err  error
+	room *room
+
+	count *receiving
+	read  int64
 }
 
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
+	if s.room.usage != nil {
+		// A single upload may exceed the quota by a byte, by which the bucket notices it.
+		if !s.count.add(s.room.userID, int64(n), max(s.room.left, s.read+int64(n))) {
+			err = s.room.usage.tooManyInProgress()
+			n = 0
+		}
+		s.read += int64(n)
+	}
 	if err != nil && err != io.EOF {
 		s.err = err
 	}
 	return n, err
+}
+
+// release ends the counting of the upload.
+func (s *source) release() {
+	if s.read > 0 {
+		s.count.add(s.room.userID, -s.read, math.MaxInt64)
+	}
 }
 
 // formatLimit formats a number of bytes for people, in the largest unit of which it is a multiple.

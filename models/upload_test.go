@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,6 +73,58 @@ func TestUploadOutlivesItsRequest(t *testing.T) {
 		// A client that disconnected before leaves nothing behind.
 		if _, err := s.Upload(ctx, ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
 			t.Error("an upload of a client that had disconnected was accepted")
+		}
+	})
+}
+
+// TestUploadsInProgressCount checks that the bytes of uploads that have not ended count towards the
+// quota, so that many uploads that never end cannot fill the disk.
+func TestUploadsInProgressCount(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		s.options.Quotas.Bytes = 1 << 20
+		bob, err := s.Admin().CreateUser(t.Context(), "bob", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow, rest := io.Pipe()
+		ended := make(chan error)
+		go func() {
+			_, err := s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: slow})
+			ended <- err
+		}()
+		counted := func() int64 {
+			s.receiving.mu.Lock()
+			defer s.receiving.mu.Unlock()
+			return s.receiving.bytes[ada.UserID]
+		}
+		if _, err := io.WriteString(rest, "solid "+strings.Repeat("a", 900<<10)); err != nil {
+			t.Fatal(err)
+		}
+		for range 10_000 { // the last part was read, and is being counted
+			if counted() > 900<<10 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		upload := func(by int64, size int) error {
+			_, err := s.Upload(t.Context(), auth.Caller{UserID: by}, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid " + strings.Repeat("b", size))})
+			return err
+		}
+		if err := upload(ada.UserID, 300<<10); CodeOf(err) != TooLarge || !strings.Contains(err.Error(), "in progress") {
+			t.Errorf("the second upload of ada: %v, want TooLarge", err)
+		}
+		if err := upload(ada.UserID, 20<<10); err != nil {
+			t.Errorf("what is left: %v", err)
+		}
+		if err := upload(bob.ID, 900<<10); err != nil {
+			t.Errorf("the upload of another user: %v", err)
+		}
+		rest.Close()
+		if err := <-ended; err != nil {
+			t.Errorf("the first upload: %v", err)
+		}
+		if n := counted(); n != 0 {
+			t.Errorf("%d bytes are still counted", n)
 		}
 	})
 }
