@@ -100,6 +100,9 @@ var ownCosts = map[string]int{
 	"User.stats":              1_000,
 	"SearchEdge.highlights":   5,
 	"SearchConnection.facets": 4_000, // up to five counts: each facet ignores its own filter
+	// These make the server send a request to any receiver on the internet.
+	"Mutation.pingWebhook":      1_000,
+	"Mutation.redeliverWebhook": 1_000,
 }
 
 const (

@@ -36,6 +36,10 @@ const (
 	// deliveryGrace is added to the timeout of an attempt. After that, its server is considered dead,
 	// and the attempt lost.
 	deliveryGrace = 20 * time.Second
+	// maxHourly is the maximum number of messages to a webhook in an hour, unless it is global. It is
+	// more than the rate limit of requests allows with one event each, but one operation of GraphQL
+	// may cause thousands. They would delay the messages of others and fill the database.
+	maxHourly = 5_000
 	// maxFailing is how long all attempts may fail before the webhook is disabled.
 	maxFailing = 3 * 24 * time.Hour
 	// deliveryTTL is how long a delivery is kept in the log. It is longer than all attempts take.
@@ -291,12 +295,17 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 }
 
 // PingWebhook sends a test event to a webhook of the caller, in one attempt. It returns Conflict if
-// the webhook is disabled. It opens a transaction.
+// the webhook is disabled, or got too many messages within an hour. It opens a transaction.
 func (s *Store) PingWebhook(ctx context.Context, caller auth.Caller, id int64) (*WebhookDelivery, error) {
 	d := &WebhookDelivery{MessageID: webhook.NewID(), Event: PingEvent, CreatedAt: now()}
 	_, err := s.withWebhook(ctx, caller, id, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
 		if err := w.checkEnabled(); err != nil {
 			return err
+		}
+		if busy, err := w.isBusy(ctx, tx); err != nil {
+			return err
+		} else if busy {
+			return fail(Conflict, "webhook %d got %d messages within an hour, which is the limit", w.ID, maxHourly)
 		}
 		return s.enqueueDelivery(ctx, tx, w, d, eventData{Webhook: &webhookRef{idText(w.ID)}})
 	})

@@ -71,3 +71,52 @@ func TestOutcomesOfAttempts(t *testing.T) {
 		}
 	})
 }
+
+// TestBusyWebhook checks that a user's webhook gets a limited number of messages in an hour, and
+// that this does not affect global webhooks.
+func TestBusyWebhook(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		s.options.Webhooks.Check = func(string) error { return nil }
+		if _, err := s.Admin().CreateUser(ctx, "root", true); err != nil {
+			t.Fatal(err)
+		}
+		hook := func(owner string, global bool) *Webhook {
+			w, _, err := s.Admin().CreateWebhook(ctx, owner, NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}, IsGlobal: global})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		own, global := hook("ada", false), hook("root", true)
+		before := now().Add(-30 * time.Minute)
+		for _, w := range []*Webhook{own, global} {
+			rows := make([]*WebhookDelivery, maxHourly)
+			for i := range rows {
+				rows[i] = &WebhookDelivery{WebhookID: w.ID, Event: ThingPublishedEvent, Payload: "{}", State: DeliveryDelivered, CreatedAt: before}
+			}
+			if _, err := s.db.Write.NewInsert().Model(&rows).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		waiting := func(w *Webhook, want int64) {
+			t.Helper()
+			n, err := s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID, DeliveryWaiting).Count(ctx)
+			if err != nil || n != want {
+				t.Errorf("%d messages are waiting, want %d: %v", n, want, err)
+			}
+		}
+		published(t, s, ada)
+		waiting(own, 0)
+		waiting(global, 1)
+		if _, err := s.PingWebhook(ctx, ada, own.ID); CodeOf(err) != Conflict {
+			t.Errorf("a ping: %v, want Conflict", err)
+		}
+		if _, err := s.db.Write.NewRaw("UPDATE webhook_deliveries SET created_at = ?", now().Add(-61*time.Minute)).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		published(t, s, ada)
+		waiting(own, 1)
+		waiting(global, 2)
+	})
+}

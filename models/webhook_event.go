@@ -114,11 +114,27 @@ func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
 		if !concerned && (!w.IsGlobal || !who.public) {
 			continue
 		}
+		if busy, err := w.isBusy(ctx, tx); err != nil {
+			return err
+		} else if busy {
+			continue
+		}
 		if err := s.enqueueDelivery(ctx, tx, w, &WebhookDelivery{MessageID: id, Event: o.event, CreatedAt: at}, data); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isBusy reports whether the webhook got maxHourly messages within an hour. A global webhook is
+// never busy: the events of many users concern it.
+func (w *Webhook) isBusy(ctx context.Context, tx bun.Tx) (bool, error) {
+	if w.IsGlobal {
+		return false, nil
+	}
+	var at time.Time
+	err := tx.NewSelect().Model((*WebhookDelivery)(nil)).Column("wd.created_at").Where("wd.webhook_id = ?", w.ID).Order("wd.id DESC").Offset(maxHourly-1).Limit(1).Scan(ctx, &at)
+	return err == nil && now().Sub(at) < time.Hour, ignoreNoRows(err)
 }
 
 // enqueueDelivery stores a delivery and its job.
