@@ -23,7 +23,7 @@ var migrations embed.FS
 const migrationLock = 0x6d657368
 
 // Pending returns the names of the migrations that have not run, all of them on an empty database.
-// It changes nothing.
+// Like Migrate, it returns an error if the database is newer than this version. It changes nothing.
 func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	files, err := fs.ReadDir(migrations, path.Join("migrations", string(db.Engine)))
 	if err != nil {
@@ -41,6 +41,9 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	if any {
 		if err := db.Read.NewSelect().Table("schema_migrations").ColumnExpr("coalesce(max(number), 0)").Scan(ctx, &last); err != nil {
 			return nil, fmt.Errorf("pending migrations: %w", err)
+		}
+		if err := checkNotNewer(ctx, db.Read, files, last); err != nil {
+			return nil, err
 		}
 	}
 	for _, file := range files {
@@ -151,15 +154,16 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 }
 
 // checkNotNewer returns an error if the database has a migration that this version does not know.
-// Otherwise this version would write rows without values that the newer schema requires.
-func checkNotNewer(ctx context.Context, tx bun.Tx, files []fs.DirEntry, last int) error {
+// Otherwise this version would write rows without values that the newer schema requires, and its
+// garbage collector would remove objects that only newer rows refer to.
+func checkNotNewer(ctx context.Context, db bun.IDB, files []fs.DirEntry, last int) error {
 	newest := strings.TrimSuffix(files[len(files)-1].Name(), ".sql") // ReadDir sorts by name
 	digits, _, _ := strings.Cut(newest, "_")
 	if number, err := strconv.Atoi(digits); err != nil || last <= number {
 		return err
 	}
 	var name string
-	if err := tx.NewSelect().Table("schema_migrations").Column("name").Where("number = ?", last).Scan(ctx, &name); err != nil {
+	if err := db.NewSelect().Table("schema_migrations").Column("name").Where("number = ?", last).Scan(ctx, &name); err != nil {
 		return err
 	}
 	return fmt.Errorf("the database is newer than this version of meshyard: it has the migration %s, and the newest one known here is %s; "+
