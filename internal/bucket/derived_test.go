@@ -5,6 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +38,11 @@ func testDerived(t *testing.T, f fixture) {
 	source, err := f.OpenSource(ctx, key)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if name := source.Name(); strings.HasPrefix(name, filepath.Join(os.TempDir(), "meshyard-")) && runtime.GOOS != "windows" {
+		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a process that is killed now leaves %s (%v)", name, err)
+		}
 	}
 	part := make([]byte, 100)
 	if _, err := source.ReadAt(part, source.Size-100); err != nil || !bytes.Equal(part, data[len(data)-100:]) || source.Size != int64(len(data)) {
