@@ -2,7 +2,9 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -13,6 +15,11 @@ import (
 // other users refer to it. The row has no personal data: its username is deleted-ID, and no one can
 // sign in to it. DeleteAccount makes these changes in one transaction. PurgeAccount, a background
 // job, then deletes the objects of the user.
+
+// purgeAgain is when PurgeAccount runs a second time. Requests that were authenticated before the
+// account was deleted may still add objects, longer than the first run takes. Other nodes may
+// accept a token for tokenMemory, and a transaction takes at most database.MaxTx.
+const purgeAgain = 5 * time.Minute
 
 // DeleteAccount deletes the account of the caller. An administrator can delete the account of
 // another user, and must give a reason. It returns the ID of the deleted user. It returns Forbidden
@@ -61,9 +68,7 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 			"DELETE FROM identities WHERE user_id = ?0",
 			"DELETE FROM confirmed_emails WHERE user_id = ?0",
 			"DELETE FROM account_links WHERE user_id = ?0",
-			"DELETE FROM watches WHERE user_id = ?0",
 			"DELETE FROM webhooks WHERE owner_id = ?0",
-			"DELETE FROM notifications WHERE user_id = ?0 OR actor_id = ?0 OR target_type = 'user' AND target_id = ?0",
 		} {
 			if _, err := tx.NewRaw(statement, u.ID).Exec(ctx); err != nil {
 				return err
@@ -72,13 +77,13 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 		if err := closeReports(ctx, tx, Target{OnUser, u.ID}, Resolved); err != nil {
 			return err
 		}
-		if err := unfollowAll(ctx, tx, u.ID); err != nil {
+		if err := disconnect(ctx, tx, u.ID); err != nil {
 			return err
 		}
 		if err := s.db.index(ctx, tx, userIndex, u.ID); err != nil {
 			return err
 		}
-		return s.enqueue(ctx, tx, Work{PurgeAccount: u.ID})
+		return errors.Join(s.enqueue(ctx, tx, Work{PurgeAccount: u.ID}), s.enqueue(ctx, tx, Work{PurgeAccount: u.ID, At: at.Add(purgeAgain)}))
 	})
 	if err != nil {
 		return err
@@ -87,8 +92,17 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 	return nil
 }
 
-// unfollowAll deletes all follows by and of a user, and updates the counts.
-func unfollowAll(ctx context.Context, tx bun.Tx, userID int64) error {
+// disconnect deletes all follows by and of a user, and updates the counts. It also deletes the
+// user's watches, and the notifications to and about the user.
+func disconnect(ctx context.Context, tx bun.Tx, userID int64) error {
+	for _, statement := range []string{
+		"DELETE FROM watches WHERE user_id = ?0",
+		"DELETE FROM notifications WHERE user_id = ?0 OR actor_id = ?0 OR target_type = 'user' AND target_id = ?0",
+	} {
+		if _, err := tx.NewRaw(statement, userID).Exec(ctx); err != nil {
+			return err
+		}
+	}
 	var followed, followers []int64
 	err := tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ?", userID).Returning("followed_id").Scan(ctx, &followed)
 	if err := ignoreNoRows(err); err != nil {
@@ -110,6 +124,9 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	deleted, err := s.db.Write.NewSelect().Model((*User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
 	if err != nil || !deleted {
 		return err
+	}
+	if err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return disconnect(ctx, tx, userID) }); err != nil {
+		return fmt.Errorf("purge account %d: %w", userID, err)
 	}
 	// The job acts as the owner with the role of a moderator, because it must also delete objects that
 	// were taken down.

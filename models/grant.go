@@ -74,11 +74,7 @@ func (s *Store) issueNow(ctx context.Context, row *Token) (token *oauth.Token, e
 // or of the application itself, and revokes older ones. The caller must clear the token cache once
 // tx is committed.
 func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token, error) {
-	table, holder := "users", row.UserID
-	if row.UserID == 0 {
-		table, holder = "applications", row.ApplicationID
-	}
-	if err := s.lockRow(ctx, tx, table, holder); err != nil {
+	if err := s.lockHolder(ctx, tx, row); err != nil {
 		return nil, err
 	}
 	token, err := insertToken(ctx, tx, row)
@@ -94,6 +90,17 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 		return nil, err
 	}
 	return &oauth.Token{Text: token, Scopes: row.ScopeList(), ExpiresAt: row.ExpiresAt}, nil
+}
+
+// lockHolder locks the user of a new token, or the application that it belongs to, until tx ends.
+func (s *Store) lockHolder(ctx context.Context, tx bun.Tx, row *Token) error {
+	if row.UserID != 0 {
+		_, err := s.lockAccount(ctx, tx, row.UserID)
+		return err
+	}
+	var id int64
+	err := s.db.ForUpdate(tx.NewSelect().Table("applications").Column("id").Where("id = ?", row.ApplicationID)).Scan(ctx, &id)
+	return notFoundIfNoRows(err, "application", row.ApplicationID)
 }
 
 // Redeem exchanges a code for a token, once, for the application that it was issued to. redirect is

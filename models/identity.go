@@ -106,9 +106,9 @@ func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) 
 	}
 	changed := false
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u := new(User)
-		if err := s.db.ForUpdate(tx.NewSelect().Model(u).Column("u.id", "u.is_admin", "u.is_moderator").Where("u.id = ?", userID)).Scan(ctx); err != nil {
-			return notFoundIfNoRows(err, "user", userID)
+		u, err := s.lockAccount(ctx, tx, userID)
+		if err != nil {
+			return err
 		}
 		before := *u
 		setRoles(u, id)

@@ -122,11 +122,10 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 		return nil, err
 	}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u := new(User)
-		if err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ?", found.ID)).Scan(ctx); err != nil {
-			return notFoundIfNoRows(err, "user", found.ID)
-		}
+		u, err := s.lockAccount(ctx, tx, found.ID)
 		switch {
+		case err != nil:
+			return err
 		case u.ID == caller.UserID:
 			return badInput("username", "username: you cannot decide on yourself")
 		case u.Role() != auth.Member && !caller.Administers():

@@ -43,13 +43,14 @@ const maxSessions = 100
 const SessionLifetime = 14 * 24 * time.Hour
 
 // SignIn creates a session of a user and returns its secret. userAgent is what the browser sent in
-// the header User-Agent. It returns Forbidden if the user is suspended.
+// the header User-Agent. It returns Forbidden if the user is suspended, and NotFound if the account
+// was deleted.
 func (s *Store) SignIn(ctx context.Context, userID int64, userAgent string) (secret string, err error) {
 	secret = auth.NewSecret()
 	at := now()
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
-		if err := s.db.ForShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)).Scan(ctx); err != nil {
+		if err := s.db.ForShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ? AND u.deleted_at IS NULL", userID)).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "user", userID)
 		}
 		if u.SuspendedAt != nil {

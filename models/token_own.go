@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -103,7 +102,7 @@ const (
 // checkTokenCount returns Conflict if the user has the maximum number of valid tokens of their own.
 // It locks the user until tx ends, so that no other token is created for the user meanwhile.
 func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) error {
-	if err := s.lockRow(ctx, tx, "users", userID); err != nil {
+	if _, err := s.lockAccount(ctx, tx, userID); err != nil {
 		return err
 	}
 	n, err := tx.NewSelect().Model((*Token)(nil)).
@@ -115,13 +114,6 @@ func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) er
 	e := fail(Conflict, "you have %d access tokens, and at most %d are allowed: revoke one first", n, maxTokens)
 	e.Limit = maxTokens
 	return e
-}
-
-// lockRow locks the row with an ID until tx ends. It returns NotFound if there is none.
-func (s *Store) lockRow(ctx context.Context, tx bun.Tx, table string, id int64) error {
-	var found int64
-	err := s.db.ForUpdate(tx.NewSelect().TableExpr("?", bun.Ident(table)).Column("id").Where("id = ?", id)).Scan(ctx, &found)
-	return notFoundIfNoRows(err, strings.TrimSuffix(table, "s"), id)
 }
 
 // Tokens lists the access tokens of the caller's user that are not revoked, the latest first. They

@@ -180,8 +180,8 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		return nil, err
 	}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u := new(User)
-		if err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ?", caller.UserID)).Scan(ctx); err != nil {
+		u, err := s.lockAccount(ctx, tx, caller.UserID)
+		if err != nil {
 			return err
 		}
 		if err := s.setUserImages(ctx, tx, caller, images); err != nil {
@@ -196,7 +196,7 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		set(&u.DefaultLicense, c.DefaultLicense)
 		set(&u.HidesNSFW, c.HidesNSFW)
 		set(&u.HidesAI, c.HidesAI)
-		_, err := html.update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
+		_, err = html.update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
 		if err == nil && newEmail && s.options.SendsMail {
 			err = s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
 		}

@@ -237,9 +237,10 @@ func (q *Queue) ExpireUpload(ctx context.Context, tx *sql.Tx, fileID int64, at t
 	return err
 }
 
-// PurgeAccount inserts in tx the job that deletes the objects of a deleted user.
-func (q *Queue) PurgeAccount(ctx context.Context, tx *sql.Tx, userID int64) error {
-	_, err := q.client.InsertTx(ctx, tx, purgeAccount{userID}, nil)
+// PurgeAccount inserts in tx the job that deletes the objects of a deleted user at the given time,
+// or now if the time is zero.
+func (q *Queue) PurgeAccount(ctx context.Context, tx *sql.Tx, userID int64, at time.Time) error {
+	_, err := q.client.InsertTx(ctx, tx, purgeAccount{userID}, &river.InsertOpts{ScheduledAt: at})
 	return err
 }
 

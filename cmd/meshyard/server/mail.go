@@ -19,7 +19,7 @@ import (
 func (a *Server) enqueue(ctx context.Context, tx bun.Tx, work models.Work) error {
 	switch {
 	case work.PurgeAccount != 0:
-		return a.queue.PurgeAccount(ctx, tx.Tx, work.PurgeAccount)
+		return a.queue.PurgeAccount(ctx, tx.Tx, work.PurgeAccount, work.At)
 	case work.DeliverWebhook != 0:
 		return a.queue.DeliverWebhook(ctx, tx.Tx, work.DeliverWebhook, work.At)
 	case work.Mail != nil:

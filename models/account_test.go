@@ -1,0 +1,90 @@
+package models
+
+import (
+	"context"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
+)
+
+// TestRequestsOutliveTheirAccount checks that requests which were authenticated before an account
+// was deleted give the account no session, token, role or name, and that what they add is deleted.
+func TestRequestsOutliveTheirAccount(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		user, err := s.Admin().CreateUser(ctx, "bob", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bob := auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
+		thing, _ := published(t, s, ada)
+		var purges []Work
+		s.enqueue = func(_ context.Context, _ bun.Tx, w Work) error {
+			if w.PurgeAccount == user.ID {
+				purges = append(purges, w)
+			}
+			return nil
+		}
+		if err := s.Admin().DeleteUser(ctx, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		if len(purges) != 2 || !purges[0].At.IsZero() || !purges[1].At.After(now().Add(purgeAgain/2)) {
+			t.Errorf("the jobs are %+v, want one now and one later", purges)
+		}
+
+		name, administrator := "Bob", true
+		for what, refused := range map[string]func() error{
+			"a session": func() error { _, err := s.SignIn(ctx, bob.UserID, ""); return err },
+			"a token":   func() error { _, _, err := s.MakeToken(ctx, bob, NewToken{Name: "a", Scopes: bob.Scopes}); return err },
+			"a token of an application": func() error {
+				_, err := s.AuthorizeImplicitly(ctx, oauth.Grant{Application: &oauth.Application{Name: "a"}, UserID: bob.UserID, Scopes: bob.Scopes})
+				return err
+			},
+			"a role":    func() error { return s.applyRoles(ctx, bob.UserID, auth.Identity{IsAdministrator: &administrator}) },
+			"a profile": func() error { _, err := s.UpdateProfile(ctx, bob, ProfileChange{FirstName: &name}); return err },
+		} {
+			if err := refused(); CodeOf(err) != NotFound {
+				t.Errorf("%s of a deleted account: got %v, want NOT_FOUND", what, err)
+			}
+		}
+		if users, err := s.UsersByID(ctx, []int64{bob.UserID}); err != nil || users[bob.UserID].FirstName != "" {
+			t.Errorf("a deleted account has a name (%v)", err)
+		}
+
+		if err := s.PurgeAccount(ctx, bob.UserID); err != nil {
+			t.Fatal(err)
+		}
+		on := Target{OnThing, thing.ID}
+		published(t, s, bob)
+		_, commented := s.CreateComment(ctx, bob, NewComment{Target: &on, Body: "A secret."})
+		_, followed := s.Follow(ctx, bob, "ada")
+		for _, err := range []error{commented, followed, s.Like(ctx, bob, on), s.Watch(ctx, bob, on)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.PurgeAccount(ctx, bob.UserID); err != nil {
+			t.Fatal(err)
+		}
+		for table, where := range map[string]string{
+			"things": "owner_id = ?", "files": "owner_id = ?", "comments": "owner_id = ? AND deleted_at IS NULL",
+			"likes": "user_id = ?", "watches": "user_id = ?", "follows": "follower_id = ?", "notifications": "actor_id = ?",
+		} {
+			if n, err := s.db.Read.NewSelect().Table(table).Where(where, bob.UserID).Count(ctx); n != 0 || err != nil {
+				t.Errorf("%d %s of a deleted account are left (%v)", n, table, err)
+			}
+		}
+		if _, err := s.FoldCounts(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if changed, err := s.Recount(ctx); changed != 0 || err != nil {
+			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+		if _, err := s.CollectGarbage(ctx, 0, false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
