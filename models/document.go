@@ -83,14 +83,17 @@ func vector(fields [4][]string) string {
 }
 
 // index updates the documents of some objects. It removes the documents of objects that are deleted
-// or hidden.
+// or hidden. It locks the objects and their creators until tx ends. Otherwise a concurrent renaming
+// of a creator, which updates the documents of the objects that it finds, could leave the old name
+// in a document, or put back a document that another transaction has removed.
 func (db *DB) index(ctx context.Context, tx bun.IDB, ix *index, ids ...int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	var documents []document
 	among, list := db.Among(1, ids)
-	if err := ix.texts(tx).Where("? ?", bun.Safe(ix.id), among).OrderExpr(ix.id).Conn(database.Bind(tx, list)).Scan(ctx, &documents); err != nil {
+	texts := db.ForShare(ix.texts(tx).Where("? ?", bun.Safe(ix.id), among).OrderExpr(ix.id))
+	if err := texts.Conn(database.Bind(tx, list)).Scan(ctx, &documents); err != nil {
 		return err
 	}
 	id := bun.Safe("id")

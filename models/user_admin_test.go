@@ -1,11 +1,15 @@
 package models
 
 import (
+	"context"
+	"errors"
 	"testing"
 
+	"github.com/uptrace/bun"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // TestRenamedUsersAreFound checks that a user, and the things of the user, are found by the new
@@ -30,6 +34,66 @@ func TestRenamedUsersAreFound(t *testing.T) {
 				if n, err := found.Count(ctx, []int64{1}); n[1] != want || err != nil {
 					t.Errorf("%v for %s: %d found, want %d (%v)", kind, name, n[1], want, err)
 				}
+			}
+		}
+	})
+}
+
+// TestRenameDuringPublication checks that a thing which is published or unpublished while its
+// creator is renamed is found by the new name, or not at all.
+func TestRenameDuringPublication(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
+		ctx := t.Context()
+		u, err := s.Admin().CreateUser(ctx, "benjamin", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		thing, _ := published(t, s, auth.Caller{UserID: u.ID})
+		setState := func(ctx context.Context, tx bun.Tx, to PublicationState) error {
+			if _, err := s.lockThing(ctx, tx, thing.ID); err != nil {
+				return err
+			}
+			if _, err := tx.NewRaw("UPDATE things SET state = ? WHERE id = ?", to, thing.ID).Exec(ctx); err != nil {
+				return err
+			}
+			return s.db.index(ctx, tx, thingIndex, thing.ID)
+		}
+		for _, c := range []struct {
+			to       PublicationState
+			from, as string
+			found    int64
+		}{{Draft, "benjamin", "zacharias", 0}, {Published, "zacharias", "balthasar", 1}} {
+			renamed := make(chan error, 1)
+			err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+				if err := setState(ctx, tx, c.to); err != nil {
+					return err
+				}
+				go func() {
+					_, err := s.Admin().RenameUser(context.WithoutCancel(ctx), c.from, c.as)
+					renamed <- err
+				}()
+				// Renaming must end, or wait for this transaction.
+				for waiting := s.db.Engine == database.SQLite; !waiting && len(renamed) == 0; {
+					waiting, err = s.db.Read.NewSelect().TableExpr("pg_stat_activity").Where("datname = current_database() AND wait_event_type = 'Lock'").Exists(ctx)
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err := errors.Join(err, <-renamed); err != nil {
+				t.Fatal(err)
+			}
+			documents := s.db.Read.NewSelect().Table("thing_documents")
+			if n, err := documents.Count(ctx); n != c.found || err != nil {
+				t.Errorf("%s: %d documents, want %d (%v)", c.to, n, c.found, err)
+			}
+			found, err := s.Search(ctx, SearchThings, c.as, Filter{}, ByRelevance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := found.Count(ctx, []int64{1}); n[1] != c.found || err != nil {
+				t.Errorf("%s: %d things of the renamed user found, want %d (%v)", c.to, n[1], c.found, err)
 			}
 		}
 	})
