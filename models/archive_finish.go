@@ -115,15 +115,10 @@ func (l *archiveLoader) finishUser(ctx context.Context) error {
 		if err := db.lockCounts(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.NewRaw(`DELETE FROM count_changes WHERE EXISTS (SELECT 1 FROM archive_ids AS a
-			WHERE a.source = ? AND a.noun = count_changes.of_table AND a.new_id = count_changes.object_id)`, l.row.Source).Exec(ctx)
-		if err != nil {
-			return err
-		}
 		for _, c := range counted {
 			among := tx.NewRaw("o.id IN (SELECT a.new_id FROM archive_ids AS a WHERE a.source = ? AND a.noun = ?)", l.row.Source, c.table).String()
 			if _, err := c.recount(ctx, tx, bun.Safe(among)); err != nil {
-				return fmt.Errorf("%s.%s: %w", c.table, c.column, err)
+				return err
 			}
 		}
 		return l.eachNewIDs(ctx, "things", func(ids []int64) error { return db.rank(ctx, tx, ids) })

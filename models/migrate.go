@@ -142,8 +142,7 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			return err
 		}
 		if slices.Contains(applied, countMigration) {
-			_, err := db.recount(ctx, tx)
-			return err
+			return db.recount(ctx, tx)
 		}
 		return nil
 	})

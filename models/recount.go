@@ -46,45 +46,91 @@ func imported(column string) string {
 	return "SELECT coalesce((SELECT ic." + column + " FROM imported_counts AS ic WHERE ic.thing_id = o.id), 0)"
 }
 
+// recountBatch is the number of objects whose counts one transaction of Recount recomputes.
+const recountBatch = 500
+
 // Recount recomputes all counts and the popularity of all things from the rows, and returns how
-// many counts changed. Other writers wait until it ends. It is for maintenance, and for use after
-// other programs have written rows.
+// many counts were wrong. It is for maintenance, and for use after other programs have written
+// rows. Each transaction recomputes a few objects, so servers can write meanwhile.
 func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
-	err = s.db.InLongTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		changed, err = s.db.recount(ctx, tx)
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("recount: %w", err)
+	done := make(map[string]bool)
+	for _, c := range counted {
+		if done[c.table] {
+			continue
+		}
+		done[c.table] = true
+		for last := int64(0); ; {
+			var ids []int64
+			err := s.db.Write.NewSelect().Table(c.table).Column("id").Where("id > ?", last).Order("id").Limit(recountBatch).Scan(ctx, &ids)
+			if err != nil {
+				return changed, fmt.Errorf("recount: %w", err)
+			}
+			if len(ids) == 0 {
+				break
+			}
+			n, err := s.recountSome(ctx, c.table, ids)
+			if err != nil {
+				return changed, fmt.Errorf("recount: %w", err)
+			}
+			changed += n
+			last = ids[len(ids)-1]
+		}
 	}
 	return changed, nil
 }
 
-// recount recomputes all counts and the popularity of all things. No change of a count can be
-// appended at the same time.
-func (db *DB) recount(ctx context.Context, tx bun.Tx) (changed int64, err error) {
-	if err := db.lockCounts(ctx, tx); err != nil {
-		return 0, err
-	}
-	if _, err := tx.ExecContext(ctx, "DELETE FROM count_changes"); err != nil {
-		return 0, err
-	}
-	for _, c := range counted {
-		n, err := c.recount(ctx, tx, "1 = 1")
-		if err != nil {
-			return 0, fmt.Errorf("%s.%s: %w", c.table, c.column, err)
+// recountSome recomputes the counts of some objects of a table and, for things, their popularity.
+func (s *Store) recountSome(ctx context.Context, table string, ids []int64) (changed int64, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		changed = 0
+		// Changes cannot be folded into these rows from now on, so that each statement below reads rows
+		// and changes of the same moment.
+		if err := lockRows(ctx, tx, table, ids); err != nil {
+			return err
 		}
-		changed += n
-	}
-	return changed, db.rankAll(ctx, tx)
+		among := tx.NewRaw("o.id IN (?)", bun.List(ids)).String()
+		for _, c := range counted {
+			if c.table != table {
+				continue
+			}
+			n, err := c.recount(ctx, tx, bun.Safe(among))
+			if err != nil {
+				return err
+			}
+			changed += n
+		}
+		if table == thingLikes.table {
+			return s.db.rank(ctx, tx, ids)
+		}
+		return nil
+	})
+	return changed, err
 }
 
-// recount recomputes a count of the objects that a condition selects.
+// recount recomputes all counts and the popularity of all things. No change of a count can be
+// appended at the same time.
+func (db *DB) recount(ctx context.Context, tx bun.Tx) error {
+	if err := db.lockCounts(ctx, tx); err != nil {
+		return err
+	}
+	for _, c := range counted {
+		if _, err := c.recount(ctx, tx, "1 = 1"); err != nil {
+			return err
+		}
+	}
+	return db.rankAll(ctx, tx)
+}
+
+// recount recomputes a count of the objects that a condition selects. The changes that are not
+// folded yet are not part of it. They must not be folded meanwhile: the caller locks the rows of
+// the objects, or all counts.
 func (c countedRows) recount(ctx context.Context, tx bun.Tx, where bun.Safe) (changed int64, err error) {
-	done, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT o.id, (?2) AS n FROM ?0 AS o WHERE ?3) AS n WHERE n.id = o.id AND o.?1 <> n.n",
-		bun.Ident(c.table), bun.Ident(c.column), bun.Safe(c.rows), where).Exec(ctx)
+	done, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT o.id, (?2) - "+
+		"(SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc WHERE cc.of_table = ?4 AND cc.object_id = o.id AND cc.of_column = ?5) AS n "+
+		"FROM ?0 AS o WHERE ?3) AS n WHERE n.id = o.id AND o.?1 <> n.n",
+		bun.Ident(c.table), bun.Ident(c.column), bun.Safe(c.rows), where, c.table, c.column).Exec(ctx)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%s.%s: %w", c.table, c.column, err)
 	}
 	return done.RowsAffected()
 }

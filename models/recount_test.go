@@ -1,0 +1,71 @@
+package models
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// TestRecountBesideWriters checks that a recount that waits for an object does not hold up the
+// transaction that has locked it, and counts what that transaction adds once.
+func TestRecountBesideWriters(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		if s.db.Engine == database.SQLite {
+			return // its write transactions do not overlap
+		}
+		ctx := t.Context()
+		user, err := s.Admin().CreateUser(ctx, "bob", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		thing, _ := published(t, s, ada)
+		if _, err := s.db.Write.NewRaw("UPDATE things SET like_count = 77 WHERE id = ?", thing.ID).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		recounted := make(chan error, 1)
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := s.lockThing(ctx, tx, thing.ID); err != nil {
+				return err
+			}
+			go func() {
+				changed, err := s.Recount(context.WithoutCancel(ctx))
+				if changed != 1 {
+					t.Errorf("a recount changed %d counts, want 1", changed)
+				}
+				recounted <- err
+			}()
+			for waiting := false; !waiting; time.Sleep(5 * time.Millisecond) {
+				var err error
+				waiting, err = s.db.Read.NewSelect().TableExpr("pg_stat_activity").Where("datname = current_database() AND wait_event_type = 'Lock'").Exists(ctx)
+				if err != nil {
+					return err
+				}
+			}
+			// A transaction that waits for the recount would wait forever.
+			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '100ms'"); err != nil {
+				return err
+			}
+			_, err := addLike(ctx, tx, user.ID, ada.UserID, Target{OnThing, thing.ID})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-recounted; err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // before and after folding
+			if th, err := s.Thing(ctx, ada, thing.ID); err != nil || th.LikeCount != 1 {
+				t.Errorf("%d likes (%v), want 1", th.LikeCount, err)
+			}
+			if _, err := s.FoldCounts(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
