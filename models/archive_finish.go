@@ -111,18 +111,16 @@ func (l *archiveLoader) finishUser(ctx context.Context) error {
 			return err
 		}
 	}
-	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := db.lockCounts(ctx, tx); err != nil {
+	for _, table := range countedTables() {
+		err := l.eachNewIDs(ctx, table, func(ids []int64) error {
+			_, err := l.store.recountSome(ctx, table, ids)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		for _, c := range counted {
-			among := tx.NewRaw("o.id IN (SELECT a.new_id FROM archive_ids AS a WHERE a.source = ? AND a.noun = ?)", l.row.Source, c.table).String()
-			if _, err := c.recount(ctx, tx, bun.Safe(among)); err != nil {
-				return err
-			}
-		}
-		return l.eachNewIDs(ctx, "things", func(ids []int64) error { return db.rank(ctx, tx, ids) })
-	})
+	}
+	return nil
 }
 
 // eachNewIDs calls fn with the new IDs of the rows of a noun, in batches.

@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -53,22 +54,17 @@ const recountBatch = 500
 // many counts were wrong. It is for maintenance, and for use after other programs have written
 // rows. Each transaction recomputes a few objects, so servers can write meanwhile.
 func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
-	done := make(map[string]bool)
-	for _, c := range counted {
-		if done[c.table] {
-			continue
-		}
-		done[c.table] = true
+	for _, table := range countedTables() {
 		for last := int64(0); ; {
 			var ids []int64
-			err := s.db.Write.NewSelect().Table(c.table).Column("id").Where("id > ?", last).Order("id").Limit(recountBatch).Scan(ctx, &ids)
+			err := s.db.Write.NewSelect().Table(table).Column("id").Where("id > ?", last).Order("id").Limit(recountBatch).Scan(ctx, &ids)
 			if err != nil {
 				return changed, fmt.Errorf("recount: %w", err)
 			}
 			if len(ids) == 0 {
 				break
 			}
-			n, err := s.recountSome(ctx, c.table, ids)
+			n, err := s.recountSome(ctx, table, ids)
 			if err != nil {
 				return changed, fmt.Errorf("recount: %w", err)
 			}
@@ -77,6 +73,16 @@ func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 		}
 	}
 	return changed, nil
+}
+
+// countedTables returns the tables that have counts.
+func countedTables() (tables []string) {
+	for _, c := range counted {
+		if !slices.Contains(tables, c.table) {
+			tables = append(tables, c.table)
+		}
+	}
+	return tables
 }
 
 // recountSome recomputes the counts of some objects of a table and, for things, their popularity.
