@@ -55,9 +55,10 @@ func (t *previewTurns) end(owner int64) {
 	}
 }
 
-// claimable is the condition for waiting previews and for those whose worker is dead. Its first
-// part lets both engines use the partial index.
-const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND beat_at <= ? OR state = 'running' AND beat_at <= ?)"
+// claimable is the condition for waiting previews and for those whose worker is dead, without those
+// that only a newer version of the pipeline may generate: nodes of several versions can run during
+// an upgrade. Its first part lets both engines use the partial index.
+const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND beat_at <= ? OR state = 'running' AND beat_at <= ?) AND version <= ?"
 
 // claimPreview assigns the next preview to the caller, or returns nil if there is none. The next
 // one is the oldest preview of the owner whose previews took the least time recently. The number of
@@ -69,12 +70,12 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 	at, full := now(), s.making.full(s.options.PreviewWorkers)
 	lost := at.Add(-previewLost)
 	// A read comes first, because on SQLite it does not wait for the writer.
-	ready, err := s.db.Read.NewSelect().Table("previews").Where(claimable, at, lost).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
+	ready, err := s.db.Read.NewSelect().Table("previews").Where(claimable, at, lost, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
 	if err != nil || !ready {
 		return nil, nil, err
 	}
 	oldest := s.db.Write.NewSelect().Table("previews").ColumnExpr("owner_id, min(id) AS id").
-		Where(claimable, at, lost).Where("owner_id NOT IN (?)", bun.List(full)).GroupExpr("owner_id")
+		Where(claimable, at, lost, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).GroupExpr("owner_id")
 	took := s.db.Write.NewSelect().TableExpr("previews AS r").ColumnExpr("coalesce(sum(r.took_ms), 0)").
 		Where("r.owner_id = o.owner_id AND r.begun_at > ?", at.Add(-previewShare))
 	next := s.db.Write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).Limit(1)
@@ -83,7 +84,7 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 	// again for the second one.
 	err = s.db.Write.NewUpdate().Model(&rows).Set("state = ?", PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
 		Set("error = ''").Set("version = ?", preview.Version).Set("beat_at = ?", at).Set("begun_at = ?", at).Set("took_ms = 0").
-		Where("id = (?)", next).Where(claimable, at, lost).
+		Where("id = (?)", next).Where(claimable, at, lost, preview.Version).
 		Returning("id, sha256, subject, version, state, owner_id, attempts, begun_at, beat_at").Scan(ctx)
 	if err != nil || len(rows) == 0 {
 		return nil, nil, ignoreNoRows(err)

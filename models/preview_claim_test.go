@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -143,6 +144,56 @@ func TestRescheduledPreview(t *testing.T) {
 		found, err := s.PreviewsByID(ctx, []int64{newer.ID})
 		if p := found[newer.ID]; err != nil || p.State != PreviewDone || p.Version != preview.Version || p.Width != 2 {
 			t.Errorf("%v: %+v", err, p)
+		}
+	})
+}
+
+// TestNewerPreviews checks that a node of an older version neither generates previews of a newer
+// version of the pipeline nor lowers their version.
+func TestNewerPreviews(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		s.options.PreviewWorkers = 1
+		_, file := published(t, s, ada)
+		set := func(state PreviewState) {
+			t.Helper()
+			if _, err := s.db.Write.NewRaw("UPDATE previews SET version = ?, state = ?", preview.Version+1, state).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		claimed := func() bool {
+			t.Helper()
+			p, end, err := s.claimPreview(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p != nil {
+				end()
+			}
+			return p != nil
+		}
+		set(PreviewWaiting)
+		if claimed() {
+			t.Error("a waiting preview of a newer version was claimed")
+		}
+		set(PreviewDone)
+		only := func() *Preview {
+			t.Helper()
+			f, err := s.File(ctx, ada, file.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found, err := s.PreviewsByID(ctx, []int64{f.PreviewID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found[f.PreviewID]
+		}
+		if err := s.RemakeDerived(ctx, file.ID, only().Tag()); !errors.Is(err, ErrBeingMade) {
+			t.Error(err)
+		}
+		if p := only(); p.State != PreviewWaiting || p.Version != preview.Version+1 || claimed() {
+			t.Errorf("a preview with a missing part is %s in version %d, want waiting in %d, for a newer node", p.State, p.Version, preview.Version+1)
 		}
 	})
 }

@@ -57,10 +57,10 @@ func (again Again) where(q *bun.SelectQuery) {
 }
 
 // remake schedules a preview again, unless its state has changed since p was read, and reports
-// whether it did.
+// whether it did. A preview of a newer version of the pipeline keeps its version.
 func (s *Store) remake(ctx context.Context, p *Preview) (bool, error) {
 	updated, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).
-		Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", PreviewWaiting, preview.Version, now()).
+		Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", PreviewWaiting, max(p.Version, preview.Version), now()).
 		Where("id = ? AND state = ? AND attempts = ?", p.ID, p.State, p.Attempts).Exec(ctx)
 	if err != nil {
 		return false, err
