@@ -46,7 +46,7 @@ type DB struct {
 	Engine Engine
 	Write  *bun.DB
 	Read   *bun.DB
-	folder string // contains the SQLite database
+	file   string // the SQLite database
 
 	statements statements
 	texts      *lru.Cache[string, *kept] // the statements that are prepared, by name; see ForIDs
@@ -115,10 +115,13 @@ func (db *DB) openPostgres(address string) error {
 	return nil
 }
 
+// busyTimeout is how long a SQLite connection waits for a lock.
+const busyTimeout = "busy_timeout(10000)"
+
 func (db *DB) openSQLite(path string) error {
 	// synchronous(FULL): a committed transaction is on the disk, so a confirmed upload is not lost if
 	// the power fails immediately after the response.
-	const both = "_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
+	const both = "_pragma=" + busyTimeout + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
 	file := "file:" + (&url.URL{Path: path}).EscapedPath()
 	writer, err := sqlite.NewConnector(file + "?" + both + "&_txlock=immediate")
 	if err != nil {
@@ -135,7 +138,7 @@ func (db *DB) openSQLite(path string) error {
 	read.SetMaxIdleConns(readers)
 	db.limit(readers, 1, Concurrency{Statements: readers / 2, Transactions: 1})
 	db.statements.engine = SQLite
-	db.Engine, db.folder = SQLite, filepath.Dir(path)
+	db.Engine, db.file = SQLite, path
 	db.Write = bun.NewDB(write, sqlitedialect.New()).WithQueryHook(&db.statements)
 	db.Read = bun.NewDB(read, sqlitedialect.New()).WithQueryHook(&db.statements).WithQueryHook(db.reads)
 	return nil
@@ -167,7 +170,7 @@ func (db *DB) CheckSpace() error {
 	if db.Engine != SQLite {
 		return nil
 	}
-	return outage.CheckSpace(db.folder)
+	return outage.CheckSpace(filepath.Dir(db.file))
 }
 
 // Close closes both pools.
