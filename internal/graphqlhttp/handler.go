@@ -130,7 +130,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	byID := params.Query == ""
 	op, errs := h.prepare(ctx, params)
 	if errs != nil {
-		h.writeErrors(ctx, rw, op, errs)
+		h.writeErrors(ctx, rw, r, op, errs)
 		return
 	}
 	if r.Method != http.MethodPost && op.Operation.Operation == ast.Mutation {
@@ -145,7 +145,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.writeError(ctx, rw, http.StatusTooManyRequests, err)
 		return
 	case err != nil:
-		h.writeErrors(ctx, rw, op, gqlerror.List{gqlerror.Wrap(err)})
+		h.writeErrors(ctx, rw, r, op, gqlerror.List{gqlerror.Wrap(err)})
 		return
 	}
 	h.reportDeprecated(ctx, op)
@@ -312,9 +312,15 @@ func (h *handler) writeError(ctx context.Context, w *responseWriter, status int,
 }
 
 // writeErrors responds to a request whose operation cannot be executed. Clients that accept only
-// application/json expect status 200.
-func (h *handler) writeErrors(ctx context.Context, w *responseWriter, op *graphql.OperationContext, errs gqlerror.List) {
+// application/json expect status 200. Clients of server-sent events expect an event.
+func (h *handler) writeErrors(ctx context.Context, w *responseWriter, r *http.Request, op *graphql.OperationContext, errs gqlerror.List) {
 	response := h.Executor.DispatchError(graphql.WithOperationContext(ctx, op), errs[:min(len(errs), maxErrors)])
+	if wantsErrorEvents(r) {
+		s := openEvents(w.ResponseWriter)
+		s.next(encode(response))
+		s.complete()
+		return
+	}
 	if w.mediaType == graphQLResponseType {
 		w.WriteHeader(http.StatusBadRequest)
 	}

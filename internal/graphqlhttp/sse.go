@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,7 +24,23 @@ const eventStreamType = "text/event-stream"
 // mutation the client must prefer events to every JSON type (RFC 9110 section 12.5.1), because
 // clients list text/event-stream after the JSON types for operations of any kind.
 func wantsEvents(r *http.Request, operation ast.Operation) bool {
-	var events, json float64
+	events, json := eventQuality(r)
+	if operation == ast.Subscription {
+		return events > 0 && r.Method != http.MethodHead
+	}
+	return events > json && r.Method == http.MethodPost
+}
+
+// wantsErrorEvents reports whether to send the errors of an operation that cannot be executed as
+// server-sent events. Its kind may be unknown, so the client must prefer events to every JSON type.
+func wantsErrorEvents(r *http.Request) bool {
+	events, json := eventQuality(r)
+	return events > json && r.Method != http.MethodHead
+}
+
+// eventQuality returns how much the client wants server-sent events, and the most that it wants any
+// type of JSON.
+func eventQuality(r *http.Request) (events, json float64) {
 	for mediaType, q := range acceptedTypes(r.Header.Values("Accept")) {
 		switch mediaType {
 		case eventStreamType:
@@ -34,24 +49,15 @@ func wantsEvents(r *http.Request, operation ast.Operation) bool {
 			json = max(json, q)
 		}
 	}
-	if operation == ast.Subscription {
-		return events > 0 && r.Method != http.MethodHead
-	}
-	return events > json && r.Method == http.MethodPost
+	return events, json
 }
 
 // serveEvents runs an operation and sends each of its results as an event.
 func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, op *graphql.OperationContext) {
-	header := w.Header()
-	header.Set("Content-Type", eventStreamType)
-	header.Set("X-Accel-Buffering", "no")
-	header.Set(gzhttp.HeaderNoCompression, "yes")
-	w.WriteHeader(http.StatusOK)
-	s := &eventStream{w: w, flush: http.NewResponseController(w).Flush}
+	s := openEvents(w)
 	defer s.close()
 	pinging, stop := context.WithCancel(ctx)
 	defer stop()
-	s.send(":")
 	go s.ping(pinging)
 	if op.Operation.Operation == ast.Subscription {
 		next, ctx := h.dispatch(ctx, op)
@@ -62,8 +68,20 @@ func (h *handler) serveEvents(ctx context.Context, w http.ResponseWriter, op *gr
 		s.next(done.body)
 	}
 	if ctx.Err() == nil { // otherwise the client may reconnect and receive more
-		s.send("event: complete\ndata:")
+		s.complete()
 	}
+}
+
+// openEvents starts a response of server-sent events.
+func openEvents(w http.ResponseWriter) *eventStream {
+	header := w.Header()
+	header.Set("Content-Type", eventStreamType)
+	header.Set("X-Accel-Buffering", "no")
+	header.Set(gzhttp.HeaderNoCompression, "yes")
+	w.WriteHeader(http.StatusOK)
+	s := &eventStream{w: w, flush: http.NewResponseController(w).Flush}
+	s.send(":")
+	return s
 }
 
 // eventStream writes events to one client. After the client has disconnected, writes do nothing;
@@ -88,6 +106,12 @@ func (s *eventStream) next(response encoded) {
 	s.closed = cmp.Or(err, err2, err3) != nil || s.flush() != nil
 }
 
+// complete sends the last event. Without the empty data, EventSource in browsers would ignore it.
+func (s *eventStream) complete() {
+	s.send("event: complete\ndata:")
+	s.close()
+}
+
 func (s *eventStream) send(event string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +119,7 @@ func (s *eventStream) send(event string) {
 		return
 	}
 	_, err := io.WriteString(s.w, event+"\n\n")
-	s.closed = err != nil || s.flush() != nil || strings.HasPrefix(event, "event: complete")
+	s.closed = err != nil || s.flush() != nil
 }
 
 // close stops further writes. The ResponseWriter must not be used after the handler returns.

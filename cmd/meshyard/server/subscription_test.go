@@ -173,6 +173,26 @@ func TestEventsAreNegotiated(t *testing.T) {
 	})
 }
 
+// TestErrorsAreEvents checks that an operation that cannot be executed is answered with events, as
+// the protocol of GraphQL over server-sent events requires, if the client accepts nothing else.
+// EventSource, which sends requests by GET, does not show other responses to programs.
+func TestErrorsAreEvents(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	ada := s.User("ada")
+	for document, code := range map[string]string{
+		"subscription {": "GRAPHQL_PARSE_FAILED", "subscription { unknown }": "GRAPHQL_VALIDATION_FAILED", "{ unknown }": "GRAPHQL_VALIDATION_FAILED",
+	} {
+		post := ada.Request(http.MethodPost, "/graphql", map[string]any{"query": document})
+		post.Header.Set("Content-Type", "application/json")
+		for _, r := range []*http.Request{post, ada.Request(http.MethodGet, "/graphql?query="+url.QueryEscape(document), nil)} {
+			r.Header.Set("Accept", "text/event-stream")
+			if told := events(t, ada.Send(r)); len(told) != 1 || len(told[0].Errors) != 1 || told[0].Errors[0].Extensions.Code != code {
+				t.Errorf("%s %s: %+v, want %s", r.Method, document, told, code)
+			}
+		}
+	}
+}
+
 // TestSubscription checks that subscribers to a file receive its processing states until the end
 // over both transports, and that users without access to the file receive an error.
 func TestSubscription(t *testing.T) {
