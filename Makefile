@@ -107,8 +107,8 @@ contact-sheet-web: ## Draw all pages of the gallery into bin/gallery.png, in thr
 	@mkdir -p bin
 	MESHYARD_CONTACT_SHEET=$(CURDIR)/bin/gallery.png go test -count=1 -tags browser -run TestGalleryContactSheet -timeout 20m ./cmd/meshyard/server
 
-test-graphql-http: ## Run the audits of GraphQL over HTTP; needs npm
-	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags npm -run TestGraphQLOverHTTP
+test-graphql-http: ## Run the audits of GraphQL over HTTP, and clients for subscriptions; needs npm
+	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags npm -run 'TestGraphQLOverHTTP|TestSubscriptionClients'
 
 fuzz: ## Run each fuzz target for FUZZTIME, by default a minute
 	./.ci/fuzz $(FUZZTIME)

@@ -303,10 +303,6 @@ func (s *nodes) readSocket(ctx context.Context, w *watcher) error {
 				next = message{ID: "1", Type: "subscribe", Payload: json.RawMessage(fmt.Sprintf(`{"query": %q}`, watchNotifications))}
 				break
 			}
-			if m.Type == "ping" {
-				next = message{Type: "pong"}
-				break
-			}
 			if m.Type != "next" {
 				return fmt.Errorf("WebSocket: got %+v", m)
 			}

@@ -2,8 +2,8 @@
 //
 // It implements the GraphQL-over-HTTP specification (POST with JSON, GET for queries), the GraphQL
 // multipart request specification with one streamed file, server-sent events in distinct
-// connections mode, and the graphql-transport-ws WebSocket protocol for subscriptions. It bounds
-// documents before validation, computes their cost, and bounds responses.
+// connections mode, and subscriptions over WebSocket by the protocol graphql-transport-ws and its
+// predecessor. It bounds documents before validation, computes their cost, and bounds responses.
 //
 // It replaces gqlgen's own server and transports, which echo unreadable bodies in errors and logs,
 // hold files in memory, and validate documents of any size in quadratic time.
