@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"mime"
 	"net/http"
@@ -60,55 +61,92 @@ func readBody(r *http.Request) (map[string]any, error) {
 	return fromQuery(form), nil
 }
 
-// fromQuery returns the parameters by name. A name with the suffix [] is a list, and so are names
-// with an index as the suffix, such as [0], in the order of the indexes.
+// fromQuery returns the parameters by name. Keys in brackets after a name make it a list, if they
+// are indexes or empty, or else an object, as PHP and jQuery encode them: tags[]=, tags[0]= and
+// files[0][id]=.
 func fromQuery(query url.Values) map[string]any {
-	type part struct {
-		index  int
-		values []string
-	}
-	parts := make(map[string][]part, len(query))
+	root := new(formValue)
 	for name, values := range query {
-		name, index := listIndex(name)
-		parts[name] = append(parts[name], part{index, values})
-	}
-	fields := make(map[string]any, len(parts))
-	for name, parts := range parts {
-		slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(a.index, b.index) })
-		var list []any
-		for _, p := range parts {
-			for _, v := range p.values {
-				list = append(list, v)
+		v := root
+		for _, key := range formKeys(name) {
+			if v.inner == nil {
+				v.inner = make(map[string]*formValue)
 			}
+			if v.inner[key] == nil {
+				v.inner[key] = new(formValue)
+			}
+			v = v.inner[key]
 		}
-		if len(list) == 1 && parts[0].index == noList {
-			fields[name] = list[0]
-		} else {
-			fields[name] = list
+		v.texts = append(v.texts, values...)
+	}
+	return root.object()
+}
+
+// maxFormKeys is the maximum number of keys in brackets. The deepest documented value has two.
+const maxFormKeys = 4
+
+// formKeys splits a name into the part before the first bracket and the keys in brackets.
+func formKeys(name string) []string {
+	first, rest, ok := strings.Cut(name, "[")
+	rest, closed := strings.CutSuffix(rest, "]")
+	keys := strings.SplitN(rest, "][", maxFormKeys+1)
+	if !ok || !closed || len(keys) > maxFormKeys {
+		return []string{name}
+	}
+	return append([]string{first}, keys...)
+}
+
+// formValue is the value of a name in a form: texts, and the values of keys in brackets.
+type formValue struct {
+	texts []string
+	inner map[string]*formValue
+}
+
+// value returns a text, a list or an object.
+func (v *formValue) value() any {
+	if len(v.inner) == 0 && len(v.texts) == 1 {
+		return v.texts[0]
+	}
+	var list []any
+	for _, text := range v.texts {
+		list = append(list, text)
+	}
+	keys := slices.Collect(maps.Keys(v.inner))
+	if slices.ContainsFunc(keys, func(key string) bool { return formIndex(key) < 0 }) {
+		return v.object()
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(formIndex(a), formIndex(b)) })
+	for _, key := range keys {
+		switch value := v.inner[key].value().(type) {
+		case []any: // the key was repeated
+			list = append(list, value...)
+		default:
+			list = append(list, value)
 		}
+	}
+	return list
+}
+
+// object returns the inner values by key.
+func (v *formValue) object() map[string]any {
+	fields := make(map[string]any, len(v.inner))
+	for key, inner := range v.inner {
+		fields[key] = inner.value()
 	}
 	return fields
 }
 
-// noList is the index of a name that is not that of a list.
-const noList = -1
-
-// listIndex splits a name into that of the list and the index. The suffix [] stands for an index
-// after all others.
-func listIndex(name string) (list string, index int) {
-	start := strings.IndexByte(name, '[')
-	if start < 0 || !strings.HasSuffix(name, "]") {
-		return name, noList
+// formIndex returns the position in a list that a key stands for, or -1 if it is no index. An empty
+// key stands for the positions after all others.
+func formIndex(key string) int {
+	if key == "" {
+		return math.MaxInt
 	}
-	digits := name[start+1 : len(name)-1]
-	if digits == "" {
-		return name[:start], math.MaxInt
+	index, err := strconv.Atoi(key)
+	if err != nil || strconv.Itoa(index) != key {
+		return -1
 	}
-	index, err := strconv.Atoi(digits)
-	if err != nil || index < 0 || strconv.Itoa(index) != digits {
-		return name, noList
-	}
-	return name[:start], index
+	return index
 }
 
 // filePart is the file of a form. It can be read once. At the end of the file, Read also reads the
@@ -176,18 +214,18 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 	if err != nil {
 		return nil, nil, badInput("body", "body: must be multipart/form-data with a part named file")
 	}
-	fields = make(map[string]any)
+	values := make(url.Values)
 	left := int64(maxFields)
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			return fields, nil, nil
+			return fromQuery(values), nil, nil
 		}
 		if err != nil {
 			return nil, nil, badInput("body", "body: the multipart body cannot be read, or ended early")
 		}
 		if part.FormName() == "file" {
-			return fields, &filePart{part: part, form: parts, name: part.FileName(), atLeast: parts.StartFile()}, nil
+			return fromQuery(values), &filePart{part: part, form: parts, name: part.FileName(), atLeast: parts.StartFile()}, nil
 		}
 		if part.FileName() != "" {
 			return nil, nil, notTheFile(part.FormName())
@@ -199,7 +237,7 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 		if left -= int64(len(value)) + 256; left < 0 {
 			return nil, nil, tooLarge("body", maxFields)
 		}
-		fields[part.FormName()] = string(value)
+		values.Add(part.FormName(), string(value))
 	}
 }
 

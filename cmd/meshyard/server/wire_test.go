@@ -107,6 +107,23 @@ func TestOddBodies(t *testing.T) {
 		if o := read(t, send("/things", contentType, string(form))); o["license"] != "GNU - GPL" {
 			t.Errorf("multipart: %v", o["license"])
 		}
+		for _, tags := range [][2]string{{"tags[]", "tags[]"}, {"tags[0]", "tags[1]"}, {"tags", "tags"}} {
+			form, contentType := servertest.Form([][2]string{{"name", "A"}, {"license", "gpl"}, {"category", "art"}, {tags[0], "x"}, {tags[1], "y"}}, "", "", nil)
+			if o := read(t, send("/things", contentType, string(form))); tagNames(o) != "x y" {
+				t.Errorf("multipart with %s: the tags are %v, want x and y", tags, o["tags"])
+			}
+		}
+		// PHP and jQuery encode lists of objects like this.
+		pending := w.ada.Upload("late.stl", servertest.Mesh(t, "hschendel_simple_ascii.stl"))
+		nested := fmt.Sprintf("target_id=%d&target_type=thing&pending_uploads%%5B0%%5D%%5Bid%%5D=%d&pending_uploads[0][rank]=7", w.thing, pending)
+		send("/files/0/FinalizeFiles", "application/x-www-form-urlencoded", nested).Want(t, 200)
+		if o := read(t, send(fmt.Sprintf("/files/%d/finalize", pending), "", "")); o["rank"] != 7.0 {
+			t.Errorf("FinalizeFiles by a form: %v", o)
+		}
+		whole := "name=A&license=cc&category=Art&tags[0][name]=x&tags[0][url]=u&tags[1][name]=y&creator[name]=ada&deep[a][b][c][d][e]=1&half[=1&half]=2"
+		if o := read(t, send("/things/", "application/x-www-form-urlencoded", whole)); tagNames(o) != "x y" {
+			t.Errorf("a form with objects: %v", o["tags"])
+		}
 		for name, wrong := range map[string]string{
 			"license": `{"name":"A","category":"Art"}`, "name": `{"license":"cc","category":"Art"}`,
 			"is_wip": `{"name":"A","license":"cc","category":"Art","is_wip":"maybe"}`, "tags": `{"name":"A","license":"cc","category":"Art","tags":[{}]}`,
