@@ -64,7 +64,7 @@ func TestDecisionsWithoutEffect(t *testing.T) {
 		decide("unsuspending the user", 1, unsuspend)
 		decide("unsuspending the user again", 0, unsuspend)
 		decide("enabling the user on the command line", 0, func() error {
-			_, err := s.Admin().EnableUser(ctx, "ada")
+			_, err := s.Admin().UnsuspendUser(ctx, "ada")
 			return err
 		})
 		decide("setting the role of the user", 1, setRole)

@@ -87,7 +87,7 @@ func (a Admin) DisableUser(ctx context.Context, name, reason string) (*User, err
 
 // DisableUser suspends another user, ends their sessions, and revokes their access tokens,
 // including those of applications. It requires an administrator. The last administrator cannot be
-// disabled. It opens a transaction.
+// suspended. It opens a transaction.
 func (s *Store) DisableUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	if !caller.Administers() {
 		return nil, fail(Forbidden, "requires an administrator")
@@ -120,9 +120,9 @@ func (s *Store) disableUser(ctx context.Context, caller auth.Caller, name, reaso
 	})
 }
 
-// EnableUser ends the suspension of a user. If the user is not suspended, nothing changes. Revoked
-// tokens stay revoked.
-func (a Admin) EnableUser(ctx context.Context, name string) (*User, error) {
+// UnsuspendUser ends the suspension of a user. If the user is not suspended, nothing changes.
+// Revoked tokens stay revoked.
+func (a Admin) UnsuspendUser(ctx context.Context, name string) (*User, error) {
 	return a.store.suspend(ctx, auth.Caller{}, name, UnsuspendedUser, byOperator, func(_ context.Context, _ bun.Tx, u *User) (bool, error) {
 		return u.unsuspend(), nil
 	})

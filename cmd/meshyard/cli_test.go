@@ -230,7 +230,7 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
 	looks := []string{
-		"token create ada", "user list", "user show ada", "user rename ada b", "user disable ada", "user enable ada", "user delete ada --yes", "token list ada", "token revoke 1", "user password ada", "app create A --redirect https://a.example/", "app list", "app delete x",
+		"token create ada", "user list", "user show ada", "user rename ada b", "user suspend ada", "user unsuspend ada", "user delete ada --yes", "token list ada", "token revoke 1", "user password ada", "app create A --redirect https://a.example/", "app list", "app delete x",
 		"fsck", "gc", "gc --dry-run", "derive", "recount", "doctor", "backup DIR",
 	}
 	c := newCatalogue(t, binary, "")

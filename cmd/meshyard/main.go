@@ -28,14 +28,14 @@ type cli struct {
 	Serve   serveCmd   `cmd:"" help:"Run the server. When there is no administrator it creates one and prints an access token."`
 	Migrate migrateCmd `cmd:"" help:"Create the database, or bring it up to date. serve does this too."`
 	User    struct {
-		List     userListCmd     `cmd:"" help:"List all users."`
-		Show     userShowCmd     `cmd:"" help:"Show a user."`
-		Create   userCreateCmd   `cmd:"" help:"Create a user."`
-		Password userPasswordCmd `cmd:"" help:"Set the password of a user, read from standard input: one line. The user is signed out everywhere; access tokens stay valid."`
-		Rename   userRenameCmd   `cmd:"" help:"Give a user another name."`
-		Disable  userDisableCmd  `cmd:"" help:"Suspend a user, sign them out and revoke their access tokens. They cannot sign in."`
-		Enable   userEnableCmd   `cmd:"" help:"End the suspension of a user. Revoked access tokens stay revoked."`
-		Delete   userDeleteCmd   `cmd:"" help:"Delete the account of a user with everything they own. This cannot be undone."`
+		List      userListCmd      `cmd:"" help:"List all users."`
+		Show      userShowCmd      `cmd:"" help:"Show a user."`
+		Create    userCreateCmd    `cmd:"" help:"Create a user."`
+		Password  userPasswordCmd  `cmd:"" help:"Set the password of a user, read from standard input: one line. The user is signed out everywhere; access tokens stay valid."`
+		Rename    userRenameCmd    `cmd:"" help:"Give a user another name."`
+		Suspend   userSuspendCmd   `cmd:"" help:"Suspend a user, sign them out and revoke their access tokens. They cannot sign in."`
+		Unsuspend userUnsuspendCmd `cmd:"" help:"End the suspension of a user. Revoked access tokens stay revoked."`
+		Delete    userDeleteCmd    `cmd:"" help:"Delete the account of a user with everything they own. This cannot be undone."`
 	} `cmd:"" help:"Manage users."`
 	Invitation struct {
 		Create invitationCreateCmd `cmd:"" help:"Create an invitation and print its link, by which one person can create an account. It cannot be shown again."`

@@ -24,8 +24,8 @@ type userRecord struct {
 	Email        string     `json:"email"`
 	CreatedAt    time.Time  `json:"created_at"`
 	LastActiveAt *time.Time `json:"last_active_at"` // accurate to an hour
-	DisabledAt   *time.Time `json:"disabled_at"`
-	Reason       string     `json:"reason,omitempty"` // why the user is disabled
+	SuspendedAt  *time.Time `json:"suspended_at"`
+	Reason       string     `json:"reason,omitempty"` // why the user is suspended
 	Things       int64      `json:"things"`
 	Makes        int64      `json:"makes"`
 	Bytes        int64      `json:"bytes"` // of files
@@ -38,7 +38,7 @@ func recordOf(u *models.User) userRecord {
 	}
 	return userRecord{
 		ID: u.ID, Username: u.Username, Role: u.Role(), Name: name + u.LastName, Email: u.Email, CreatedAt: u.CreatedAt, LastActiveAt: u.LastActiveAt,
-		DisabledAt: u.SuspendedAt, Reason: u.SuspensionReason, Things: u.ThingCount, Makes: u.MakeCount, Bytes: u.HeldBytes,
+		SuspendedAt: u.SuspendedAt, Reason: u.SuspensionReason, Things: u.ThingCount, Makes: u.MakeCount, Bytes: u.HeldBytes,
 	}
 }
 
@@ -50,10 +50,10 @@ func when(at *time.Time) string {
 }
 
 func (r userRecord) state() string {
-	if r.DisabledAt != nil {
-		return "disabled"
+	if r.SuspendedAt != nil {
+		return "suspended"
 	}
-	return "enabled"
+	return "active"
 }
 
 func printJSON(v any) error {
@@ -111,7 +111,7 @@ func showUser(user *models.User, asJSON bool) error {
 	out := table("USERNAME", u.Username)
 	for _, line := range [][2]string{
 		{"ID", strconv.FormatInt(u.ID, 10)}, {"ROLE", string(u.Role)}, {"STATE", u.state()}, {"NAME", u.Name}, {"E-MAIL", u.Email},
-		{"CREATED", when(&u.CreatedAt)}, {"LAST ACTIVE", when(u.LastActiveAt)}, {"DISABLED", when(u.DisabledAt)}, {"REASON", u.Reason},
+		{"CREATED", when(&u.CreatedAt)}, {"LAST ACTIVE", when(u.LastActiveAt)}, {"SUSPENDED", when(u.SuspendedAt)}, {"REASON", u.Reason},
 		{"THINGS", strconv.FormatInt(u.Things, 10)}, {"MAKES", strconv.FormatInt(u.Makes, 10)}, {"BYTES", strconv.FormatInt(u.Bytes, 10)},
 	} {
 		if line[1] != "" {
@@ -133,26 +133,26 @@ func (c *userRenameCmd) Run(ctx context.Context, s config.Settings, logger *slog
 	})
 }
 
-type userDisableCmd struct {
+type userSuspendCmd struct {
 	Name   string `arg:"" help:"Username."`
-	Reason string `help:"Why, for the user." default:"The account was disabled by the operator." placeholder:"TEXT"`
+	Reason string `help:"Why, for the user." default:"The account was suspended by the operator." placeholder:"TEXT"`
 	JSON   bool   `name:"json" help:"Print the user as JSON."`
 }
 
-func (c *userDisableCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.Name, c.JSON, "disabled", func(admin models.Admin) (*models.User, error) {
+func (c *userSuspendCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "suspended", func(admin models.Admin) (*models.User, error) {
 		return admin.DisableUser(ctx, c.Name, c.Reason)
 	})
 }
 
-type userEnableCmd struct {
+type userUnsuspendCmd struct {
 	Name string `arg:"" help:"Username."`
 	JSON bool   `name:"json" help:"Print the user as JSON."`
 }
 
-func (c *userEnableCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return changeUser(ctx, s, logger, c.Name, c.JSON, "enabled", func(admin models.Admin) (*models.User, error) {
-		return admin.EnableUser(ctx, c.Name)
+func (c *userUnsuspendCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "unsuspended", func(admin models.Admin) (*models.User, error) {
+		return admin.UnsuspendUser(ctx, c.Name)
 	})
 }
 

@@ -33,12 +33,12 @@ func TestUserCommands(t *testing.T) {
 			}
 
 			type record struct {
-				ID         int64
-				Username   string
-				Role       string
-				DisabledAt *string `json:"disabled_at"`
-				Reason     string
-				Things     int
+				ID          int64
+				Username    string
+				Role        string
+				SuspendedAt *string `json:"suspended_at"`
+				Reason      string
+				Things      int
 			}
 			show := func(args ...string) (r record) {
 				t.Helper()
@@ -73,7 +73,7 @@ func TestUserCommands(t *testing.T) {
 			if err := json.Unmarshal([]byte(c.run("user", "list", "--json")), &all); err != nil || len(all) != 3 || all[0].Username != "admin" || all[0].Role != "administrator" {
 				t.Errorf("user list --json: %v, %+v", err, all)
 			}
-			if out := c.run("user", "list"); !strings.Contains(out, "ada       member         enabled") {
+			if out := c.run("user", "list"); !strings.Contains(out, "ada       member         active") {
 				t.Errorf("user list: %s", out)
 			}
 			if out := c.run("user", "show", "ADA"); !strings.Contains(out, "USERNAME     ada\n") || strings.Contains(out, "REASON") {
@@ -85,11 +85,14 @@ func TestUserCommands(t *testing.T) {
 			if got := status("/users/lovelace"); got != http.StatusOK {
 				t.Errorf("the renamed user, with their token: got %d, want 200", got)
 			}
-			if r := show("disable", "lovelace", "--reason", "Spam."); r.DisabledAt == nil || r.Reason != "Spam." {
-				t.Errorf("user disable: %+v", r)
+			if r := show("suspend", "lovelace", "--reason", "Spam."); r.SuspendedAt == nil || r.Reason != "Spam." {
+				t.Errorf("user suspend: %+v", r)
+			}
+			if out := c.run("user", "list"); !strings.Contains(out, "Lovelace  member         suspended") {
+				t.Errorf("user list: %s", out)
 			}
 			if out := c.run("token", "list", "lovelace"); strings.Count(out, "\n") != 1 {
-				t.Errorf("tokens of a disabled user: %s", out)
+				t.Errorf("tokens of a suspended user: %s", out)
 			}
 			set := c.command("user", "password", "lovelace")
 			set.Stdin = strings.NewReader("correct horse battery\n")
@@ -113,23 +116,23 @@ func TestUserCommands(t *testing.T) {
 				return answer.StatusCode
 			}
 			if got := signIn(); got != http.StatusForbidden {
-				t.Errorf("a disabled user signs in: got %d, want 403", got)
+				t.Errorf("a suspended user signs in: got %d, want 403", got)
 			}
-			if out := c.run("user", "disable", "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "), "They cannot sign in") {
-				t.Errorf("user disable --help does not say that the user cannot sign in: %s", out)
+			if out := c.run("user", "suspend", "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "), "They cannot sign in") {
+				t.Errorf("user suspend --help does not say that the user cannot sign in: %s", out)
 			}
-			if r := show("enable", "lovelace"); r.DisabledAt != nil || r.Reason != "" {
-				t.Errorf("user enable: %+v", r)
+			if r := show("unsuspend", "lovelace"); r.SuspendedAt != nil || r.Reason != "" {
+				t.Errorf("user unsuspend: %+v", r)
 			}
-			if out := c.run("user", "enable", "lovelace"); out != "user lovelace was enabled\n" {
-				t.Errorf("user enable printed %q, want the name", out)
+			if out := c.run("user", "unsuspend", "lovelace"); out != "user lovelace was unsuspended\n" {
+				t.Errorf("user unsuspend printed %q, want the name", out)
 			}
 			if got := signIn(); got != http.StatusSeeOther {
-				t.Errorf("an enabled user signs in: got %d, want 303", got)
+				t.Errorf("a user whose suspension ended signs in: got %d, want 303", got)
 			}
 			for wrong, says := range map[string]string{
 				"user rename lovelace BOB": "taken", "user rename lovelace me": "reserved", "user rename lovelace 7": "must be 1 to 64", "user rename nobody x": "does not exist",
-				"user disable admin": "last administrator", "user delete admin --yes": "last administrator", "user show nobody": "does not exist",
+				"user suspend admin": "last administrator", "user delete admin --yes": "last administrator", "user show nobody": "does not exist",
 				"user delete lovelace": "has 0 things, 0 makes and 0 bytes of files: add --yes",
 			} {
 				if _, stderr, err := c.try(strings.Fields(wrong)...); exitStatus(err) != 1 || !strings.Contains(stderr, says) {
