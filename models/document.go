@@ -167,6 +167,21 @@ func (db *DB) indexOf(ctx context.Context, tx bun.IDB, userID int64) error {
 	return db.indexThose(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("u.id = ?", userID) })
 }
 
+// indexRenamed updates the documents of all users who were renamed, and of their objects: earlier
+// versions left the old name in those of the objects.
+func (db *DB) indexRenamed(ctx context.Context, tx bun.IDB) error {
+	var renamed []int64
+	if err := tx.NewSelect().Table("moderation_log").ColumnExpr("DISTINCT user_id").Where("action = ?", RenamedUser).Scan(ctx, &renamed); err != nil {
+		return err
+	}
+	for _, id := range renamed {
+		if err := db.indexOf(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // indexThose updates the documents of objects. those restricts a query of the texts of one type of
 // objects.
 func (db *DB) indexThose(ctx context.Context, tx bun.IDB, those func(*bun.SelectQuery) *bun.SelectQuery) error {

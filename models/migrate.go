@@ -71,6 +71,9 @@ func migrationOf(file string) (number int, name string, err error) {
 // searchMigration is the migration that adds the tables of search documents.
 const searchMigration = "0003_search"
 
+// renamedMigration is the migration after which the documents of renamed users are right.
+const renamedMigration = "0032_renamed_users"
+
 // countMigration is the last migration that adds counts without setting them. All counts are
 // recomputed after it, which took 103 s with a million things.
 const countMigration = "0007_quotas"
@@ -133,9 +136,14 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			applied = append(applied, name)
 		}
 		// This comes last, because documents contain columns that later migrations add.
-		if slices.Contains(applied, searchMigration) {
+		switch {
+		case slices.Contains(applied, searchMigration):
 			if err := db.indexAll(ctx, tx); err != nil {
 				return fmt.Errorf("migration %s: %w", searchMigration, err)
+			}
+		case slices.Contains(applied, renamedMigration):
+			if err := db.indexRenamed(ctx, tx); err != nil {
+				return fmt.Errorf("migration %s: %w", renamedMigration, err)
 			}
 		}
 		if err := db.growNewDownloads(ctx, tx); err != nil {

@@ -39,6 +39,41 @@ func TestRenamedUsersAreFound(t *testing.T) {
 	})
 }
 
+// TestRenamedUsersAreFoundAfterMigration checks that the migration corrects what versions without
+// it left: the old name in the documents of the things of a renamed user.
+func TestRenamedUsersAreFoundAfterMigration(t *testing.T) {
+	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
+		ctx := t.Context()
+		u, err := s.Admin().CreateUser(ctx, "benjamin", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		published(t, s, auth.Caller{UserID: u.ID})
+		if _, err := s.Admin().RenameUser(ctx, "benjamin", "yolanda"); err != nil {
+			t.Fatal(err)
+		}
+		// The next renaming leaves the documents as they are.
+		if _, err := s.db.Write.ExecContext(ctx, "UPDATE users SET username = 'zacharias' WHERE id = ?", u.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.db.Write.ExecContext(ctx, "DELETE FROM schema_migrations WHERE name = ?", renamedMigration); err != nil {
+			t.Fatal(err)
+		}
+		if applied, err := s.db.Migrate(ctx); err != nil || len(applied) != 1 {
+			t.Fatalf("migrated %q: %v", applied, err)
+		}
+		for name, want := range map[string]int64{"yolanda": 0, "zacharias": 1} {
+			found, err := s.Search(ctx, SearchThings, name, Filter{}, ByRelevance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := found.Count(ctx, []int64{1}); n[1] != want || err != nil {
+				t.Errorf("things for %s: %d found, want %d (%v)", name, n[1], want, err)
+			}
+		}
+	})
+}
+
 // TestRenameDuringPublication checks that a thing which is published or unpublished while its
 // creator is renamed is found by the new name, or not at all.
 func TestRenameDuringPublication(t *testing.T) {
