@@ -41,19 +41,22 @@ type sharedLoaders struct {
 	applications      *batch.Loader[*models.Application]
 	moderationEntries *batch.Loader[*models.ModerationEntry]
 	// A moderation entry refers to two users, so it needs two loaders.
-	actors     *batch.Loader[*models.User]
-	reports    *batch.Loader[*models.Report]
-	deciders   *batch.Loader[*models.User] // a report refers to three users
-	tagsOf     *batch.Loader[[]*models.Tag]
-	fileCounts *batch.Loader[map[models.FileKind]int64]
-	popularity *batch.Loader[[]models.PopularityDay]
-	html       map[models.LongText]*batch.Loader[string]
-	filesOn    map[models.TargetType]*batch.Loader[[]*models.File]
-	images     map[models.TargetType]*batch.Loader[*models.File]
-	marks      *batch.Loader[models.Marks]               // of the caller on things
-	liked      map[models.TargetType]*batch.Loader[bool] // by the caller, except things
-	followed   *batch.Loader[bool]                       // by the caller
-	watched    map[models.TargetType]*batch.Loader[bool] // by the caller, except things
+	actors  *batch.Loader[*models.User]
+	reports *batch.Loader[*models.Report]
+	// A report refers to four users: the reporter, the decider, the reported user, and perhaps a user
+	// as its target.
+	deciders    *batch.Loader[*models.User]
+	targetUsers *batch.Loader[*models.User]
+	tagsOf      *batch.Loader[[]*models.Tag]
+	fileCounts  *batch.Loader[map[models.FileKind]int64]
+	popularity  *batch.Loader[[]models.PopularityDay]
+	html        map[models.LongText]*batch.Loader[string]
+	filesOn     map[models.TargetType]*batch.Loader[[]*models.File]
+	images      map[models.TargetType]*batch.Loader[*models.File]
+	marks       *batch.Loader[models.Marks]               // of the caller on things
+	liked       map[models.TargetType]*batch.Loader[bool] // by the caller, except things
+	followed    *batch.Loader[bool]                       // by the caller
+	watched     map[models.TargetType]*batch.Loader[bool] // by the caller, except things
 	// The caller's collections that contain a thing.
 	holding       *batch.Loader[[]*models.Collection]
 	notifications *batch.Loader[*models.Notification]
@@ -84,6 +87,7 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		actors:            batch.Objects(s.UsersByID),
 		reports:           batch.Objects(s.ReportsByID),
 		deciders:          batch.Objects(s.UsersByID),
+		targetUsers:       batch.Objects(s.UsersByID),
 		tagsOf:            batch.Lists(s.TagsOf),
 		fileCounts:        batch.Values(s.FileCounts),
 		popularity:        batch.Values(s.Popularity),

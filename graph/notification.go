@@ -35,7 +35,7 @@ func visibleTargets[T any, O comparable](ctx context.Context, objs []O, of func(
 		case models.OnFile:
 			found, err = batch.LoadAs(ctx, one, l.files, key, nilOrValue)
 		default:
-			found, err = batch.LoadAs(ctx, one, l.users, key, nilOrValue)
+			found, err = batch.LoadAs(ctx, one, l.targetUsers, key, nilOrValue)
 		}
 		if err != nil {
 			return nil, err

@@ -119,3 +119,35 @@ func TestReports(t *testing.T) {
 		}
 	})
 }
+
+// TestReportsOfSeveralUsers reads a queue that contains a user and a thing of another user. The
+// target of a report and the reported user are loaded independently, whichever comes first.
+func TestReportsOfSeveralUsers(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		s.User("eve")
+		thing := publishedThing(t, ada, "Vase")
+		var v struct {
+			Thing, User struct{ NodeID string }
+			Reports     struct {
+				Nodes []struct {
+					User   struct{ Username string }
+					Target struct {
+						Typename string `json:"__typename"`
+					}
+				}
+			}
+		}
+		bob.Query(`query ($id: ID!) { thing(id: $id) { nodeId } user(username: "eve") { nodeId } }`, object{"id": servertest.ID(thing)}, &v)
+		for _, node := range []string{v.Thing.NodeID, v.User.NodeID} {
+			bob.Query(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": node}, new(any))
+		}
+		for _, fields := range []string{"target { __typename } user { username }", "user { username } target { __typename }"} {
+			staff.Query(`{ reports { nodes { `+fields+` } } }`, nil, &v)
+			n := v.Reports.Nodes
+			if len(n) != 2 || n[0].User.Username != "eve" || n[0].Target.Typename != "User" || n[1].User.Username != "ada" || n[1].Target.Typename != "Thing" {
+				t.Errorf("{ %s }: %+v, want eve and the thing of ada", fields, n)
+			}
+		}
+	})
+}
