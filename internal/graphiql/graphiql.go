@@ -31,12 +31,14 @@ var pageHTML string
 
 var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 
-// Handler serves /graphiql and everything below /graphiql/. Mount it at both patterns, without
+// Handler serves /graphiql and the files that its page loads. Mount it at these patterns, without
 // StripPrefix:
 //
 //	h := graphiql.Handler(graphiql.Options{})
 //	mux.Handle("/graphiql", h)
-//	mux.Handle("/graphiql/", h)
+//	mux.Handle("/graphiql/{$}", h)
+//	mux.Handle("/graphiql/examples.json", h)
+//	mux.Handle("/graphiql/assets/", h)
 //
 // The page sends its operations to the sibling path /graphql. All URLs in the page are relative, so
 // it also works behind a proxy that adds a path prefix. The page contains no secrets and is public:

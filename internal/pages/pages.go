@@ -49,13 +49,14 @@ func parsePage(name string) *template.Template {
 	return template.Must(template.ParseFS(pageFiles, "pages/layout.html", "pages/"+name+".html"))
 }
 
-// Handler serves GET and HEAD of /developers, /reference, everything below /reference/, and
+// Handler serves GET and HEAD of /developers, /reference, the files below /reference/assets/, and
 // /migration. Mount it without StripPrefix:
 //
 //	h := pages.Handler(pages.Options{BaseURL: …})
 //	mux.Handle("GET /developers", h)
 //	mux.Handle("GET /reference", h)
-//	mux.Handle("GET /reference/", h)
+//	mux.Handle("GET /reference/{$}", h)
+//	mux.Handle("GET /reference/assets/", h)
 //	mux.Handle("GET /migration", h)
 //
 // The reference reads /openapi.json and calls the API, both below the path of BaseURL. The pages

@@ -23,6 +23,7 @@ func TestMissingPages(t *testing.T) {
 	ada, visitor := s.User("ada"), s.Client("")
 	for _, path := range []string{
 		"/a/b/c", "/ada/foo", "/category/", "/category", "/login/nope", "/user/ada/makes", "/MAKE", "/thing", "/a/../login", "/login//", "/.env", "/glb/1",
+		"/reference/nope", "/graphiql/nope",
 	} {
 		r := visit(visitor, path).Want(t, 404)
 		if page := string(r.Bytes); !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") || !strings.Contains(page, "<h1>Not found</h1>") || !strings.Contains(page, `class="brand"`) {

@@ -120,11 +120,13 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.HandleFunc(webpage.LogoPattern, webPages.Site.ServeLogo)
 	mux.Handle("GET /renders/default/{name}", placeholder.Handler(func(w http.ResponseWriter) { missing(w) }))
 	if !a.Settings.Hardened {
-		mux.Handle("/graphiql", compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf})))
-		mux.Handle("/graphiql/", compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf})))
+		explorer := compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf}))
+		for _, pattern := range []string{"/graphiql", "/graphiql/{$}", "/graphiql/examples.json", "/graphiql/assets/"} {
+			mux.Handle(pattern, explorer)
+		}
 		mux.Handle("GET /schema.graphql", a.document("text/plain; charset=utf-8", func() ([]byte, error) { return []byte(g.SDL()), nil }))
 	}
-	for _, pattern := range []string{"GET /developers", "GET /reference", "GET /reference/", "GET /migration"} {
+	for _, pattern := range []string{"GET /developers", "GET /reference", "GET /reference/{$}", "GET /reference/assets/", "GET /migration"} {
 		mux.Handle(pattern, pages)
 	}
 	mux.Handle("GET /openapi.json", a.document("application/json; charset=utf-8", func() ([]byte, error) { return rest.OpenAPI(g, a.Settings.BaseURL) }))
