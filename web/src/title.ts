@@ -4,6 +4,6 @@ import { config } from './config';
 /** Sets the title of the document while the page is shown. */
 export function useTitle(title: string | undefined) {
   useEffect(() => {
-    if (title !== undefined) document.title = title ? `${title} – ${config.name}` : config.name;
+    if (title !== undefined) document.title = title ? `${title} · ${config.name}` : config.name;
   }, [title]);
 }

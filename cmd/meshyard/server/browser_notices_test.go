@@ -27,14 +27,14 @@ func TestBrowserGalleryNotices(t *testing.T) {
 	for _, path := range []string{"/nosuchuser", "/thing:999999", "/a/b/c"} {
 		v.open(path)
 		v.sees("Not found")
-		title("Not found – Meshyard")
+		title("Not found · Meshyard")
 	}
 	v.click("main", "Home page")
 	v.await("the home page", `location.pathname === '/' && document.querySelector('main .card')`)
 
 	v.open(fmt.Sprintf("/thing:%d", hidden))
 	v.sees("Not available")
-	title("Not available – Meshyard")
+	title("Not available · Meshyard")
 	v.await("no link to sign in", `!document.querySelector('main a[href*="/login"]')`)
 
 	v.open("/explore?category=nonexistent")
@@ -66,6 +66,15 @@ func TestBrowserGallerySpace(t *testing.T) {
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
 	v.click("main", "Files")
 	v.await("room for the name of a file", `document.querySelector('.files .file-text')?.clientWidth > 220`)
+
+	v.size(image.Pt(360, 740))
+	for _, path := range []string{fmt.Sprintf("/thing:%d/remixes", c.thing), "/bob/following"} {
+		v.open(path)
+		v.await("a header of two rows", `document.querySelector('header.site').offsetHeight < 125 && document.querySelector('.brand span').scrollWidth <= document.querySelector('.brand span').clientWidth`)
+		v.await("the current tab", `(tab => tab && tab.getBoundingClientRect().left >= 0 && tab.getBoundingClientRect().right <= innerWidth)(document.querySelector('.tabs [aria-selected=true], .tabs [aria-current]'))`)
+		v.click("main .menu", "More actions")
+		v.await("the whole menu", `(menu => menu.left >= 0 && menu.right <= innerWidth)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
+	}
 
 	v.size(image.Pt(1400, 900))
 	graphiqltest.Call(t, v.Tab, "run no scripts", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

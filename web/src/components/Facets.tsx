@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { compact } from '../format';
 import { switches, withParameter, withToggled, type ListName, type SwitchName } from '../filters';
 import type { SearchData } from '../generated';
@@ -19,6 +19,7 @@ export function Facets({ query, facets }: { query: URLSearchParams; facets?: Val
   if (facets && facets !== last) setLast(facets);
   const values = facets ?? last;
   const [open, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [query.get('q')]); // on a small screen they would cover the results of a new search
   if (!useTurn()) return <aside class="facets" aria-busy="true" />;
   return (
     <aside class={open ? 'facets open' : 'facets'} aria-label={t.filters}>

@@ -1,4 +1,4 @@
 /** HTML that the server has sanitized, such as a description. */
 export function Html({ html }: { html: string }) {
-  return <div class="prose" dangerouslySetInnerHTML={{ __html: html }} />;
+  return <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;
 }
