@@ -207,6 +207,7 @@ func share(t *testing.T, v *visitor) string {
 	v.choose(`main .drop input`, paths...)
 	v.sees("Choose a category to upload the")
 	v.chooseCategory()
+	v.click("main", "Upload 7 files")
 	v.await("the form with all files", fmt.Sprintf(`location.pathname.endsWith('/edit') && document.querySelectorAll('.files:not(.uploads) > li').length === %d && !document.querySelector('.uploads')`, len(paths)))
 	v.click(".publish-bar", "Publish")
 	v.await("that the description is missing", `document.querySelector('#description-fault, .thing-form .fault')?.innerText.includes('description')`)

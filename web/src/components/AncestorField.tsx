@@ -55,6 +55,7 @@ export function AncestorField({ id, chosen, onChange, fault }: { id: string; cho
   const add = (one: Ancestor) => {
     onChange([...chosen, one]);
     setText('');
+    document.getElementById('ancestorIds')!.focus();
   };
   return (
     <div class={fault ? 'field faulty' : 'field'}>

@@ -24,7 +24,7 @@ export function CollectionForm({ collection, onClose, onDone }: Props) {
           onClose();
         });
       }}>
-        <Field id="name" label={t.name} fault={of('name')}><input {...control('name', of('name'))} required maxLength={200} defaultValue={collection?.name} /></Field>
+        <Field id="name" label={t.name} fault={of('name')}><input {...control('name', of('name'))} required maxLength={200} defaultValue={collection?.name} autofocus /></Field>
         <Field id="description" label={t.description} fault={of('description')}><textarea {...control('description', of('description'))} rows={4} defaultValue={collection?.description} /></Field>
         <label class="check"><input type="checkbox" name="private" defaultChecked={collection?.visibility === 'PRIVATE'} /><span>{t.makePrivate}</span></label>
         <Fault failure={failure} known={['name', 'description']} />

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { mutate } from '../cache';
 import { me } from '../config';
 import { createComment, type CommentThread, type TargetType } from '../generated';
@@ -15,6 +16,8 @@ export const draftOf = (target: Props['target'], parentId = '') => `comment ${ta
 export function CommentForm({ target, parentId, onSent }: Props) {
   const [body, setBody] = useDraft(draftOf(target, parentId));
   const { busy, failure, submit } = useSubmission();
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => void (parentId && !body && field.current?.focus()), []); // the user has pressed Reply
   if (!me) return parentId ? null : <p class="quiet"><a href={signInURL()}>{t.signInFirst}</a></p>;
   return (
     <form class="comment-form" onSubmit={(event) => {
@@ -25,7 +28,7 @@ export function CommentForm({ target, parentId, onSent }: Props) {
         onSent(data.createComment!.comment);
       });
     }}>
-      <textarea value={body} rows={3} required maxLength={65535} placeholder={t.writeComment} aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
+      <textarea ref={field} value={body} rows={3} required maxLength={65535} placeholder={t.writeComment} aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
       <Fault failure={failure} />
       <div class="actions"><button type="submit" class="button primary" disabled={busy || body.trim() === ''}>{parentId ? t.reply : t.sendComment}</button></div>
     </form>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { mutate } from '../cache';
 import { isStaff, me } from '../config';
 import { ago, date } from '../format';
@@ -57,6 +57,8 @@ export function CommentView({ comment, path, owner, onChange, onReply }: Props) 
 function Editor({ comment, onChange, onClose }: { comment: CommentText; onChange: (comment: CommentText) => void; onClose: () => void }) {
   const [body, setBody] = useDraft(draftOf(comment), comment.body);
   const { busy, failure, submit } = useSubmission();
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current!.focus(), []);
   const close = () => {
     setBody(comment.body);
     onClose();
@@ -70,7 +72,7 @@ function Editor({ comment, onChange, onClose }: { comment: CommentText; onChange
         onChange(changed);
       });
     }}>
-      <textarea value={body} rows={3} required aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
+      <textarea ref={field} value={body} rows={3} required aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
       <Fault failure={failure} />
       <div class="actions"><button type="button" class="button" onClick={close}>{t.cancel}</button><button type="submit" class="button primary" disabled={busy}>{t.save}</button></div>
     </form>

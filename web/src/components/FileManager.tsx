@@ -1,4 +1,5 @@
 import { mutate } from '../cache';
+import { changeList } from '../focus';
 import { deleteFile, reorderFiles } from '../generated';
 import type { EditedThing } from '../pages/EditPage';
 import { pictureHint } from '../prepare';
@@ -7,21 +8,13 @@ import type { useUploads } from '../uploads';
 import { DropZone } from './DropZone';
 import { FileFacts, fileIcon } from './FileList';
 import { Icon } from './Icon';
-import { say } from './Toast';
 import { UploadList } from './UploadList';
 
 type Props = { thing: EditedThing; uploads: ReturnType<typeof useUploads>; refresh: () => Promise<void> };
 
 /** The files of a thing: they can be added, moved and deleted. */
 export function FileManager({ thing, uploads, refresh }: Props) {
-  const attempt = async (action: () => Promise<unknown>) => {
-    try {
-      await action();
-      await refresh();
-    } catch (error) {
-      say(error);
-    }
-  };
+  const attempt = (action: () => Promise<unknown>) => changeList(() => action().then(refresh));
   const move = (at: number, to: number) => {
     const ids = thing.files.map((file) => file.id);
     ids.splice(to, 0, ...ids.splice(at, 1));

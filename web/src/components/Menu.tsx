@@ -8,10 +8,9 @@ export function Menu({ label, button, children, kind = 'button icon-only quiet-b
     const close = (event: Event) => {
       const menu = details.current;
       if (!menu?.open) return;
-      if (event instanceof KeyboardEvent) {
-        if (event.key !== 'Escape') return;
-        menu.querySelector('summary')?.focus();
-      } else if (menu.contains(event.target as Node) && !(event.target as Element).closest('.menu-items a, .menu-items button')) return;
+      const inside = menu.contains(event.target as Node);
+      if (event instanceof KeyboardEvent ? event.key !== 'Escape' : inside && !(event.target as Element).closest('.menu-items a, .menu-items button')) return;
+      if (inside) menu.querySelector('summary')!.focus(); // a dialog that an item opens gives the focus back to it
       menu.open = false;
     };
     document.addEventListener('click', close);

@@ -1,21 +1,14 @@
 import { mutate } from '../cache';
+import { changeList } from '../focus';
 import { deleteImage, reorderImages } from '../generated';
 import type { EditedThing } from '../pages/EditPage';
 import { t } from '../strings';
 import { Icon } from './Icon';
-import { say } from './Toast';
 
 /** The pictures of a thing in their order. The first one is the cover. */
 export function PictureManager({ thing, refresh }: { thing: EditedThing; refresh: () => Promise<void> }) {
   if (thing.images.length === 0) return null;
-  const attempt = async (action: () => Promise<unknown>) => {
-    try {
-      await action();
-      await refresh();
-    } catch (error) {
-      say(error);
-    }
-  };
+  const attempt = (action: () => Promise<unknown>) => changeList(() => action().then(refresh));
   return (
     <section class="panel" aria-label={t.pictures}>
       <h2>{t.pictures}</h2>

@@ -16,7 +16,7 @@ export function ReasonDialog({ title, onSend, onClose }: { title: string; onSend
           onClose();
         });
       }}>
-        <label class="field"><span>{t.reason}</span><textarea name="reason" rows={4} maxLength={2000} required /></label>
+        <label class="field"><span>{t.reason}</span><textarea name="reason" rows={4} maxLength={2000} required autofocus /></label>
         <Fault failure={failure} />
         <div class="actions">
           <button type="button" class="button" onClick={onClose}>{t.cancel}</button>

@@ -11,6 +11,7 @@ import { askToSignIn } from '../components/SignInDialog';
 import { ThingCard } from '../components/ThingCard';
 import { say } from '../components/Toast';
 import { me } from '../config';
+import { changeList } from '../focus';
 import { collection as collectionQuery, deleteCollection, likeCollection, removeFromCollection, reorderCollection, unlikeCollection, type Card } from '../generated';
 import { href, navigate } from '../router';
 import { t } from '../strings';
@@ -25,21 +26,20 @@ export function CollectionPage({ id }: { id: string }) {
   useTitle(found?.name);
   const [removed, setRemoved] = useState({ from: found, things: 0 }); // since the collection was loaded
   const removedThings = removed.from === found ? removed.things : 0;
-  const arrange = async (nodes: Card[], action: () => Promise<unknown>) => {
+  const arrange = (nodes: Card[], action: () => Promise<unknown>) => changeList(async () => {
     const before = list.nodes;
     list.replace(nodes);
     try {
       await action();
-      return true;
     } catch (error) {
       list.replace(before);
-      say(error);
-      return false;
+      throw error;
     }
-  };
-  const remove = async (thing: Card) => {
-    if (await arrange(list.nodes.filter((one) => one !== thing), () => mutate(removeFromCollection, { input: { collectionId: id, thingId: thing.id } }))) setRemoved({ from: found, things: removedThings + 1 });
-  };
+  });
+  const remove = (thing: Card) => arrange(list.nodes.filter((one) => one !== thing), async () => {
+    await mutate(removeFromCollection, { input: { collectionId: id, thingId: thing.id } });
+    setRemoved({ from: found, things: removedThings + 1 });
+  });
   /** Moves a thing one place forward. The API moves things to the start, so the ones before it are moved, too. */
   const moveForward = (at: number) => {
     const nodes = [...list.nodes];

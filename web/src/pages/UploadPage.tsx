@@ -17,18 +17,16 @@ import { handedOver } from '../uploads';
 export function UploadPage() {
   useTitle(t.uploadTitle);
   const { data, error, reload } = useQuery(newThingDefaults, {});
-  const { failure, submit } = useSubmission();
-  const [unsorted, setUnsorted] = useState<File[]>([]); // files that were chosen before the category
+  const { busy, failure, submit } = useSubmission();
+  const [chosen, setChosen] = useState<File[]>([]); // files that were chosen before the category
+  const [slug, setSlug] = useState('');
   const category = useRef<HTMLSelectElement>(null);
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
-  const start = async (files: File[]) => {
+  const start = async (more: File[]) => {
+    const files = [...chosen, ...more];
     if (files.length === 0) return;
-    const slug = category.current!.value;
-    if (!slug) {
-      setUnsorted([...unsorted, ...files]);
-      category.current!.focus();
-      return;
-    }
+    setChosen(files);
+    if (!slug) return category.current!.focus();
     const name = files[0]!.name.replace(/\.[^.]*$/, '').replace(/[_-]+/g, ' ').trim().slice(0, 200) || t.untitled;
     await submit(async () => {
       const created = await mutate(createThing, { input: { name, license: data?.me?.defaultLicense ?? 'CC', category: slug } });
@@ -36,18 +34,17 @@ export function UploadPage() {
       navigate(`/thing:${created.createThing!.thing.id}/edit`, true);
     });
   };
+  const fault = chosen.length > 0 && !slug ? t.chooseCategoryFor(chosen.length) : '';
   return (
     <div class="page narrow-page">
       <div class="page-head"><h1>{t.uploadTitle}</h1></div>
-      <Field id="category" label={t.category} fault={unsorted.length > 0 ? t.chooseCategoryFor(unsorted.length) : ''}>
-        <select ref={category} {...control('category', unsorted.length > 0 ? t.chooseCategory : '')} required onChange={() => {
-          setUnsorted([]);
-          void start(unsorted);
-        }}>
+      <Field id="category" label={t.category} fault={fault}>
+        <select ref={category} {...control('category', fault)} required onChange={(event) => setSlug(event.currentTarget.value)}>
           <option value="">{t.chooseCategory}</option>
           <CategoryOptions categories={data?.categories ?? []} />
         </select>
       </Field>
+      {chosen.length > 0 && <p><button type="button" class="button primary" disabled={busy} onClick={() => void start([])}>{t.uploadFiles(chosen.length)}</button></p>}
       <DropZone label={t.uploadText} hint={`${t.uploadHint} ${pictureHint()}`} onFiles={(files) => void start(files)} />
       <Fault failure={failure} />
     </div>

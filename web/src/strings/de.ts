@@ -253,6 +253,7 @@ export const de: Strings = {
   uploadHint: 'STL, 3MF, OBJ, PLY, AMF, OFF oder glTF. Es bleibt ein Entwurf, bis du es veröffentlichst.',
   chooseCategory: 'Bitte wählen …',
   chooseCategoryFor: (n) => (n === 1 ? 'Wähle eine Kategorie, um die Datei hochzuladen.' : `Wähle eine Kategorie, um die ${count(n)} Dateien hochzuladen.`),
+  uploadFiles: (n) => (n === 1 ? '1 Datei hochladen' : `${count(n)} Dateien hochladen`),
   chooseFiles: 'Dateien wählen',
   untitled: 'Ohne Namen',
   editTitle: 'Ding bearbeiten',

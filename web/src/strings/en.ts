@@ -257,6 +257,7 @@ export const en = {
   chooseFiles: 'Choose files',
   chooseCategory: 'Choose…',
   chooseCategoryFor: (n: number) => (n === 1 ? 'Choose a category to upload the file.' : `Choose a category to upload the ${count(n)} files.`),
+  uploadFiles: (n: number) => (n === 1 ? 'Upload 1 file' : `Upload ${count(n)} files`),
   untitled: 'Untitled',
   editTitle: 'Edit thing',
   uploading: (percent: number) => `Uploading, ${percent} %`,

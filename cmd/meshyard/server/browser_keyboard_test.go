@@ -1,0 +1,78 @@
+//go:build browser
+
+package server_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// press focuses the element that an expression returns and activates it, as a key does.
+func (v *visitor) press(element string) {
+	v.t.Helper()
+	v.await("the element", element)
+	v.run("press "+element, `const element = `+element+`; element.focus(); element.click()`)
+}
+
+// focuses waits until the name or the id of the element with the focus is name.
+func (v *visitor) focuses(name string) {
+	v.t.Helper()
+	v.await("the focus on "+name, fmt.Sprintf(`[document.activeElement.ariaLabel, document.activeElement.id].includes(%q)`, name))
+}
+
+// TestBrowserGalleryKeyboard checks that someone who uses the keyboard continues where they were
+// after each step that moves or removes the element with the focus.
+func TestBrowserGalleryKeyboard(t *testing.T) {
+	s := newScene(t)
+	s.bob.Query(`mutation($id: ID!) { createComment(input: {target: {type: THING, id: $id}, body: "First."}) { comment { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
+	draft := s.ada.Thing("A draft")
+	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
+		s.ada.Finalize("THING", draft, s.ada.Upload(name, []byte(name)))
+	}
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/edit", draft))
+	v.answer(true)
+	names := func(want string) {
+		t.Helper()
+		v.await("the files "+want, fmt.Sprintf(`[...document.querySelectorAll('.files h3')].map(e => e.innerText).join(' ') === %q`, want))
+	}
+	button := func(name string) string { return fmt.Sprintf(`document.querySelector('[aria-label=%q]')`, name) }
+	v.press(button("Move a.txt down"))
+	names("b.txt a.txt c.txt")
+	v.focuses("Move a.txt down")
+	v.press(button("Move a.txt down"))
+	names("b.txt c.txt a.txt")
+	v.focuses("Move a.txt up") // the other button is disabled
+	v.press(button("Delete: a.txt"))
+	names("b.txt c.txt")
+	v.focuses("Move c.txt up")
+
+	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
+	v.press(`document.querySelector('.comment-actions .link')`)
+	v.focuses("Your comment, in Markdown")
+	v.press(`document.querySelector('.comment .menu summary')`)
+	v.press(`[...document.querySelectorAll('.comment .menu-items button')].find(e => e.innerText === 'Report')`)
+	v.await("the dialog", `document.querySelector('dialog[open]')`)
+	v.press(button("Close"))
+	v.focuses("More actions: bob")
+}
+
+// TestBrowserGalleryChoiceStartsNothing checks that choosing a category, which the arrow keys do
+// step by step, does not upload the chosen files yet.
+func TestBrowserGalleryChoiceStartsNothing(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open("/upload")
+	v.choose("main .drop input", servertest.Meshes(t)[0])
+	v.sees("Choose a category to upload the file.")
+	v.focuses("category")
+	v.chooseCategory()
+	v.sees("Upload 1 file")
+	v.is("nothing was started", `location.pathname === '/upload'`)
+	v.click("main", "Upload 1 file")
+	v.await("the form", `location.pathname.endsWith('/edit') && document.querySelector('.files h3')`)
+}
