@@ -37,7 +37,7 @@ export function App() {
         <Page route={route} />
       </main>
       <Footer />
-      <div id="toast" role="status" aria-live="polite" />
+      <div id="toast" role="status" popover="manual" />
       <div id="overlay" />
     </>
   );

@@ -66,7 +66,7 @@ func TestBrowserGalleryRemix(t *testing.T) {
 	save := func() {
 		t.Helper()
 		v.click(".publish-bar", "Save")
-		v.await("that it is saved", `document.querySelector('#toast.shown')?.innerText.includes('Saved') && !document.querySelector('.publish-bar .quiet')`)
+		v.await("that it is saved", `document.querySelector('#toast')?.innerText.includes('Saved') && !document.querySelector('.publish-bar .quiet')`)
 	}
 	v.signInAs("bob")
 	v.open(fmt.Sprintf("/thing:%d/edit", remix))

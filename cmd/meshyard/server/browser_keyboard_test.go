@@ -76,3 +76,20 @@ func TestBrowserGalleryChoiceStartsNothing(t *testing.T) {
 	v.click("main", "Upload 1 file")
 	v.await("the form", `location.pathname.endsWith('/edit') && document.querySelector('.files h3')`)
 }
+
+// TestBrowserGalleryToast checks that a message is above an open dialog, and that an error of a
+// dialog is in the dialog.
+func TestBrowserGalleryToast(t *testing.T) {
+	s := newScene(t)
+	s.bob.Query(`mutation { createCollection(input: {name: "Sweets"}) { collection { id } } }`, nil, new(any))
+	v := visitGallery(t, s.Server)
+	v.signInAs("bob")
+	v.open(fmt.Sprintf("/thing:%d", s.thing))
+	v.click(".summary", "Collect")
+	v.await("the collection", `document.querySelector('dialog .collect input')`)
+	v.network(networkConditions{Offline: true, DownloadThroughput: -1, UploadThroughput: -1})
+	v.click("dialog .collect", "Sweets")
+	v.await("the error in the dialog", `document.querySelector('dialog .fault')?.innerText.includes('cannot be reached') && !document.querySelector('dialog .collect input').checked`)
+	v.click(".summary", "Watch")
+	v.await("the message above the dialog", `document.querySelector('dialog[open]') && document.querySelector('#toast:popover-open')?.innerText.includes('cannot be reached')`)
+}

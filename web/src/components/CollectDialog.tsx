@@ -8,7 +8,6 @@ import { control, Field } from './Field';
 import { Fault } from './Fault';
 import { More } from './Grid';
 import { Icon } from './Icon';
-import { say } from './Toast';
 
 /** A dialog to add a thing to collections of the user or to a new one. */
 export function CollectDialog({ thing, onClose }: { thing: { id: string; isCollected: boolean }; onClose: () => void }) {
@@ -16,17 +15,19 @@ export function CollectDialog({ thing, onClose }: { thing: { id: string; isColle
   const [changed, setChanged] = useState<Record<string, boolean>>({});
   const [, setCollected] = useShared(`collected ${thing.id}`, thing.isCollected);
   const { busy, failure, submit, of } = useSubmission();
+  const [refused, setRefused] = useState<unknown>();
   const before = list.data?.thing?.collections.map((collection) => collection.id) ?? [];
   const has = (id: string) => changed[id] ?? before.includes(id);
   const put = async (id: string, to: boolean) => {
     const now = { ...changed, [id]: to };
     setChanged(now);
+    setRefused(undefined);
     try {
       await mutate(to ? addToCollection : removeFromCollection, { input: { collectionId: id, thingId: thing.id } });
       setCollected([...list.nodes.map((collection) => collection.id), id].some((one) => now[one] ?? before.includes(one)));
     } catch (error) {
       setChanged(changed);
-      say(error);
+      setRefused(error);
     }
   };
   return (
@@ -42,6 +43,7 @@ export function CollectDialog({ thing, onClose }: { thing: { id: string; isColle
         ))}
         <More list={list} still />
       </div>
+      <Fault failure={refused} />
       <form class="new-collection" onSubmit={(event) => {
         event.preventDefault();
         const element = event.currentTarget;

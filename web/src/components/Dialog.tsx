@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../strings';
 import { useUnsaved } from '../unsaved';
 import { Icon } from './Icon';
+import { raise } from './Toast';
 
 /** Whether the user has changed a control of a form. */
 function isChanged(control: Element): boolean {
@@ -25,6 +26,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
   useEffect(() => {
     const element = dialog.current!;
     element.showModal();
+    raise();
     return () => element.close();
   }, []);
   return (

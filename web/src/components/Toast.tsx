@@ -12,14 +12,26 @@ export function explain(error: unknown, known?: string[]): string {
   return t.errors[error.code] ?? error.besides(known);
 }
 
-/** Shows a message, or the message for an error, for some seconds. The header shows that the session has ended. */
+/** Puts the message above a dialog that was opened after it. */
+export function raise() {
+  const place = document.getElementById('toast')!;
+  place.hidePopover();
+  if (place.hasChildNodes()) place.showPopover();
+}
+
+/** Shows a message, or the message for an error, above everything for some seconds. The header shows that the session has ended. */
 export function say(message: unknown) {
   const place = document.getElementById('toast');
   if (!place || (me && message instanceof Failure && message.code === 'UNAUTHENTICATED')) return;
   const bar = document.querySelector('.publish-bar')?.getBoundingClientRect();
   place.style.bottom = bar && bar.bottom > innerHeight / 2 ? `${innerHeight - bar.top + 12}px` : ''; // above the buttons of the form
-  render(<p>{typeof message === 'string' ? message : explain(message)}</p>, place);
-  place.classList.add('shown');
+  // The text is added when a dialog that this action closes is closed: screen readers read no changes behind an open dialog.
+  place.hidePopover();
+  render(null, place);
+  place.showPopover();
   clearTimeout(timer);
-  timer = setTimeout(() => place.classList.remove('shown'), 5000);
+  timer = setTimeout(() => {
+    render(<p>{typeof message === 'string' ? message : explain(message)}</p>, place);
+    timer = setTimeout(() => render(null, place), 5000);
+  }, 100);
 }
