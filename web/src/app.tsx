@@ -63,7 +63,7 @@ function Page({ route }: { route: Route | null }) {
     case 'feed': return <FeedPage />;
     case 'notifications': return <NotificationsPage />;
     case 'settings': return <SettingsPage />;
-    case 'moderation': return isStaff ? <ModerationPage /> : <NotFound />;
+    case 'moderation': return isStaff ? <ModerationPage tab={route.query.get('tab') || 'open'} /> : <NotFound />;
   }
   return <NotFound />;
 }

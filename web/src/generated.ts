@@ -10,6 +10,8 @@ export type CreateCollectionInput = { name: string; description?: string; visibi
 
 export type CreateCommentInput = { target?: TargetInput | null; parentId?: string | null; body: string; };
 
+export type CreateInvitationInput = { email?: string | null; expiresAt?: string | null; };
+
 export type CreateMakeInput = { thingId: string; name?: string; description?: string; pictureName?: string | null; };
 
 export type CreateThingInput = { name: string; license: License; category: string; description?: string; instructions?: string; isWip?: boolean; isRemix?: boolean; isNsfw?: boolean; isAiGenerated?: boolean; detailsParts?: string; printSettings?: PrintSettingsInput | null; ancestorIds?: Array<string>; tags?: Array<string>; files?: Array<PendingUploadInput>; };
@@ -89,6 +91,8 @@ export type ReportState = 'OPEN' | 'RESOLVED' | 'DISMISSED';
 export type ResolveReportInput = { id: string; reason: string; };
 
 export type RestoreThingInput = { id: string; reason: string; };
+
+export type RevokeInvitationInput = { id: string; };
 
 export type Role = 'MEMBER' | 'MODERATOR' | 'ADMINISTRATOR';
 
@@ -188,6 +192,10 @@ export type CreateCommentData = { createComment: { comment: CommentThread; } | n
 export type CreateCommentVariables = { input: CreateCommentInput; };
 export const createComment: Operation<CreateCommentData, CreateCommentVariables> = { name: "createComment", text: "mutation createComment($input: CreateCommentInput!) { createComment(input: $input) { comment { ...CommentThread } } } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
+export type CreateInvitationData = { createInvitation: { url: string; } | null; };
+export type CreateInvitationVariables = { input: CreateInvitationInput; };
+export const createInvitation: Operation<CreateInvitationData, CreateInvitationVariables> = { name: "createInvitation", text: "mutation createInvitation($input: CreateInvitationInput!) { createInvitation(input: $input) { url } }" };
+
 export type CreateMakeData = { createMake: { make: { id: string; }; } | null; };
 export type CreateMakeVariables = { input: CreateMakeInput; };
 export const createMake: Operation<CreateMakeData, CreateMakeVariables> = { name: "createMake", text: "mutation createMake($input: CreateMakeInput!) { createMake(input: $input) { make { id } } }" };
@@ -271,6 +279,10 @@ export const followUser: Operation<FollowUserData, FollowUserVariables> = { name
 export type HomeData = { featured: { nodes: Array<Card>; } | null; popular: { nodes: Array<Card>; } | null; newest: { nodes: Array<Card>; } | null; categories: Array<{ name: string; slug: string; thingCount: number; }> | null; };
 export type HomeVariables = Record<string, never>;
 export const home: Operation<HomeData, HomeVariables> = { name: "home", text: "query home { featured: things(first: 8, sort: FEATURED) { nodes { ...Card } } popular: things(first: 12, sort: POPULAR) { nodes { ...Card } } newest: things(first: 12, sort: NEWEST) { nodes { ...Card } } categories { name slug thingCount } } fragment Card on Thing { id name state likeCount makeCount downloadCount isLiked isCollected isNsfw creator { username avatarUrl(width: 64, height: 64) } defaultImage { ...Cover } } fragment Cover on MediaImage { large: thumbnail(width: 628, height: 472, format: JPEG) { url width height } small: thumbnail(width: 340, height: 255, format: JPEG) { url width } }" };
+
+export type InvitationsData = { invitations: Array<{ id: string; email: string | null; createdAt: string; expiresAt: string; }> | null; };
+export type InvitationsVariables = Record<string, never>;
+export const invitations: Operation<InvitationsData, InvitationsVariables> = { name: "invitations", text: "query invitations { invitations { id email createdAt expiresAt } }" };
 
 export type LikeCollectionData = { likeCollection: { collection: { id: string; isLiked: boolean; }; } | null; };
 export type LikeCollectionVariables = { input: LikeCollectionInput; };
@@ -372,9 +384,9 @@ export type ReportContentData = { reportContent: { report: { id: string; }; } | 
 export type ReportContentVariables = { input: ReportContentInput; };
 export const reportContent: Operation<ReportContentData, ReportContentVariables> = { name: "reportContent", text: "mutation reportContent($input: ReportContentInput!) { reportContent(input: $input) { report { id } } }" };
 
-export type ReportsData = { reports: { pageInfo: Page; nodes: Array<{ id: string; reason: ReportReason; note: string; state: ReportState; decision: string; createdAt: string; decidedAt: string | null; decidedBy: { username: string; } | null; reporter: { username: string; }; user: { username: string; }; target: { __typename: 'Collection'; id: string; name: string; } | { __typename: 'Comment'; id: string; bodyHtml: string; isDeleted: boolean; about: { __typename: 'Make'; id: string; name: string; } | { __typename: 'Thing'; id: string; name: string; }; } | { __typename: 'Make'; id: string; name: string; } | { __typename: 'Thing'; id: string; name: string; takedown: { reason: string; } | null; } | { __typename: 'User'; username: string; suspension: { reason: string; } | null; } | null; }>; } | null; };
+export type ReportsData = { reports: { pageInfo: Page; nodes: Array<{ id: string; reason: ReportReason; note: string; state: ReportState; decision: string; createdAt: string; decidedBy: { username: string; } | null; reporter: { username: string; }; user: { username: string; suspension: { reason: string; } | null; }; target: { __typename: 'Collection'; id: string; name: string; } | { __typename: 'Comment'; id: string; bodyHtml: string; isDeleted: boolean; about: { __typename: 'Make'; id: string; name: string; } | { __typename: 'Thing'; id: string; name: string; }; } | { __typename: 'Make'; id: string; name: string; } | { __typename: 'Thing'; id: string; name: string; takedown: { reason: string; } | null; } | { __typename: 'User'; username: string; } | null; }>; } | null; };
 export type ReportsVariables = { state?: ReportState | null; after?: string | null; };
-export const reports: Operation<ReportsData, ReportsVariables> = { name: "reports", text: "query reports($state: ReportState, $after: String) { reports(first: 20, state: $state, after: $after) { pageInfo { ...Page } nodes { id reason note state decision createdAt decidedAt decidedBy { username } reporter { username } user { username } target { __typename ... on Thing { id name takedown { reason } } ... on Make { id name } ... on Comment { id bodyHtml isDeleted about: target { __typename id ... on Thing { name } ... on Make { name } } } ... on Collection { id name } ... on User { username suspension { reason } } } } } } fragment Page on PageInfo { hasNextPage endCursor }" };
+export const reports: Operation<ReportsData, ReportsVariables> = { name: "reports", text: "query reports($state: ReportState, $after: String) { reports(first: 20, state: $state, after: $after) { pageInfo { ...Page } nodes { id reason note state decision createdAt decidedBy { username } reporter { username } user { username suspension { reason } } target { __typename ... on Thing { id name takedown { reason } } ... on Make { id name } ... on Comment { id bodyHtml isDeleted about: target { __typename id ... on Thing { name } ... on Make { name } } } ... on Collection { id name } ... on User { username } } } } } fragment Page on PageInfo { hasNextPage endCursor }" };
 
 export type ResolveReportData = { resolveReport: { report: { id: string; state: ReportState; }; } | null; };
 export type ResolveReportVariables = { input: ResolveReportInput; };
@@ -383,6 +395,10 @@ export const resolveReport: Operation<ResolveReportData, ResolveReportVariables>
 export type RestoreThingData = { restoreThing: { thing: { id: string; takedown: { reason: string; } | null; }; } | null; };
 export type RestoreThingVariables = { input: RestoreThingInput; };
 export const restoreThing: Operation<RestoreThingData, RestoreThingVariables> = { name: "restoreThing", text: "mutation restoreThing($input: RestoreThingInput!) { restoreThing(input: $input) { thing { id takedown { reason } } } }" };
+
+export type RevokeInvitationData = { revokeInvitation: { revokedId: string; } | null; };
+export type RevokeInvitationVariables = { input: RevokeInvitationInput; };
+export const revokeInvitation: Operation<RevokeInvitationData, RevokeInvitationVariables> = { name: "revokeInvitation", text: "mutation revokeInvitation($input: RevokeInvitationInput!) { revokeInvitation(input: $input) { revokedId } }" };
 
 export type SearchData = { search: { totalCount: number; pageInfo: Page; nodes: Array<Card & { __typename: 'Thing'; } | CollectionCard & { __typename: 'Collection'; } | MakeCard & { __typename: 'Make'; } | Person & { __typename: 'User'; }>; facets?: { categories: Array<{ category: { name: string; slug: string; }; count: number; }>; licenses: Array<{ license: License; count: number; }>; tags: Array<{ tag: { name: string; slug: string; }; count: number; }>; creators: Array<{ creator: { username: string; }; count: number; }>; formats: Array<{ format: MeshFormat; count: number; }>; }; } | null; };
 export type SearchVariables = { query: string; type: SearchType; filter?: SearchFilter | null; sort: SearchSort; after?: string | null; facets: boolean; };

@@ -93,3 +93,56 @@ func TestBrowserGalleryToast(t *testing.T) {
 	v.click(".summary", "Watch")
 	v.await("the message above the dialog", `document.querySelector('dialog[open]') && document.querySelector('#toast:popover-open')?.innerText.includes('cannot be reached')`)
 }
+
+// TestBrowserGalleryModeration checks that the queue keeps the focus and the tab of a moderator,
+// and that administrators create and revoke invitations.
+func TestBrowserGalleryModeration(t *testing.T) {
+	s := newScene(t)
+	for _, who := range []*servertest.Client{s.ada, s.staff} {
+		s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": nodeID(t, who)}, new(any))
+	}
+	v := visitGallery(t, s.Server)
+	v.signInAs("staff")
+	v.open("/moderation")
+	v.await("the queue", `document.querySelectorAll('.report').length === 2`)
+	v.press(`[...document.querySelectorAll('.report button')].find(e => e.innerText === 'Dismiss')`)
+	v.await("the focus in the dialog", `document.activeElement === document.querySelector('dialog textarea')`)
+	v.enter("dialog textarea", "No.")
+	v.press(`document.querySelector('dialog button[type=submit]')`)
+	v.await("the rest of the queue", `document.querySelectorAll('.report').length === 1`)
+	v.focuses("panel")
+	v.click(".tabs", "Log")
+	v.await("the log", `document.querySelector('.log a')`)
+	v.open("/explore")
+	v.run("go back", `history.back()`)
+	v.await("the log", `document.querySelector('.log a')`)
+
+	v.click(".tabs", "Invitations")
+	v.sees("Nothing here yet.")
+	v.enter("#email", "not an address@")
+	v.run("send", `document.querySelector('main form').noValidate = true`)
+	v.click("main", "Create invitation")
+	v.await("the fault", `document.querySelector('#email-fault')`)
+	v.enter("#email", "dora@example.org")
+	v.click("main", "Create invitation")
+	v.await("the link, selected", `document.querySelector('#link')?.value.includes('/login/invitation?token=') && document.activeElement.id === 'link'`)
+	v.await("the invitation", `document.querySelector('.sessions')?.innerText.includes('dora@example.org')`)
+	var found struct{ Invitations []struct{ Email string } }
+	s.staff.Query(`{ invitations { email } }`, nil, &found)
+	if len(found.Invitations) != 1 || found.Invitations[0].Email != "dora@example.org" {
+		t.Errorf("got %+v, want the invitation", found)
+	}
+	v.click(".sessions", "Revoke: dora@example.org")
+	v.sees("Nothing here yet.")
+	s.staff.Query(`{ invitations { email } }`, nil, &found)
+	if len(found.Invitations) != 0 {
+		t.Errorf("got %+v, want none", found)
+	}
+
+	s.staff.Query(`mutation { setUserRole(input: {username: "ada", role: MODERATOR, reason: "Helps."}) { user { role } } }`, nil, new(any))
+	v.open("/")
+	v.signOut()
+	v.signInAs("ada")
+	v.open("/moderation")
+	v.await("the tabs of a moderator", `[...document.querySelectorAll('[role=tab]')].map(e => e.innerText).join() === 'Open,All,Log'`)
+}

@@ -1,29 +1,32 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { mutate, useList } from '../cache';
 import { commentPath } from '../components/Comments';
 import { More } from '../components/Grid';
 import { Html } from '../components/Html';
+import { Invitations } from '../components/Invitations';
 import { Empty, ErrorNotice } from '../components/Notice';
 import { ReasonDialog } from '../components/ReasonDialog';
 import { Tabs } from '../components/Tabs';
+import { me } from '../config';
 import { ago, date } from '../format';
 import {
   deleteComment, deleteMake, dismissReport, moderationLog, reports, resolveReport, suspendUser, takeDownThing, type ReportsData,
 } from '../generated';
-import { href } from '../router';
+import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 
 type Report = NonNullable<ReportsData['reports']>['nodes'][number];
 
-export function ModerationPage() {
+export function ModerationPage({ tab }: { tab: string }) {
   useTitle(t.moderation);
-  const [tab, setTab] = useState('open');
+  const tabs = [{ id: 'open', title: t.open }, { id: 'all', title: t.all }, { id: 'log', title: t.log }];
+  if (me!.role === 'ADMINISTRATOR') tabs.push({ id: 'invitations', title: t.invitations });
   return (
     <div class="page narrow-page">
       <div class="page-head"><h1>{t.moderation}</h1></div>
-      <Tabs label={t.reports} current={tab} onChoose={setTab} tabs={[{ id: 'open', title: t.open }, { id: 'all', title: t.all }, { id: 'log', title: t.log }]}>
-        {tab === 'log' ? <Log /> : <Reports key={tab} all={tab === 'all'} />}
+      <Tabs label={t.moderation} current={tab} onChoose={(id) => navigate(`/moderation?tab=${id}`, true)} tabs={tabs}>
+        {tab === 'log' ? <Log /> : tab === 'invitations' ? <Invitations /> : <Reports key={tab} all={tab === 'all'} />}
       </Tabs>
     </div>
   );
@@ -68,7 +71,7 @@ function actionsOf(report: Report): Action[] {
   if (target?.__typename === 'Thing' && !target.takedown) actions.push(closing(t.takeDown, (reason) => mutate(takeDownThing, { input: { id: target.id, reason } })));
   if (target?.__typename === 'Make') actions.push(closing(t.delete, (reason) => mutate(deleteMake, { input: { id: target.id, reason } })));
   if (target?.__typename === 'Comment' && !target.isDeleted) actions.push(closing(t.delete, (reason) => mutate(deleteComment, { input: { id: target.id, reason } })));
-  actions.push(closing(t.suspend, (reason) => mutate(suspendUser, { input: { username: report.user.username, reason } })));
+  if (!report.user.suspension) actions.push(closing(t.suspend, (reason) => mutate(suspendUser, { input: { username: report.user.username, reason } })));
   actions.push({ title: t.resolve, run: (reason) => mutate(resolveReport, { input: { id: report.id, reason } }) });
   actions.push({ title: t.dismiss, run: (reason) => mutate(dismissReport, { input: { id: report.id, reason } }) });
   return actions;
@@ -76,8 +79,11 @@ function actionsOf(report: Report): Action[] {
 
 function ReportView({ report, reload }: { report: Report; reload: () => void }) {
   const [action, setAction] = useState<Action>();
+  const article = useRef<HTMLElement>(null);
+  // A decided report leaves the list, with the button that has the focus.
+  useEffect(() => () => void (article.current!.contains(document.activeElement) && document.getElementById('panel')?.focus()), []);
   return (
-    <article class="panel report">
+    <article ref={article} class="panel report">
       <header>
         <h2><Target target={report.target} /></h2>
         <span class="badge">{report.target ? t.targets[report.target.__typename] : ''}</span>
