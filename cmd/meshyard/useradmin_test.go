@@ -121,8 +121,8 @@ func TestUserCommands(t *testing.T) {
 			if out := c.run("user", "suspend", "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "), "They cannot sign in") {
 				t.Errorf("user suspend --help does not say that the user cannot sign in: %s", out)
 			}
-			if r := show("unsuspend", "lovelace"); r.SuspendedAt != nil || r.Reason != "" {
-				t.Errorf("user unsuspend: %+v", r)
+			if r := show("enable", "lovelace"); r.SuspendedAt != nil || r.Reason != "" {
+				t.Errorf("user enable, another name of unsuspend: %+v", r)
 			}
 			if out := c.run("user", "unsuspend", "lovelace"); out != "user lovelace was unsuspended\n" {
 				t.Errorf("user unsuspend printed %q, want the name", out)
