@@ -35,6 +35,7 @@ type CollectionSchema struct {
 	ID              ID           `json:"id"`
 	Name            string       `json:"name"`
 	Description     string       `json:"description"`
+	DescriptionHTML string       `json:"description_html"`
 	URL             string       `json:"url"`
 	AbsoluteURL     string       `json:"absolute_url"`
 	ThingsURL       string       `json:"things_url"`
@@ -44,6 +45,7 @@ type CollectionSchema struct {
 	Count           int          `json:"count"`
 	Added           Time         `json:"added"`
 	Modified        Time         `json:"modified"`
+	FeaturedOn      *string      `json:"featured_on"` // null: collections are not featured
 	FeaturedThingID *ID          `json:"featured_thing_id"`
 	IsEditable      bool         `json:"is_editable"`
 	IsFeatured      bool         `json:"is_featured"`
@@ -130,7 +132,7 @@ type Hit struct{ Completer }
 var HitSchemas = map[string]func() Completer{
 	"Thing":      func() Completer { return new(ShortThingSchema) },
 	"Make":       func() Completer { return new(CopySchema) },
-	"User":       func() Completer { return new(UserSummary) },
+	"User":       func() Completer { return new(UserSchema) },
 	"Collection": func() Completer { return new(CollectionSchema) },
 }
 

@@ -42,6 +42,7 @@ type ThingSchema struct {
 	Details          string            `json:"details"`
 	DetailsParts     Parts             `json:"details_parts"`
 	EduDetails       string            `json:"edu_details"`
+	EduDetailsParts  []any             `json:"edu_details_parts"`
 	Education        education         `json:"education"`
 	License          License           `json:"license"`
 	AllowsDeriv      bool              `json:"allows_derivatives"`
@@ -188,6 +189,7 @@ func (t *ThingSchema) Complete(a urls.Builder) {
 	t.Image, t.ZipImages, t.ZipFiles, t.AncestorList = nil, nil, nil, nil
 	t.Details = "<div>" + t.DescriptionHTML + t.InstructionsHTML + "</div>"
 	t.Education = education{[]any{}, []any{}}
+	t.EduDetailsParts = []any{}
 	if t.Takedown != nil {
 		t.IsBanned, t.NeedsModeration, t.Moderation = true, 1, t.Takedown.Reason
 		t.Takedown = nil

@@ -39,7 +39,7 @@ var oldShapes = map[string]string{
 	"ThingSchema": `name:text thumbnail:url url:url public_url:url description:text instructions:text description_html:text
 		instructions_html:text details:filled edu_details:text license:license files_url:url images_url:url likes_url:url ancestors_url:url
 		derivatives_url:url tags_url:url categories_url:url moderation:text type_name:text added:date modified:date creator:UserSummary
-		default_image:ImageSummary? education:Education zip_data:ZipData details_parts:list tags:[Tag] ancestors:list is_published:flag
+		default_image:ImageSummary? education:Education zip_data:ZipData details_parts:list edu_details_parts:list tags:[Tag] ancestors:list is_published:flag
 		is_wip:flag is_purchased:flag needs_moderation:flag is_decoy:flag is_featured:bool is_nsfw:bool is_ai:bool is_liked:bool
 		is_collected:bool is_watched:bool allows_derivatives:bool is_derivative:bool can_comment:bool is_banned:bool is_comments_disabled:bool
 		id:int like_count:int collect_count:int comment_count:int file_count:int app_id:int? download_count:int view_count:int
@@ -63,12 +63,14 @@ var oldShapes = map[string]string{
 	"Threads":      `comments:{[CommentSchema]} users:{UserSummary}`,
 	"Category":     `id:int name:text url:url count:int slug:text things_url:url thumbnail:url preview_image:url`,
 	"CategoryTree": `id:int name:text url:url count:int slug:text things_url:url thumbnail:url preview_image:url children:[Category]`,
-	"Collection":   `id:int name:text`,
-	"ThingHits":    `total:int hits:[ShortThingSchema]`,
-	"Hits":         `total:int hits:[Hit]`,
-	"AnyHits":      `total:int hits:list`,
-	"Hit":          `id:int name:text`,
-	"StorageForm":  `action:url fields:FormFields`,
+	"Collection": `id:int name:text description:text description_html:text added:date modified:date creator:UserSummary url:url count:int
+		is_editable:bool is_featured:bool is_liked:bool is_watched:bool featured_on:text? featured_thing_id:int? preview_image:link
+		absolute_url:text thumbnail:url`,
+	"ThingHits":      `total:int hits:[ShortThingSchema]`,
+	"UserHits":       `total:int hits:[UserSchema]`,
+	"CollectionHits": `total:int hits:[Collection]`,
+	"AnyHits":        `total:int hits:list`,
+	"StorageForm":    `action:url fields:FormFields`,
 	"FormFields": `AWSAccessKeyId:filled bucket:filled key:filled acl:filled success_action_redirect:url policy:filled signature:filled Content-Type:filled
 		Content-Disposition:filled`,
 	"Pending": `id:int`,

@@ -16,6 +16,7 @@ import (
 var lookups = []struct{ path, kind string }{
 	{"/featured", "[FeaturedSchema]"}, {"/newest", "[ShortThingSchema]"}, {"/popular", "[ShortThingSchema]"},
 	{"/search", "ThingHits"}, {"/search/{term}", "ThingHits"}, {"/search/{tag}/tag", "ThingHits"}, {"/search/{term}/autocomplete", "ThingHits"},
+	{"/search/{username}?type=users", "UserHits"},
 	{"/things/{thing_id}", "ThingSchema"}, {"/things/{thing_id}/files", "[FileSchema]"}, {"/things/{thing_id}/images", "[ThingImage]"},
 	{"/things/{thing_id}/likes", "[UserSummary]"}, {"/things/{thing_id}/tags", "[Tag]"}, {"/things/{thing_id}/categories", "[Category]"},
 	{"/things/{thing_id}/ancestors", "[ShortThingSchema]"}, {"/things/{thing_id}/derivatives", "[ShortThingSchema]"}, {"/things/{thing_id}/copies", "[CopySchema]"},
