@@ -3,6 +3,7 @@ import { mutate, useQuery } from '../cache';
 import { changeList } from '../focus';
 import { date } from '../format';
 import { createInvitation, invitations, revokeInvitation } from '../generated';
+import { send } from '../graphql';
 import { t } from '../strings';
 import { useSubmission } from '../submission';
 import { Fault } from './Fault';
@@ -43,7 +44,7 @@ export function Invitations() {
             <div><b>{one.email ?? t.noEmail}</b><p class="quiet">{t.invitedOn(date(one.createdAt), date(one.expiresAt))}</p></div>
             <button type="button" class="button" aria-label={`${t.revoke}: ${one.email ?? one.id}`} onClick={() => changeList(async () => {
               await mutate(revokeInvitation, { input: { id: one.id } });
-              change({ invitations: list.filter((other) => other !== one) });
+              change(await send(invitations, {})); // list may have changed meanwhile
             })}>{t.revoke}</button>
           </li>
         ))}
