@@ -141,9 +141,9 @@ func (s *Store) ThingsWithTags(caller auth.Caller) List {
 	return l
 }
 
-// isPublished is the condition that the thing with the ID in a column is published. If it were a
-// join, PostgreSQL could choose to go through all things, in the order of the list, where it has no
-// statistics about the parent.
+// isPublished is the condition that the thing with the ID in a column is published. It is a
+// subquery, because for a join PostgreSQL could choose to scan all things in the order of the list
+// if it has no statistics about the parent.
 const isPublished = "(SELECT t.state FROM things AS t WHERE t.id = ?) = 'published'"
 
 // Remixes lists the published remixes of things, newest first.

@@ -39,8 +39,8 @@ type Collection struct {
 	ModifiedAt  time.Time
 	Changes     Changes `bun:",scanonly"`
 
-	// FeaturedThingID is the thing that the owner chose as the cover. It is the cover while it is in
-	// the collection and published; otherwise, or if it is 0, the first published thing is.
+	// FeaturedThingID is the thing that the owner chose as the cover. If it is 0, not published, or
+	// not in the collection any more, the first published thing is the cover.
 	FeaturedThingID int64
 	HasFeatured     bool  `bun:",scanonly"` // FeaturedThingID is in it and published
 	FirstThingID    int64 `bun:",scanonly"` // the first published thing; 0: there is none

@@ -167,8 +167,8 @@ func (db *DB) indexOf(ctx context.Context, tx bun.IDB, userID int64) error {
 	return db.indexThose(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("u.id = ?", userID) })
 }
 
-// indexRenamed updates the documents of all users who were renamed, and of their objects: earlier
-// versions left the old name in those of the objects.
+// indexRenamed updates the documents of all users who were renamed, and of their objects. Before
+// renamedMigration, the documents of the objects could still contain the old name.
 func (db *DB) indexRenamed(ctx context.Context, tx bun.IDB) error {
 	var renamed []int64
 	if err := tx.NewSelect().Table("moderation_log").ColumnExpr("DISTINCT user_id").Where("action = ?", RenamedUser).Scan(ctx, &renamed); err != nil {

@@ -150,8 +150,8 @@ func (x extras) has(extra Extra) bool {
 	return x.set&extra != 0 && (x.userID != 0 || extra&ofCaller == 0)
 }
 
-// The marks of the caller are subqueries with IS NOT NULL because for EXISTS PostgreSQL may read
-// all marks of the caller, however many there are.
+// The marks of the caller are selected by subqueries with IS NOT NULL instead of EXISTS, for which
+// PostgreSQL may read all marks of the caller, however many there are.
 
 // ofUsers adds the columns of the extras to a query of users with the alias u.
 func (x extras) ofUsers(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {

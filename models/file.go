@@ -182,9 +182,9 @@ func (s *Store) ShownFilesByID(ctx context.Context, ids []int64) (map[int64]*Fil
 	return s.filesByID(ctx, ids, extras{set: partsOfFile})
 }
 
-// filesByID reads files by ID. It reads those on makes and comments a second time, with the states
-// of their makes: most files are on things, and joining the makes of all files would take a third
-// of the time of the database.
+// filesByID reads files by ID. It reads files on makes and comments again in a second statement,
+// with the states of their makes. Most files are on things, and joining the makes of all files
+// would account for a third of the time that the database spends.
 func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[int64]*File, error) {
 	read := func(ids []int64, with extras) (map[int64]*File, error) {
 		return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
@@ -199,7 +199,7 @@ func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[in
 	for id, f := range files {
 		if mayBeOnMake(f.TargetType) {
 			again = append(again, id)
-			delete(files, id) // it may be deleted by then
+			delete(files, id) // it may no longer exist when it is read again
 		}
 	}
 	onMakes, err := read(again, with.and(fileMakes))
@@ -207,11 +207,11 @@ func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[in
 	return files, err
 }
 
-// mayBeOnMake reports whether files on targets of a type may belong to a make or to a comment on a
-// make.
+// mayBeOnMake reports whether files whose targets have the given type may belong to a make or to a
+// comment on a make.
 func mayBeOnMake(on TargetType) bool { return on == OnMake || on == OnComment }
 
-// filesOf returns the extras to read with files on targets of a type.
+// filesOf returns the extras to read with files whose targets have the given type.
 func filesOf(ctx context.Context, on TargetType) extras {
 	with := extrasAmong(ctx, partsOfFile)
 	if mayBeOnMake(on) && with.has(FileStates) {

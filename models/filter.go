@@ -18,9 +18,9 @@ import (
 )
 
 // Filter selects things, makes, users or collections. A field with its zero value adds no
-// condition, and neither does an empty list, except for IDs. A pointer to the ID 0, which no object
-// has, is a condition that nothing meets. Fields that do not apply to the type are ignored. A thing
-// matches the conditions on models if one of its models matches all of them.
+// condition, and neither does an empty list, except for IDs. A pointer to 0, which is not the ID of
+// any object, is a condition that matches nothing. Fields that do not apply to the type are
+// ignored. A thing matches the conditions on models if one of its models matches all of them.
 type Filter struct {
 	IDs             []int64       // all types; empty but not nil: none
 	Creators        []string      // usernames, or "me"; Resolve converts them to CreatorIDs
@@ -187,7 +187,8 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 	if f.found == nil {
 		q = q.TableExpr("things AS t")
 	} else {
-		// SQLite does not reorder a CROSS JOIN. Without statistics, it would look up rows in the table.
+		// SQLite does not reorder a CROSS JOIN. Without INDEXED BY and without statistics, it would look
+		// up rows in the table instead of this index.
 		q = q.TableExpr("(?) AS found", f.found).Join("CROSS JOIN things AS t INDEXED BY things_found ON t.id = found.id")
 	}
 	q = f.objects(q.Where("t.state = 'published'"), "t.id", "t.owner_id")

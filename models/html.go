@@ -96,7 +96,8 @@ func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
 }
 
 // update adds the HTML to the update of a row in which some texts change. A row with an older
-// version stays stale if it has another text, whose HTML is still old.
+// version stays stale if another of its texts does not change, because the HTML of that text is
+// still old.
 func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	for _, r := range all {
 		q = q.Set("? = ?", r.LongText.html(), r.html)

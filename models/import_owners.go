@@ -108,8 +108,8 @@ func (l *loader) findTags(ctx context.Context, tx bun.Tx, things []incoming) err
 	return err
 }
 
-// importedCounts holds the likes, downloads and so on that a thing had before its import. For the
-// popularity, they count on the day of the import.
+// importedCounts holds the likes, downloads and so on that a thing had before its import. The
+// popularity counts them as actions on the day of the import.
 type importedCounts struct {
 	bun.BaseModel `bun:"table:imported_counts,alias:ic"`
 

@@ -71,11 +71,11 @@ func migrationOf(file string) (number int, name string, err error) {
 // searchMigration is the migration that adds the tables of search documents.
 const searchMigration = "0003_search"
 
-// renamedMigration is the migration after which the documents of renamed users are right.
+// renamedMigration is the migration that updates the documents of renamed users; see indexRenamed.
 const renamedMigration = "0032_renamed_users"
 
 // countMigration is the last migration that adds counts without setting them. All counts are
-// recomputed after it, which took 103 s with a million things.
+// recomputed after it, which takes about 100 s for a million things.
 const countMigration = "0007_quotas"
 
 // Migrate brings the schema up to date and returns the names of the migrations that it ran, if any.

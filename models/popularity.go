@@ -155,8 +155,9 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 const rankBatch = 500
 
 // RankThings recomputes the popularity of up to rankBatch things with new actions, in the order of
-// their IDs, and returns their number. Each call continues after the last one, and starts again
-// after the highest ID. It returns 0 if there are no such things.
+// their IDs, and returns their number. Each call continues after the last thing of the previous
+// call, and starts again from the lowest ID when no higher one is left. It returns 0 if there are
+// no such things.
 func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
 	var ids []int64
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

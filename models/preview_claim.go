@@ -28,8 +28,8 @@ type previewTurns struct {
 	owners map[int64]int // number of previews in progress, by owner
 }
 
-// full returns the owners whose further previews must wait. If the process has several workers, one
-// owner cannot occupy all of them. The list is never empty.
+// full returns the owners whose further previews must wait, because their previews occupy all
+// workers except one. So one owner cannot occupy all of several workers. The list is never empty.
 func (t *previewTurns) full(workers int) []int64 {
 	owners := []int64{-1} // no user: NOT IN an empty list is never true
 	for owner, n := range t.owners {
@@ -129,8 +129,9 @@ func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, pro
 		}
 }
 
-// attempt restricts an update to a preview that is still assigned to the caller. The number of the
-// attempt is not enough: it starts from 1 again if the preview is scheduled again.
+// attempt restricts an update to a preview that is still assigned to the caller. Comparing the
+// number of the attempt is not enough, because it starts from 1 again when the preview is scheduled
+// again.
 func attempt(q *bun.UpdateQuery, p *Preview) *bun.UpdateQuery {
 	return q.Where("id = ? AND state = ? AND attempts = ? AND begun_at = ?", p.ID, PreviewRunning, p.Attempts, p.BegunAt)
 }

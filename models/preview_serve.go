@@ -13,10 +13,9 @@ import (
 )
 
 // Derived returns the object key of a rendition of a file (an image in some size, three.js JSON or
-// GLB) if the signature permits access to the file; see [Store.Blob]. tag and name are those of a
-// URL. The error is NotFound if no URL that was returned to clients has them, and ErrBeingMade if
-// the rendition is being generated. The object may nevertheless be missing; see
-// [Store.RemakeDerived].
+// GLB) if the signature permits access to the file; see [Store.Blob]. tag and name are from the
+// URL. The error is NotFound if the file has no such rendition, and ErrBeingMade if its renditions
+// are being generated. The object may nevertheless be missing; see [Store.RemakeDerived].
 func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, tag, name string) (part preview.Part, key string, err error) {
 	f, _, err := s.Blob(ctx, fileID, by)
 	if err != nil {

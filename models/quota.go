@@ -123,8 +123,8 @@ func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 	return err
 }
 
-// room returns how many bytes a user may still store. It is a check before an upload starts; the
-// decision is made by claim, after the upload.
+// room returns how many bytes a user may still store. This is a preliminary check, before an upload
+// starts. The final check is that of claim, after the upload.
 func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, error) {
 	wanted := Quotas{Bytes: s.options.Quotas.Bytes, Pending: s.options.Quotas.Pending * pending}
 	if wanted == (Quotas{}) {
@@ -155,7 +155,8 @@ type receiving struct {
 	bytes map[int64]int64
 }
 
-// add counts n bytes of a user, unless that makes more than most.
+// add adds n bytes to the count of a user and returns true. If the sum would exceed most, it adds
+// nothing and returns false.
 func (r *receiving) add(userID, n, most int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

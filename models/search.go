@@ -13,10 +13,10 @@ import (
 	"github.com/meshyard/meshyard/internal/tokenize"
 )
 
-// A search result contains all words of the query, each as a prefix of a word in the name, the
-// tags, the creator's name or the description. A word that is no prefix of a known word is replaced
-// by the most similar known words. If no object contains all words, the result has objects with
-// some of them, those with the most words first.
+// Each object in a search result contains all words of the query, each as a prefix of a word in the
+// name, the tags, the creator's name or the description. A word that is no prefix of a known word
+// is replaced by the most similar known words. If no object contains all words, the result has
+// objects with some of them, those with the most words first.
 
 // SearchType is the type of the objects to search.
 type SearchType string
@@ -147,15 +147,16 @@ type expression struct {
 // level is a condition that increases the score of a match.
 type level struct {
 	match string
-	worth int // steps
+	worth int // in steps; see step
 }
 
-// How well the words of a query match the name, in steps. The best condition that holds counts.
+// The worth of the levels, in steps. If documents match all words of the query, the first level
+// that holds counts. Otherwise, all levels that hold are added up, one for each word.
 const (
-	inName       = 3 // prefixes of words of the name
-	isName       = 4 // whole words of the name
-	inNameOrTags = 2
-	oneOfSeveral = 5 // if not all words match: for each that does
+	inName       = 3 // each word is a prefix of a word of the name
+	isName       = 4 // each word is a whole word of the name
+	inNameOrTags = 2 // each word is a prefix of a word of the name or the tags
+	oneOfSeveral = 5 // one of the words matches; no document matches all of them
 )
 
 // expression looks up the words of a query and builds the expression.
@@ -279,17 +280,17 @@ func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
 	return q.TableExpr(ix.documents).ColumnExpr("rowid AS id").Where("? MATCH ?", bun.Safe(ix.documents), match)
 }
 
-// maxBest is the number of results that are sorted by how well their texts match, the most popular
-// ones. If more objects match, the popular ones are the best results, and this limits the cost of a
+// maxBest is the maximum number of results that are sorted by how well their texts match. If more
+// objects match, only the most popular ones are sorted in this way, which limits the cost of a
 // page.
 const maxBest = 300
 
 // maxMatched is the maximum number of matching documents that SQLite considers, the latest ones.
 const maxMatched = 50_000
 
-// step returns what one step of a level adds to the sort key. For things, whose popularity is a
-// logarithm, it is two doublings. For other objects, and if only the text counts, it is so large
-// that the level decides.
+// step returns what one step of a level adds to the sort key. For things sorted by relevance, whose
+// key is a logarithm, one step counts as much as a popularity that is four times as high. Otherwise
+// a step is so large that the level alone decides.
 func step(ix *index, sort Sort) int64 {
 	if ix == thingIndex && sort == ByRelevance {
 		return 2 * popularityUnit
@@ -342,8 +343,9 @@ func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 		return "b.id IN (" + s.db.matching(ix, match).String() + ")"
 	}
 	points := func(l level) string { return s.db.Read.NewRaw("THEN ?", int64(l.worth)*step).String() }
-	// Things that are less popular than one action a year ago count as equally popular. The boundary
-	// is a day, because positions must not change while a client pages through the results.
+	// Things that are less popular than a thing with one action a year ago count as equally popular.
+	// The time is truncated to a day, so that positions do not change while a client pages through the
+	// results.
 	floor := int64(0)
 	if ix == thingIndex {
 		floor = popularityAt(now().Truncate(24*time.Hour).AddDate(-1, 0, 0))

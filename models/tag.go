@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// Tag is a word that creators file things under.
+// Tag is a label that creators assign to their things.
 type Tag struct {
 	bun.BaseModel `bun:"table:tags,alias:g"`
 
@@ -186,13 +186,13 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 		ID         int64
 		Name, Slug string
 		ThingCount int64
-		Pending    bool // changes of counts of any tags are not folded yet
+		Pending    bool // any tag has count changes that are not folded yet
 	}
 	with := extrasAmong(ctx, TagCounts)
 	err := s.db.ForIDs(ctx, "tags of things with "+with.name(), thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug")
 		if s.db.Engine == database.Postgres {
-			// OFFSET 0 keeps PostgreSQL from reading a whole table of some thousand tags into a hash.
+			// OFFSET 0 prevents a hash join, for which PostgreSQL would read the whole table of tags.
 			q = q.Join("CROSS JOIN LATERAL (SELECT id, slug, thing_count FROM tags WHERE id = tt.tag_id OFFSET 0) AS g")
 		} else {
 			q = q.Join("JOIN tags AS g ON g.id = tt.tag_id")

@@ -235,7 +235,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 			if err := errors.Join(countThing(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t)); err != nil {
 				return err
 			}
-			// The makes were hidden with the draft, and become visible without it.
+			// The makes of a thing that is not published are hidden, and become visible when it is deleted.
 		} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil {
 			return err
 		}

@@ -155,7 +155,7 @@ type source struct {
 func (s *source) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	if s.room.usage != nil {
-		// A single upload may exceed the quota by a byte, by which the bucket notices it.
+		// A single upload is not stopped here: the bucket stops it at the first byte above the quota.
 		if !s.count.add(s.room.userID, int64(n), max(s.room.left, s.read+int64(n))) {
 			err = s.room.usage.tooManyInProgress()
 			n = 0

@@ -179,7 +179,8 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, er
 }
 
 // administratorsLock is the key of the PostgreSQL advisory lock that is held while an administrator
-// is removed, so that two who remove each other at the same time are not both the last but one.
+// is removed. Without it, the last two administrators could remove each other at the same time,
+// because each removal would still find the other administrator.
 const administratorsLock = 0x61646d6e
 
 // checkNotLastAdministrator returns BadInput if u is the only administrator who is not suspended.

@@ -85,10 +85,10 @@ func termOf(w tokenize.Word, isKnown, areParts bool) (t term) {
 	return t
 }
 
-// known returns which of the prefixes occur in the vocabulary. The result contains the empty prefix
-// if a document matches one of the expressions. They are tried in order, so the first ones should
-// be cheap: before SQLite finds the first match of a prefix, it merges the documents of all words
-// with it.
+// known returns which of the prefixes in beginnings occur in the vocabulary. The result also
+// contains the empty prefix if a document matches one of the expressions in matches. These are
+// tried in order, so the cheapest ones should come first: to find the first match of a prefix,
+// SQLite merges the documents of all words that begin with it.
 func (db *DB) known(ctx context.Context, ix *index, beginnings, matches []string) (map[string]bool, error) {
 	arguments := []any{ix.noun}
 	for _, b := range beginnings {

@@ -19,7 +19,7 @@ type DeliveryState string
 
 // The states of a delivery.
 const (
-	DeliveryWaiting   DeliveryState = "waiting" // for its next attempt, or during one
+	DeliveryWaiting   DeliveryState = "waiting" // waits for an attempt, or is being sent
 	DeliveryDelivered DeliveryState = "delivered"
 	DeliveryFailed    DeliveryState = "failed"
 )
@@ -30,15 +30,16 @@ var deliveryWaits = []time.Duration{10 * time.Second, time.Minute, 5 * time.Minu
 const (
 	// deliveriesAtOnce is how many messages a server sends to one webhook concurrently.
 	deliveriesAtOnce = 4
-	// deliveryTurn is how long one job sends messages to a webhook. It then waits behind the jobs of
-	// other webhooks.
+	// deliveryTurn is how long one job sends messages to a webhook. If messages are left, it schedules
+	// another job, which runs after the waiting jobs of other webhooks.
 	deliveryTurn = 15 * time.Second
-	// deliveryGrace is added to the timeout of an attempt. After that, its server is considered dead,
-	// and the attempt lost.
+	// deliveryGrace is how long after the timeout of an attempt its result must be recorded. Otherwise
+	// the server that made the attempt is considered dead, and the message is sent again.
 	deliveryGrace = 20 * time.Second
-	// maxHourly is the maximum number of messages to a webhook in an hour, unless it is global. It is
-	// more than the rate limit of requests allows with one event each, but one operation of GraphQL
-	// may cause thousands. They would delay the messages of others and fill the database.
+	// maxHourly is the maximum number of messages to a webhook in an hour. Global webhooks have no
+	// limit. Within the rate limit, requests that cause one event each do not reach it. But one
+	// GraphQL operation can cause thousands of events, which would delay the messages of other users
+	// and fill the database.
 	maxHourly = 5_000
 	// maxFailing is how long all attempts may fail before the webhook is disabled.
 	maxFailing = 3 * 24 * time.Hour
@@ -48,8 +49,8 @@ const (
 	gone = 410
 )
 
-// WebhookDelivery is a message to a webhook. Its rows are the queue of messages to send, and the
-// log of those that were sent.
+// WebhookDelivery is a message to a webhook. The table is both the queue of messages to send and
+// the log of sent messages.
 type WebhookDelivery struct {
 	bun.BaseModel `bun:"table:webhook_deliveries,alias:wd"`
 
@@ -67,14 +68,15 @@ type WebhookDelivery struct {
 	CreatedAt     time.Time
 }
 
-// deliveryTurns are the webhooks to which this process is sending messages.
+// deliveryTurns records the webhooks to which this process is sending messages, so that only one
+// goroutine at a time sends to each.
 type deliveryTurns struct {
 	mu    sync.Mutex
 	again map[int64]bool // whether to look for messages again, by webhook
 }
 
 // begin reports whether the caller may send messages to a webhook. If another goroutine is already
-// sending, that one will look for messages again.
+// sending, begin returns false, and that goroutine will look for messages again.
 func (t *deliveryTurns) begin(id int64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +91,9 @@ func (t *deliveryTurns) begin(id int64) bool {
 	return true
 }
 
-// end ends the caller's turn, unless it reports that the caller must look for messages again.
+// end ends the caller's turn and returns false. If begin was called for the webhook in the
+// meantime, it returns true instead: the turn continues, and the caller must look for messages
+// again.
 func (t *deliveryTurns) end(id int64) (again bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -111,8 +115,8 @@ func (t *deliveryTurns) drop(id int64) {
 // DeliverWebhook sends the due messages of a webhook, a few at a time, for at most about
 // deliveryTurn. If ctx ends or messages are left, another job continues.
 //
-// Messages are delivered at least once: if the process dies during an attempt, the attempt counts,
-// and is repeated.
+// Messages are delivered at least once: if the process dies during an attempt, the message is sent
+// again. The lost attempt counts towards the maximum number of attempts.
 func (s *Store) DeliverWebhook(ctx context.Context, id int64) error {
 	if !s.delivering.begin(id) {
 		return nil
@@ -134,7 +138,8 @@ func (s *Store) DeliverWebhook(ctx context.Context, id int64) error {
 	}
 }
 
-// DeliverOverdue schedules jobs for due messages. Their own jobs were lost when a server died.
+// DeliverOverdue schedules jobs for due messages, because the jobs of some may have been lost when
+// a server died.
 func (s *Store) DeliverOverdue(ctx context.Context) error {
 	var ids []int64
 	err := s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).ColumnExpr("DISTINCT wd.webhook_id").
@@ -226,8 +231,9 @@ func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) err
 	return nil
 }
 
-// claimed restricts an update to a delivery that is still assigned to the caller. The number of the
-// attempt is not enough: it starts from 1 again if the user sends the message again.
+// claimed restricts an update to a delivery that is still assigned to the caller. Comparing the
+// number of the attempt is not enough, because it starts from 1 again when the user redelivers the
+// message.
 func claimed(q *bun.UpdateQuery, d *WebhookDelivery) *bun.UpdateQuery {
 	return q.Model(d).Where("id = ? AND state = ? AND attempts = ? AND attempted_at = ?", d.ID, DeliveryWaiting, d.Attempts, d.AttemptedAt)
 }

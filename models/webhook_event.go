@@ -95,8 +95,9 @@ func optionalID(id int64) string {
 func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
 	owned, owners := s.db.Among(2, o.owners)
 	var hooks []*Webhook
-	// The webhooks are locked, so that none is deleted before the deliveries refer to it. If the
-	// pattern were the parameter alone, SQLite would prepare the statement again for each event.
+	// The webhooks are locked, so that none is deleted before the deliveries refer to it. The
+	// parameter is only a part of the LIKE pattern: if it were the whole pattern, SQLite would prepare
+	// the statement again for each event.
 	err := s.db.ForShare(tx.NewSelect().Model(&hooks).Column("wh.id", "wh.owner_id", "wh.is_global").
 		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE '% ' || $1 || ' %'").
 		Where("CASE WHEN wh.is_global THEN EXISTS (SELECT 1 FROM users AS u WHERE u.id = wh.owner_id AND u.is_admin AND u.suspended_at IS NULL) "+
