@@ -49,13 +49,13 @@ type Page struct {
 // without a parent, such as that of all things, is the same for every parent.
 type List struct {
 	DB *DB
-	// Rows returns FROM and WHERE of the list of a parent. parent is its ID and caller is Caller, or
-	// they are placeholders for them.
+	// Rows returns a query with the FROM and WHERE clauses of the list of a parent. parent is the ID
+	// of the parent and caller is Caller, or each is a placeholder for the ID.
 	Rows func(parent, caller any) *bun.SelectQuery
 	By   Order
-	// Name identifies a list whose Rows differ only in what they write for parent and caller. Its
-	// statements are prepared, because planning them takes longer than running them. It is empty for
-	// other lists.
+	// Name identifies a list whose Rows depend only on parent and caller. The statements of the list
+	// are prepared, because planning them takes longer than running them. Name is empty for other
+	// lists.
 	Name   string
 	Caller *int64 // the ID of the user who calls; nil if Rows ignores it
 	Except int64  // a parent for which Rows has other conditions, so that it is not prepared; 0: none

@@ -47,9 +47,10 @@ func (l List) entries(parents []int64, part Slice, bind binder) (string, error) 
 	return l.forParents(parents, bind, query, "id", "node", l.By.column())
 }
 
-// isPrepared reports whether the statement for a part of the lists of parents is prepared. The text
-// contains the offset, so each offset would need its own statement. If the offset were an argument,
-// PostgreSQL would have to plan the statement without its value.
+// isPrepared reports whether the statement for a part of the lists of parents is prepared. A part
+// with an offset is not prepared: the text contains the offset, so each offset would need its own
+// statement. If the offset were an argument, PostgreSQL would plan the statement without knowing
+// its value.
 func (l List) isPrepared(parents []int64, part Slice) bool {
 	return l.Name != "" && part.Offset == 0 && (l.Except == 0 || !slices.Contains(parents, l.Except))
 }

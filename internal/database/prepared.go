@@ -15,9 +15,10 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// The maximum number of statements whose texts are kept, the last ones used. Thousands of different
-// ones are possible, because they depend on the fields that operations select. On SQLite the
-// maximum is lower: each connection keeps the statements prepared in the memory of this process.
+// The maximum number of statements whose texts are kept. The least recently used ones are evicted.
+// Thousands of different ones are possible, because they depend on the fields that operations
+// select. On SQLite the maximum is lower: each connection keeps the statements prepared in the
+// memory of this process.
 const (
 	maxTexts       = 1000
 	maxTextsSQLite = 200
@@ -34,9 +35,10 @@ func newTexts(engine Engine) *lru.Cache[string, *kept] {
 }
 
 // ForIDs runs a query for the rows with the given IDs, and reads them into dest, a pointer to a
-// slice. name identifies the query, which must be the same for equal names. query builds it: among
-// is the condition that a column is one of the IDs, and also is a placeholder for the number in the
-// argument also, if there is one. Without IDs, ForIDs does nothing.
+// slice. name identifies the query: calls with the same name must build the same query. The
+// function query builds it. Its parameter among is the condition that a column is one of the IDs,
+// and its parameter also is a placeholder for the number that is passed to ForIDs as also, if there
+// is one. Without IDs, ForIDs does nothing.
 //
 // Both engines take longer to plan such statements than to run them, so each connection prepares
 // them once. Bun cannot do that. A prepared statement must name its columns instead of selecting *:

@@ -7,11 +7,11 @@ import (
 	"os"
 )
 
-// TruncateLog moves the write-ahead log of a SQLite database into the database file and empties it,
-// if it has more than limit bytes. SQLite itself begins the log again only after a commit during
-// which no reader uses the log. While readers always overlap, it grows, and it stays as long as it
-// was. Writers wait meanwhile. Readers that do not end within a fifth of a second prevent the
-// truncation; this is no error.
+// TruncateLog copies the write-ahead log of a SQLite database into the database file and truncates
+// it to zero bytes, if it has more than limit bytes. By itself, SQLite reuses the log from its
+// beginning only when no reader needs it, and does not make its file shorter. So the log grows as
+// long as readers overlap. Writers wait during the truncation. Readers that do not end within 0.2
+// seconds prevent it, which is not an error.
 func (db *DB) TruncateLog(ctx context.Context, limit int64) error {
 	if db.Engine != SQLite {
 		return nil
