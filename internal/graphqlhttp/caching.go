@@ -12,8 +12,9 @@ import (
 const publicCaching = "public, max-age=60"
 
 // isPublic reports whether everyone gets the same response to a query sent by GET: the request has
-// no credentials. It must also name its document, which is then registered or persisted, so that
-// clients cannot fill shared caches with responses to documents that no application uses.
+// no credentials. It must also refer to its document by ID, which is possible only for a registered
+// or persisted document. So clients cannot fill shared caches with responses to documents that no
+// application uses.
 func isPublic(r *http.Request, byID bool) bool {
 	caller, err := auth.From(r.Context())
 	return byID && err == nil && !caller.Known() && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == ""

@@ -17,11 +17,12 @@ import (
 const MaxCost = 50_000
 
 const (
-	// maxSchemaReads is how often one operation may read the whole schema. More than one, because the
-	// introspection queries of tools differ, but less than two.
+	// maxSchemaReads is how often one operation may read the whole schema. It is more than one,
+	// because the introspection queries of tools differ, and less than two, so that no operation can
+	// read the schema twice.
 	maxSchemaReads = 1.5
-	// namedTypeEntries is the number of entries of the list of all types that one type, selected by
-	// name, is counted as.
+	// namedTypeEntries is the weight of a type that is selected by name, with __type: it counts as
+	// this many entries of the list of all types.
 	namedTypeEntries = 4
 )
 

@@ -124,8 +124,8 @@ func argument(ctx context.Context, e *gqlerror.Error) (path ast.Path, ok bool) {
 	return e.Path[len(fc.Path()):], true
 }
 
-// wrappers are the arguments that wrap inputs: that of every mutation, and the conditions of a
-// list. extensions.field and messages name a field of them without the argument.
+// wrappers are the arguments that contain other inputs: input, which mutations have, and filter,
+// which lists have. extensions.field and messages name an input without them: name, not input.name.
 var wrappers = []string{"input", "filter"}
 
 // inputName returns the name of an input without the argument that wraps it.

@@ -29,8 +29,8 @@ func badValue(path ast.Path, err error, message string) *apierror.Error {
 	return bad
 }
 
-// inputMessages replaces messages of gqlparser and gqlgen about values of the wrong type, which
-// name types of Go or values that the client did not send.
+// inputMessages replaces messages of gqlparser and gqlgen about values of the wrong type. The
+// original messages name types of Go, or values that the client did not send.
 var inputMessages = []struct {
 	match   *regexp.Regexp
 	replace string

@@ -116,7 +116,7 @@ func overLimit(what string, limit int64) *apierror.Error {
 	return err
 }
 
-// counts describes a part of a document. onOneNode is the most directives on one node.
+// counts describes a part of a document. onOneNode is the maximum number of directives on one node.
 type counts struct{ fields, depth, directives, onOneNode int }
 
 // plus returns the counts of two parts side by side. Sums saturate far above the limits.

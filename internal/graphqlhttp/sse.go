@@ -20,9 +20,10 @@ const eventStreamType = "text/event-stream"
 
 // wantsEvents reports whether to send the results of an operation as server-sent events, as in the
 // "distinct connections mode" of the GraphQL over SSE protocol. For a subscription it is sufficient
-// that the client accepts events, also by GET, which EventSource in browsers sends. For a query or
-// mutation the client must prefer events to every JSON type (RFC 9110 section 12.5.1), because
-// clients list text/event-stream after the JSON types for operations of any kind.
+// that the client accepts events. The request may also be a GET, because EventSource in browsers
+// sends one. For a query or mutation the client must prefer events to every JSON type (RFC 9110
+// section 12.5.1), because clients list text/event-stream after the JSON types for operations of
+// any kind.
 func wantsEvents(r *http.Request, operation ast.Operation) bool {
 	events, json := eventQuality(r)
 	if operation == ast.Subscription {
@@ -38,8 +39,8 @@ func wantsErrorEvents(r *http.Request) bool {
 	return events > json && r.Method != http.MethodHead
 }
 
-// eventQuality returns how much the client wants server-sent events, and the most that it wants any
-// type of JSON.
+// eventQuality returns the quality of server-sent events in the Accept headers, and the highest
+// quality of a JSON type.
 func eventQuality(r *http.Request) (events, json float64) {
 	for mediaType, q := range acceptedTypes(r.Header.Values("Accept")) {
 		switch mediaType {

@@ -248,7 +248,8 @@ func (s *webSocket) keepAlive(ctx context.Context) {
 }
 
 // send sends a message, unless ctx has ended: then the client has ended the subscription, or the
-// server shuts down. A client that received "complete" then would not subscribe again.
+// server is shutting down. If a client received "complete" during a shutdown, it would not
+// subscribe again.
 func (s *webSocket) send(ctx context.Context, m message) {
 	if ctx.Err() != nil {
 		return
