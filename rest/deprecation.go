@@ -26,8 +26,8 @@ var (
 )
 
 // announce sends the headers Deprecation (RFC 9745), Sunset (RFC 8594) if the operator set a date,
-// and Link with rel="deprecation". Every rel consists of letters only: a widely copied client makes
-// an identifier of each and fails on the hyphen of successor-version. OpenAPI and the guide name
+// and Link with rel="deprecation". It does not send rel="successor-version", because widely copied
+// client code turns each rel into an identifier and fails on the hyphen. OpenAPI and the guide name
 // the successor. A nil deprecation sends nothing.
 func (d *deprecation) announce(h http.Header, base, operation string, sunset time.Time) {
 	if d == nil {

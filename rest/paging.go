@@ -33,8 +33,9 @@ func number(text string, least, most, otherwise int) int {
 }
 
 // cursorOf returns the cursor of the page that a query asks for, or "" for the first page. A cursor
-// is more precise than a page number, so it has priority, unless it comes from the link to another
-// page than the requested one: some clients keep the query of a link and only count page up.
+// is more precise than a page number, so it has priority. The exception is a cursor from the link
+// to another page than the requested one: some clients keep the query of a link and only increment
+// page.
 func cursorOf(query url.Values) string {
 	page, _ := pageNumbers(query)
 	after := query.Get("after")
@@ -61,7 +62,7 @@ func pageCursor(page int) string {
 // complete query of the request, including the access token, because some clients follow them
 // unchanged. The next link has the cursor of the end of this page in addition to the page number,
 // so that a client that follows it receives each entry once, even if entries are added or removed
-// in between. The page number stands before the cursor, too; see cursorOf.
+// in between. The parameter after contains this page number, too, before the cursor; see cursorOf.
 func linkPages(h http.Header, base string, u *url.URL, list wire.Extent) {
 	h.Set("Total-Count", strconv.Itoa(list.Total))
 	query := u.Query()

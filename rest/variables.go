@@ -75,8 +75,8 @@ func isZero(value any) bool { return value == "0" || value == json.Number("0") }
 
 // setLicense sets a license variable. Old clients send licenses that were never documented, so an
 // unknown license is not an error: a new thing gets the first license of the table, and an update
-// leaves the variable out, so that the license does not change. The texts of a list count together,
-// usually one.
+// leaves the variable out, so that the license does not change. If the value is a list, its texts
+// are joined; usually there is only one.
 func setLicense(variables map[string]any, v *ast.VariableDefinition, value any) {
 	text, _ := value.(string)
 	if list, ok := value.([]any); ok {
