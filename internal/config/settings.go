@@ -3,6 +3,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -114,6 +115,17 @@ func (s *Settings) Complete() error {
 	}
 	if s.BucketURL == "" {
 		s.BucketURL = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(data, "bucket"))}).String()
+	}
+	// The messages do not contain the URLs, because these may contain passwords in any place.
+	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
+		if strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///") {
+			return errors.New("--database-url: must be sqlite:PATH, such as sqlite:/srv/meshyard.db, not sqlite://PATH")
+		}
+	} else if !strings.HasPrefix(s.DatabaseURL, "postgres://") && !strings.HasPrefix(s.DatabaseURL, "postgresql://") {
+		return errors.New("--database-url: must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
+	}
+	if !strings.HasPrefix(s.BucketURL, "file://") && !strings.HasPrefix(s.BucketURL, "s3://") {
+		return errors.New("--bucket-url: must be file:///DIR, with an absolute path, or s3://BUCKET?region=…")
 	}
 	host, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {

@@ -51,6 +51,33 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// TestURLsOfOtherKinds checks that URLs of databases and buckets that no version can open are
+// rejected as wrong settings, and that the errors contain no part of them, such as a password.
+func TestURLsOfOtherKinds(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"host=db password=topsecret", "host=db password = topsecret", "mysql://meshyard:topsecret@db/m", "/srv/secret.db", "sqlite://secret.db", "postgres:secret"} {
+		s := settings()
+		s.DatabaseURL = value
+		if err := s.Complete(); err == nil || !strings.HasPrefix(err.Error(), "--database-url: must be sqlite:PATH") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error without the value", value, err)
+		}
+	}
+	for _, value := range []string{"/srv/secret", "gs://secret", "models"} {
+		s := settings()
+		s.BucketURL = value
+		if err := s.Complete(); err == nil || !strings.HasPrefix(err.Error(), "--bucket-url: must be file:///DIR") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v, want an error without the value", value, err)
+		}
+	}
+	for _, value := range []string{"sqlite:m.db", "sqlite:/srv/m.db", "sqlite:///srv/m.db", "postgres://db/m", "postgresql:///m?host=/run/postgresql"} {
+		s := settings()
+		s.DatabaseURL, s.BucketURL = value, "s3://models?region=eu-central-1"
+		if err := s.Complete(); err != nil {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+}
+
 const wrong = -time.Hour
 
 func TestUnits(t *testing.T) {

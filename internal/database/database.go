@@ -65,7 +65,8 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	case "postgres", "postgresql":
 		err = db.openPostgres(address)
 	default:
-		return nil, fmt.Errorf("database URL %q: must be sqlite:PATH or postgres://…", scheme+":…")
+		// The address may contain a password, as in host=… password=…, so it is not in the message.
+		return nil, errors.New("database URL: must be sqlite:PATH or postgres://…")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
