@@ -21,8 +21,8 @@ var modelTypes = map[string]struct{ contentType, sniffed string }{
 }
 
 // classify determines the kind and the content type of a file from the sniffed type, the name, and
-// the kind that its owner declared. The bytes take precedence: an image is an image under any name,
-// and nothing else is one.
+// the kind that its owner declared. The bytes take precedence: a file with the bytes of an image is
+// an image whatever its name, and no other file is one.
 func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 	base, _, _ := strings.Cut(sniffed, ";")
 	if isPicture(base) {
@@ -34,7 +34,7 @@ func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 		contentType = model.contentType
 	}
 	switch {
-	// An "image" that is not one counts as undeclared.
+	// A file that is declared as an image but is not one is classified as if no kind were declared.
 	case declared == Model, declared != Attachment && known:
 		return Model, contentType
 	default:

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// recentPeriod is how long a notification is recent. A transaction does not take longer, and its
-	// notifications become visible only when it is committed.
+	// recentPeriod is how long a notification is recent. No transaction takes longer (see
+	// [database.MaxTx]), so a notification is still recent when its transaction is committed and it
+	// becomes visible.
 	recentPeriod = time.Minute
 	// maxRecent is the maximum number of recent notifications that are read at once.
 	maxRecent = 100
@@ -22,8 +23,9 @@ type NewNotifications struct {
 	store  *Store
 	caller auth.Caller
 	seen   map[int64]bool // the IDs of the latest recent notifications that are not new
-	// floor is the lowest ID for which seen is complete, or 0. If there are too many recent
-	// notifications, older ones are left out, and are read when later ones are deleted.
+	// floor is the lowest ID for which seen is complete, or 0. Notifications with lower IDs are not
+	// new. They would appear to be: if there are more than maxRecent recent ones, the oldest are not
+	// in seen, and are read once later ones are deleted.
 	floor int64
 }
 

@@ -9,7 +9,7 @@ import (
 // PreviewQueue is the state of the queue of previews.
 type PreviewQueue struct {
 	Waiting, Running int
-	// Oldest is how long the preview that has waited longest has been ready; 0 if none waits.
+	// Oldest is how long the oldest waiting preview has been ready to run; 0 if none is waiting.
 	Oldest time.Duration
 }
 

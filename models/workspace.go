@@ -35,11 +35,11 @@ func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
 const maxInProcess = 1_000
 
 // FilesInProcess returns the finalized files of a user whose previews are not finished, and those
-// with the given IDs. A preview that a file of another user requested first counts, too.
+// with the given IDs. The preview may have been requested first for a file of another user.
 func (s *Store) FilesInProcess(ctx context.Context, userID int64, also []int64) ([]*File, error) {
 	var ids []int64
-	// It reads the user's files rather than all unfinished previews: after an upgrade of the pipeline,
-	// every preview is unfinished.
+	// The query starts from the user's files and not from the unfinished previews, because after an
+	// upgrade of the pipeline every preview is unfinished.
 	err := s.db.Read.NewSelect().TableExpr("files AS f").Column("f.id").
 		Join("JOIN previews AS p ON p.id = f.preview_id AND p.state IN (?, ?)", PreviewWaiting, PreviewRunning).
 		Where("f.owner_id = ? AND f.state = ? AND f.preview_id <> 0", userID, Finalized).OrderExpr("p.id, f.id").Limit(maxInProcess).Scan(ctx, &ids)
