@@ -28,8 +28,9 @@ type previewTurns struct {
 	owners map[int64]int // number of previews in progress, by owner
 }
 
-// full returns the owners whose further previews must wait, because their previews occupy all
-// workers except one. So one owner cannot occupy all of several workers. The list is never empty.
+// full returns the owners whose further previews must wait, because their previews occupy the only
+// worker, or all workers except one. So one owner cannot occupy several workers alone. The list is
+// never empty.
 func (t *previewTurns) full(workers int) []int64 {
 	owners := []int64{-1} // no user: NOT IN an empty list is never true
 	for owner, n := range t.owners {

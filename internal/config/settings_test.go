@@ -51,9 +51,9 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestURLsOfOtherKinds checks that URLs of databases and buckets that no version can open are
-// rejected as wrong settings, and that the errors contain no part of them, such as a password.
-func TestURLsOfOtherKinds(t *testing.T) {
+// TestUnsupportedURLs checks that unsupported URLs of databases and buckets are rejected as wrong
+// settings, and that the errors contain no part of them, such as a password.
+func TestUnsupportedURLs(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"host=db password=topsecret", "host=db password = topsecret", "mysql://meshyard:topsecret@db/m", "/srv/secret.db", "sqlite://secret.db", "postgres:secret"} {
 		s := settings()
