@@ -57,21 +57,11 @@ func checkPayload(ctx context.Context, fc *graphql.FieldContext) error {
 // readsAnonymously reports whether the operation is a query without a token and anonymous reads are
 // permitted. An invalid token is an error; it is not ignored.
 func (r *Resolver) readsAnonymously(ctx context.Context) bool {
-	permitted := r.AnonymousRead || ctx.Value(anonymousKey{}) != nil
-	if !permitted || graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
+	if !r.AnonymousRead || graphql.GetOperationContext(ctx).Operation.Operation != ast.Query {
 		return false
 	}
 	c, err := auth.From(ctx)
 	return err == nil && !c.Known()
-}
-
-type anonymousKey struct{}
-
-// PermitAnonymous returns a context in which a query without a token can read public data, even if
-// the operator does not permit that in general. It is for operations that must work without a
-// token.
-func PermitAnonymous(ctx context.Context) context.Context {
-	return context.WithValue(ctx, anonymousKey{}, true)
 }
 
 // firstList returns the first field in the selection, as Type.field, that returns a list of the

@@ -26,7 +26,11 @@ func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model
 
 // PublicURL is the resolver for the publicUrl field.
 func (r *fileResolver) PublicURL(ctx context.Context, obj *models.File) (string, error) {
-	return r.URLs.Public(obj.ID), nil
+	url := r.URLs.Public(obj.ID)
+	if r.AnonymousRead {
+		return url, nil
+	}
+	return r.URLs.Signed(url, obj.ID, false, recordExpiry()), nil
 }
 
 // DirectURL is the resolver for the directUrl field.

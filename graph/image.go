@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
@@ -105,11 +104,21 @@ func (r *Resolver) userImages(ctx context.Context, files []*models.File, request
 	return shown, nil
 }
 
-// blob returns the URL of the bytes of a file. It is signed if the file is not public, so the
+// blob returns the URL of the bytes of a file. It is signed if the bytes are not public, so the
 // caller must be allowed to see the file.
 func (r *Resolver) blob(f *models.File) string {
-	if f.Public() {
-		return r.URLs.Blob(f.ID, f.Name)
+	url := r.URLs.Blob(f.ID, f.Name)
+	if r.servesToAnyone(f) {
+		return url
 	}
-	return r.URLs.SignedBlob(f.ID, f.Name, f.TakenDown, time.Now().Add(recordURLTTL))
+	return r.signed(url, f)
+}
+
+// servesToAnyone reports whether the server serves the bytes of a file, and what is derived from
+// them, at URLs without a signature.
+func (r *Resolver) servesToAnyone(f *models.File) bool { return r.AnonymousRead && f.Public() }
+
+// signed returns a signed URL of the bytes of a file or of a rendition.
+func (r *Resolver) signed(url string, f *models.File) string {
+	return r.URLs.Signed(url, f.ID, f.TakenDown, recordExpiry())
 }

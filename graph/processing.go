@@ -107,24 +107,22 @@ func (r *Resolver) thumbnail(f *models.File, p *models.Preview, request imageReq
 	return &model.Image{URL: r.renditionURL(f, "renders", p.Tag(), name+"."+format), Width: int32(width), Height: int32(height)}
 }
 
-// The validity periods of signed URLs.
-const (
-	recordURLTTL   = time.Hour        // in a record, which clients can keep for a while
-	downloadURLTTL = 10 * time.Minute // after a tracked download
-)
+// downloadURLTTL is the validity period of the URL of a tracked download.
+const downloadURLTTL = 10 * time.Minute
 
-// renditionURL returns the URL of a rendition of f. It is signed if f is not public.
+// renditionURL returns the URL of a rendition of f. It is signed if the rendition is not public.
 func (r *Resolver) renditionURL(f *models.File, kind, tag, name string) string {
 	url := r.URLs.Derived(kind, f.ID, tag, name)
-	if f.Public() {
+	if r.servesToAnyone(f) {
 		return url
 	}
-	return r.URLs.Signed(url, f.ID, f.TakenDown, renditionExpiry())
+	return r.signed(url, f)
 }
 
-// renditionExpiry returns the expiry time for a URL that is signed now. It is rounded to 15
-// minutes, so that the URL stays the same for that time and browsers can cache the image.
-func renditionExpiry() time.Time {
+// recordExpiry returns the expiry time for a URL in a record, which clients can keep for an hour.
+// It is rounded to 15 minutes, so that the URL stays the same for that time: browsers can cache an
+// image, and the ETag of a response does not change.
+func recordExpiry() time.Time {
 	const step = 15 * time.Minute
-	return time.Now().Truncate(step).Add(recordURLTTL + step)
+	return time.Now().Truncate(step).Add(time.Hour + step)
 }

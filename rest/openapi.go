@@ -193,7 +193,7 @@ func (d *describer) responses(r route, op *operation) object {
 	}
 	all := object{strconv.Itoa(status): success}
 	if r.answer.anonymous != nil {
-		all["302"] = object{"description": "Without a token, if the image is public: the URL of its bytes.", "headers": object{"Location": header("string")}}
+		all["302"] = object{"description": "Without a token, if the image is public and the server permits anonymous reading: the URL of its bytes.", "headers": object{"Location": header("string")}}
 	}
 	if !op.mutates() && r.answer.schema != nil {
 		all["304"] = object{"description": "Not modified: If-None-Match contains the current ETag."}

@@ -229,9 +229,9 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 	}
 }
 
-// respondAnonymously responds to a request without a token if the operation permits that and the
-// requested object is public, or if the rate limit of the client's network is exceeded. Otherwise
-// it writes nothing and returns false.
+// respondAnonymously responds to a request without a token if the server and the operation permit
+// that and the requested object is public, or if the rate limit of the client's network is
+// exceeded. Otherwise it writes nothing and returns false.
 func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWriter, r *http.Request) bool {
 	caller, err := auth.From(r.Context())
 	if rt.answer.anonymous == nil || err != nil || caller.Known() {
@@ -241,7 +241,7 @@ func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWrit
 	if err != nil {
 		return false
 	}
-	response := s.run(r.WithContext(graph.PermitAnonymous(r.Context())), op, variables, s.charge)
+	response := s.run(r, op, variables, s.charge)
 	if hasCode(response.Errors, apierror.RateLimited) {
 		writeErrors(w, response.Errors)
 		return true

@@ -7297,13 +7297,14 @@ type File implements Node {
   downloadCount: Int64!
   """
   A stable URL of the bytes that works without a token while the target is published. Downloads by
-  this URL are not recorded.
+  this URL are not recorded. If the server does not permit anonymous reading, the URL is signed and
+  valid for an hour.
   """
   publicUrl: String! @goField(forceResolver: true)
   """
   A URL of the bytes that works without a token. It is signed and valid for an hour unless the file
-  is public. Null for attachments, which need a tracked download, and for files that are not
-  available.
+  is public and the server permits anonymous reading. Null for attachments, which need a tracked
+  download, and for files that are not available.
   """
   directUrl: String @goField(forceResolver: true)
 }
@@ -7393,8 +7394,8 @@ type MediaImage {
   "The file that it shows: the image file itself, or the model."
   file: File!
   """
-  The URL of the image as it was uploaded or rendered. It needs no token. Unless the file is public,
-  the URL is signed and works for an hour.
+  The URL of the image as it was uploaded or rendered. It needs no token. Unless the file is public
+  and the server permits anonymous reading, the URL is signed and works for an hour.
   """
   url: String!
   """
@@ -8704,7 +8705,10 @@ enum ImageFormat {
 
 "An image that can be fetched."
 type Image {
-  "The URL. It needs no token; it is signed and valid for an hour unless the file is public."
+  """
+  The URL. It needs no token. It is signed and valid for an hour unless the file is public and the
+  server permits anonymous reading.
+  """
   url: String!
   "The width in pixels."
   width: Int!
@@ -9844,7 +9848,10 @@ enum PublicationState {
   or count contains it. Only things can be unlisted.
   """
   UNLISTED
-  "Visible to everyone. Its files can be downloaded without a token."
+  """
+  Visible to everyone. Its files can be downloaded without a token if the server permits anonymous
+  reading.
+  """
   PUBLISHED
 }
 

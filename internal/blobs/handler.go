@@ -1,5 +1,5 @@
-// Package blobs serves the bytes of files over HTTP: published files to everyone, other files to
-// the holders of a signed URL.
+// Package blobs serves the bytes of files over HTTP: published files to everyone whose request
+// reaches it, other files to the holders of a signed URL.
 package blobs
 
 import (
@@ -36,9 +36,15 @@ const (
 
 // Handler serves /download:{id}, /blobs/{file_id}/{name} and the objects derived from files.
 type Handler struct {
+	// Permit returns an error if a request without a valid signature may not read any file, not even
+	// one that Find returns for such requests. If it is nil, every request may.
+	Permit func(r *http.Request, by Address) error
 	// Find returns the bytes that are requested. It returns an error if the kind of URL gives
 	// no access to the file.
 	Find func(r *http.Request, fileID int64, by Address) (Blob, error)
+	// Private is set for a server whose published files are not public: caches that several users
+	// share must not keep responses, and /download:{id} accepts a signature.
+	Private bool
 	// Signed reports whether the query contains a valid signature for the file, and whether it is
 	// valid while the thing of the file is taken down.
 	Signed func(fileID int64, query url.Values, now time.Time) (signed, takenDown bool)
@@ -73,13 +79,19 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	signed, takenDown := h.Signed(id, query, time.Now())
 	by := Plain
 	switch {
-	case anonymous:
+	case anonymous && !h.Private:
 	case takenDown:
 		by = SignedTakenDown
 	case signed:
 		by = Signed
 	case query.Has("expires"), query.Has("signature"):
 		by = Stale
+	}
+	if h.Permit != nil && (by == Plain || by == Stale) {
+		if err := h.Permit(r, by); err != nil {
+			h.Fail(w, r, err)
+			return
+		}
 	}
 	a := &answer{ResponseWriter: w, before: w.Header().Clone(), fail: h.Status}
 	for again := false; ; again = true {
@@ -88,7 +100,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.Fail(w, r, err)
 			return
 		}
-		describe(w.Header(), blob, by == Signed)
+		describe(w.Header(), blob, h.Private || by == Signed || by == SignedTakenDown)
 		err = h.Serve(a, r, blob.Key)
 		if err == nil {
 			return
@@ -104,7 +116,9 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // describe sets headers that make untrusted bytes harmless: the browser neither sniffs the type nor
 // runs scripts, and displays only images inline.
-func describe(header http.Header, blob Blob, signed bool) {
+//
+// A response is private if only the holders of a signature, a session or a token may have it.
+func describe(header http.Header, blob Blob, private bool) {
 	disposition, contentType := "attachment", blob.ContentType
 	switch base, _, _ := strings.Cut(blob.ContentType, ";"); {
 	case base == "image/png" || base == "image/jpeg" || base == "image/gif":
@@ -121,9 +135,9 @@ func describe(header http.Header, blob Blob, signed bool) {
 	// No response stays in a cache for more than an hour, so a takedown takes effect everywhere within
 	// an hour.
 	switch {
-	case signed && blob.Fixed:
+	case private && blob.Fixed:
 		header.Set("Cache-Control", "private, max-age=3600, immutable")
-	case signed:
+	case private:
 		header.Set("Cache-Control", "private, max-age=300")
 	case blob.Fixed:
 		header.Set("Cache-Control", "public, max-age=3600, must-revalidate")

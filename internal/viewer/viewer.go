@@ -56,6 +56,9 @@ type Options struct {
 	Load func(r *http.Request, fileID int64) (Model, error)
 	// Fail writes the response for an error of Load to a program.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
+	// Redirect redirects the browser for an error of Load if signing in resolves it, and reports
+	// whether it did. It may be nil.
+	Redirect func(w http.ResponseWriter, r *http.Request, err error) bool
 	// Explain returns the status for an error of Load and a message for users.
 	Explain func(ctx context.Context, err error) (status int, message string)
 }
@@ -114,6 +117,9 @@ func (o Options) page(w http.ResponseWriter, r *http.Request) {
 	}
 	m, err := o.Load(r, id)
 	if err != nil {
+		if o.Redirect != nil && o.Redirect(w, r, err) {
+			return
+		}
 		status, message := o.Explain(r.Context(), err)
 		writeError(w, status, message)
 		return

@@ -162,7 +162,7 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if visitor == nil && !o.AnonymousRead && !HasToken(r) {
-		o.signIn(w, r)
+		o.SignIn(w, r)
 		return
 	}
 	status := http.StatusOK
@@ -179,7 +179,7 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 		case errors.Is(err, ErrNotFound) && !HasToken(r):
 			v, status = o.newView(missingPage, visitor), http.StatusNotFound
 		case errors.Is(err, ErrSignInRequired) && !HasToken(r):
-			o.signIn(w, r)
+			o.SignIn(w, r)
 			return
 		case err != nil:
 			o.fail(w, r, err)
@@ -263,8 +263,8 @@ func HasToken(r *http.Request) bool {
 	return r.Header.Get("Authorization") != "" || r.URL.Query().Has("access_token")
 }
 
-// signIn redirects the browser to the sign-in page, and from there back to this page.
-func (o Options) signIn(w http.ResponseWriter, r *http.Request) {
+// SignIn redirects the browser to the sign-in page, and from there back to this page.
+func (o Options) SignIn(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, o.BaseURL+"/signin?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
 }

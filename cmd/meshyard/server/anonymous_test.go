@@ -46,6 +46,9 @@ func TestAnonymousRead(t *testing.T) {
 	}, func(c *config.Settings) { c.AnonymousRead = true })
 }
 
+// privately turns anonymous reading off, as --no-anonymous-read does.
+func privately(c *config.Settings) { c.AnonymousRead = false }
+
 // TestPrivateInstance checks that a server without anonymous reading responds to queries without a
 // token with UNAUTHENTICATED.
 func TestPrivateInstance(t *testing.T) {
@@ -55,7 +58,7 @@ func TestPrivateInstance(t *testing.T) {
 		if got := anonymous.GraphQL(`{ things { nodes { name } } }`, nil).Code(); got != "UNAUTHENTICATED" {
 			t.Errorf("code %q, want UNAUTHENTICATED", got)
 		}
-	})
+	}, privately)
 }
 
 // TestMutationsStopAtFirstFailure checks that a failing mutation does not discard the results of

@@ -302,8 +302,9 @@ func TestTakedownURLs(t *testing.T) {
 		fetched := func(when string, status int, addresses []string) {
 			t.Helper()
 			for _, address := range addresses {
-				if r := nobody.Get(address); r.StatusCode != status {
-					t.Errorf("%s: %s has status %d, want %d", when, address, r.StatusCode, status)
+				r := nobody.Get(address)
+				if cached := r.Header.Get("Cache-Control"); r.StatusCode != status || strings.Contains(cached, "public") {
+					t.Errorf("%s: %s has status %d and Cache-Control %q, want %d, not public", when, address, r.StatusCode, cached, status)
 				}
 			}
 		}

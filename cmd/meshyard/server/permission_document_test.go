@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,7 +42,9 @@ func TestPermissions(t *testing.T) {
 				}
 			}
 		}
-		b.WriteString(m.addressTable())
+		open := newMatrix(t, servertest.Start(t, filepath.Base(t.Name()), derives))
+		open.preview()
+		b.WriteString(open.addressTable())
 		b.WriteString(routeTable(m))
 		if *update {
 			if err := os.WriteFile(permissionsDocument, []byte(b.String()), 0o644); err != nil {
@@ -54,7 +57,7 @@ func TestPermissions(t *testing.T) {
 				t.Errorf("%s, line %d: got\n%s\nwant\n%s", permissionsDocument, i+1, got, append(want, make([]string, i+1)...)[i])
 			}
 		}
-	}, derives)
+	}, derives, privately)
 }
 
 // check checks a cell against rules that hold independently of the document.

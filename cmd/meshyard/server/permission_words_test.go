@@ -52,7 +52,8 @@ cannot sign in, so they cannot authorize applications.
 		"others but not change them."
 	staffIs = "Moderators act on members, administrators on everyone. Both need a token with the scope `admin`, and lose these permissions when they are suspended or their role changes."
 
-	addressesAre = "The content of a file (`/download:`, `/blobs`), its page with the 3D viewer (`/view`) and its previews (`/renders`, `/glb`, `/threejs`) are requested by URL. No token is needed, and a token makes no difference. " +
-		"Everyone who can see a file that is not public gets signed URLs of it. They are valid for an hour; a takedown of the thing ends those that were issued before it. URLs of public files are *not signed*."
+	addressesAre = "The content of a file (`/download:`, `/blobs`), its page with the 3D viewer (`/view`) and its previews (`/renders`, `/glb`, `/threejs`) are requested by URL. The table is about a server with anonymous reading: no token is needed, and a token makes no difference. " +
+		"Everyone who can see a file that is not public gets signed URLs of it. They are valid for an hour; a takedown of the thing ends those that were issued before it. URLs of public files are *not signed*. " +
+		"With `--no-anonymous-read`, URLs of public files are signed as well. Without a valid signature, a request for a public file then needs an access token with the scope `read` or a browser session; otherwise the result is 401, or 403 if the signature is not valid."
 	routesAre = "Each path has the results of the rows with these operations and fields in the tables above. HEAD of a download reads the file and records nothing."
 )

@@ -115,7 +115,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("GET /renders/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /glb/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", derived)
-	mux.Handle("GET /view/", compressed(a.viewer(addresses)))
+	mux.Handle("GET /view/", compressed(a.viewer(addresses, webPages)))
 	mux.Handle("GET "+gallery.Prefix, gallery.Handler()) // serves compressed files itself
 	mux.HandleFunc(webpage.LogoPattern, webPages.Site.ServeLogo)
 	mux.Handle("GET /renders/default/{name}", placeholder.Handler(func(w http.ResponseWriter) { missing(w) }))
@@ -291,7 +291,7 @@ func (a *Server) budgetOfREST(charge func(r *http.Request, cost int) graphqlhttp
 }
 
 func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
-	return blobs.Handler{
+	h := blobs.Handler{
 		Find: func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
 			f, key, err := a.Store.Blob(r.Context(), id, signatureOf(by))
 			if err != nil {
@@ -305,6 +305,11 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 		Status:  func(w http.ResponseWriter, status int, message string) { rest.WriteError(w, status, message) },
 		Missing: missing,
 	}
+	if !a.Settings.AnonymousRead {
+		h.Private = true
+		h.Permit = func(r *http.Request, by blobs.Address) error { return explainInvalidSignature(a.mayRead(r), by) }
+	}
+	return h
 }
 
 // signatureOf returns what a kind of URL permits.
@@ -321,7 +326,7 @@ func signatureOf(by blobs.Address) models.Signature {
 // explainInvalidSignature returns err, or a more specific message if the request used a signed URL
 // that is no longer valid.
 func explainInvalidSignature(err error, by blobs.Address) error {
-	if by == blobs.Stale && models.CodeOf(err) == models.Forbidden {
+	if code := models.CodeOf(err); by == blobs.Stale && (code == models.Forbidden || code == models.Unauthenticated) {
 		return &models.Error{Code: models.Forbidden, Message: "the URL has expired or its signature is invalid"}
 	}
 	return err

@@ -161,7 +161,7 @@ func TestRefusedRootFields(t *testing.T) {
 		if total := len(schema.Query.Fields) + len(schema.Mutation.Fields); refused < total*9/10 {
 			t.Errorf("%d of %d fields were refused", refused, total)
 		}
-	})
+	}, privately)
 }
 
 // takesUpload reports whether a field takes a file, which a document in JSON cannot contain.

@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bearer"
+	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/oidc"
@@ -41,7 +42,7 @@ func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler 
 			}
 			missing(w)
 		},
-		Explain: explain, IsPage: webPages.IsPage,
+		Explain: explain, IsPage: func(path string) bool { return webPages.IsPage(path) || isViewer(path) },
 		SiteName: a.Settings.SiteName, Look: look, SendsMail: a.Settings.SMTPURL != "", Registration: a.Settings.Registration,
 	})
 }
@@ -186,6 +187,25 @@ func (a *Server) signedIn(r *http.Request) (who auth.SignedIn, ok bool) {
 		return auth.SignedIn{}, false
 	}
 	return who, true
+}
+
+// mayRead returns nil if a request without a signature may read the content of published files: on
+// a server with anonymous reading every request may, on others the request needs a browser session
+// or a token with the scope read. A cookie suffices for the session, because browsers send no
+// cookies when a page of another site embeds a file.
+func (a *Server) mayRead(r *http.Request) error {
+	if a.Settings.AnonymousRead {
+		return nil
+	}
+	token := bearer.Token(r)
+	if token == "" {
+		if _, ok := a.signedIn(r); ok {
+			return nil
+		}
+		return &models.Error{Code: models.Unauthenticated, Message: "a signed URL, an access token or signing in is required"}
+	}
+	caller, err := a.authenticate(auth.WithNetwork(r.Context(), clientip.Network(r)), token)
+	return auth.Authorize(auth.WithCaller(r.Context(), caller, err), auth.Read)
 }
 
 // maxRefusedIDTokens is the maximum number of rejected ID tokens from one network in a

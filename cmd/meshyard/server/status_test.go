@@ -178,7 +178,7 @@ func TestFileStatuses(t *testing.T) {
 				call("one's finalized file", w.ada, 200, w.public)
 			}
 		}
-	})
+	}, privately)
 }
 
 // identity checks the statuses that depend only on the token.

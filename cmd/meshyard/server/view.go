@@ -2,6 +2,8 @@ package server
 
 import (
 	"net/http"
+	"net/url"
+	"regexp"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -9,13 +11,27 @@ import (
 	"github.com/meshyard/meshyard/internal/thumbnail"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/internal/viewer"
+	"github.com/meshyard/meshyard/internal/webpage"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )
 
+// viewerPath matches the path of a page of the viewer.
+var viewerPath = regexp.MustCompile(`^/view/\d+$`)
+
+// isViewer reports whether a path, perhaps with a query, is that of a page of the viewer.
+func isViewer(path string) bool {
+	u, err := url.Parse(path)
+	return err == nil && viewerPath.MatchString(u.Path)
+}
+
+// viewerTTL is how long the URLs work that a page of the viewer loads.
+const viewerTTL = time.Hour
+
 // viewer serves the 3D viewer with the same access rules as the content of files: for a file of a
-// draft, the URL of the page needs the same signature.
-func (a *Server) viewer(addresses urls.Builder) http.Handler {
+// draft, the URL of the page needs the same signature. Visitors of a server without anonymous
+// reading sign in first.
+func (a *Server) viewer(addresses urls.Builder, webPages webpage.Options) http.Handler {
 	return viewer.Handler(viewer.Options{
 		Load: func(r *http.Request, id int64) (viewer.Model, error) {
 			signed, takenDown := addresses.Verified(id, r.URL.Query(), time.Now())
@@ -26,6 +42,11 @@ func (a *Server) viewer(addresses urls.Builder) http.Handler {
 			case signed:
 				by = models.Signed
 			}
+			if by == models.Unsigned {
+				if err := a.mayRead(r); err != nil {
+					return viewer.Model{}, err
+				}
+			}
 			f, _, err := a.Store.Blob(r.Context(), id, by)
 			if err != nil {
 				return viewer.Model{}, err
@@ -35,8 +56,11 @@ func (a *Server) viewer(addresses urls.Builder) http.Handler {
 				return viewer.Model{}, err
 			}
 			with := func(url string) string {
-				if signed {
+				switch {
+				case signed:
 					return url + "?" + r.URL.RawQuery
+				case !a.Settings.AnonymousRead:
+					return addresses.Signed(url, f.ID, f.TakenDown, time.Now().Add(viewerTTL))
 				}
 				return url
 			}
@@ -71,5 +95,12 @@ func (a *Server) viewer(addresses urls.Builder) http.Handler {
 			return m, nil
 		},
 		Fail: rest.WriteFailure, Explain: explain,
+		Redirect: func(w http.ResponseWriter, r *http.Request, err error) bool {
+			signIn := models.CodeOf(err) == models.Unauthenticated && webpage.IsVisit(r)
+			if signIn {
+				webPages.SignIn(w, r)
+			}
+			return signIn
+		},
 	})
 }
