@@ -2,6 +2,8 @@ package models
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -268,10 +270,8 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 		if len(d.Kinds) > 0 && !slices.Contains(d.Kinds, f.Kind) {
 			return notFound("file", id) // not of the required kinds
 		}
-		if !d.AllowNoModel {
-			if err := checkNotOnlyModel(ctx, tx, f); err != nil {
-				return err
-			}
+		if err := loseModel(ctx, tx, f, d.AllowNoModel); err != nil {
+			return err
 		}
 		// The downloads stay in the count of the thing. Only the file's own count is deleted with its
 		// row.
@@ -282,17 +282,28 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 	})
 }
 
-// checkNotOnlyModel returns BadInput if a file is the only model of a published thing, whose row is
-// locked.
-func checkNotOnlyModel(ctx context.Context, tx bun.Tx, f *File) error {
+// loseModel prepares that a file is no longer a model of its target, which is locked. If it is the
+// only model of a published thing, loseModel returns BadInput unless allowed is set. If it is the
+// only model of a thing that was published before it was taken down, the thing becomes a draft when
+// it is restored, because publication requires a model.
+func loseModel(ctx context.Context, tx bun.Tx, f *File, allowed bool) error {
 	if f.TargetType != OnThing || f.Kind != Model {
 		return nil
 	}
-	shown, err := tx.NewSelect().Model((*Thing)(nil)).Where("t.id = ? AND t.state <> ?", f.TargetID, Draft).
+	t := new(Thing)
+	err := tx.NewSelect().Model(t).Column("t.id", "t.state").Where("t.id = ? AND (t.state <> ? OR t.hidden_state NOT IN ('', ?))", f.TargetID, Draft, Draft).
 		Where("NOT EXISTS (SELECT 1 FROM files AS o WHERE o.target_type = ? AND o.target_id = t.id AND o.state = ? AND o.kind = ? AND o.id <> ?)", OnThing, Finalized, Model, f.ID).
-		Exists(ctx)
-	if err != nil || !shown {
+		Scan(ctx)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil
+	case err != nil:
 		return err
+	case t.State == Draft:
+		_, err := tx.NewUpdate().Model(t).Set("hidden_state = ?", Draft).WherePK().Exec(ctx)
+		return err
+	case allowed:
+		return nil
 	}
 	return badInput("id", "file %d is the only model of thing %d, which is published: add another model first, or unpublish the thing", f.ID, f.TargetID).
 		WithFieldCode(apierror.FieldModelRequired)

@@ -64,7 +64,7 @@ func (s *Store) changeKind(ctx context.Context, tx bun.Tx, f *File, to FileKind)
 		return badInput("kind", "kind: file %d is %s, which follows from its bytes", f.ID, strings.ToUpper(string(f.Kind)))
 	}
 	if to == Attachment {
-		if err := checkNotOnlyModel(ctx, tx, f); err != nil {
+		if err := loseModel(ctx, tx, f, false); err != nil {
 			return err
 		}
 		f.Kind, f.RenderingID, f.RenderingRank = to, 0, nil

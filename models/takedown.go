@@ -75,8 +75,9 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 	})
 }
 
-// RestoreThing ends the takedown of a thing. It requires a moderator or an administrator. If the
-// thing is not taken down, nothing changes. It opens a transaction.
+// RestoreThing ends the takedown of a thing. The thing gets its earlier state, or becomes a draft
+// if its only model was removed during the takedown. It requires a moderator or an administrator.
+// If the thing is not taken down, nothing changes. It opens a transaction.
 func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, RestoredThing, func(ctx context.Context, tx bun.Tx, t *Thing) (bool, error) {
 		if !t.IsTakenDown() {

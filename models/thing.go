@@ -52,7 +52,7 @@ type Thing struct {
 	Popularity   int64      // see popularity.go
 
 	TakedownReason string           // empty if it is not taken down
-	HiddenState    PublicationState // the state before the takedown; empty if it is not taken down
+	HiddenState    PublicationState // the state after the takedown; empty if it is not taken down
 
 	LikeCount        int64
 	CollectCount     int64

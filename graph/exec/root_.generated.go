@@ -8063,8 +8063,8 @@ extend type Mutation {
     input: TakeDownThingInput!
   ): TakeDownThingPayload @auth(scope: ADMIN)
   """
-  Restore a thing that was taken down to its earlier state. Requires a moderator or an
-  administrator.
+  Restore a thing that was taken down to its earlier state. If its only model was deleted in the
+  meantime, it becomes a draft. Requires a moderator or an administrator.
   """
   restoreThing(
     "The thing and the reason."

@@ -262,6 +262,63 @@ func TestTakedown(t *testing.T) {
 	})
 }
 
+// TestRestoredWithoutModel checks that a thing is restored as a draft if its only model was removed
+// while it was taken down, and otherwise as it was.
+func TestRestoredWithoutModel(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, staff := s.User("ada"), s.Staff()
+		const state = `{ thing { state } }`
+		act := func(c *servertest.Client, mutation string, args ...any) (state string) {
+			t.Helper()
+			var of map[string]struct{ Thing struct{ State string } }
+			c.Query(fmt.Sprintf("mutation { did: "+mutation+" }", args...), nil, &of)
+			return of["did"].Thing.State
+		}
+		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
+		for name, c := range map[string]struct {
+			publish string // the state
+			models  int
+			remove  func(thing, file int64)
+			want    string
+		}{
+			"deleted by GraphQL": {"PUBLISHED", 1, func(_, file int64) {
+				act(staff, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
+			}, "DRAFT"},
+			"deleted by REST": {"PUBLISHED", 1, func(thing, file int64) {
+				staff.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, file), object{"reason": "Not yours."}).Want(t, 200)
+			}, "DRAFT"},
+			"deleted from an unlisted thing": {"UNLISTED", 1, func(_, file int64) {
+				act(staff, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
+			}, "DRAFT"},
+			"one of two": {"PUBLISHED", 2, func(_, file int64) {
+				act(staff, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
+			}, "PUBLISHED"},
+			"none": {"UNLISTED", 1, func(int64, int64) {}, "UNLISTED"},
+		} {
+			thing := ada.Thing(name)
+			var file int64
+			for range c.models {
+				file = ada.Upload("a.stl", stl)
+				ada.Finalize("thing", thing, file).Want(t, 200)
+			}
+			ada.Do("PATCH", fmt.Sprint("/things/", thing), object{"description": "Something."}).Want(t, 200)
+			if got := act(ada, `publishThing(input: {id: %d, state: %s}) `+state, thing, c.publish); got != c.publish {
+				t.Fatalf("%s: published as %s", name, got)
+			}
+			act(staff, `takeDownThing(input: {id: %d, reason: "A copy."}) `+state, thing)
+			c.remove(thing, file)
+			if got := act(staff, `restoreThing(input: {id: %d, reason: "Resolved."}) `+state, thing); got != c.want {
+				t.Errorf("model %s: restored as %s, want %s", name, got, c.want)
+			}
+		}
+		s.Fold()
+		if changed, err := s.Store.Recount(context.Background()); changed != 0 || err != nil {
+			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+		soundCatalogue(t, s)
+	})
+}
+
 // TestTakedownURLs checks that the creator of a taken-down thing and moderators can fetch its files
 // and previews at the signed URLs that they get, but not at those issued before the takedown.
 func TestTakedownURLs(t *testing.T) {
