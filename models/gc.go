@@ -35,7 +35,7 @@ const objectsAtOnce = 500
 // and objects without a row that are older than grace, which must be longer than an upload takes
 // from its last byte to its commit. It may run while servers are running. With dryRun, it only
 // returns what it would remove. Without dryRun, it also deletes expired sign-ins, notifications and
-// deliveries to webhooks.
+// deliveries to webhooks, and unused tags.
 func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun bool) (*Sweep, error) {
 	sweep := new(Sweep)
 	if err := s.expireAll(ctx, sweep, dryRun); err != nil {
@@ -47,6 +47,9 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 		}
 		if err := s.expireNotifications(ctx); err != nil {
 			return nil, fmt.Errorf("collect notifications: %w", err)
+		}
+		if err := s.removeUnusedTags(ctx); err != nil {
+			return nil, fmt.Errorf("collect tags: %w", err)
 		}
 		if err := s.expireDeliveries(ctx); err != nil {
 			return nil, fmt.Errorf("collect deliveries to webhooks: %w", err)

@@ -134,6 +134,43 @@ func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 	return count(ctx, tx, tagThings.by(-1, before...), tagThings.by(1, after...))
 }
 
+// tagsAtOnce is the number of unused tags that one transaction removes.
+const tagsAtOnce = 1_000
+
+// removeUnusedTags removes the tags that no thing has, not even a draft. While an import is not
+// complete, it removes none, because imports create tags before the things that have them.
+func (s *Store) removeUnusedTags(ctx context.Context) error {
+	for {
+		var unused []int64
+		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			unused = nil // a retry may find nothing
+			for _, imports := range []any{(*importRow)(nil), (*archiveImport)(nil)} {
+				if running, err := tx.NewSelect().Model(imports).Exists(ctx); err != nil || running {
+					return err
+				}
+			}
+			// setTags locks tags before it adds them to a thing. Tags that it has locked are skipped. A
+			// later setTags waits, and then inserts the tag again.
+			q := tx.NewSelect().Model((*Tag)(nil)).Column("g.id").Where("g.thing_count <= 0").Where(isUnused).Limit(tagsAtOnce)
+			if s.db.Engine == database.Postgres {
+				q = q.For("UPDATE SKIP LOCKED")
+			}
+			if err := q.Scan(ctx, &unused); err != nil || len(unused) == 0 {
+				return err
+			}
+			// Another statement sees the things that got one of the tags before it was locked.
+			_, err := tx.NewDelete().Model((*Tag)(nil)).Where("g.id IN (?)", bun.List(unused)).Where(isUnused).Exec(ctx)
+			return err
+		})
+		if err != nil || len(unused) < tagsAtOnce {
+			return err
+		}
+	}
+}
+
+// isUnused is the condition that no thing has a tag.
+const isUnused = "NOT EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.tag_id = g.id)"
+
 func tagIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {
 	err = tx.NewSelect().Model((*thingTag)(nil)).Column("tt.tag_id").Where("tt.thing_id = $1").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
 	return ids, err
