@@ -108,6 +108,9 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 	at := now()
 	c := &Collection{OwnerID: caller.UserID, Name: n.Name, Description: n.Description, Visibility: cmp.Or(n.Visibility, PublicCollection), CreatedAt: at, ModifiedAt: at}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.claim(ctx, tx, caller.UserID, claim{collections: 1}); err != nil {
+			return err
+		}
 		if _, err := html.insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
 			return err
 		}
@@ -189,6 +192,9 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 // It opens a transaction.
 func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Collection) error) (*Collection, error) {
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.lockUsage(ctx, tx, caller.UserID); err != nil { // for Collect
+			return err
+		}
 		c, err := s.lockOwnCollection(ctx, tx, caller, id)
 		if err != nil {
 			return err
@@ -237,7 +243,10 @@ func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, t
 		if n, err := done.RowsAffected(); n == 0 || err != nil {
 			return err
 		}
-		return count(ctx, tx, collectionThings.by(1, c.ID), thingCollects.by(1, thingID))
+		if err := count(ctx, tx, collectionThings.by(1, c.ID), thingCollects.by(1, thingID)); err != nil {
+			return err
+		}
+		return s.checkCollected(ctx, tx, caller.UserID, "thingId")
 	})
 }
 

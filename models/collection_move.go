@@ -33,6 +33,9 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 	// Lock the things in ID order, so that two calls do not deadlock.
 	ids := slices.Sorted(slices.Values(m.ThingIDs))
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.lockUsage(ctx, tx, caller.UserID); err != nil {
+			return err
+		}
 		for _, id := range ids {
 			if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, id}); err != nil {
 				return err
@@ -65,6 +68,11 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 		if m.FromOthers {
 			err := removeThings(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
 			if err != nil {
+				return err
+			}
+		}
+		if len(added) > 0 {
+			if err := s.checkCollected(ctx, tx, caller.UserID, "thingIds"); err != nil {
 				return err
 			}
 		}

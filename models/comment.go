@@ -69,6 +69,9 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	at := now()
 	c := &Comment{OwnerID: caller.UserID, Body: n.Body, CreatedAt: at, ModifiedAt: at}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.claim(ctx, tx, caller.UserID, claim{comments: 1}); err != nil {
+			return err
+		}
 		target := n.Target
 		if n.ParentID != nil {
 			parent := new(Comment)

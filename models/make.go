@@ -69,10 +69,12 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	}
 	var picture *StagedUpload
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		c := claim{makes: 1}
 		if n.PictureName != nil {
-			if err := s.claim(ctx, tx, caller.UserID, claim{pending: 1}); err != nil {
-				return err
-			}
+			c.pending = 1
+		}
+		if err := s.claim(ctx, tx, caller.UserID, c); err != nil {
+			return err
 		}
 		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, n.ThingID}); err != nil {
 			return err

@@ -18,7 +18,11 @@ type Quotas struct {
 	// share counts for each of them.
 	Bytes   int64
 	Pending int64 // uploads that are not finalized, including those that wait for their bytes
-	Things  int64 // created within quotaDay, and not deleted
+	// Things, Makes and Comments are created within quotaDay. Deleted things and makes do not count;
+	// deleted comments do, because they keep their places.
+	Things, Makes, Comments int64
+	Collections             int64 // in total
+	Collected               int64 // things in all collections of the user
 }
 
 const quotaDay = 24 * time.Hour
@@ -33,6 +37,11 @@ type Usage struct {
 	Bytes          int64
 	PendingUploads int64
 	ThingsToday    int64
+	MakesToday     int64
+	CommentsToday  int64
+	Collections    int64
+	// CollectedThings counts a thing once for each collection that it is in.
+	CollectedThings int64
 
 	quotas Quotas
 }
@@ -46,6 +55,19 @@ func (u *Usage) PendingUploadsLimit() *int64 { return u.bound(u.quotas.Pending) 
 // ThingsLimit is the maximum number of things created in 24 hours; nil if there is no limit.
 func (u *Usage) ThingsLimit() *int64 { return u.bound(u.quotas.Things) }
 
+// MakesLimit is the maximum number of makes created in 24 hours; nil if there is no limit.
+func (u *Usage) MakesLimit() *int64 { return u.bound(u.quotas.Makes) }
+
+// CommentsLimit is the maximum number of comments written in 24 hours; nil if there is no limit.
+func (u *Usage) CommentsLimit() *int64 { return u.bound(u.quotas.Comments) }
+
+// CollectionsLimit is the maximum number of collections; nil if there is no limit.
+func (u *Usage) CollectionsLimit() *int64 { return u.bound(u.quotas.Collections) }
+
+// CollectedThingsLimit is the maximum number of things in all collections; nil if there is no
+// limit.
+func (u *Usage) CollectedThingsLimit() *int64 { return u.bound(u.quotas.Collected) }
+
 func (u *Usage) bound(quota int64) *int64 {
 	if u.Exempt || quota == 0 {
 		return nil
@@ -55,12 +77,12 @@ func (u *Usage) bound(quota int64) *int64 {
 
 // Usage returns the usage of the caller.
 func (s *Store) Usage(ctx context.Context, caller auth.Caller) (*Usage, error) {
-	return s.usageOf(ctx, s.db.Read, caller.UserID, Quotas{1, 1, 1})
+	return s.usageOf(ctx, s.db.Read, caller.UserID, Quotas{1, 1, 1, 1, 1, 1, 1})
 }
 
 // usageOf returns the usage of a user, only for the quotas in wanted that are not 0.
 func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Quotas) (*Usage, error) {
-	u := &Usage{quotas: s.options.Quotas}
+	u, since := &Usage{quotas: s.options.Quotas}, now().Add(-quotaDay)
 	q := db.NewSelect().TableExpr("users AS u").ColumnExpr("u.is_admin OR u.is_moderator AS exempt").Where("u.id = ?", userID)
 	// The condition matches the definition of the partial index, or SQLite would not use it.
 	for _, part := range []struct {
@@ -71,7 +93,13 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 		{wanted.Bytes, "u.held_bytes + (SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc " +
 			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) AS bytes", []any{userBytes.table, userBytes.column}},
 		{wanted.Pending, "(SELECT count(*) FROM files AS f WHERE f.owner_id = u.id AND f.state <> 'finalized') AS pending_uploads", nil},
-		{wanted.Things, "(SELECT count(*) FROM things AS t WHERE t.owner_id = u.id AND t.created_at > ?) AS things_today", []any{now().Add(-quotaDay)}},
+		{wanted.Things, "(SELECT count(*) FROM things AS t WHERE t.owner_id = u.id AND t.created_at > ?) AS things_today", []any{since}},
+		{wanted.Makes, "(SELECT count(*) FROM makes AS m WHERE m.owner_id = u.id AND m.created_at > ?) AS makes_today", []any{since}},
+		{wanted.Comments, "(SELECT count(*) FROM comments AS cm WHERE cm.owner_id = u.id AND cm.created_at > ?) AS comments_today", []any{since}},
+		{wanted.Collections, "(SELECT count(*) FROM collections AS co WHERE co.owner_id = u.id) AS collections", nil},
+		{wanted.Collected, "(SELECT CAST(coalesce(sum(co.thing_count), 0) AS bigint) FROM collections AS co WHERE co.owner_id = u.id) + " +
+			"(SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc JOIN collections AS co ON co.id = cc.object_id " +
+			"WHERE cc.of_table = ? AND cc.of_column = ? AND co.owner_id = u.id) AS collected_things", []any{collectionThings.table, collectionThings.column}},
 	} {
 		if part.wanted != 0 {
 			q = q.ColumnExpr(part.count, part.args...)
@@ -82,9 +110,12 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 
 // claim is an increase of a user's usage.
 type claim struct {
-	bytes   int64 // the increase
-	pending int64
-	things  int64
+	bytes       int64 // the increase
+	pending     int64
+	things      int64
+	makes       int64
+	comments    int64
+	collections int64
 }
 
 // claim checks that an increase of a user's usage stays within the quotas, and otherwise returns
@@ -92,7 +123,11 @@ type claim struct {
 // increases the usage. It locks the usage of the user until tx ends, so concurrent requests cannot
 // exceed a quota.
 func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) error {
-	wanted := Quotas{s.options.Quotas.Bytes * min(max(c.bytes, 0), 1), s.options.Quotas.Pending * c.pending, s.options.Quotas.Things * c.things}
+	limits := s.options.Quotas
+	wanted := Quotas{
+		Bytes: limits.Bytes * min(max(c.bytes, 0), 1), Pending: limits.Pending * c.pending, Things: limits.Things * c.things,
+		Makes: limits.Makes * c.makes, Comments: limits.Comments * c.comments, Collections: limits.Collections * c.collections,
+	}
 	if wanted == (Quotas{}) {
 		return nil
 	}
@@ -108,9 +143,34 @@ func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) err
 	case wanted.Bytes != 0 && u.Bytes+c.bytes > wanted.Bytes:
 		return u.tooManyBytes()
 	case wanted.Things != 0 && u.ThingsToday >= wanted.Things:
-		return s.tooManyThings(ctx, tx, userID)
+		return tooManyToday(ctx, tx, (*Thing)(nil), "created %d things", userID, limits.Things)
+	case wanted.Makes != 0 && u.MakesToday >= wanted.Makes:
+		return tooManyToday(ctx, tx, (*Make)(nil), "created %d makes", userID, limits.Makes)
+	case wanted.Comments != 0 && u.CommentsToday >= wanted.Comments:
+		return tooManyToday(ctx, tx, (*Comment)(nil), "wrote %d comments", userID, limits.Comments)
+	case wanted.Collections != 0 && u.Collections >= wanted.Collections:
+		e := fail(Conflict, "name: you have %d collections, and at most %d are allowed: delete some first", u.Collections, limits.Collections)
+		e.Field, e.Limit = "name", limits.Collections
+		return e
 	}
 	return nil
+}
+
+// checkCollected returns Conflict if the collections of a user contain more things than the quota
+// allows. It is called after things were added. lockUsage must have been called at the start of the
+// transaction.
+func (s *Store) checkCollected(ctx context.Context, tx bun.Tx, userID int64, field string) error {
+	limit := s.options.Quotas.Collected
+	if limit == 0 {
+		return nil
+	}
+	u, err := s.usageOf(ctx, tx, userID, Quotas{Collected: limit})
+	if err != nil || u.Exempt || u.CollectedThings <= limit {
+		return err
+	}
+	e := fail(Conflict, "%s: your collections would contain %d things, and at most %d are allowed: remove some first", field, u.CollectedThings, limit)
+	e.Field, e.Limit = field, limit
+	return e
 }
 
 // lockUsage locks the usage of a user until tx ends. It precedes all other locks, to avoid
@@ -190,17 +250,18 @@ func (u *Usage) tooManyPending() error {
 	return e
 }
 
-// tooManyThings returns a RateLimited error with the time until one more thing is allowed: 24 hours
-// after the creation of the oldest of the latest things that fill the quota.
-func (s *Store) tooManyThings(ctx context.Context, tx bun.Tx, userID int64) error {
-	limit := s.options.Quotas.Things
+// tooManyToday returns a RateLimited error with the time until one more object is allowed: 24 hours
+// after the creation of the oldest of the latest objects that fill the quota. did says what the
+// user has done with how many objects.
+func tooManyToday(ctx context.Context, tx bun.Tx, model any, did string, userID, limit int64) error {
 	var made time.Time
-	err := tx.NewSelect().Model((*Thing)(nil)).Column("t.created_at").Where("t.owner_id = ?", userID).OrderExpr("t.created_at DESC").Offset(limit-1).Limit(1).Scan(ctx, &made)
+	err := tx.NewSelect().Model(model).ColumnExpr("?TableAlias.created_at").Where("?TableAlias.owner_id = ?", userID).
+		OrderExpr("?TableAlias.created_at DESC").Offset(limit-1).Limit(1).Scan(ctx, &made)
 	if err != nil {
 		return err
 	}
 	wait := max(made.Add(quotaDay).Sub(now()), 0).Truncate(time.Second) + time.Second
-	e := fail(RateLimited, "you created %d things within 24 hours, which is the limit: wait %s", limit, wait)
+	e := fail(RateLimited, "you "+did+" within 24 hours, which is the limit: wait %s", limit, wait)
 	e.Limit, e.RetryAfter = limit, wait
 	return e
 }

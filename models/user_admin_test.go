@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/uptrace/bun"
@@ -56,10 +57,10 @@ func TestRenamedUsersAreFoundAfterMigration(t *testing.T) {
 		if _, err := s.db.Write.ExecContext(ctx, "UPDATE users SET username = 'zacharias' WHERE id = ?", u.ID); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.db.Write.ExecContext(ctx, "DELETE FROM schema_migrations WHERE name = ?", renamedMigration); err != nil {
+		if _, err := s.db.Write.ExecContext(ctx, "DELETE FROM schema_migrations WHERE name >= ?", renamedMigration); err != nil {
 			t.Fatal(err)
 		}
-		if applied, err := s.db.Migrate(ctx); err != nil || len(applied) != 1 {
+		if applied, err := s.db.Migrate(ctx); err != nil || !slices.Contains(applied, renamedMigration) {
 			t.Fatalf("migrated %q: %v", applied, err)
 		}
 		for name, want := range map[string]int64{"yolanda": 0, "zacharias": 1} {

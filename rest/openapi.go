@@ -208,7 +208,7 @@ func (d *describer) responses(r route, op *operation) object {
 // than IDs in the path and paging parameters, or it runs a mutation that returns BadInput for some
 // IDs.
 func (op *operation) canReturnBadRequest(r route) bool {
-	if slices.Contains([]string{"publishThing", "likeThing", "likeMake", "toggle", "followUser", "unfollowUser", "deleteFile", "deleteImage", "deleteAccount", "reportSpam", "restoreComment", "finalizeFile"}, op.field.Name) {
+	if slices.Contains([]string{"publishThing", "likeThing", "likeMake", "toggle", "followUser", "unfollowUser", "deleteFile", "deleteImage", "deleteAccount", "reportSpam", "restoreComment", "finalizeFile", "addToCollection"}, op.field.Name) {
 		return true
 	}
 	for name, v := range op.variables {

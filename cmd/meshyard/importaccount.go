@@ -24,7 +24,7 @@ type importAccountCmd struct {
 
 func (c *importAccountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	// Quotas apply only to what users upload themselves.
-	s.QuotaBytes, s.QuotaPending, s.QuotaThings = 0, 0, 0
+	s.LiftQuotas()
 	client, err := legacyclient.New(ctx, c.From, legacyclient.Options{
 		Token: c.Token, Rate: c.Rate, AllowPrivate: c.AllowPrivate, UserAgent: "meshyard/" + s.Version,
 		Waiting: func(why string, wait time.Duration) {

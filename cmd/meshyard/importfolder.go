@@ -71,7 +71,7 @@ type source struct {
 // one and returns an error at the end.
 func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.Logger, sources []source) error {
 	// Quotas apply only to what users upload themselves.
-	s.QuotaBytes, s.QuotaPending, s.QuotaThings = 0, 0, 0
+	s.LiftQuotas()
 	return withStore(ctx, s, logger, func(store *models.Store) error {
 		if !slices.Contains(models.Licenses, o.License) {
 			return fmt.Errorf("--license %q: must be one of %q", o.License, models.Licenses)

@@ -6089,6 +6089,78 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendInt64(b, v), true
 				},
 			},
+			"makesToday": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Usage)
+					v := obj.MakesToday
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"makesLimit": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Usage)
+					p := obj.MakesLimit()
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"commentsToday": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Usage)
+					v := obj.CommentsToday
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"commentsLimit": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Usage)
+					p := obj.CommentsLimit()
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"collections": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Usage)
+					v := obj.Collections
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"collectionsLimit": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Usage)
+					p := obj.CollectionsLimit()
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"collectedThings": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Usage)
+					v := obj.CollectedThings
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"collectedThingsLimit": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Usage)
+					p := obj.CollectedThingsLimit()
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendInt64(b, v), true
+				},
+			},
 		}},
 		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "ReportTarget", "SearchHit", "Node", "Actor"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {

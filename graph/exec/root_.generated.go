@@ -1081,12 +1081,20 @@ type ComplexityRoot struct {
 	}
 
 	Usage struct {
-		Bytes               func(childComplexity int) int
-		BytesLimit          func(childComplexity int) int
-		PendingUploads      func(childComplexity int) int
-		PendingUploadsLimit func(childComplexity int) int
-		ThingsLimit         func(childComplexity int) int
-		ThingsToday         func(childComplexity int) int
+		Bytes                func(childComplexity int) int
+		BytesLimit           func(childComplexity int) int
+		CollectedThings      func(childComplexity int) int
+		CollectedThingsLimit func(childComplexity int) int
+		Collections          func(childComplexity int) int
+		CollectionsLimit     func(childComplexity int) int
+		CommentsLimit        func(childComplexity int) int
+		CommentsToday        func(childComplexity int) int
+		MakesLimit           func(childComplexity int) int
+		MakesToday           func(childComplexity int) int
+		PendingUploads       func(childComplexity int) int
+		PendingUploadsLimit  func(childComplexity int) int
+		ThingsLimit          func(childComplexity int) int
+		ThingsToday          func(childComplexity int) int
 	}
 
 	User struct {
@@ -5546,6 +5554,54 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.BytesLimit(childComplexity), true
+	case "Usage.collectedThings":
+		if e.ComplexityRoot.Usage.CollectedThings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.CollectedThings(childComplexity), true
+	case "Usage.collectedThingsLimit":
+		if e.ComplexityRoot.Usage.CollectedThingsLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.CollectedThingsLimit(childComplexity), true
+	case "Usage.collections":
+		if e.ComplexityRoot.Usage.Collections == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.Collections(childComplexity), true
+	case "Usage.collectionsLimit":
+		if e.ComplexityRoot.Usage.CollectionsLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.CollectionsLimit(childComplexity), true
+	case "Usage.commentsLimit":
+		if e.ComplexityRoot.Usage.CommentsLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.CommentsLimit(childComplexity), true
+	case "Usage.commentsToday":
+		if e.ComplexityRoot.Usage.CommentsToday == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.CommentsToday(childComplexity), true
+	case "Usage.makesLimit":
+		if e.ComplexityRoot.Usage.MakesLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.MakesLimit(childComplexity), true
+	case "Usage.makesToday":
+		if e.ComplexityRoot.Usage.MakesToday == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.MakesToday(childComplexity), true
 	case "Usage.pendingUploads":
 		if e.ComplexityRoot.Usage.PendingUploads == nil {
 			break
@@ -10576,6 +10632,22 @@ type Usage {
   thingsToday: Int64!
   "The maximum number of things that can be created within 24 hours."
   thingsLimit: Int64
+  "The number of makes created within the last 24 hours and not deleted."
+  makesToday: Int64!
+  "The maximum number of makes that can be created within 24 hours."
+  makesLimit: Int64
+  "The number of comments written within the last 24 hours, including deleted ones."
+  commentsToday: Int64!
+  "The maximum number of comments that can be written within 24 hours."
+  commentsLimit: Int64
+  "The number of collections, public and private."
+  collections: Int64!
+  "The maximum number of collections."
+  collectionsLimit: Int64
+  "The number of things in all collections. A thing counts once for each collection that it is in."
+  collectedThings: Int64!
+  "The maximum number of things in all collections."
+  collectedThingsLimit: Int64
 }
 
 "A page of users."
@@ -13026,6 +13098,22 @@ func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql
 		return ec.fieldContext_Usage_thingsToday(ctx, field)
 	case "thingsLimit":
 		return ec.fieldContext_Usage_thingsLimit(ctx, field)
+	case "makesToday":
+		return ec.fieldContext_Usage_makesToday(ctx, field)
+	case "makesLimit":
+		return ec.fieldContext_Usage_makesLimit(ctx, field)
+	case "commentsToday":
+		return ec.fieldContext_Usage_commentsToday(ctx, field)
+	case "commentsLimit":
+		return ec.fieldContext_Usage_commentsLimit(ctx, field)
+	case "collections":
+		return ec.fieldContext_Usage_collections(ctx, field)
+	case "collectionsLimit":
+		return ec.fieldContext_Usage_collectionsLimit(ctx, field)
+	case "collectedThings":
+		return ec.fieldContext_Usage_collectedThings(ctx, field)
+	case "collectedThingsLimit":
+		return ec.fieldContext_Usage_collectedThingsLimit(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
 }

@@ -49,6 +49,11 @@ type Settings struct {
 	QuotaPending int  `help:"Pending uploads that one user may have at a time; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_PENDING" placeholder:"N"`
 	QuotaThings  int  `help:"Things that one user may create in 24 hours; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_THINGS" placeholder:"N"`
 
+	QuotaMakes       int `help:"Makes that one user may create in 24 hours; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_MAKES" placeholder:"N"`
+	QuotaComments    int `help:"Comments that one user may write in 24 hours; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_COMMENTS" placeholder:"N"`
+	QuotaCollections int `help:"Collections that one user may have; 0 means unlimited. Default: ${default}." default:"1000" env:"MESHYARD_QUOTA_COLLECTIONS" placeholder:"N"`
+	QuotaCollected   int `help:"Things that all collections of one user together may contain; 0 means unlimited. Default: ${default}." default:"100000" env:"MESHYARD_QUOTA_COLLECTED" placeholder:"N"`
+
 	WebhookAllowPrivate bool          `help:"Deliver webhooks to private addresses, too, and over plain HTTP, for receivers in the network of the server. Every user can then send requests into that network. Default: off; only HTTPS, and only addresses of the public internet." env:"MESHYARD_WEBHOOK_ALLOW_PRIVATE"`
 	WebhookTimeout      time.Duration `help:"How long the receiver of a webhook may take to answer. Default: ${default}." default:"10s" env:"MESHYARD_WEBHOOK_TIMEOUT" placeholder:"DURATION"`
 
@@ -102,6 +107,12 @@ type InvalidError struct{ Err error }
 
 func (e *InvalidError) Error() string { return e.Err.Error() }
 func (e *InvalidError) Unwrap() error { return e.Err }
+
+// LiftQuotas removes all quotas, for commands of the operator that act as a user.
+func (s *Settings) LiftQuotas() {
+	s.QuotaBytes, s.QuotaPending, s.QuotaThings = 0, 0, 0
+	s.QuotaMakes, s.QuotaComments, s.QuotaCollections, s.QuotaCollected = 0, 0, 0, 0
+}
 
 // Complete sets the settings whose defaults depend on other settings. It returns an error that
 // names the first invalid setting.
@@ -175,8 +186,16 @@ func (s *Settings) Complete() error {
 	if s.RateLimit < 0 {
 		return fmt.Errorf("--rate-limit %d: must be at least 0", s.RateLimit)
 	}
-	if s.QuotaPending < 0 || s.QuotaThings < 0 {
-		return fmt.Errorf("--quota-pending %d, --quota-things %d: must be at least 0", s.QuotaPending, s.QuotaThings)
+	for _, quota := range []struct {
+		flag  string
+		value int
+	}{
+		{"--quota-pending", s.QuotaPending}, {"--quota-things", s.QuotaThings}, {"--quota-makes", s.QuotaMakes},
+		{"--quota-comments", s.QuotaComments}, {"--quota-collections", s.QuotaCollections}, {"--quota-collected", s.QuotaCollected},
+	} {
+		if quota.value < 0 {
+			return fmt.Errorf("%s %d: must be at least 0", quota.flag, quota.value)
+		}
 	}
 	if s.PreviewMemory != 0 && s.PreviewMemory < minPreviewMemory || s.PreviewMemory > maxPreviewMemory {
 		return fmt.Errorf("--preview-memory: must be from %d MiB to %d GiB (got %d bytes)", minPreviewMemory>>20, maxPreviewMemory>>30, s.PreviewMemory)

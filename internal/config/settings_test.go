@@ -39,6 +39,8 @@ func TestComplete(t *testing.T) {
 		},
 		"--oidc-allowed-groups": func(s *Settings) { s.OIDCAllowedGroups = []string{"staff"} }, "--oidc-moderators": func(s *Settings) { s.OIDCModerators = []string{"staff"} },
 		"--quota-pending": func(s *Settings) { s.QuotaPending = -1 }, "--quota-things": func(s *Settings) { s.QuotaThings = -1 },
+		"--quota-makes": func(s *Settings) { s.QuotaMakes = -1 }, "--quota-comments": func(s *Settings) { s.QuotaComments = -1 },
+		"--quota-collections": func(s *Settings) { s.QuotaCollections = -1 }, "--quota-collected": func(s *Settings) { s.QuotaCollected = -1 },
 		"--preview-memory": func(s *Settings) { s.PreviewMemory = 1 << 20 }, "--preview-workers": func(s *Settings) { s.PreviewWorkers = -1 },
 		"--smtp-url": func(s *Settings) { s.SMTPURL, s.SMTPFrom = "https://mail.example.org", "a@example.org" }, "--smtp-from": func(s *Settings) { s.SMTPURL, s.SMTPFrom = "smtp://mail.example.org", "" },
 		"--rate-limit": func(s *Settings) { s.RateLimit = -1 },

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"mime/multipart"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -239,3 +240,160 @@ func TestQuotaBeforeTheBody(t *testing.T) {
 
 var graphQLHead = "--b\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{\"query\":" + mustJSON(uploadMine) + ",\"variables\":{\"file\":null}}\r\n" +
 	"--b\r\nContent-Disposition: form-data; name=\"map\"\r\n\r\n{\"0\":[\"variables.file\"]}\r\n--b\r\nContent-Disposition: form-data; name=\"0\"; filename=\"a.bin\"\r\n\r\n"
+
+// moreQuotas sets the quotas of makes, comments, collections and collected things.
+func moreQuotas(makes, comments, collections, collected int) func(*config.Settings) {
+	return func(c *config.Settings) {
+		c.QuotaMakes, c.QuotaComments, c.QuotaCollections, c.QuotaCollected = makes, comments, collections, collected
+	}
+}
+
+type moreUsage struct {
+	MakesToday, CommentsToday, Collections, CollectedThings           int64
+	MakesLimit, CommentsLimit, CollectionsLimit, CollectedThingsLimit *int64
+}
+
+func moreUsageOf(c *servertest.Client) (u moreUsage) {
+	var data struct{ Me struct{ Usage moreUsage } }
+	c.Query(`{ me { usage { makesToday makesLimit commentsToday commentsLimit collections collectionsLimit collectedThings collectedThingsLimit } } }`, nil, &data)
+	return data.Me.Usage
+}
+
+// TestRowQuotas checks that a user cannot create any number of comments, makes, collections and
+// entries of collections, in both APIs, that the errors name the limit, and that a deletion makes
+// room where the rows go.
+func TestRowQuotas(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		things := make([]int64, 4)
+		for i := range things {
+			things[i] = publishedThing(t, ada, fmt.Sprint("Thing ", i))
+		}
+		first := things[0]
+		refused := func(r *servertest.Result, code, field string, limit int64, message string) {
+			t.Helper()
+			if r.Code() != code || r.Errors[0].Extensions.Field != field || int64(r.Errors[0].Extensions.Limit) != limit || !strings.Contains(r.Errors[0].Message, message) {
+				t.Errorf("got %+v, want %s of %q with the limit %d and %q", r.Errors, code, field, limit, message)
+			}
+		}
+
+		// Deleted comments count, because they keep their places.
+		comment := `mutation { createComment(input: {target: {type: THING, id: %d}, body: "Nice."}) { comment { id } } }`
+		var written struct {
+			CreateComment struct{ Comment struct{ ID string } }
+		}
+		for range 3 {
+			bob.Query(fmt.Sprintf(comment, first), nil, &written)
+		}
+		bob.Query(fmt.Sprintf(`mutation { deleteComment(input: {id: %s}) { comment { id } } }`, written.CreateComment.Comment.ID), nil, new(any))
+		refused(bob.GraphQL(fmt.Sprintf(comment, first), nil), "RATE_LIMITED", "", 3, "you wrote 3 comments within 24 hours, which is the limit")
+		r := bob.Do("POST", fmt.Sprintf("/things/%d/comments", first), object{"body": "Nice."}).Want(t, 429)
+		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 3600 || wait > 86401 {
+			t.Errorf("Retry-After %q", r.Header.Get("Retry-After"))
+		}
+		ada.Query(fmt.Sprintf(comment, first), nil, new(any)) // others are not affected
+
+		print := `mutation { createMake(input: {thingId: %d}) { make { id } } }`
+		var made struct {
+			CreateMake struct{ Make struct{ ID string } }
+		}
+		for range 2 {
+			bob.Query(fmt.Sprintf(print, first), nil, &made)
+		}
+		refused(bob.GraphQL(fmt.Sprintf(print, first), nil), "RATE_LIMITED", "", 2, "you created 2 makes within 24 hours, which is the limit")
+		bob.Do("POST", fmt.Sprintf("/things/%d/copies", first), object{"filename": "a.png"}).Want(t, 429)
+		bob.Query(fmt.Sprintf(`mutation { deleteMake(input: {id: %s}) { deletedId } }`, made.CreateMake.Make.ID), nil, new(any))
+		bob.Query(fmt.Sprintf(print, first), nil, &made)
+
+		var collections [2]int64
+		for i := range collections {
+			collections[i] = newCollection(t, bob, fmt.Sprint("Collection ", i))
+		}
+		refused(bob.GraphQL(`mutation { createCollection(input: {name: "C", visibility: PRIVATE}) { collection { id } } }`, nil), "CONFLICT", "name", 2, "name: you have 2 collections, and at most 2 are allowed")
+		bob.Do("POST", "/collections", object{"name": "C"}).Want(t, 400)
+
+		add := func(collection, thing int64) *servertest.Result {
+			return bob.GraphQL(fmt.Sprintf(`mutation { addToCollection(input: {collectionId: %d, thingId: %d}) { collection { id } } }`, collection, thing), nil)
+		}
+		for _, to := range [][2]int64{{collections[0], things[0]}, {collections[0], things[1]}, {collections[1], things[0]}} {
+			if r := add(to[0], to[1]); r.Code() != "" {
+				t.Errorf("adding: %+v", r.Errors)
+			}
+		}
+		full := "your collections would contain 4 things, and at most 3 are allowed"
+		refused(add(collections[1], things[1]), "CONFLICT", "thingId", 3, "thingId: "+full)
+		bob.Do("POST", fmt.Sprintf("/collections/%d/thing/%d", collections[1], things[2]), nil).Want(t, 400)
+		if r := add(collections[0], things[0]); r.Code() != "" {
+			t.Errorf("adding what is there: %+v", r.Errors)
+		}
+		move := func(from string, ids ...int64) *servertest.Result {
+			return bob.GraphQL(fmt.Sprintf(`mutation { moveThings(input: {collectionId: %d, thingIds: %s%s}) { collection { id } } }`, collections[1], strings.ReplaceAll(fmt.Sprint(ids), " ", ", "), from), nil)
+		}
+		refused(move("", things[1]), "CONFLICT", "thingIds", 3, "thingIds: "+full)
+		if r := move(fmt.Sprintf(", fromCollectionId: %d", collections[0]), things[1]); r.Code() != "" {
+			t.Errorf("moving: %+v", r.Errors)
+		}
+		s.Fold()
+		three, two := int64(3), int64(2)
+		want := moreUsage{2, 3, 2, 3, &two, &three, &two, &three}
+		if got := moreUsageOf(bob); !reflect.DeepEqual(got, want) {
+			t.Errorf("usage %+v, want %+v", got, want)
+		}
+		bob.Do("DELETE", fmt.Sprintf("/collections/%d", collections[0]), nil).Want(t, 200)
+		if r := add(collections[1], things[2]); r.Code() != "" {
+			t.Errorf("after a deletion: %+v", r.Errors)
+		}
+		newCollection(t, bob, "Another")
+
+		s.Staff()
+		staff := s.Client(s.Token("staff", "read", "write"))
+		for range 4 {
+			staff.Query(fmt.Sprintf(comment, first), nil, new(any))
+			newCollection(t, staff, "Any")
+		}
+		if u := moreUsageOf(staff); u.CommentsLimit != nil || u.MakesLimit != nil || u.CollectionsLimit != nil || u.CollectedThingsLimit != nil {
+			t.Errorf("an administrator has limits: %+v", u)
+		}
+	}, moreQuotas(2, 3, 2, 3))
+}
+
+// TestRowQuotasAtOnce checks that concurrent requests do not exceed the quotas of rows, and that as
+// many succeed as these allow.
+func TestRowQuotasAtOnce(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		things := make([]int64, 8)
+		for i := range things {
+			things[i] = publishedThing(t, ada, fmt.Sprint("Thing ", i))
+		}
+		collection := newCollection(t, bob, "First")
+		kinds := []string{
+			`createComment(input: {target: {type: THING, id: %d}, body: "Nice."}) { comment { id } }`, `createMake(input: {thingId: %d}) { make { id } }`,
+			`createCollection(input: {name: "Thing %d"}) { collection { id } }`, fmt.Sprintf(`addToCollection(input: {collectionId: %d, thingId: %%d}) { collection { id } }`, collection),
+		}
+		codes := together(len(kinds)*len(things), func(i int) string {
+			return bob.GraphQL(fmt.Sprintf("mutation { "+kinds[i%len(kinds)]+" }", things[i/len(kinds)]), nil).Code()
+		})
+		for kind, want := range []map[string]int{{"": 3, "RATE_LIMITED": 5}, {"": 2, "RATE_LIMITED": 6}, {"": 4, "CONFLICT": 4}, {"": 6, "CONFLICT": 2}} {
+			got := map[string]int{}
+			for i := range things {
+				got[codes[i*len(kinds)+kind]]++
+			}
+			if !maps.Equal(got, want) {
+				t.Errorf("%.20s: %v, want %v", kinds[kind], got, want)
+			}
+		}
+		s.Fold()
+		if u := moreUsageOf(bob); u.CommentsToday != 3 || u.MakesToday != 2 || u.Collections != 5 || u.CollectedThings != 6 {
+			t.Errorf("usage %+v", u)
+		}
+	}, moreQuotas(2, 3, 5, 6))
+}
+
+// newCollection creates a collection and returns its ID.
+func newCollection(t *testing.T, c *servertest.Client, name string) (id int64) {
+	t.Helper()
+	var made struct{ ID int64 }
+	c.Do("POST", "/collections", object{"name": name}).Want(t, 200, &made)
+	return made.ID
+}

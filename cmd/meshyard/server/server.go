@@ -146,7 +146,11 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	}
 	a.Store = models.NewStore(a.db, a.bucket, models.Options{
 		UploadLimit: int64(a.Settings.UploadLimit), PictureLimit: config.PictureLimit, PendingTTL: a.Settings.PendingTTL,
-		Quotas:         models.Quotas{Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings)},
+		Quotas: models.Quotas{
+			Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings),
+			Makes: int64(a.Settings.QuotaMakes), Comments: int64(a.Settings.QuotaComments),
+			Collections: int64(a.Settings.QuotaCollections), Collected: int64(a.Settings.QuotaCollected),
+		},
 		Previews:       child.Runner{Memory: int64(a.Settings.PreviewMemory)},
 		PreviewWorkers: a.Settings.PreviewWorkers,
 		Reserved:       isReserved,
