@@ -53,3 +53,22 @@ func TestBrowserGalleryPictures(t *testing.T) {
 	}
 	v.noProblems()
 }
+
+// TestBrowserPrivateGallery checks that a user who is signed in on a server without anonymous
+// reading sees all images and the 3D view, also when the signatures of a page have expired.
+func TestBrowserPrivateGallery(t *testing.T) {
+	s := newSceneOn(t, "sqlite", privately)
+	v := visitGallery(t, s.Server)
+	v.signInAs("bob")
+	const seen = `[...document.querySelectorAll('main img')].length > 0 && [...document.querySelectorAll('main img')].every(i => i.complete && i.naturalWidth > 0 && i.currentSrc.includes('signature='))`
+	for _, path := range []string{"/", fmt.Sprintf("/thing:%d", s.thing)} {
+		v.open(path)
+		v.await("the images of "+path, seen)
+	}
+	v.click(".strip", "View in 3D")
+	const shown = `document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`
+	v.await("the model in the frame", shown)
+	v.Do(t, "let the signature expire", chromedp.Evaluate[chromedp.Void](`document.querySelector('iframe').src = document.querySelector('iframe').src.replace(/expires=\d+/, 'expires=1')`))
+	v.await("the model in the frame again", `document.querySelector('iframe').contentWindow.location.search.includes('expires=1') && `+shown)
+	v.noProblems()
+}
