@@ -3,12 +3,14 @@ package rest
 import (
 	"net/http"
 	"time"
+
+	"github.com/meshyard/meshyard/rest/wire"
 )
 
 // storeForm stores the file of a staged upload. It is the only operation without a stored document:
 // the form is authorized by its signed policy instead of a token, and the file must not be buffered
 // in memory. It responds with 200 and the URL to finalize the upload in Location: some clients
-// accept no other status as success, and others read only Location.
+// accept no other status as success, others read only Location, and others decode the body as JSON.
 func (s *server) storeForm(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	values, file, err := readForm(r)
@@ -34,5 +36,7 @@ func (s *server) storeForm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Location", form.Redirect)
-	w.WriteHeader(http.StatusOK)
+	if err := writeJSON(w, wire.OKSchema{}); err != nil {
+		WriteFailure(w, r, err)
+	}
 }

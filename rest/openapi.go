@@ -38,7 +38,7 @@ func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 		}
 		at[strings.ToLower(r.method)] = d.operation(r, operations[r.operation])
 	}
-	paths["/upload_file_storage"] = object{"post": formOperation()}
+	paths["/upload_file_storage"] = object{"post": d.formOperation()}
 	d.schemaOf(errorType)
 	return json.MarshalIndent(object{
 		"openapi": "3.1.0",
@@ -239,7 +239,7 @@ func errorResponses() object {
 }
 
 // formOperation describes the upload by form, the only operation without a stored document.
-func formOperation() object {
+func (d *describer) formOperation() object {
 	return object{
 		"operationId": "post_upload_file_storage", "tags": []string{"files"}, "summary": "Post the bytes of a staged upload",
 		"description": "The unchanged fields of the signed form, followed by the part `file`. No token is needed, because the form is signed.",
@@ -254,7 +254,10 @@ func formOperation() object {
 			},
 		}}}},
 		"responses": object{
-			"200": object{"description": "Stored. Location is the URL to finalize the upload.", "headers": object{"Location": header("string")}},
+			"200": object{
+				"description": "Stored. Location is the URL to finalize the upload.", "headers": object{"Location": header("string")},
+				"content": object{"application/json": object{"schema": d.schemaOf(ok.schema)}},
+			},
 			"400": object{"$ref": "#/components/responses/BadRequest"}, "403": object{"$ref": "#/components/responses/Forbidden"},
 			"503": object{"$ref": "#/components/responses/ServiceUnavailable"}, "507": object{"$ref": "#/components/responses/InsufficientStorage"},
 		},

@@ -364,9 +364,8 @@ func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
 	}
 	slices.SortFunc(fields, func(a, b [2]string) int { return strings.Compare(b[0], a[0]) })
 	storage, to := &oldClient{T: c.T, base: c.base}, fmt.Sprint(given["success_action_redirect"])
-	if status, text := storage.post(fmt.Sprint(form["action"]), fields, name, file); status != 200 {
-		c.Errorf("storage of %s: %d, want 200: %.200s", name, status, text)
-	}
+	status, text := storage.post(fmt.Sprint(form["action"]), fields, name, file)
+	storage.take(200, status, text, "Done", "storage of "+name)
 	c.same("Location of the storage", storage.header.Get("Location"), to)
 	return c.one("POST", to, nil, kind)
 }
