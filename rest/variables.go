@@ -59,6 +59,9 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			}
 			continue
 		}
+		if name == "category" && value == "" && !v.Type.NonNull {
+			continue // clients that save all their fields have no category, because no response contains it
+		}
 		if v.Type.NamedType == "License" && op.mutates() {
 			setLicense(variables, v, value)
 			continue
@@ -237,8 +240,8 @@ var enumAliases = map[string]func(text string) (string, bool){
 const sortThings = "things"
 
 // enumFallbacks are the values used for unknown words, because the published interface accepts
-// them.
-var enumFallbacks = map[string]string{"SearchSort": "RELEVANT"}
+// them: some clients send sort=relevent or type=thing.
+var enumFallbacks = map[string]string{"SearchSort": "RELEVANT", "SearchType": "THINGS"}
 
 func convertEnum(name string, value any, definition *ast.Definition) (any, error) {
 	text, _ := value.(string)
