@@ -150,6 +150,12 @@ func allowedMethods(mux *http.ServeMux, r *http.Request) (allowed []string) {
 // documented error format: 405 with Allow if the path exists for another method, else 404.
 func notFound(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path := canonicalPath(r.URL.Path); path != r.URL.Path && r.URL.RawPath == "" {
+			canonical := r.Clone(r.Context())
+			canonical.URL.Path = path
+			mux.ServeHTTP(w, canonical)
+			return
+		}
 		if allowed := allowedMethods(mux, r); len(allowed) > 0 {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
 			WriteError(w, http.StatusMethodNotAllowed, r.Method+" is not allowed for this path")
@@ -158,6 +164,32 @@ func notFound(mux *http.ServeMux) http.Handler {
 		WriteError(w, http.StatusNotFound, "this path does not exist")
 	})
 }
+
+// canonicalPath returns the documented form of a path. Some clients write words in upper case, such
+// as /THINGS or /Users, or send the optional segment {$all} of collections as an early version of
+// the documentation had it. Words with capital letters in the documentation are case-sensitive.
+func canonicalPath(path string) string {
+	segments := strings.Split(strings.Replace(path, "/{$all}", "", 1), "/")
+	for i, segment := range segments {
+		if lower := strings.ToLower(segment); lowerWords()[lower] {
+			segments[i] = lower
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// lowerWords returns the literal words of the paths of the REST API that are in lower case.
+var lowerWords = sync.OnceValue(func() map[string]bool {
+	words := make(map[string]bool)
+	for _, r := range routes {
+		for segment := range strings.SplitSeq(r.path, "/") {
+			if segment == strings.ToLower(segment) && !strings.HasPrefix(segment, "{") {
+				words[segment] = true
+			}
+		}
+	}
+	return words
+})
 
 // serve returns the handler that runs a route's operation.
 func (s *server) serve(rt route, op *operation) http.Handler {

@@ -6,6 +6,40 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
+// TestPathsOfOldPrograms sends paths as existing clients write them.
+func TestPathsOfOldPrograms(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := &oldClient{T: t, base: s.URL, token: s.User("ada").Token}
+		// Some clients write the words of paths in upper case, or with a capital letter.
+		thing := ada.one("POST", "/THINGS", oldObject{"name": "Dish", "license": "cc", "category": "Art", "description": "A dish."}, "ThingSchema")
+		path := "/THINGS/" + oldID(thing)
+		mesh, picture := string(servertest.Mesh(t, "hschendel_simple_bin.stl")), string(servertest.Mesh(t, "lib3mf_thumbnail.png"))
+		file := ada.uploadByForm(path+"/FILES", "dish.stl", mesh, "FileSchema")
+		image := ada.uploadByForm(path+"/FILES", "dish.png", picture, "ImageSummary")
+		ada.same("the file", ada.one("GET", path+"/FILES/"+oldID(file), nil, "FileSchema")["name"], "dish.stl")
+		ada.one("GET", path+"/IMAGES/"+oldID(image), nil, "ImageSummary")
+		ada.one("POST", path+"/Publish", nil, "ThingSchema")
+		for _, list := range []string{"/USERS/ada/THINGS", "/Users/ada/things", "/api/USERS/ada/THINGS"} {
+			ada.holds(list, ada.list(list, anyThing), thing["id"], true)
+		}
+		ada.done("DELETE", path+"/IMAGES/"+oldID(image), nil)
+		(&oldClient{T: t, base: s.URL}).refused(401, "GET", "/USERS/ada/THINGS", nil)
+		ada.refused(404, "GET", "/USERS/nobody-of-that-name/THINGS", nil)
+		ada.refused(404, "GET", "/THINGZ/"+oldID(thing), nil)
+		ada.call(405, "PUT", path, nil, "Refusal")
+		if allowed := ada.header.Get("Allow"); allowed != "GET, PATCH, DELETE" {
+			t.Errorf("PUT %s: Allow %q", path, allowed)
+		}
+		// Words with capital letters are case-sensitive.
+		if status, text := ada.post("/files/0/uploadfile", nil, "dish.stl", mesh); status != 404 {
+			t.Errorf("uploadfile: %d %s, want 404", status, text)
+		}
+		// A bulk downloader sends a placeholder of the documentation as it is written there.
+		collection := ada.one("POST", "/collections", oldObject{"name": "Kept"}, "Collection")
+		ada.holds("collections", ada.list("/users/ada/collections/{$all}", "Collection"), collection["id"], true)
+	})
+}
+
 // TestValuesOfOldPrograms sends values that existing clients send and the documentation does not
 // mention.
 func TestValuesOfOldPrograms(t *testing.T) {
