@@ -60,7 +60,9 @@ func pageCursor(page int) string {
 
 // linkPages sets Total-Count and Link (RFC 8288) with first, prev, next and last. The URLs keep the
 // complete query of the request, including the access token, because some clients follow them
-// unchanged. The next link has the cursor of the end of this page in addition to the page number,
+// unchanged. The page is the last parameter, or only per_page is behind it if the request has that:
+// some clients read the number of pages behind the first "page=", others at the end of the URL. The
+// next link has the cursor of the end of this page in addition to the page number,
 // so that a client that follows it receives each entry once, even if entries are added or removed
 // in between. The parameter after contains this page number, too, before the cursor; see cursorOf.
 func linkPages(h http.Header, base string, u *url.URL, list wire.Extent) {
@@ -68,14 +70,22 @@ func linkPages(h http.Header, base string, u *url.URL, list wire.Extent) {
 	query := u.Query()
 	page, perPage := pageNumbers(query)
 	last := max((list.Total+perPage-1)/perPage, 1)
+	end := ""
+	if query.Has("per_page") {
+		end = "&per_page=" + strconv.Itoa(perPage)
+	}
+	query.Del("page")
+	query.Del("per_page")
 	link := func(rel string, to int, after string) string {
-		query.Set("page", strconv.Itoa(to))
-		query.Set("per_page", strconv.Itoa(perPage))
 		query.Del("after")
 		if after != "" {
 			query.Set("after", after)
 		}
-		return "<" + base + u.EscapedPath() + "?" + query.Encode() + `>; rel="` + rel + `"`
+		others := query.Encode()
+		if others != "" {
+			others += "&"
+		}
+		return "<" + base + u.EscapedPath() + "?" + others + "page=" + strconv.Itoa(to) + end + `>; rel="` + rel + `"`
 	}
 	links := []string{link("first", 1, "")}
 	if page > 1 {

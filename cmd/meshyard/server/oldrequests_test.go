@@ -1,6 +1,9 @@
 package server_test
 
 import (
+	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
@@ -61,5 +64,30 @@ func TestValuesOfOldPrograms(t *testing.T) {
 			ada.same("total of the type "+kind, ada.one("GET", "/search/bowl?type="+kind, nil, "ThingHits")["total"], 1)
 		}
 		ada.same("total of users", ada.one("GET", "/search/ada?type=users", nil, "UserHits")["total"], 1)
+	})
+}
+
+// TestLinksOfOldPrograms reads the number of pages as existing clients do: some take the number
+// after the first "page=", others the last characters of the URL.
+func TestLinksOfOldPrograms(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		for i := range 31 {
+			ada.Do("POST", "/collections", object{"name": fmt.Sprint("Kept ", i)}).Want(t, 200)
+		}
+		links := regexp.MustCompile(`<([^>]*)>; rel="(\w+)"`)
+		for query, want := range map[string]string{"": "2", "?sort=x&access_token=" + ada.Token: "2", "?per_page=2": "16", "?page=2&per_page=3": "11"} {
+			header := ada.Get("/users/ada/collections"+query).Want(t, 200).Header.Get("Link")
+			for _, link := range links.FindAllStringSubmatch(header, -1) {
+				_, after, _ := strings.Cut(link[1], "page=")
+				number := regexp.MustCompile(`^\d+`).FindString(after)
+				if link[2] == "last" && number != want {
+					t.Errorf("%q: the first number in %s is %q, want %s", query, link[0], number, want)
+				}
+				if asked := strings.Contains(query, "per_page"); asked != strings.Contains(link[1], "per_page") || !asked && after != number {
+					t.Errorf("%q: %s, want per_page only if it was sent, and else the page at the end", query, link[0])
+				}
+			}
+		}
 	})
 }
