@@ -168,17 +168,19 @@ func (s *scalar) UnmarshalJSON(text []byte) error {
 }
 
 // wantsJSON reports whether the request accepts application/json explicitly, not only by a
-// wildcard.
+// wildcard, and does not accept text/plain, too. Some HTTP libraries accept both if a legacy
+// program, which expects the form-encoded text, does not say anything.
 func wantsJSON(r *http.Request) bool {
+	accepted := make(map[string]bool)
 	for _, accept := range r.Header.Values("Accept") {
 		for one := range strings.SplitSeq(accept, ",") {
 			mediaType, params, err := mime.ParseMediaType(one)
-			if q, bad := strconv.ParseFloat(params["q"], 64); err == nil && mediaType == "application/json" && (bad != nil || q > 0) {
-				return true
+			if q, bad := strconv.ParseFloat(params["q"], 64); err == nil && (bad != nil || q > 0) {
+				accepted[mediaType] = true
 			}
 		}
 	}
-	return false
+	return accepted["application/json"] && !accepted["text/plain"]
 }
 
 // failToken responds with the given status and code, and the message of err. If err is an internal

@@ -1,12 +1,16 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/models"
 )
 
 // TestPathsOfOldPrograms sends paths as existing clients write them.
@@ -87,6 +91,35 @@ func TestLinksOfOldPrograms(t *testing.T) {
 				if asked := strings.Contains(query, "per_page"); asked != strings.Contains(link[1], "per_page") || !asked && after != number {
 					t.Errorf("%q: %s, want per_page only if it was sent, and else the page at the end", query, link[0])
 				}
+			}
+		}
+	})
+}
+
+// TestTokensOfOldPrograms checks that clients whose HTTP library accepts JSON by default receive
+// the token in the form that they parse.
+func TestTokensOfOldPrograms(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, _ := signedIn(t, s, "carl")
+		c := newClient(t, s, models.NewApplication{RedirectURIs: []string{redirect}})
+		for accept, isJSON := range map[string]bool{
+			"application/json, text/plain, */*": false, // the default of axios
+			"":                                  false,
+			"*/*":                               false,
+			"application/json":                  true,
+			"application/json, */*;q=0.5":       true,
+			"text/plain;q=0, application/json":  true,
+			"text/html, application/json;q=0.9": true,
+		} {
+			form := b.Get(c.question()).Want(t, 200).Fields()
+			form.Set("decision", "allow")
+			to, err := url.Parse(b.Post("/login/oauth/authorize", form).Want(t, http.StatusSeeOther).Header.Get("Location"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := c.exchange(accept, c.grant(to.Query().Get("code"))).Want(t, 200).Bytes
+			if strings.HasPrefix(string(text), "access_token=") == isJSON || json.Valid(text) != isJSON {
+				t.Errorf("Accept %q: %s", accept, text)
 			}
 		}
 	})
