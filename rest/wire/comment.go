@@ -78,17 +78,46 @@ func (c *CommentSchema) Complete(a urls.Builder) {
 // ThreadedSchema groups comments by the ID of their parent ("0" for root comments). Users has the
 // authors by ID.
 type ThreadedSchema struct {
-	Comments map[string][]*CommentSchema `json:"comments"`
-	Users    map[string]*UserSummary     `json:"users"`
+	Comments map[string][]*ThreadComment `json:"comments"`
+	Users    map[string]*ThreadUser      `json:"users"`
+}
+
+// ThreadComment is a comment in a thread. In the published interface, it has other names and types
+// for some fields than a comment in a list.
+type ThreadComment struct {
+	*CommentSchema
+
+	AddDate      Time     `json:"add_date"`
+	ModifiedDate Time     `json:"modified_date"`
+	UserID       ID       `json:"user_id"`
+	ParentUser   string   `json:"parent_user_name"` // "" for a root comment
+	InModeration Flag     `json:"needs_moderation"`
+	Assets       []string `json:"assets"` // the URLs of the attachments
+}
+
+// ThreadUser is the author of a comment in a thread.
+type ThreadUser struct {
+	*UserSummary
+
+	UserName   string `json:"user_name"`
+	UserAvatar string `json:"user_avatar"`
+	IsAdmin    Flag   `json:"is_admin"`
 }
 
 // Threaded groups comments by parent. The comments must be completed already.
 func Threaded(comments []*CommentSchema) *ThreadedSchema {
-	t := &ThreadedSchema{make(map[string][]*CommentSchema), make(map[string]*UserSummary)}
+	t := &ThreadedSchema{make(map[string][]*ThreadComment), make(map[string]*ThreadUser)}
 	for _, c := range comments {
+		of := &ThreadComment{CommentSchema: c, AddDate: c.Added, ModifiedDate: c.Modified, UserID: c.User.ID, InModeration: flag(c.InModeration), Assets: []string{}}
+		if c.ParentUser != nil {
+			of.ParentUser = *c.ParentUser
+		}
+		for _, file := range c.Attachments {
+			of.Assets = append(of.Assets, file.DownloadURL)
+		}
 		parent := c.ParentID.String()
-		t.Comments[parent] = append(t.Comments[parent], c)
-		t.Users[c.User.ID.String()] = c.User
+		t.Comments[parent] = append(t.Comments[parent], of)
+		t.Users[c.User.ID.String()] = &ThreadUser{c.User, c.User.Name, c.User.Thumbnail, flag(c.User.IsAdmin)}
 	}
 	return t
 }

@@ -47,6 +47,14 @@ func (f *Flag) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// flag returns 1 for true and 0 for false.
+func flag(is bool) Flag {
+	if is {
+		return 1
+	}
+	return 0
+}
+
 // TargetID is the type and the ID of the target of a comment.
 type TargetID struct {
 	Type string `json:"__typename"`

@@ -59,8 +59,11 @@ var oldShapes = map[string]string{
 	"CommentSchema": `id:int url:url target_type:text target_id:int public_url:text target_url:url body:text body_html:text user:UserSummary
 		added:date modified:date parent_id:int is_deleted:switch attachments:[Attachment] is_root_comment:switch has_children:switch
 		can_comment:switch things:list`,
-	"Attachment":   `id:int name:text download_url:url`,
-	"Threads":      `comments:{[CommentSchema]} users:{UserSummary}`,
+	"Attachment": `id:int name:text download_url:url`,
+	"Threads":    `comments:{[ThreadComment]} users:{ThreadUser}`,
+	"ThreadComment": `id:int add_date:date modified_date:date body:text user_id:int is_deleted:bool url:url needs_moderation:flag
+		assets:list parent_id:int parent_user_name:text parent_url:text`,
+	"ThreadUser":   `user_name:filled user_avatar:url is_admin:flag`,
 	"Category":     `id:int name:text url:url count:int slug:text things_url:url thumbnail:url preview_image:url`,
 	"CategoryTree": `id:int name:text url:url count:int slug:text things_url:url thumbnail:url preview_image:url children:[Category]`,
 	"Collection": `id:int name:text description:text description_html:text added:date modified:date creator:UserSummary url:url count:int

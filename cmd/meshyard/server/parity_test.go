@@ -491,7 +491,7 @@ func alike(wire, graph any) (any, any) {
 func plain(key string, v any) string {
 	text := fmt.Sprint(v)
 	switch key {
-	case "is_published", "is_wip":
+	case "is_published", "is_wip", "needs_moderation":
 		return map[string]string{"true": "1", "false": "0", "PUBLISHED": "1", "DRAFT": "0"}[text] + map[bool]string{true: text}[text == "0" || text == "1"]
 	case "license", "default_license":
 		if long := longLicense[text]; long != "" {
