@@ -14,6 +14,7 @@ func TestToken(t *testing.T) {
 		"none":                     {"", "", ""},
 		"header":                   {"Bearer my_a", "", "my_a"},
 		"lower-case header":        {"bearer  my_a ", "", "my_a"},
+		"scheme of old clients":    {"token my_a", "", "my_a"},
 		"query":                    {"", "?page=2&access_token=my_b", "my_b"},
 		"header wins":              {"Bearer my_a", "?access_token=my_b", "my_a"},
 		"empty header wins":        {"Bearer ", "?access_token=my_b", ""},

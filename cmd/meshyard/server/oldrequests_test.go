@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// TestPathsOfOldPrograms sends paths as existing clients write them.
+// TestPathsOfOldPrograms sends paths and tokens as existing clients write them.
 func TestPathsOfOldPrograms(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := &oldClient{T: t, base: s.URL, token: s.User("ada").Token}
@@ -41,6 +41,10 @@ func TestPathsOfOldPrograms(t *testing.T) {
 		if status, text := ada.post("/files/0/uploadfile", nil, "dish.stl", mesh); status != 404 {
 			t.Errorf("uploadfile: %d %s, want 404", status, text)
 		}
+		// Some clients name the scheme of the header token.
+		r := s.Client("").Request("GET", "/users/me", nil)
+		r.Header.Set("Authorization", "token "+ada.token)
+		s.Client("").Send(r).Want(t, 200)
 		// A bulk downloader sends a placeholder of the documentation as it is written there.
 		collection := ada.one("POST", "/collections", oldObject{"name": "Kept"}, "Collection")
 		ada.holds("collections", ada.list("/users/ada/collections/{$all}", "Collection"), collection["id"], true)
