@@ -28,6 +28,7 @@ type CommentSchema struct {
 	HasChildren   bool          `json:"has_children"`
 	CanComment    bool          `json:"can_comment"`
 	InModeration  bool          `json:"needs_moderation"`
+	TopicName     string        `json:"topic_name"` // "": only comments in forums have a topic
 	Things        []any         `json:"things"`
 
 	// Input only: cleared by Complete.

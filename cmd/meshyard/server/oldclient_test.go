@@ -58,7 +58,7 @@ var oldShapes = map[string]string{
 		is_watched:bool is_comments_disabled:bool`,
 	"CommentSchema": `id:int url:url target_type:text target_id:int public_url:text target_url:url body:text body_html:text user:UserSummary
 		added:date modified:date parent_id:int is_deleted:switch attachments:[Attachment] is_root_comment:switch has_children:switch
-		can_comment:switch things:list`,
+		can_comment:switch topic_name:text things:list`,
 	"Attachment": `id:int name:text download_url:url`,
 	"Threads":    `comments:{[ThreadComment]} users:{ThreadUser}`,
 	"ThreadComment": `id:int add_date:date modified_date:date body:text user_id:int is_deleted:bool url:url needs_moderation:flag
