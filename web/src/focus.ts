@@ -1,22 +1,40 @@
 import { say } from './components/Toast';
 
 /**
- * Changes a list, and shows the error if that fails. If the change moves or removes the element that has the focus, the element or the one
- * in its place gets the focus again, so that the keyboard continues there and not at the top of the page.
+ * Remembers the element that has the focus. The function that it returns is called after a change of the page. If that has removed or disabled
+ * the element, the element or what is in its place gets the focus again, so that the keyboard continues there and not at the top of the page.
  */
-export async function changeList(change: () => Promise<unknown>) {
+export function holdFocus(): () => void {
   const before = document.activeElement as HTMLButtonElement;
-  const item = before.closest('li');
+  const item = before.closest('li, .field');
   const list = item?.parentElement;
   const at = list ? [...list.children].indexOf(item!) : 0;
+  return () => requestAnimationFrame(() => {
+    const now = document.activeElement;
+    if (now !== document.body && !(now === before && before.disabled)) return; // the user or the page has moved it
+    if (before.isConnected && !before.disabled) return before.focus();
+    const near = item?.isConnected ? item : list?.isConnected ? list.children[Math.min(at, list.children.length - 1)] : null;
+    if (focusIn(near, 'button:enabled, summary') || focusIn(near, 'a, input')) return;
+    const place = (near as HTMLElement | null | undefined) ?? document.getElementById('main')!;
+    place.tabIndex = -1;
+    place.focus({ preventScroll: true });
+  });
+}
+
+/** Focuses the first element within another one that matches the selector. Returns whether there is one. */
+export function focusIn(element: Element | null | undefined, selector: string): boolean {
+  const found = element?.querySelector<HTMLElement>(selector);
+  found?.focus();
+  return !!found;
+}
+
+/** Changes a list, and shows the error if that fails. The focus is held. */
+export async function changeList(change: () => Promise<unknown>) {
+  const release = holdFocus();
   try {
     await change();
   } catch (error) {
     say(error);
   }
-  await new Promise(requestAnimationFrame);
-  if (document.activeElement !== document.body && !before.disabled) return;
-  if (before.isConnected && !before.disabled) return before.focus();
-  const near = item?.isConnected ? item : list?.children[Math.min(at, list.children.length - 1)];
-  (near?.querySelector<HTMLElement>('button:enabled') ?? document.getElementById('main')!).focus();
+  release();
 }

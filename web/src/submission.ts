@@ -1,10 +1,11 @@
 // Submissions of forms, one at a time.
 import { useRef, useState } from 'preact/hooks';
+import { holdFocus } from './focus';
 import { Failure } from './graphql';
 
 /**
  * The submission of a form. submit runs an action and returns whether it succeeded; while one runs, further calls do nothing. busy disables
- * the button. failure is the error of the last action, for Fault and for the Fields of the form.
+ * the button, which then has the focus again. failure is the error of the last action, for Fault and for the Fields of the form.
  */
 export function useSubmission() {
   const [busy, setBusy] = useState(false);
@@ -13,6 +14,7 @@ export function useSubmission() {
   const submit = async (action: () => Promise<unknown>): Promise<boolean> => {
     if (running.current) return false;
     running.current = true;
+    const release = holdFocus();
     setBusy(true);
     try {
       await action();
@@ -24,6 +26,7 @@ export function useSubmission() {
     } finally {
       running.current = false;
       setBusy(false);
+      release();
     }
   };
   /** The error of a field, or "". */

@@ -60,6 +60,86 @@ func TestBrowserGalleryKeyboard(t *testing.T) {
 	v.focuses("More actions: bob")
 }
 
+// TestBrowserGalleryFocus checks that the focus is not lost when a form is sent, an item is removed
+// or a button disappears.
+func TestBrowserGalleryFocus(t *testing.T) {
+	s := newScene(t)
+	comment := func(parent any, body string) string {
+		var made struct {
+			CreateComment struct{ Comment struct{ ID string } }
+		}
+		s.bob.Query(`mutation($id: ID!, $parent: ID, $body: String!) {
+			createComment(input: {target: {type: THING, id: $id}, parentId: $parent, body: $body}) { comment { id } } }`,
+			object{"id": fmt.Sprint(s.thing), "parent": parent, "body": body}, &made)
+		return made.CreateComment.Comment.ID
+	}
+	for i := range 21 {
+		comment(nil, fmt.Sprint("Comment ", i))
+	}
+	first := comment(nil, "First")
+	for i := range 5 {
+		comment(first, fmt.Sprint("Reply ", i))
+	}
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
+	v.answer(true)
+	thread := "#comment-" + first
+	button := func(within, text string) string {
+		return fmt.Sprintf(`[...document.querySelectorAll('%s button')].find(e => e.innerText === %q)`, within, text)
+	}
+	focused := func(what, expression string) {
+		t.Helper()
+		v.await("the focus on "+what, `(now => `+expression+`)(document.activeElement)`)
+	}
+	v.press(button(thread, "Show more replies"))
+	focused("the fourth reply", `now.closest('.replies li')?.innerText.includes('Reply 3')`)
+	v.press(button(thread, "Reply"))
+	focused("the field", `now.matches('`+thread+` textarea')`)
+	v.enter(thread+" textarea", "A reply")
+	v.press(`document.querySelector('` + thread + ` form button')`)
+	v.await("the reply", `document.querySelector('`+thread+` .replies').innerText.includes('A reply')`)
+	focused("the button that opened the form", `now === `+button(thread, "Reply"))
+	menu := `document.querySelector('` + thread + ` .replies li:last-child summary')`
+	for _, end := range []string{"Cancel", "Save"} {
+		v.press(menu)
+		v.press(button(thread+" .replies li:last-child", "Edit"))
+		focused("the field", `now.matches('`+thread+` .replies textarea')`)
+		v.press(button(thread+" .replies form", end))
+		focused("the menu after "+end, `now === `+menu)
+	}
+	v.press(menu)
+	v.press(button(thread+" .replies li:last-child", "Delete"))
+	focused("the deleted comment", `now.matches('`+thread+` .replies li:last-child') && now.innerText === 'This comment was deleted.'`)
+	v.enter(".comments > form textarea", " ")
+	v.press(button(".comments > form", "Comment"))
+	focused("the empty field", `now.matches('.comments > form textarea')`)
+	v.enter(".comments > form textarea", "A comment")
+	v.press(button(".comments > form", "Comment"))
+	v.await("the comment", `document.querySelector('.comments > ol').innerText.includes('A comment')`)
+	focused("the button", `now === `+button(".comments > form", "Comment"))
+	v.press(button(".more", "Show more"))
+	focused("the next comment", `now.closest('.comments > ol > li') === document.querySelectorAll('.comments > ol > li')[21]`)
+
+	v.open("/explore?watertight=1&wip=1")
+	v.press(`document.querySelector('.chip.chosen')`)
+	focused("the other filter", `now.matches('.chip.chosen') && !document.querySelectorAll('.chip.chosen')[1]`)
+	v.press(`document.querySelector('.chip.chosen')`)
+	focused("the page", `now.id === 'main' && !document.querySelector('.chip.chosen')`)
+
+	v.open("/notifications")
+	v.press(button(".page-head", "Mark all as read"))
+	focused("the page", `now.id === 'main' && !document.querySelector('.page-head button')`)
+
+	s.Browser().SignIn("ada", pass)
+	v.open("/settings")
+	v.press(button("main form", "Save"))
+	v.sees("Saved.")
+	focused("the button", `now.innerText === 'Save'`)
+	v.press(`document.querySelector('.sessions li > button')`)
+	focused("the remaining session", `now.closest('.sessions li') && document.querySelectorAll('.sessions li').length === 1`)
+}
+
 // TestBrowserGalleryChoiceStartsNothing checks that choosing a category, which the arrow keys do
 // step by step, does not upload the chosen files yet.
 func TestBrowserGalleryChoiceStartsNothing(t *testing.T) {
@@ -91,7 +171,18 @@ func TestBrowserGalleryToast(t *testing.T) {
 	v.click("dialog .collect", "Sweets")
 	v.await("the error in the dialog", `document.querySelector('dialog .fault')?.innerText.includes('cannot be reached') && !document.querySelector('dialog .collect input').checked`)
 	v.click(".summary", "Watch")
-	v.await("the message above the dialog", `document.querySelector('dialog[open]') && document.querySelector('#toast:popover-open')?.innerText.includes('cannot be reached')`)
+	above := `document.querySelector('dialog[open]') && document.querySelector('#toast:popover-open')?.innerText.includes('cannot be reached')`
+	v.await("the message above the dialog", above)
+
+	v.click("dialog", "Close")
+	v.run("delay the text of the next message, and open a dialog before it appears", `
+		const later = setTimeout;
+		window.setTimeout = (action, delay) => later(action, delay === 100 ? 1000 : delay);
+		document.querySelector('#toast').addEventListener('toggle', event => {
+			if (event.newState === 'open') [...document.querySelectorAll('.summary button')].find(e => e.innerText.startsWith('Collect')).click();
+		})`)
+	v.click(".summary", "Watch")
+	v.await("the message above the dialog", above)
 }
 
 // TestBrowserGalleryModeration checks that the queue keeps the focus and the tab of a moderator,

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { holdFocus } from '../focus';
 import { findThing, findThings } from '../generated';
 import { send } from '../graphql';
 import { href, match } from '../router';
@@ -65,7 +66,10 @@ export function AncestorField({ id, chosen, onChange, fault }: { id: string; cho
           {chosen.map((one) => (
             <li key={one.id}>
               <span><a href={href(`/thing:${one.id}`)} target="_blank">{one.name}</a> <span class="quiet">{t.by} {one.creator.username}</span></span>
-              <button type="button" class="button icon-only" aria-label={`${t.remove}: ${one.name}`} onClick={() => onChange(chosen.filter((other) => other !== one))}><Icon name="close" /></button>
+              <button type="button" class="button icon-only" aria-label={`${t.remove}: ${one.name}`} onClick={() => {
+                holdFocus()();
+                onChange(chosen.filter((other) => other !== one));
+              }}><Icon name="close" /></button>
             </li>
           ))}
         </ul>

@@ -22,6 +22,7 @@ export function CommentForm({ target, parentId, onSent }: Props) {
   return (
     <form class="comment-form" onSubmit={(event) => {
       event.preventDefault();
+      if (!body.trim()) return field.current!.focus();
       void submit(async () => {
         const data = await mutate(createComment, { input: { target, parentId, body } });
         setBody('');
@@ -30,7 +31,7 @@ export function CommentForm({ target, parentId, onSent }: Props) {
     }}>
       <textarea ref={field} value={body} rows={3} required maxLength={65535} placeholder={t.writeComment} aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
       <Fault failure={failure} />
-      <div class="actions"><button type="submit" class="button primary" disabled={busy || body.trim() === ''}>{parentId ? t.reply : t.sendComment}</button></div>
+      <div class="actions"><button type="submit" class="button primary" disabled={busy}>{parentId ? t.reply : t.sendComment}</button></div>
     </form>
   );
 }

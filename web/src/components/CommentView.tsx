@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { mutate } from '../cache';
 import { isStaff, me } from '../config';
+import { changeList, holdFocus } from '../focus';
 import { ago, date } from '../format';
 import { deleteComment, updateComment, type CommentText } from '../generated';
 import { href } from '../router';
@@ -14,7 +15,6 @@ import { Icon } from './Icon';
 import { Menu } from './Menu';
 import { ReasonDialog } from './ReasonDialog';
 import { ReportDialog } from './ReportDialog';
-import { say } from './Toast';
 
 type Props = { comment: CommentText; path: string; owner: string; onChange: (comment: CommentText) => void; onReply?: () => void };
 
@@ -43,7 +43,7 @@ export function CommentView({ comment, path, owner, onChange, onReply }: Props) 
         <Menu label={`${t.more}: ${comment.creator.username}`} button={<Icon name="more" />}>
           {own && <button type="button" onClick={() => setDialog('edit')}><Icon name="edit" />{t.edit}</button>}
           {(own || owner === me.username || isStaff) && (
-            <button type="button" onClick={() => (own || owner === me!.username ? confirm(t.deleteComment) && remove().catch(say) : setDialog('delete'))}><Icon name="trash" />{t.delete}</button>
+            <button type="button" onClick={() => (own || owner === me!.username ? confirm(t.deleteComment) && changeList(remove) : setDialog('delete'))}><Icon name="trash" />{t.delete}</button>
           )}
           {!own && <button type="button" onClick={() => setDialog('report')}><Icon name="flag" />{t.report}</button>}
         </Menu>
@@ -74,7 +74,10 @@ function Editor({ comment, onChange, onClose }: { comment: CommentText; onChange
     }}>
       <textarea ref={field} value={body} rows={3} required aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
       <Fault failure={failure} />
-      <div class="actions"><button type="button" class="button" onClick={close}>{t.cancel}</button><button type="submit" class="button primary" disabled={busy}>{t.save}</button></div>
+      <div class="actions"><button type="button" class="button" onClick={() => {
+        holdFocus()();
+        close();
+      }}>{t.cancel}</button><button type="submit" class="button primary" disabled={busy}>{t.save}</button></div>
     </form>
   );
 }

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useList, useQuery, type Part } from '../cache';
 import type { CommentText, CommentThread, TargetType } from '../generated';
+import { focusIn } from '../focus';
 import { commentThread, replies as repliesQuery, type CommentThreadData } from '../generated';
 import { send, type Operation } from '../graphql';
 import { t } from '../strings';
@@ -59,10 +60,12 @@ type ThreadProps = { thread: CommentThread; owner: string; target: Props<unknown
 function Thread({ thread, owner, target, linked, onChange }: ThreadProps) {
   const [answering, setAnswering] = useState(hasDraft(draftOf(target, thread.id)));
   const setReplies = (nodes: CommentText[], pageInfo = thread.replies.pageInfo) => onChange({ ...thread, replies: { nodes, pageInfo } });
-  const loadReplies = async () => {
+  const loadReplies = async (event: Event) => {
+    const last = (event.currentTarget as Element).previousElementSibling?.lastElementChild;
     try {
       const more = (await send(repliesQuery, { id: thread.id, after: thread.replies.pageInfo.endCursor })).comment?.replies;
       if (more) setReplies([...thread.replies.nodes.filter((one) => !more.nodes.some((other) => other.id === one.id)), ...more.nodes], more.pageInfo);
+      requestAnimationFrame(() => focusIn(last?.nextElementSibling, 'a'));
     } catch (error) {
       say(error);
     }

@@ -1,3 +1,4 @@
+import { holdFocus } from '../focus';
 import { categoryOf, lists, ranges, switches, withoutFilters, withParameter, withToggled } from '../filters';
 import type { CategoriesData, License, MeshFormat } from '../generated';
 import { href } from '../router';
@@ -13,10 +14,10 @@ export function FilterChips({ query, tree }: { query: URLSearchParams; tree?: Ca
   for (const name of ranges) if (query.has(name)) chips.push({ name: `${name === 'min' ? '≥' : '≤'} ${query.get(name)} mm`, to: withParameter(query, name, '') });
   if (chips.length === 0) return null;
   return (
-    <p class="chips">
-      {chips.map(({ name, to }) => <a key={to} class="chip chosen" href={href(to)} aria-label={t.removeFilter(name)}>{name}<Icon name="close" /></a>)}
-      {chips.length > 1 && <a class="chip" href={href(withoutFilters(query))}>{t.clearFilters}</a>}
-    </p>
+    <ul class="chips" onClick={() => holdFocus()()}>
+      {chips.map(({ name, to }) => <li key={name}><a class="chip chosen" href={href(to)} aria-label={t.removeFilter(name)}>{name}<Icon name="close" /></a></li>)}
+      {chips.length > 1 && <li><a class="chip" href={href(withoutFilters(query))}>{t.clearFilters}</a></li>}
+    </ul>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { List } from '../cache';
+import { focusIn } from '../focus';
 import { t } from '../strings';
 import { Empty, ErrorNotice } from './Notice';
 import { explain } from './Toast';
@@ -33,6 +34,11 @@ export function Grid<D, N>({ title, list, item, keyOf, empty, hint, narrow }: Pr
 /** The button below a list that loads its next page, also when it is scrolled into view. */
 export function More<D, N>({ list, still = false }: { list: List<D, N>; still?: boolean }) {
   const button = useRef<HTMLButtonElement>(null);
+  const last = useRef<Element | null>(null); // the end of the list when the button was pressed
+  useEffect(() => {
+    focusIn(last.current?.nextElementSibling, 'a, input');
+    last.current = null;
+  }, [list.nodes.length]);
   useEffect(() => {
     if (still || !button.current) return;
     const observer = new IntersectionObserver((seen) => seen[0]?.isIntersecting && list.loadMore(), { rootMargin: '600px' });
@@ -43,7 +49,11 @@ export function More<D, N>({ list, still = false }: { list: List<D, N>; still?: 
   return (
     <p class="more">
       {list.moreError && <span class="fault" role="alert">{explain(list.moreError)}</span>}
-      <button ref={button} type="button" class="button" disabled={list.loadingMore} onClick={list.loadMore}>{list.loadingMore ? t.loading : t.loadMore}</button>
+      <button ref={button} type="button" class="button" aria-disabled={list.loadingMore} onClick={(event) => {
+        const before = event.currentTarget.parentElement!.previousElementSibling!;
+        last.current = before.matches('ul, ol') ? before.lastElementChild : before;
+        list.loadMore();
+      }}>{list.loadingMore ? t.loading : t.loadMore}</button>
     </p>
   );
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { mutate } from '../cache';
+import { holdFocus } from '../focus';
 import { updateProfile, uploadFile } from '../generated';
 import { persist, upload } from '../graphql';
 import { pictureHint, prepared } from '../prepare';
@@ -11,6 +12,7 @@ import { say } from './Toast';
 export function ImageField({ label, url, field, onDone }: { label: string; url: string | null; field: 'avatarId' | 'coverId'; onDone: () => void }) {
   const [busy, setBusy] = useState(false);
   const put = async (chosen: File | null) => {
+    const release = holdFocus();
     setBusy(true);
     try {
       const file = chosen && (await prepared(chosen));
@@ -21,6 +23,7 @@ export function ImageField({ label, url, field, onDone }: { label: string; url: 
       say(error);
     } finally {
       setBusy(false);
+      release();
     }
   };
   return (

@@ -1,6 +1,8 @@
 import { mutate, useQuery } from '../cache';
+import { changeList } from '../focus';
 import { ago, date } from '../format';
 import { endSessions, sessions } from '../generated';
+import { send } from '../graphql';
 import { href } from '../router';
 import { t } from '../strings';
 import { ErrorNotice } from './Notice';
@@ -8,17 +10,13 @@ import { say } from './Toast';
 
 /** The browsers in which the user is signed in. Each of them can be signed out. */
 export function SessionList() {
-  const { data, error, reload } = useQuery(sessions, {});
+  const { data, error, reload, change } = useQuery(sessions, {});
   const list = data?.sessions ?? [];
-  const end = async (ids: string[] | null) => {
-    try {
-      await mutate(endSessions, { input: { ids } });
-      say(t.signedOut);
-      reload();
-    } catch (failure) {
-      say(failure);
-    }
-  };
+  const end = (ids: string[] | null) => changeList(async () => {
+    await mutate(endSessions, { input: { ids } });
+    say(t.signedOut);
+    change(await send(sessions, {}));
+  });
   return (
     <section class="panel" aria-label={t.sessions}>
       <h2>{t.sessions}</h2>

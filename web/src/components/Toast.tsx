@@ -12,11 +12,11 @@ export function explain(error: unknown, known?: string[]): string {
   return t.errors[error.code] ?? error.besides(known);
 }
 
-/** Puts the message above a dialog that was opened after it. */
+/** Puts the place of messages above a dialog that was opened after it. Its message may still be about to appear. */
 export function raise() {
   const place = document.getElementById('toast')!;
   place.hidePopover();
-  if (place.hasChildNodes()) place.showPopover();
+  place.showPopover();
 }
 
 /** Shows a message, or the message for an error, above everything for some seconds. The header shows that the session has ended. */

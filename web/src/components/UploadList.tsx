@@ -1,3 +1,4 @@
+import { holdFocus } from '../focus';
 import { bytes } from '../format';
 import { t } from '../strings';
 import type { Task } from '../uploads';
@@ -18,7 +19,10 @@ export function UploadList({ tasks, onRemove, onRetry }: { tasks: Task[]; onRemo
               : <><progress value={task.fraction} max={1} aria-label={t.uploading(Math.round(task.fraction * 100))} /><span class="quiet">{bytes(task.file.size)}</span></>}
           </div>
           {task.state === 'failed' && <button type="button" class="button" onClick={() => onRetry(task)}>{t.retry}</button>}
-          <button type="button" class="button icon-only" aria-label={`${t.remove}: ${task.file.name}`} onClick={() => onRemove(task)}><Icon name="close" /></button>
+          <button type="button" class="button icon-only" aria-label={`${t.remove}: ${task.file.name}`} onClick={() => {
+            holdFocus()();
+            onRemove(task);
+          }}><Icon name="close" /></button>
         </li>
       ))}
     </ul>

@@ -4,7 +4,7 @@ import { commentPath } from '../components/Comments';
 import { More } from '../components/Grid';
 import { Icon } from '../components/Icon';
 import { Empty, ErrorNotice } from '../components/Notice';
-import { say } from '../components/Toast';
+import { changeList } from '../focus';
 import { ago, date } from '../format';
 import { markNotificationsRead, notifications, type NotificationsData } from '../generated';
 import { href } from '../router';
@@ -45,14 +45,10 @@ export function NotificationsPage() {
   useTitle(t.notifications);
   const list = useList(notifications, {}, (data) => data.me?.notifications);
   if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
-  const mark = async (ids?: string[]) => {
-    try {
-      await mutate(markNotificationsRead, { input: ids ? { ids } : {} });
-      list.replace(list.nodes.map((one) => (!ids || ids.includes(one.id) ? { ...one, isRead: true } : one)));
-    } catch (error) {
-      say(error);
-    }
-  };
+  const mark = (ids?: string[]) => changeList(async () => {
+    await mutate(markNotificationsRead, { input: ids ? { ids } : {} });
+    list.replace(list.nodes.map((one) => (!ids || ids.includes(one.id) ? { ...one, isRead: true } : one)));
+  });
   return (
     <div class="page narrow-page" aria-busy={list.loading ? 'true' : undefined}>
       <div class="page-head with-action">
