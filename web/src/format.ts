@@ -31,10 +31,11 @@ export function ago(time: string): string {
   return relative().format(0, 'minute');
 }
 
-const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+const units = ['kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 
 /** Formats a number of bytes: “1.2 MB”. */
 export function bytes(n: number): string {
-  const step = Math.min(Math.max(0, Math.floor(Math.log10(Math.max(n, 1)) / 3)), units.length - 1);
-  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[step], unitDisplay: 'short', maximumSignificantDigits: 3 }).format(n / 1000 ** step);
+  if (n < 1000) return `${n} B`;
+  const step = Math.min(Math.floor(Math.log10(n) / 3), units.length);
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[step - 1], unitDisplay: 'short', maximumSignificantDigits: 3 }).format(n / 1000 ** step);
 }

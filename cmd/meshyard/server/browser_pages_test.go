@@ -95,6 +95,30 @@ func (v *visitor) size(size image.Point) {
 	graphiqltest.Call(v.t, v.Tab, "choose the size", emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: int64(size.X), Height: int64(size.Y), DeviceScaleFactor: 1, Mobile: size.X < 500})
 }
 
+// TestBrowserGalleryLongNames checks that no page is wider than the screen if a name is one long
+// word.
+func TestBrowserGalleryLongNames(t *testing.T) {
+	s := newScene(t)
+	thing := s.bob.Thing(strings.Repeat("Wide", 50))
+	s.bob.Finalize("THING", thing, s.bob.Upload(strings.Repeat("long_", 40)+"name.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")))
+	s.bob.Publish(thing)
+	s.bob.Query(`mutation($id: ID!, $name: String!) {
+		createCollection(input: {name: $name}) { collection { id } }
+		addToCollection(input: {collectionId: "1", thingId: $id}) { collection { id } }
+		createComment(input: {target: {type: THING, id: $id}, body: $name}) { comment { id } }
+	}`, object{"id": fmt.Sprint(thing), "name": strings.Repeat("Wide", 50)}, new(any))
+	v := visitGallery(t, s.Server)
+	v.signInAs("bob")
+	for _, size := range []image.Point{{360, 800}, {1280, 800}} {
+		v.size(size)
+		for _, path := range []string{"/", "/explore?q=wide", "/bob/collections", "/collection:1", "/thing:%d", "/thing:%d/files", "/thing:%d/comments", "/thing:%d/edit"} {
+			path = strings.ReplaceAll(path, "%d", fmt.Sprint(thing))
+			v.open(path)
+			v.is(fmt.Sprintf("%s is at most %d pixels wide", path, size.X), fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, size.X))
+		}
+	}
+}
+
 // TestGalleryContactSheet takes screenshots of all pages in three widths and both color schemes,
 // and writes them to the image file in MESHYARD_CONTACT_SHEET.
 func TestGalleryContactSheet(t *testing.T) {

@@ -43,7 +43,7 @@ export const de: Strings = {
   thingsCount: (n) => (n === 1 ? '1 Ding' : `${count(n)} Dinge`),
   followersCount: (n) => (n === 1 ? '1 Follower' : `${count(n)} Follower`),
   results: (n) => (n === 1 ? '1 Treffer' : n >= 10000 ? 'Mehr als 10.000 Treffer' : `${count(n)} Treffer`),
-  stat: { downloads: 'Downloads', makes: 'Nachbauten', collects: '× gesammelt', views: 'Aufrufe', likes: 'gefällt', followers: 'Follower', following: 'gefolgt', things: 'Dinge' },
+  stat: { downloads: 'Downloads', makes: 'Nachbauten', collects: 'Sammlungen', views: 'Aufrufe' },
   draft: 'Entwurf',
   unlisted: 'Nicht gelistet',
   private: 'Privat',

@@ -43,7 +43,7 @@ export const en = {
   thingsCount: (n: number) => (n === 1 ? '1 thing' : `${count(n)} things`),
   followersCount: (n: number) => (n === 1 ? '1 follower' : `${count(n)} followers`),
   results: (n: number) => (n === 1 ? '1 result' : n >= 10000 ? 'More than 10,000 results' : `${count(n)} results`),
-  stat: { downloads: 'downloads', makes: 'makes', collects: 'collects', views: 'views', likes: 'likes', followers: 'followers', following: 'following', things: 'things' },
+  stat: { downloads: 'Downloads', makes: 'Makes', collects: 'Collections', views: 'Views' },
   draft: 'Draft',
   unlisted: 'Unlisted',
   private: 'Private',
