@@ -8,6 +8,7 @@ import { control, Field } from './Field';
 import { Fault } from './Fault';
 import { More } from './Grid';
 import { Icon } from './Icon';
+import { ErrorNotice } from './Notice';
 
 /** A dialog to add a thing to collections of the user or to a new one. */
 export function CollectDialog({ thing, onClose }: { thing: { id: string; isCollected: boolean }; onClose: () => void }) {
@@ -33,6 +34,7 @@ export function CollectDialog({ thing, onClose }: { thing: { id: string; isColle
   return (
     <Dialog title={t.collectTitle} onClose={onClose}>
       <div class="collect" aria-busy={list.loading ? 'true' : undefined}>
+        {list.error && !list.data && <ErrorNotice error={list.error} retry={list.reload} />}
         {list.data && list.nodes.length === 0 && <p class="quiet">{t.noCollections}</p>}
         {list.nodes.map((collection) => (
           <label key={collection.id} class="check">

@@ -16,7 +16,7 @@ export function ErrorNotice({ error, retry }: { error: Failure; retry: () => voi
   const mustSignIn = error.code === 'UNAUTHENTICATED' || forbidden;
   return (
     <div class="notice" role="alert">
-      <Icon name={mustSignIn ? 'lock' : 'close'} />
+      <Icon name={mustSignIn ? 'lock' : 'warning'} />
       <p>{mustSignIn && !me && !config.anonymousRead ? t.privateSite : explain(error)}</p>
       {mustSignIn ? <a class="button primary" href={signInURL()}>{t.signIn}</a> : <button type="button" class="button" onClick={retry}>{t.tryAgain}</button>}
     </div>

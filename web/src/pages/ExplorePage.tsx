@@ -45,7 +45,7 @@ export function ExplorePage({ query }: { query: URLSearchParams }) {
         {type === 'THINGS' && <Facets query={query} facets={facets} />}
         <section aria-label={t.types[type]} aria-live="off">
           <div class="results-head">
-            <p role="status">{unknown ? t.results(0) : list.data?.search ? t.results(list.data.search.totalCount) : '…'}</p>
+            <p role="status">{unknown ? t.results(0) : list.data?.search ? t.results(list.data.search.totalCount) : list.error ? '' : '…'}</p>
             <FilterChips query={query} tree={tree.data} />
           </div>
           {unknown ? <Empty text={t.nothingFound} hint={t.nothingFoundHint} /> : <Grid title={t.types[type]} list={list} empty={t.nothingFound} hint={t.nothingFoundHint} narrow={type === 'USERS'}
