@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 )
@@ -81,7 +82,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 			target, c.ParentID = &Target{parent.TargetType, parent.TargetID}, parent.ID
 		}
 		if target == nil {
-			return badInput("target", "target: is missing: a comment is on a thing or a make, or replies to another")
+			return badInput("target", "target: is missing: a comment is on a thing or a make, or replies to another").WithFieldCode(apierror.FieldRequired)
 		}
 		owner, err := s.lockVisibleTarget(ctx, tx, caller, *target)
 		if err != nil {

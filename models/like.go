@@ -29,7 +29,7 @@ func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) err
 		if err != nil {
 			return err
 		}
-		_, err = addLike(ctx, tx, caller.UserID, owner, target)
+		_, err = addLike(ctx, tx, caller.UserID, owner, target, "id")
 		return err
 	})
 }
@@ -50,15 +50,16 @@ func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Targe
 		if hidden != nil {
 			return hidden
 		}
-		_, err = addLike(ctx, tx, caller.UserID, owner, target)
+		_, err = addLike(ctx, tx, caller.UserID, owner, target, "target")
 		return err
 	})
 	return liked, err
 }
 
-func addLike(ctx context.Context, tx bun.Tx, userID, owner int64, target Target) (added bool, err error) {
+// addLike adds a like. input is the name of the input that contains the target, for errors.
+func addLike(ctx context.Context, tx bun.Tx, userID, owner int64, target Target, input string) (added bool, err error) {
 	if owner == userID {
-		return false, badInput("target", "target: %s %d is your own", target.Type, target.ID)
+		return false, badInput(input, "%s: %s %d is your own", input, target.Type, target.ID)
 	}
 	done, err := tx.NewInsert().Model(&like{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: now()}).
 		On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)

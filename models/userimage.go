@@ -39,7 +39,7 @@ func (s *Store) lockUser(ctx context.Context, tx bun.Tx, id int64) error {
 // checkUserImage returns an error unless the files are one image.
 func checkUserImage(on TargetType, files []*File) error {
 	if len(files) != 1 || files[0].Kind != Image {
-		return badInput("files", "files: the %s of a user must be one image (PNG, JPEG or GIF)", on)
+		return badInput("files", "the %s of a user must be one image (PNG, JPEG or GIF)", on)
 	}
 	return nil
 }

@@ -127,6 +127,32 @@ func TestErrorsNameSentFields(t *testing.T) {
 	})
 }
 
+// TestFaultsNameSentInputs checks the path and the code of faults that models find without knowing
+// the input.
+func TestFaultsNameSentInputs(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := fmt.Sprint(ada.Thing("One"))
+		model := fmt.Sprint(ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")))
+		for _, c := range []struct{ mutation, message, path, code string }{
+			{`likeThing(input: {id: ` + thing + `}) { thing { id } }`, "id: thing " + thing + " is your own", "[input id]", "INVALID"},
+			{`toggle(input: {what: LIKE, target: {type: THING, id: ` + thing + `}}) { isOn }`, "target: thing " + thing + " is your own", "[input target]", "INVALID"},
+			{`createComment(input: {body: "a"}) { comment { id } }`, "target: is missing: a comment is on a thing or a make, or replies to another", "[input target]", "REQUIRED"},
+			{`updateProfile(input: {avatarId: ` + model + `}) { user { id } }`, "the avatar of a user must be one image (PNG, JPEG or GIF)", "[input avatarId]", "INVALID"},
+		} {
+			r := ada.GraphQL(`mutation { `+c.mutation+` }`, nil)
+			if len(r.Errors) != 1 || len(r.Errors[0].Extensions.Fields) != 1 {
+				t.Errorf("%s: got %+v, want one fault", c.mutation, r.Errors)
+				continue
+			}
+			fault := r.Errors[0].Extensions.Fields[0]
+			if r.Errors[0].Message != c.message || fmt.Sprint(fault.Path) != c.path || string(fault.Code) != c.code {
+				t.Errorf("%s: got %q at %v, %s; want %q at %s, %s", c.mutation, r.Errors[0].Message, fault.Path, fault.Code, c.message, c.path, c.code)
+			}
+		}
+	})
+}
+
 func many(n int) []string {
 	all := make([]string, n)
 	for i := range all {
