@@ -40,6 +40,8 @@ var inputMessages = []struct {
 	{regexp.MustCompile(`^cannot use (?:value )?\S+ as ID$`), "must be an ID"},
 	{regexp.MustCompile(`^cannot use (?:value )?\S+ as (\w+)$`), "must be a $1"},
 	{regexp.MustCompile(`^strconv\.ParseFloat: parsing (".{0,40}).*$`), "must be a Float (got $1)"},
+	{regexp.MustCompile(`^must be defined$`), "is required"},
+	{regexp.MustCompile(`^cannot be null$`), "must not be null"},
 	{regexp.MustCompile(`^enums must be ints or strings$`), "must be the name of an enum value"},
 	{regexp.MustCompile(`^must be a (\w+), not a \w+$`), "must be an input object of the type $1"},
 	{regexp.MustCompile(`^\S+ is not an Upload$`), "must be a file of a multipart request"},
