@@ -10,6 +10,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
@@ -24,9 +26,9 @@ func TestBrowserGalleryNotices(t *testing.T) {
 		t.Helper()
 		v.await("the title "+want, fmt.Sprintf(`document.title === %q`, want))
 	}
-	for _, path := range []string{"/nosuchuser", "/thing:999999", "/a/b/c"} {
+	for _, path := range []string{"/nosuchuser", "/thing:999999", "/tag:nonexistent", "/a/b/c"} {
 		v.open(path)
-		v.sees("Not found")
+		v.await("the only heading", `[...document.querySelectorAll('main h1')].map(e => e.innerText).join() === 'Not found'`)
 		title("Not found · Meshyard")
 	}
 	v.click("main", "Home page")
@@ -42,6 +44,18 @@ func TestBrowserGalleryNotices(t *testing.T) {
 	v.await("the number of results", `document.querySelector('.results-head [role=status]').innerText === '0 results'`)
 	v.open("/explore?category=tools")
 	v.await("the name of the category", `document.querySelector('.chip.chosen')?.innerText === 'Tools' && document.querySelector('main .card')`)
+}
+
+// TestBrowserGalleryEmpty checks what a gallery without things shows.
+func TestBrowserGalleryEmpty(t *testing.T) {
+	v := visitGallery(t, servertest.Start(t, "sqlite", func(s *config.Settings) { s.AnonymousRead = true }))
+	v.open("/")
+	v.sees("Nothing here yet.")
+	v.await("a link to share the first thing", `document.querySelector('main .notice a[href="/upload"]')`)
+	v.open("/explore")
+	v.sees("Nothing here yet.")
+	v.open("/explore?q=donut")
+	v.sees("Try other words, or remove a filter.")
 }
 
 // TestBrowserGalleryLikeButtons checks that the names of the buttons contain their visible text, so
@@ -75,6 +89,11 @@ func TestBrowserGallerySpace(t *testing.T) {
 		v.click("main .menu", "More actions")
 		v.await("the whole menu", `(menu => menu.left >= 0 && menu.right <= innerWidth)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
 	}
+	v.open(fmt.Sprintf("/thing:%d", c.thing))
+	v.await("numbers beside each other", `[...document.querySelectorAll('.stats li')].every((e, i, all) => i === 0 || all[i - 1].getBoundingClientRect().right + 4 < e.getBoundingClientRect().left)`)
+	v.run("scroll the button of the menu to the end of the screen", `document.querySelector('main .menu').scrollIntoView({block: 'end'})`)
+	v.click("main .menu", "More actions")
+	v.await("the menu on the screen", `(menu => menu.top >= 0 && menu.bottom <= innerHeight)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
 
 	v.size(image.Pt(1400, 900))
 	graphiqltest.Call(t, v.Tab, "run no scripts", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})

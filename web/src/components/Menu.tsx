@@ -21,7 +21,7 @@ export function Menu({ label, button, children, kind = 'button icon-only quiet-b
     };
   }, []);
   return (
-    <details ref={details} class="menu">
+    <details ref={details} class="menu" onToggle={() => details.current!.open && details.current!.lastElementChild!.scrollIntoView({ block: 'nearest' })}>
       <summary class={kind} aria-label={label} title={label}>{button}</summary>
       <div class="menu-items">{children}</div>
     </details>

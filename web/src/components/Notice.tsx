@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { config, me } from '../config';
 import type { Failure } from '../graphql';
 import { href } from '../router';
@@ -48,12 +49,13 @@ function NotAvailable() {
   );
 }
 
-export function Empty({ text, hint }: { text?: string; hint?: string }) {
+export function Empty({ text, hint, children }: { text?: string; hint?: string; children?: ComponentChildren }) {
   return (
     <div class="notice">
       <Icon name="cube" />
       <p>{text ?? t.nothing}</p>
       {hint && <p class="quiet">{hint}</p>}
+      {children}
     </div>
   );
 }

@@ -48,7 +48,7 @@ export function ExplorePage({ query }: { query: URLSearchParams }) {
             <p role="status">{unknown ? t.results(0) : list.data?.search ? t.results(list.data.search.totalCount) : list.error ? '' : '…'}</p>
             <FilterChips query={query} tree={tree.data} />
           </div>
-          {unknown ? <Empty text={t.nothingFound} hint={t.nothingFoundHint} /> : <Grid title={t.types[type]} list={list} empty={t.nothingFound} hint={t.nothingFoundHint} narrow={type === 'USERS'}
+          {unknown ? <Empty text={t.nothingFound} hint={t.nothingFoundHint} /> : <Grid title={t.types[type]} list={list} {...(`${query}` && { empty: t.nothingFound, hint: t.nothingFoundHint })} narrow={type === 'USERS'}
             keyOf={(hit) => (hit.__typename === 'User' ? `User ${hit.username}` : `${hit.__typename} ${hit.id}`)}
             item={(hit, index) => {
               switch (hit.__typename) {

@@ -1,7 +1,7 @@
 import { useQuery } from '../cache';
 import { Skeletons } from '../components/Grid';
 import { Html } from '../components/Html';
-import { ErrorNotice } from '../components/Notice';
+import { Empty, ErrorNotice } from '../components/Notice';
 import { ThingCard } from '../components/ThingCard';
 import { config } from '../config';
 import { compact } from '../format';
@@ -30,6 +30,7 @@ export function HomePage() {
           </nav>
           <Row title={t.featured} things={data.featured?.nodes} more="/explore?featured=1&sort=NEWEST" atTop />
           <Row title={t.popular} things={data.popular?.nodes} more="/explore?sort=POPULAR" atTop={!data.featured?.nodes.length} />
+          {!data.newest?.nodes.length && <Empty><a class="button primary" href={href('/upload')}>{t.upload}</a></Empty>}
           <Row title={t.newest} things={data.newest?.nodes} more="/explore?sort=NEWEST" />
         </>
       )}

@@ -8,10 +8,11 @@ import { useTitle } from '../title';
 export function TagPage({ name }: { name: string }) {
   const list = useList(tag, { name }, (data) => data.tag?.things);
   const title = list.data?.tag?.name ?? name;
-  useTitle(`#${title}`);
+  const missing = list.error && !list.data;
+  useTitle(missing ? undefined : `#${title}`);
   return (
     <div class="page">
-      <div class="page-head"><h1>#{title}</h1>{list.data?.tag && <p class="quiet">{t.thingsCount(list.data.tag.thingCount)}</p>}</div>
+      {!missing && <div class="page-head"><h1>#{title}</h1>{list.data?.tag && <p class="quiet">{t.thingsCount(list.data.tag.thingCount)}</p>}</div>}
       <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />
     </div>
   );
