@@ -23,38 +23,18 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 	if err := s.checkPreviews(ctx, report); err != nil {
 		return fmt.Errorf("check previews: %w", err)
 	}
-	cutoff := time.Now().Add(-grace)
-	old := func(o bucket.Object) bool { return !o.ModTime.After(cutoff) }
-	for prefix, named := range map[string]func(context.Context, []bucket.Object) (map[string]*File, error){
-		bucket.PendingPrefix: s.namedPending, bucket.ContentPrefix: s.namedContents,
-	} {
-		err := s.eachObjects(ctx, prefix, old, func(objects []bucket.Object) error {
-			files, err := named(ctx, objects)
-			if err != nil {
-				return err
-			}
-			for _, o := range objects {
-				if files[o.Key] == nil {
-					report(fmt.Sprintf("object %s: no file refers to it (%d bytes; gc removes it)", o.Key, o.Size))
-				}
-			}
+	for _, prefix := range []string{bucket.PendingPrefix, bucket.ContentPrefix, bucket.DerivedPrefix} {
+		row := "file"
+		if prefix == bucket.DerivedPrefix {
+			row = "preview"
+		}
+		err := s.eachUnnamed(ctx, prefix, time.Now().Add(-grace), func(o bucket.Object) error {
+			report(fmt.Sprintf("object %s: no %s refers to it (%d bytes; gc removes it)", o.Key, row, o.Size))
 			return nil
 		})
 		if err != nil {
 			return fmt.Errorf("check objects: %w", err)
 		}
-	}
-	err := s.eachObjects(ctx, bucket.DerivedPrefix, old, func(objects []bucket.Object) error {
-		named, err := s.namedDerived(ctx, objects)
-		for _, o := range objects {
-			if err == nil && !named[o.Key] {
-				report(fmt.Sprintf("object %s: no preview refers to it (%d bytes; gc removes it)", o.Key, o.Size))
-			}
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("check derived objects: %w", err)
 	}
 	return nil
 }

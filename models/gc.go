@@ -56,81 +56,35 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 		}
 	}
 	cutoff := time.Now().Add(-grace)
-	old := func(o bucket.Object) bool { return !o.ModTime.After(cutoff) }
-
-	err := s.eachObjects(ctx, bucket.PendingPrefix, old, func(objects []bucket.Object) error {
-		named, err := s.namedPending(ctx, objects)
-		if err != nil {
-			return err
-		}
-		for _, o := range objects {
-			if named[o.Key] != nil {
-				continue
-			}
-			sweep.PendingObjects = append(sweep.PendingObjects, o.Key)
-			sweep.Bytes += o.Size
-			if dryRun {
-				continue
-			}
-			if err := s.bucket.Remove(ctx, o.Key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("collect pending objects: %w", err)
-	}
-
-	err = s.eachObjects(ctx, bucket.ContentPrefix, old, func(objects []bucket.Object) error {
-		named, err := s.namedContents(ctx, objects)
-		if err != nil {
-			return err
-		}
-		for _, o := range objects {
-			if named[o.Key] != nil {
-				continue
-			}
+	collect := func(prefix string, removed *[]string, remove func(context.Context, bucket.Object) (gone bool, err error)) error {
+		return s.eachUnnamed(ctx, prefix, cutoff, func(o bucket.Object) error {
 			gone := dryRun
 			if !dryRun {
-				if gone, err = s.collectContent(ctx, o); err != nil {
+				var err error
+				if gone, err = remove(ctx, o); err != nil {
 					return err
 				}
 			}
 			if gone {
-				sweep.ContentObjects = append(sweep.ContentObjects, o.Key)
+				*removed = append(*removed, o.Key)
 				sweep.Bytes += o.Size
 			}
-		}
-		return nil
-	})
-	if err != nil {
+			return nil
+		})
+	}
+	remove := func(ctx context.Context, o bucket.Object) (gone bool, err error) {
+		return true, s.bucket.Remove(ctx, o.Key)
+	}
+	if err := collect(bucket.PendingPrefix, &sweep.PendingObjects, remove); err != nil {
+		return nil, fmt.Errorf("collect pending objects: %w", err)
+	}
+	if err := collect(bucket.ContentPrefix, &sweep.ContentObjects, s.collectContent); err != nil {
 		return nil, fmt.Errorf("collect contents: %w", err)
 	}
 	if err := s.collectPreviews(ctx, cutoff, dryRun); err != nil {
 		return nil, fmt.Errorf("collect previews: %w", err)
 	}
-	err = s.eachObjects(ctx, bucket.DerivedPrefix, old, func(objects []bucket.Object) error {
-		named, err := s.namedDerived(ctx, objects)
-		if err != nil {
-			return err
-		}
-		for _, o := range objects {
-			if named[o.Key] {
-				continue
-			}
-			sweep.DerivedObjects = append(sweep.DerivedObjects, o.Key)
-			sweep.Bytes += o.Size
-			if dryRun {
-				continue
-			}
-			if err := s.bucket.Remove(ctx, o.Key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := collect(bucket.DerivedPrefix, &sweep.DerivedObjects, remove); err != nil {
 		return nil, fmt.Errorf("collect derived objects: %w", err)
 	}
 	return sweep, nil
@@ -154,19 +108,37 @@ func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error 
 	return nil
 }
 
-// eachObjects calls fn with the objects below prefix that match, in batches of at most
-// objectsAtOnce.
-func (s *Store) eachObjects(ctx context.Context, prefix string, match func(bucket.Object) bool, fn func([]bucket.Object) error) error {
+// eachUnnamed calls fn with the objects below prefix that no row refers to and that were not
+// modified after cutoff. It compares at most objectsAtOnce objects with rows in one statement.
+func (s *Store) eachUnnamed(ctx context.Context, prefix string, cutoff time.Time, fn func(bucket.Object) error) error {
+	named := map[string]func(context.Context, []bucket.Object) (map[string]bool, error){
+		bucket.PendingPrefix: s.namedPending, bucket.ContentPrefix: s.namedContents, bucket.DerivedPrefix: s.namedDerived,
+	}[prefix]
+	check := func(objects []bucket.Object) error {
+		names, err := named(ctx, objects)
+		if err != nil {
+			return err
+		}
+		for _, o := range objects {
+			if names[o.Key] {
+				continue
+			}
+			if err := fn(o); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	var some []bucket.Object
 	for o, err := range s.bucket.Objects(ctx, prefix) {
 		if err != nil {
 			return err
 		}
-		if !match(o) {
+		if o.ModTime.After(cutoff) {
 			continue
 		}
 		if some = append(some, o); len(some) == objectsAtOnce {
-			if err := fn(some); err != nil {
+			if err := check(some); err != nil {
 				return err
 			}
 			some = some[:0]
@@ -175,38 +147,37 @@ func (s *Store) eachObjects(ctx context.Context, prefix string, match func(bucke
 	if len(some) == 0 {
 		return nil
 	}
-	return fn(some)
+	return check(some)
 }
 
-// namedPending returns the uploads that refer to one of the objects, by key.
-func (s *Store) namedPending(ctx context.Context, objects []bucket.Object) (map[string]*File, error) {
-	return s.named(ctx, objects, func(o bucket.Object) string { return o.Key },
-		"f.state <> 'finalized' AND f.object_key IN (?)", func(f *File) string { return f.ObjectKey })
+// namedPending returns which of the objects, by key, are those of uploads.
+func (s *Store) namedPending(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
+	return s.named(ctx, objects, "", "f.object_key", "f.state <> 'finalized' AND f.object_key IN (?)")
 }
 
-// namedContents returns, for each object that finalized files refer to, one of those files, by key.
-func (s *Store) namedContents(ctx context.Context, objects []bucket.Object) (map[string]*File, error) {
-	return s.named(ctx, objects, func(o bucket.Object) string { return strings.TrimPrefix(o.Key, bucket.ContentPrefix) },
-		"f.state = 'finalized' AND f.sha256 IN (?)", func(f *File) string { return bucket.ContentKey(f.SHA256) })
+// namedContents returns which of the objects, by key, are those of finalized files.
+func (s *Store) namedContents(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
+	return s.named(ctx, objects, bucket.ContentPrefix, "f.sha256", "f.state = 'finalized' AND f.sha256 IN (?)")
 }
 
-func (s *Store) named(ctx context.Context, objects []bucket.Object, name func(bucket.Object) string, where string, key func(*File) string) (map[string]*File, error) {
+// named returns which of the objects, by key, have a file with the key in a column. The column does
+// not contain the prefix of the keys.
+func (s *Store) named(ctx context.Context, objects []bucket.Object, prefix, column, where string) (map[string]bool, error) {
 	names := make([]string, 0, len(objects))
 	for _, o := range objects {
 		if !o.Partial {
-			names = append(names, name(o))
+			names = append(names, strings.TrimPrefix(o.Key, prefix))
 		}
 	}
-	var rows []*File
-	err := s.db.Write.NewSelect().Model(&rows).Column("f.id", "f.size", "f.sha256", "f.object_key").Where(where, bun.List(names)).Scan(ctx)
-	if err != nil {
+	var found []string
+	if err := s.db.Write.NewSelect().Model((*File)(nil)).Column(column).Where(where, bun.List(names)).Scan(ctx, &found); err != nil {
 		return nil, err
 	}
-	found := make(map[string]*File, len(rows))
-	for _, f := range rows {
-		found[key(f)] = f
+	named := make(map[string]bool, len(found))
+	for _, name := range found {
+		named[prefix+name] = true
 	}
-	return found, nil
+	return named, nil
 }
 
 // collectContent removes an object below files/ unless a file refers to it by now. It locks the row
