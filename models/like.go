@@ -29,8 +29,7 @@ func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) err
 		if err != nil {
 			return err
 		}
-		_, err = addLike(ctx, tx, caller.UserID, owner, target, "id")
-		return err
+		return addLike(ctx, tx, caller.UserID, owner, target, "id")
 	})
 }
 
@@ -38,41 +37,53 @@ func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) err
 // longer see the target, and otherwise adds one. It returns whether the caller likes the target
 // now.
 func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Target) (liked bool, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	removed, err := s.removeOrAdd(ctx, caller, target, removeLike,
+		func(ctx context.Context, tx bun.Tx, owner int64) error {
+			return addLike(ctx, tx, caller.UserID, owner, target, "target")
+		})
+	return !removed, err
+}
+
+// removeOrAdd removes a like or a watch of the caller, even if the caller can no longer see the
+// target. If there is none, it returns Forbidden for a target that the caller cannot see, and
+// otherwise calls add, unless it is nil. It opens a transaction.
+func (s *Store) removeOrAdd(ctx context.Context, caller auth.Caller, target Target,
+	remove func(ctx context.Context, tx bun.Tx, userID int64, target Target) (removed bool, err error),
+	add func(ctx context.Context, tx bun.Tx, owner int64) error) (removed bool, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		owner, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
 		if hidden != nil && CodeOf(hidden) != Forbidden {
 			return hidden
 		}
-		removed, err := removeLike(ctx, tx, caller.UserID, target)
-		if liked = !removed; err != nil || removed {
+		if removed, err = remove(ctx, tx, caller.UserID, target); err != nil || removed {
 			return err
 		}
-		if hidden != nil {
+		if hidden != nil || add == nil {
 			return hidden
 		}
-		_, err = addLike(ctx, tx, caller.UserID, owner, target, "target")
-		return err
+		return add(ctx, tx, owner)
 	})
-	return liked, err
+	return removed, err
 }
 
-// addLike adds a like. input is the name of the input that contains the target, for errors.
-func addLike(ctx context.Context, tx bun.Tx, userID, owner int64, target Target, input string) (added bool, err error) {
+// addLike adds a like, if there is none. input is the name of the input that contains the target,
+// for errors.
+func addLike(ctx context.Context, tx bun.Tx, userID, owner int64, target Target, input string) error {
 	if owner == userID {
-		return false, badInput(input, "%s: %s %d is your own", input, target.Type, target.ID)
+		return badInput(input, "%s: %s %d is your own", input, target.Type, target.ID)
 	}
 	done, err := tx.NewInsert().Model(&like{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: now()}).
 		On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if n, err := done.RowsAffected(); n == 0 || err != nil {
-		return false, err
+		return err
 	}
 	if err := notify(ctx, tx, NotifyLike, userID, target, owner); err != nil {
-		return false, err
+		return err
 	}
-	return true, countLike(ctx, tx, target, userID, 1)
+	return countLike(ctx, tx, target, userID, 1)
 }
 
 func removeLike(ctx context.Context, tx bun.Tx, userID int64, target Target) (removed bool, err error) {
@@ -94,17 +105,8 @@ func removeLike(ctx context.Context, tx bun.Tx, userID int64, target Target) (re
 // there is no like, it returns Forbidden for a target that the caller cannot see, and otherwise
 // changes nothing.
 func (s *Store) Unlike(ctx context.Context, caller auth.Caller, target Target) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
-		if hidden != nil && CodeOf(hidden) != Forbidden {
-			return hidden
-		}
-		removed, err := removeLike(ctx, tx, caller.UserID, target)
-		if err != nil || removed {
-			return err
-		}
-		return hidden
-	})
+	_, err := s.removeOrAdd(ctx, caller, target, removeLike, nil)
+	return err
 }
 
 func countLike(ctx context.Context, tx bun.Tx, target Target, userID, by int64) error {

@@ -50,8 +50,7 @@ func TestRecountBesideWriters(t *testing.T) {
 			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '100ms'"); err != nil {
 				return err
 			}
-			_, err := addLike(ctx, tx, user.ID, ada.UserID, Target{OnThing, thing.ID}, "id")
-			return err
+			return addLike(ctx, tx, user.ID, ada.UserID, Target{OnThing, thing.ID}, "id")
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -37,37 +37,18 @@ func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) er
 // is none, it returns Forbidden for a target that the caller cannot see, and otherwise changes
 // nothing.
 func (s *Store) Unwatch(ctx context.Context, caller auth.Caller, target Target) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
-		if hidden != nil && CodeOf(hidden) != Forbidden {
-			return hidden
-		}
-		removed, err := removeWatch(ctx, tx, caller.UserID, target)
-		if err != nil || removed {
-			return err
-		}
-		return hidden
-	})
+	_, err := s.removeOrAdd(ctx, caller, target, removeWatch, nil)
+	return err
 }
 
 // ToggleWatch removes the caller's watch of a target if there is one, and otherwise adds one. It
 // returns whether the caller watches the target now.
 func (s *Store) ToggleWatch(ctx context.Context, caller auth.Caller, target Target) (watched bool, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		_, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
-		if hidden != nil && CodeOf(hidden) != Forbidden {
-			return hidden
-		}
-		removed, err := removeWatch(ctx, tx, caller.UserID, target)
-		if watched = !removed; err != nil || removed {
-			return err
-		}
-		if hidden != nil {
-			return hidden
-		}
-		return addWatch(ctx, tx, caller.UserID, target)
-	})
-	return watched, err
+	removed, err := s.removeOrAdd(ctx, caller, target, removeWatch,
+		func(ctx context.Context, tx bun.Tx, _ int64) error {
+			return addWatch(ctx, tx, caller.UserID, target)
+		})
+	return !removed, err
 }
 
 func addWatch(ctx context.Context, tx bun.Tx, userID int64, target Target) error {
