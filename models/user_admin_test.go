@@ -13,29 +13,40 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
+// renamedUser returns a user with a published thing, renamed from benjamin to name.
+func renamedUser(t *testing.T, s *Store, name string) *User {
+	t.Helper()
+	u, err := s.Admin().CreateUser(t.Context(), "benjamin", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	published(t, s, auth.Caller{UserID: u.ID})
+	if _, err := s.Admin().RenameUser(t.Context(), "benjamin", name); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// wantFound checks the number of hits of a search.
+func wantFound(t *testing.T, s *Store, kind SearchType, name string, want int64) {
+	t.Helper()
+	found, err := s.Search(t.Context(), kind, name, Filter{}, ByRelevance)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := found.Count(t.Context(), []int64{1}); n[1] != want || err != nil {
+		t.Errorf("%v for %s: %d found, want %d (%v)", kind, name, n[1], want, err)
+	}
+}
+
 // TestRenamedUsersAreFound checks that a user, and the things of the user, are found by the new
 // name and not by the old one, which another user may take.
 func TestRenamedUsersAreFound(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
-		ctx := t.Context()
-		u, err := s.Admin().CreateUser(ctx, "benjamin", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		published(t, s, auth.Caller{UserID: u.ID})
-		if _, err := s.Admin().RenameUser(ctx, "benjamin", "zacharias"); err != nil {
-			t.Fatal(err)
-		}
-		for name, want := range map[string]int64{"benjamin": 0, "zacharias": 1} {
-			for _, kind := range []SearchType{SearchThings, SearchUsers} {
-				found, err := s.Search(ctx, kind, name, Filter{}, ByRelevance)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if n, err := found.Count(ctx, []int64{1}); n[1] != want || err != nil {
-					t.Errorf("%v for %s: %d found, want %d (%v)", kind, name, n[1], want, err)
-				}
-			}
+		renamedUser(t, s, "zacharias")
+		for _, kind := range []SearchType{SearchThings, SearchUsers} {
+			wantFound(t, s, kind, "benjamin", 0)
+			wantFound(t, s, kind, "zacharias", 1)
 		}
 	})
 }
@@ -45,14 +56,7 @@ func TestRenamedUsersAreFound(t *testing.T) {
 func TestRenamedUsersAreFoundAfterMigration(t *testing.T) {
 	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()
-		u, err := s.Admin().CreateUser(ctx, "benjamin", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		published(t, s, auth.Caller{UserID: u.ID})
-		if _, err := s.Admin().RenameUser(ctx, "benjamin", "yolanda"); err != nil {
-			t.Fatal(err)
-		}
+		u := renamedUser(t, s, "yolanda")
 		// The next renaming leaves the documents as they are.
 		if _, err := s.db.Write.ExecContext(ctx, "UPDATE users SET username = 'zacharias' WHERE id = ?", u.ID); err != nil {
 			t.Fatal(err)
@@ -63,15 +67,8 @@ func TestRenamedUsersAreFoundAfterMigration(t *testing.T) {
 		if applied, err := s.db.Migrate(ctx); err != nil || !slices.Contains(applied, renamedMigration) {
 			t.Fatalf("migrated %q: %v", applied, err)
 		}
-		for name, want := range map[string]int64{"yolanda": 0, "zacharias": 1} {
-			found, err := s.Search(ctx, SearchThings, name, Filter{}, ByRelevance)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, err := found.Count(ctx, []int64{1}); n[1] != want || err != nil {
-				t.Errorf("things for %s: %d found, want %d (%v)", name, n[1], want, err)
-			}
-		}
+		wantFound(t, s, SearchThings, "yolanda", 0)
+		wantFound(t, s, SearchThings, "zacharias", 1)
 	})
 }
 
@@ -124,13 +121,7 @@ func TestRenameDuringPublication(t *testing.T) {
 			if n, err := documents.Count(ctx); n != c.found || err != nil {
 				t.Errorf("%s: %d documents, want %d (%v)", c.to, n, c.found, err)
 			}
-			found, err := s.Search(ctx, SearchThings, c.as, Filter{}, ByRelevance)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, err := found.Count(ctx, []int64{1}); n[1] != c.found || err != nil {
-				t.Errorf("%s: %d things of the renamed user found, want %d (%v)", c.to, n[1], c.found, err)
-			}
+			wantFound(t, s, SearchThings, c.as, c.found)
 		}
 	})
 }
