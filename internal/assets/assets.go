@@ -1,5 +1,5 @@
 // Package assets serves files that are embedded in the binary, each under a URL that contains a
-// hash of its content.
+// hash of its content, and sets the headers of pages that load them.
 package assets
 
 import (

@@ -68,20 +68,7 @@ func Handler(opts Options) http.Handler {
 		}
 		a.Serve(w, r, r.URL.Query().Get("v"))
 	})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		setHeaders(w.Header())
-		mux.ServeHTTP(w, r)
-	})
-}
-
-// setHeaders sets the strictest policy on every response, including errors. Only the page relaxes
-// it.
-func setHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	return assets.Strict(mux)
 }
 
 // pagePolicy returns the Content-Security-Policy of the page. Only the menus and dialogs of
@@ -117,8 +104,5 @@ func servePage(w http.ResponseWriter, r *http.Request, username func(*http.Reque
 		http.Error(w, "The page could not be created.", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", pagePolicy(nonce))
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = page.WriteTo(w) // an error means that the client has disconnected
+	assets.WritePage(w, http.StatusOK, pagePolicy(nonce), page.Bytes())
 }

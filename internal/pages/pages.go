@@ -14,6 +14,8 @@ import (
 	"path"
 	"strings"
 	"sync"
+
+	"github.com/meshyard/meshyard/internal/assets"
 )
 
 // Options configure the pages.
@@ -71,20 +73,7 @@ func Handler(o Options) http.Handler {
 	if o.Guide != nil {
 		mux.Handle("GET /migration", s.page("migration", homePolicy, s.guide()))
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		setHeaders(w.Header())
-		mux.ServeHTTP(w, r)
-	})
-}
-
-// setHeaders sets the strictest policy on every response, including errors. Only the pages relax
-// it.
-func setHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	return assets.Strict(mux)
 }
 
 // homePolicy allows scripts and styles with the nonce and no others, not even other files of this
@@ -180,9 +169,6 @@ func (s site) page(name string, policy func(nonce string) string, text func() (g
 			http.Error(w, "The page could not be created. The log of the server has the cause.", http.StatusInternalServerError)
 			return
 		}
-		w.Header().Set("Content-Security-Policy", policy(v.Nonce))
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Header().Set("Cache-Control", "no-store")
-		_, _ = page.WriteTo(w) // an error means that the client has disconnected
+		assets.WritePage(w, http.StatusOK, policy(v.Nonce), page.Bytes())
 	})
 }

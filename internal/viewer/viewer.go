@@ -82,20 +82,7 @@ func Handler(o Options) http.Handler {
 	mux.HandleFunc("GET /view/{file_id}", o.page)
 	mux.HandleFunc("GET /view/{file_id}/state", o.state)
 	mux.HandleFunc("GET /view/assets/{version}/{folder}/{name}", serveAsset)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		setHeaders(w.Header())
-		mux.ServeHTTP(w, r)
-	})
-}
-
-// setHeaders sets the strictest policy on every response, including errors. Only the page relaxes
-// it.
-func setHeaders(h http.Header) {
-	h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	return assets.Strict(mux)
 }
 
 // pagePolicy allows scripts and styles with the nonce, and no others, not even files of this
@@ -131,21 +118,16 @@ func (o Options) page(w http.ResponseWriter, r *http.Request) {
 		writeError(w, status, message)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", pagePolicy(nonce))
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = page.WriteTo(w) // an error means that the client has disconnected
+	assets.WritePage(w, http.StatusOK, pagePolicy(nonce), page.Bytes())
 }
 
 // writeError writes an error page.
 func writeError(w http.ResponseWriter, status int, message string) {
 	nonce := rand.Text()
-	w.Header().Set("Content-Security-Policy", pagePolicy(nonce))
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	// An error means that the client has disconnected.
-	_ = errorTemplate.Execute(w, map[string]string{"Nonce": nonce, "Title": http.StatusText(status), "Message": message})
+	var page bytes.Buffer
+	// It fails only if the template contains a misspelt name, which a test would detect.
+	_ = errorTemplate.Execute(&page, map[string]string{"Nonce": nonce, "Title": http.StatusText(status), "Message": message})
+	assets.WritePage(w, status, pagePolicy(nonce), page.Bytes())
 }
 
 // assetAddress returns a URL relative to the page, in characters that need no escaping in HTML,
