@@ -4,6 +4,8 @@ import (
 	"flag"
 	"fmt"
 	"testing"
+
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 )
 
 var large = flag.Bool("large", false, "benchmark five million triangles too")
@@ -16,7 +18,7 @@ func BenchmarkTo(b *testing.B) {
 	}
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			m := sphere(b, n)
+			m := decoded.Sphere(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := To(b.Context(), m, min(n/5, 200_000), nil); err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 )
 
 func rng() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
@@ -23,7 +24,7 @@ func TestCloud(t *testing.T) {
 		mesh          *mesh.Mesh
 		points, least int
 	}{
-		{"surface", &mesh.Mesh{Cloud: true, Positions: sphere(t, 50_000).Weld().Positions}, 5000, 4000},
+		{"surface", &mesh.Mesh{Cloud: true, Positions: decoded.Sphere(t, 50_000).Weld().Positions}, 5000, 4000},
 		{"cube", cube, 5000, 4000}, {"few of a cube", cube, 8, 1}, {"one of a cube", cube, 1, 1}, {"none", cube, 0, 0}, {"all the same", same, 10, 1},
 	} {
 		d, err := To(t.Context(), c.mesh, c.points, nil)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 )
 
 func clusterTo(t *testing.T, m *mesh.Mesh, goal, least int) *mesh.Mesh {
@@ -21,8 +22,8 @@ func clusterTo(t *testing.T, m *mesh.Mesh, goal, least int) *mesh.Mesh {
 }
 
 func TestCluster(t *testing.T) {
-	meshes := realMeshes(t)
-	meshes["sphere"] = sphere(t, 100_000)
+	meshes := decoded.Meshes(t)
+	meshes["sphere"] = decoded.Sphere(t, 100_000)
 	for name, m := range meshes {
 		goal := m.Triangles() / 4
 		if goal < 4000 {
@@ -85,7 +86,7 @@ func TestMemory(t *testing.T) {
 	if !*large {
 		t.Skip("takes half a minute; asked for by -large")
 	}
-	m := sphere(t, 5_000_000)
+	m := decoded.Sphere(t, 5_000_000)
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

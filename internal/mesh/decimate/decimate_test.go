@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/measure"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 )
 
 func to(t testing.TB, m *mesh.Mesh, triangles int) *mesh.Mesh {
@@ -79,8 +80,8 @@ var worse = map[string]float64{
 }
 
 func TestReal(t *testing.T) {
-	meshes := realMeshes(t)
-	meshes["sphere"] = sphere(t, 20_000)
+	meshes := decoded.Meshes(t)
+	meshes["sphere"] = decoded.Sphere(t, 20_000)
 	for name, m := range meshes {
 		d := to(t, m, m.Triangles()/4)
 		if m.Triangles() < 3000 {
@@ -105,7 +106,7 @@ func TestReal(t *testing.T) {
 }
 
 func TestSmallStay(t *testing.T) {
-	m := sphere(t, 1000)
+	m := decoded.Sphere(t, 1000)
 	cloud := &mesh.Mesh{Cloud: true, Positions: m.Positions}
 	if to(t, m, m.Triangles()) != m || to(t, m, 1<<40) != m || to(t, cloud, cloud.Vertices()) != cloud {
 		t.Error("a mesh that is small enough is another")
@@ -209,7 +210,7 @@ func TestColors(t *testing.T) {
 		t.Errorf("of confetti there is the area %v in %d parts, manifold: %v", f.Area, f.Components, f.Manifold)
 	}
 	// A smooth gradient stays smooth at each corner.
-	shade := sphere(t, 20_000)
+	shade := decoded.Sphere(t, 20_000)
 	gray := func(p []float32) uint8 { return uint8(127.5 + 4*p[2]) }
 	for p := shade.Positions; len(p) > 0; p = p[3:] {
 		shade.Colors = append(shade.Colors, gray(p), gray(p), gray(p), 255)
@@ -300,7 +301,7 @@ func TestHair(t *testing.T) {
 		bend := math.Sin(float64(i) / 20)
 		return []float32{40 + float32(0.05*cos+bend), float32(0.05 * sin), float32(i) / 10}
 	}
-	m := sphere(t, 20_000)
+	m := decoded.Sphere(t, 20_000)
 	for i := range n {
 		for k := range 3 {
 			m.Positions = slices.Concat(m.Positions, at(i, k), at(i, k+1), at(i+1, k+1), at(i, k), at(i+1, k+1), at(i+1, k))
@@ -317,7 +318,7 @@ func TestHair(t *testing.T) {
 
 // debris is a sphere with n small tetrahedra around it.
 func debris(t testing.TB, n int) *mesh.Mesh {
-	m := sphere(t, 20_000)
+	m := decoded.Sphere(t, 20_000)
 	r := rng()
 	for range n {
 		var at [4][3]float32
@@ -341,7 +342,7 @@ func TestDebris(t *testing.T) {
 	m := debris(t, 2000)
 	d := to(t, m, 4000)
 	f := measured(t, d)
-	if math.Abs(f.Area/measured(t, sphere(t, 20_000)).Area-1) > 0.005 || !f.Watertight || !f.Manifold || f.Components > 10 {
+	if math.Abs(f.Area/measured(t, decoded.Sphere(t, 20_000)).Area-1) > 0.005 || !f.Watertight || !f.Manifold || f.Components > 10 {
 		t.Errorf("of a sphere among debris there are %d triangles, area %v, watertight %v, manifold %v", d.Triangles(), f.Area, f.Watertight, f.Manifold)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 )
 
 // hostile returns meshes that break algorithms that assume few faces for each vertex and successful
@@ -47,7 +48,7 @@ func TestHostile(t *testing.T) {
 
 func TestCanceled(t *testing.T) {
 	for name, m := range map[string]*mesh.Mesh{
-		"mesh": sphere(t, 100_000), "cloud": {Cloud: true, Positions: sphere(t, 100_000).Positions},
+		"mesh": decoded.Sphere(t, 100_000), "cloud": {Cloud: true, Positions: decoded.Sphere(t, 100_000).Positions},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		last := 0.0

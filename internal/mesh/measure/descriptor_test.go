@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 )
 
 func of(t testing.TB, m *mesh.Mesh) Facts {
@@ -55,10 +56,10 @@ func subdivided(m *mesh.Mesh) *mesh.Mesh {
 
 func TestSameShapeMoved(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	meshes := realMeshes(t)
-	meshes["sphere"] = sphere(t, 3000)
+	meshes := decoded.Meshes(t)
+	meshes["sphere"] = decoded.Sphere(t, 3000)
 	meshes["cube"] = box(1, 1, 1)
-	meshes["cloud"] = &mesh.Mesh{Unit: 1, Cloud: true, Positions: sphere(t, 500).Weld().Positions}
+	meshes["cloud"] = &mesh.Mesh{Unit: 1, Cloud: true, Positions: decoded.Sphere(t, 500).Weld().Positions}
 	names, total := 0, 0
 	for name, m := range meshes {
 		f := of(t, m)
@@ -97,10 +98,10 @@ func TestDifferentShapes(t *testing.T) {
 		"assimp_Cube.off": "cube", "trimesh_comments.off": "cube", "o3dv_cube_rgb_binary.ply": "cube", "cube": "cube",
 		"assimp_box_UTF16BE.obj": "cube", "assimp_cube_with_vertexcolors.obj": "cube", "trimesh_negative_indices.obj": "cube",
 	}
-	meshes := realMeshes(t)
+	meshes := decoded.Meshes(t)
 	for name, b := range map[string]*mesh.Mesh{
 		"cube": box(1, 1, 1), "box 1": box(1, 1, 1.01), "box 2": box(1, 1.01, 1.01), "box 3": box(2, 3, 5), "box 4": box(2, 3, 5.02),
-		"sphere": sphere(t, 3000),
+		"sphere": decoded.Sphere(t, 3000),
 		"points": {Unit: 1, Cloud: true, Positions: box(1, 1, 1).Weld().Positions},
 	} {
 		meshes[name] = b
@@ -149,7 +150,7 @@ func TestMirrored(t *testing.T) {
 		name string
 		mesh *mesh.Mesh
 		same bool
-	}{{"scrap", scrap, false}, {"propeller", propeller, false}, {"box", box(1, 2, 3), true}, {"sphere", sphere(t, 1000), true}} {
+	}{{"scrap", scrap, false}, {"propeller", propeller, false}, {"box", box(1, 2, 3), true}, {"sphere", decoded.Sphere(t, 1000), true}} {
 		if got := Same(of(t, c.mesh).Descriptor, of(t, mirrored(c.mesh)).Descriptor); got != c.same {
 			t.Errorf("%s is the same as its mirror image: %v, want %v: %v", c.name, got, c.same, of(t, c.mesh).Descriptor)
 		}
@@ -165,7 +166,7 @@ func TestMirrored(t *testing.T) {
 
 // TestSpiders compares a model with its mirrored conversion from OBJ to STL.
 func TestSpiders(t *testing.T) {
-	meshes := realMeshes(t)
+	meshes := decoded.Meshes(t)
 	a, b := meshes["obj/spider/spider.obj"], meshes["stl/assimp_Spider_ascii.stl"]
 	if a == nil || b == nil {
 		t.Skip("the whole set of test data is not here")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 )
 
 // box returns a box of 12 triangles in the layout of STL.
@@ -159,7 +160,7 @@ func TestHostile(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	last, calls := 0.0, 0
-	_, err := Of(ctx, sphere(t, 200_000), func(done float64) {
+	_, err := Of(ctx, decoded.Sphere(t, 200_000), func(done float64) {
 		if done < last || done > 1 {
 			t.Errorf("progress went from %v to %v", last, done)
 		}

@@ -1,56 +1,12 @@
 package measure
 
 import (
-	"bytes"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"strconv"
-	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
-	"github.com/meshyard/meshyard/internal/mesh/decode"
-	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
-
-// meshOf decodes a file.
-func meshOf(t testing.TB, name string, file []byte) (*mesh.Mesh, error) {
-	t.Helper()
-	src := decode.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: name}
-	return decode.Decode(t.Context(), src, mesh.DefaultLimits, nil)
-}
-
-// realMeshes returns the meshes of the test data by file name.
-func realMeshes(t testing.TB) map[string]*mesh.Mesh {
-	t.Helper()
-	meshes := make(map[string]*mesh.Mesh)
-	for _, row := range meshtest.Meshes(t) {
-		if row.Kind != "mesh" {
-			continue
-		}
-		m, err := meshOf(t, row.Name, row.Bytes(t))
-		if e := new(mesh.Error); errors.As(err, &e) { // the decoders have their own tests
-			continue
-		} else if err != nil {
-			t.Fatalf("%s: %v", row.Name, err)
-		}
-		meshes[row.Name] = m
-	}
-	if len(meshes) < 3 {
-		t.Fatalf("%d meshes found", len(meshes))
-	}
-	return meshes
-}
-
-// sphere returns a closed bumpy sphere of about n triangles, about 50 units wide, without indices.
-func sphere(t testing.TB, n int) *mesh.Mesh {
-	t.Helper()
-	m, err := meshOf(t, "sphere.stl", meshtest.SphereSTL(n))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
 
 // moved returns the mesh scaled, rotated at random and moved by up to a few diagonals, with or
 // without indices, with triangles in another order. Coordinates are rounded to the digits of an

@@ -10,8 +10,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
-	"github.com/meshyard/meshyard/internal/mesh/decode"
-	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 )
 
 // draw renders a mesh and returns the image and the raster.
@@ -217,12 +216,7 @@ func TestSameBytes(t *testing.T) {
 // samples. The benchmark "rendering" takes the cost of the coarsest for that of the image.
 func TestSameCoverage(t *testing.T) {
 	covered := func(n int) int {
-		file := meshtest.SphereSTL(n)
-		m, err := decode.Decode(t.Context(), decode.Source{ReaderAt: bytes.NewReader(file), Size: int64(len(file)), Name: "sphere.stl"}, mesh.DefaultLimits, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, r := draw(t, m, 512, 512)
+		_, r := draw(t, decoded.Sphere(t, n), 512, 512)
 		_, count := r.covered()
 		return count
 	}

@@ -2,7 +2,6 @@ package glb_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -12,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
-	"github.com/meshyard/meshyard/internal/mesh/decode"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 	"github.com/meshyard/meshyard/internal/mesh/write/glb"
 )
 
@@ -24,7 +23,7 @@ func again(t *testing.T, m *mesh.Mesh, o glb.Options) *mesh.Mesh {
 	if err := glb.Write(&b, m, o); err != nil {
 		t.Fatal(err)
 	}
-	out, err := decode.Decode(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b.Bytes()), Size: int64(b.Len())}, mesh.DefaultLimits, nil)
+	out, err := decoded.File(t, "", b.Bytes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +33,7 @@ func again(t *testing.T, m *mesh.Mesh, o glb.Options) *mesh.Mesh {
 // TestWrite decodes every model of the test data, writes it and decodes it again.
 func TestWrite(t *testing.T) {
 	for _, r := range meshtest.Meshes(t) {
-		b := r.Bytes(t)
-		m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: r.Name}, mesh.DefaultLimits, nil)
+		m, err := decoded.File(t, r.Name, r.Bytes(t))
 		if err != nil {
 			continue
 		}

@@ -4,7 +4,6 @@ package threejs_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -14,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
-	"github.com/meshyard/meshyard/internal/mesh/decode"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
 	"github.com/meshyard/meshyard/internal/mesh/write/glb"
 	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
 )
@@ -39,8 +38,7 @@ func TestPrograms(t *testing.T) {
 		if r.Kind != "mesh" {
 			continue
 		}
-		b := r.Bytes(t)
-		m, err := decode.Decode(context.Background(), decode.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: r.Name}, mesh.DefaultLimits, nil)
+		m, err := decoded.File(t, r.Name, r.Bytes(t))
 		var told *mesh.Error
 		if errors.As(err, &told) && (told.Reason == mesh.Empty || told.Reason == mesh.Unsupported) {
 			t.Logf("%s: %v", r.Name, err)
