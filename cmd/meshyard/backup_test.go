@@ -28,12 +28,8 @@ func TestBackup(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			database, empty := "", ""
-			if engine == "postgres" {
-				database, empty = pgtest.Database(t), pgtest.Database(t)
-			}
 			rng := mathrand.New(mathrand.NewPCG(1, 2))
-			k := &killing{catalogue: newCatalogue(t, built, database), t: t, rng: rng, book: new(ledger)}
+			k := &killing{catalogue: newCatalogue(t, built, databaseOn(t, engine)), t: t, rng: rng, book: new(ledger)}
 			k.populate()
 			s := k.serve()
 			c := newClient(s.url)
@@ -61,7 +57,7 @@ func TestBackup(t *testing.T) {
 			k.stop(s)
 			k.faults("during the backups")
 
-			restored := newCatalogue(t, built, empty)
+			restored := newCatalogue(t, built, databaseOn(t, engine))
 			if engine == "postgres" {
 				restored.useS3()
 			}

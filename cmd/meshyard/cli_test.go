@@ -24,11 +24,7 @@ func TestCommands(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			database := ""
-			if engine == "postgres" {
-				database = pgtest.Database(t)
-			}
-			c := newCatalogue(t, binary, database)
+			c := newCatalogue(t, binary, databaseOn(t, engine))
 			if out := c.run("migrate"); !strings.Contains(out, "applied 0001_foundation") {
 				t.Errorf("migrate said %q", out)
 			}
@@ -282,11 +278,7 @@ func TestFirstAdministrator(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			database := ""
-			if engine == "postgres" {
-				database = pgtest.Database(t)
-			}
-			c := newCatalogue(t, binary, database)
+			c := newCatalogue(t, binary, databaseOn(t, engine))
 			file := filepath.Join(t.TempDir(), "things.csv")
 			if err := os.WriteFile(file, []byte("name,creator\nGear,Admin\n"), 0o600); err != nil {
 				t.Fatal(err)
@@ -365,11 +357,7 @@ func TestImportThings(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			database := ""
-			if engine == "postgres" {
-				database = pgtest.Database(t)
-			}
-			c := newCatalogue(t, binary, database)
+			c := newCatalogue(t, binary, databaseOn(t, engine))
 			file := func(name, text string) string {
 				path := filepath.Join(t.TempDir(), name)
 				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
 // TestImportFolder checks the import of a folder, a second import that skips what exists, and the
@@ -44,11 +42,7 @@ func TestImportFolder(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			database := ""
-			if engine == "postgres" {
-				database = pgtest.Database(t)
-			}
-			c := newCatalogue(t, binary, database)
+			c := newCatalogue(t, binary, databaseOn(t, engine))
 			c.settings = []string{"--upload-limit", "1MiB", "--quota-things", "1"}
 			c.run("user", "create", "ada")
 			c.run("user", "create", "bob")

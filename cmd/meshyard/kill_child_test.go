@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
 // dieWithParent makes the kernel kill a child process when the test process dies. It is nil on
@@ -43,6 +45,15 @@ type catalogue struct {
 	settings []string // additional flags
 	env      []string // additional environment variables
 	log      string   // a file with the standard error of all servers
+}
+
+// databaseOn returns the URL of a new database on an engine, for newCatalogue.
+func databaseOn(t testing.TB, engine string) string {
+	t.Helper()
+	if engine == "sqlite" {
+		return ""
+	}
+	return pgtest.Database(t)
 }
 
 func newCatalogue(t testing.TB, binary, database string) *catalogue {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/pgtest"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -23,11 +22,7 @@ func TestKillImport(t *testing.T) {
 			arguments := []string{"import", "catalogue", filepath.Join("..", "..", "testdata", "catalogue"), "--scale", "12000", "--seed", "7"}
 			var whole, killed *catalogue
 			for _, c := range []**catalogue{&whole, &killed} {
-				database := ""
-				if engine == "postgres" {
-					database = pgtest.Database(t)
-				}
-				*c = newCatalogue(t, binary, database)
+				*c = newCatalogue(t, binary, databaseOn(t, engine))
 				(*c).run("migrate")
 			}
 			whole.run(arguments...)

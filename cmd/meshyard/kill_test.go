@@ -13,8 +13,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
 // TestKill repeatedly kills the server by SIGKILL during uploads and finalizations, on the same
@@ -31,14 +29,10 @@ func TestKill(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			t.Logf("MESHYARD_KILL_SEED=%d", seed)
-			database := ""
-			if engine == "postgres" {
-				database = pgtest.Database(t)
-			}
 			salt := fnv.New64()
 			_, _ = salt.Write([]byte(engine))
 			k := &killing{
-				catalogue: newCatalogue(t, built, database), t: t,
+				catalogue: newCatalogue(t, built, databaseOn(t, engine)), t: t,
 				rng: mathrand.New(mathrand.NewPCG(uint64(seed), salt.Sum64())), book: new(ledger),
 			}
 			k.populate()

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
 // TestKillLosesNoWebhook kills the server by SIGKILL while comments are written, and checks that a
@@ -23,10 +21,6 @@ func TestKillLosesNoWebhook(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			database := ""
-			if engine == "postgres" {
-				database = pgtest.Database(t)
-			}
 			commentID := regexp.MustCompile(`"comment":\{"id":"(\d+)"`)
 			var mu sync.Mutex
 			received := make(map[string]bool)
@@ -39,7 +33,7 @@ func TestKillLosesNoWebhook(t *testing.T) {
 				}
 			}))
 			defer receiver.Close()
-			c := newCatalogue(t, binary, database)
+			c := newCatalogue(t, binary, databaseOn(t, engine))
 			c.settings = append(c.settings, "--webhook-allow-private")
 			c.run("user", "create", "ada")
 			ada := &user{name: "ada", token: strings.TrimSpace(c.run("token", "create", "ada"))}

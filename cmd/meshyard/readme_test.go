@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
 // TestREADME runs every shell block of the README in one shell, in order, on a new server. The
@@ -24,11 +22,7 @@ func TestREADME(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			database := ""
-			if engine == "postgres" {
-				database = pgtest.Database(t)
-			}
-			c := newCatalogue(t, binary, database)
+			c := newCatalogue(t, binary, databaseOn(t, engine))
 			c.run("user", "create", "admin", "--admin")
 			token := strings.TrimSpace(c.run("token", "create", "admin"))
 			followREADME(t, binary, c.serve().url, token)

@@ -6,8 +6,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
 // TestUserCommands checks the commands that administer the users of a running server.
@@ -17,11 +15,7 @@ func TestUserCommands(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			database := ""
-			if engine == "postgres" {
-				database = pgtest.Database(t)
-			}
-			c := newCatalogue(t, binary, database)
+			c := newCatalogue(t, binary, databaseOn(t, engine))
 			server := c.serve() // creates the user admin
 			for _, name := range []string{"ada", "bob"} {
 				c.run("user", "create", name)
