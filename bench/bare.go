@@ -25,11 +25,11 @@ func serveBare(ctx context.Context, name string, args []string) error {
 	case "upload":
 		handler = bareUpload(args[1])
 	case "files":
-		handler, err = bareFiles(ctx, args[1:])
+		handler, err = bareSelects(ctx, args[1:], bareFiles, selectFile)
 	case "listing":
-		handler, err = bareListing(ctx, args[1:])
+		handler, err = bareSelects(ctx, args[1:], bareListing, selectNewest, selectNodes, selectLists)
 	case "peers":
-		handler, err = barePeers(ctx, args[1:])
+		handler, err = bareSelects(ctx, args[1:], barePeers, selectFile, selectNewest, selectFileJSON, selectPageJSON, insertDownload, selectToken, selectShownFile)
 	default:
 		err = fmt.Errorf("-bare %s: unknown handler", name)
 	}
@@ -46,6 +46,26 @@ func serveBare(ctx context.Context, name string, args []string) error {
 		return err
 	}
 	return nil
+}
+
+// bareSelects returns a handler that runs prepared statements. args are the engine, the database
+// and the base URL. routes returns the handler for the prepared queries.
+func bareSelects(ctx context.Context, args []string, routes func(e engine, base string, prepared []selection) http.Handler, queries ...string) (http.Handler, error) {
+	if len(args) != 3 {
+		return nil, fmt.Errorf("want engine, database and base, not %q", args)
+	}
+	e := engine(args[0])
+	prepare, err := openBare(ctx, e, args[1])
+	if err != nil {
+		return nil, err
+	}
+	prepared := make([]selection, len(queries))
+	for i, query := range queries {
+		if prepared[i], err = prepare(query); err != nil {
+			return nil, err
+		}
+	}
+	return routes(e, args[2], prepared), nil
 }
 
 // answer writes a value as a JSON response.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -50,24 +48,11 @@ type fileAnswer struct {
 	Rank          int32     `json:"rank"`
 }
 
-// bareFiles returns a handler that serves GET /files/{id} with one prepared select. args are the
-// engine, the database and the base URL.
-func bareFiles(ctx context.Context, args []string) (http.Handler, error) {
-	if len(args) != 3 {
-		return nil, fmt.Errorf("want engine, database and base, not %q", args)
-	}
-	e, base := engine(args[0]), args[2]
-	prepare, err := openBare(ctx, e, args[1])
-	if err != nil {
-		return nil, err
-	}
-	find, err := prepare(selectFile)
-	if err != nil {
-		return nil, err
-	}
+// bareFiles returns a handler that serves GET /files/{id} with selectFile.
+func bareFiles(e engine, base string, prepared []selection) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /files/{id}", bareFile(e, base, find))
-	return mux, nil
+	mux.HandleFunc("GET /files/{id}", bareFile(e, base, prepared[0]))
+	return mux
 }
 
 // bareFile serves a file by ID.

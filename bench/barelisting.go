@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/base64"
 	"fmt"
 	"iter"
@@ -37,33 +36,12 @@ const (
 )
 
 // bareListing returns a handler that serves GET /newest and POST /graphql, each listing with one
-// prepared select. args are the engine, the database and the base URL. The caller is the user with
-// the ID 1.
-func bareListing(ctx context.Context, args []string) (http.Handler, error) {
-	if len(args) != 3 {
-		return nil, fmt.Errorf("want engine, database and base, not %q", args)
-	}
-	e, base := engine(args[0]), args[2]
-	prepare, err := openBare(ctx, e, args[1])
-	if err != nil {
-		return nil, err
-	}
-	newest, err := prepare(selectNewest)
-	if err != nil {
-		return nil, err
-	}
-	nodes, err := prepare(selectNodes)
-	if err != nil {
-		return nil, err
-	}
-	lists, err := prepare(selectLists)
-	if err != nil {
-		return nil, err
-	}
+// prepared select: selectNewest, selectNodes and selectLists. The caller is the user with the ID 1.
+func bareListing(e engine, base string, prepared []selection) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /newest", bareNewest(e, base, newest))
-	mux.HandleFunc("POST /graphql", bareNodes(e, nodes, lists))
-	return mux, nil
+	mux.HandleFunc("GET /newest", bareNewest(e, base, prepared[0]))
+	mux.HandleFunc("POST /graphql", bareNodes(e, prepared[1], prepared[2]))
+	return mux
 }
 
 // position is the keyset position of a thing in the list of newest things.

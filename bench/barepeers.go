@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,30 +27,16 @@ const insertDownload = `INSERT INTO downloads (user_id, file_id, thing_id, creat
 	`RETURNING (SELECT name FROM files WHERE id = file_id)`
 
 // barePeers returns a handler for the requests of the peers comparison, each with one prepared
-// statement. It returns the text from PostgreSQL as the GraphQL response. args are the engine, the
-// database and the base URL.
-func barePeers(ctx context.Context, args []string) (http.Handler, error) {
-	if len(args) != 3 {
-		return nil, fmt.Errorf("want engine, database and base, not %q", args)
-	}
-	e, base := engine(args[0]), args[2]
-	prepare, err := openBare(ctx, e, args[1])
-	if err != nil {
-		return nil, err
-	}
-	var prepared [7]selection
-	for i, query := range []string{selectFile, selectNewest, selectFileJSON, selectPageJSON, insertDownload, selectToken, selectShownFile} {
-		if prepared[i], err = prepare(query); err != nil {
-			return nil, err
-		}
-	}
+// statement, in the order of serveBare. It returns the text from PostgreSQL as the GraphQL
+// response.
+func barePeers(e engine, base string, prepared []selection) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /files/{id}", bareFile(e, base, prepared[0]))
 	mux.HandleFunc("GET /shown/files/{id}", bareShownFile(base, prepared[5], prepared[6]))
 	mux.HandleFunc("GET /newest", bareNewest(e, base, prepared[1]))
 	mux.HandleFunc("POST /graphql", bareDocuments(e, prepared[2], prepared[3]))
 	mux.HandleFunc("GET /files/{id}/download", bareDownload(base, prepared[4]))
-	return mux, nil
+	return mux
 }
 
 // bareDocuments serves fileDocument and pageDocument. It reads only the variables of the request.
