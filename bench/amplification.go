@@ -11,9 +11,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,15 +109,8 @@ func newTarget(ctx context.Context, o options, e engine) (v *target, closeAll fu
 	if err != nil {
 		return nil, nil, err
 	}
-	log, err := os.Create(filepath.Join(o.dir, "import.log"))
-	if err != nil {
+	if _, _, err := o.importCatalogue(ctx, address, cmp.Or(o.things, 20_000)); err != nil {
 		return nil, nil, err
-	}
-	defer log.Close()
-	load := exec.CommandContext(ctx, o.server, "import", "catalogue", tablesDir, "--scale", strconv.Itoa(cmp.Or(o.things, 20_000)), "--data", o.dir, "--database-url", address)
-	load.Stderr = log
-	if err := load.Run(); err != nil {
-		return nil, nil, fmt.Errorf("import: %w", err)
 	}
 	app, _, err := openCatalogue(ctx, o, address)
 	if err != nil {
@@ -160,10 +150,8 @@ func (v *target) settle(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Second):
+		if err := sleep(ctx, time.Second); err != nil {
+			return err
 		}
 		after, err := v.cpu(ctx)
 		if err != nil {

@@ -3,10 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
@@ -24,16 +22,11 @@ const (
 // queueBombs lets one owner finalize all hostile models of the tests, and then measures how long
 // the ordinary files of other owners wait for their previews.
 func queueBombs(ctx context.Context, o options) (err error) {
-	address, drop, err := newDatabase(ctx, o, sqlite)
+	address, a, _, closeAll, err := newDatabaseWithCatalogue(ctx, o, sqlite)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, drop()) }()
-	a, _, err := openCatalogue(ctx, o, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
+	defer func() { err = errors.Join(err, closeAll()) }()
 	attacker, err := newMaker(ctx, a, "attacker")
 	if err != nil {
 		return err
@@ -135,11 +128,7 @@ func (m *maker) upload(ctx context.Context, a *server.Server, name string, conte
 
 // processed reports whether the processing of a file has ended, successfully or with an error.
 func (p *process) processed(ctx context.Context, token string, file int64) (bool, error) {
-	query, err := json.Marshal(map[string]string{"query": fmt.Sprintf(`{ file(id: %d) { processing { state } } }`, file)})
-	if err != nil {
-		return false, err
-	}
-	_, body, err := request{http.MethodPost, "/graphql", string(query)}.send(ctx, p.address, token)
+	_, body, err := postDocument(fmt.Sprintf(`{ file(id: %d) { processing { state } } }`, file), nil).send(ctx, p.address, token)
 	if err != nil {
 		return false, err
 	}

@@ -69,6 +69,19 @@ func openCatalogue(ctx context.Context, o options, address string) (a *server.Se
 	return a, token, nil
 }
 
+// newDatabaseWithCatalogue opens an empty catalogue in a new database. The returned function closes
+// it and removes the database.
+func newDatabaseWithCatalogue(ctx context.Context, o options, e engine) (address string, a *server.Server, token string, closeAll func() error, err error) {
+	address, drop, err := newDatabase(ctx, o, e)
+	if err != nil {
+		return "", nil, "", nil, err
+	}
+	if a, token, err = openCatalogue(ctx, o, address); err != nil {
+		return "", nil, "", nil, errors.Join(err, drop())
+	}
+	return address, a, token, func() error { return errors.Join(a.Close(), drop()) }, nil
+}
+
 // newDatabase creates an empty database. It returns the URL of the database and a function that
 // removes it.
 func newDatabase(ctx context.Context, o options, e engine) (address string, drop func() error, err error) {

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"strings"
 )
 
 // fileInfoRatio is the target on PostgreSQL. On SQLite the ratio is for information only.
@@ -16,16 +15,11 @@ const fileInfoRatio = 0.5
 // compareFileInfo compares reading files by ID on the server and on a bare handler with the same
 // database. It then shows how much time each layer of the server takes.
 func compareFileInfo(ctx context.Context, o options, e engine) (err error) {
-	address, drop, err := newDatabase(ctx, o, e)
+	address, a, token, closeAll, err := newDatabaseWithCatalogue(ctx, o, e)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, drop()) }()
-	a, token, err := openCatalogue(ctx, o, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
+	defer func() { err = errors.Join(err, closeAll()) }()
 	if err := fill(ctx, e, address, o.files); err != nil {
 		return err
 	}
@@ -36,16 +30,11 @@ func compareFileInfo(ctx context.Context, o options, e engine) (err error) {
 }
 
 func compareRequests(ctx context.Context, o options, e engine, address, token string) (err error) {
-	server, err := startServer(ctx, o, "--database-url", address)
+	server, bare, stop, err := startPair(ctx, o, e, address, "files")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	bare, err := startBare(ctx, o, "files", string(e), strings.TrimPrefix(address, "sqlite:"), "http://"+server.address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, bare.stop()) }()
+	defer func() { err = errors.Join(err, stop()) }()
 
 	c := comparison{
 		title:  fmt.Sprintf("GET /files/{id} with a token on %s, %d files", e, o.files),

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/pgtest"
@@ -106,6 +108,19 @@ func compareImport(ctx context.Context, o options, server string, things int, be
 		}
 	}
 	return rates, nil
+}
+
+// importCatalogue imports things from the source tables into a database. It returns the peak memory
+// of the process in KiB and the log.
+func (o options) importCatalogue(ctx context.Context, address string, things int) (peak int64, log string, err error) {
+	cmd := exec.CommandContext(ctx, o.server, "import", "catalogue", tablesDir, "--scale", strconv.Itoa(things), "--data", o.dir, "--database-url", address)
+	var text strings.Builder
+	cmd.Stderr = &text
+	if err := cmd.Run(); err != nil {
+		return 0, "", fmt.Errorf("import: %w: %.2000s", err, text.String())
+	}
+	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	return usage.Maxrss, text.String(), nil
 }
 
 // meshyard runs a command of the measured binary on a database.

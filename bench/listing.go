@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 )
 
 // listing is a list that is requested page by page.
@@ -68,16 +67,11 @@ const pagesOfConn = 4
 // a bare handler with the same database. It then shows how much time each layer of the server
 // takes.
 func compareListings(ctx context.Context, o options, e engine) (err error) {
-	address, drop, err := newDatabase(ctx, o, e)
+	address, a, token, closeAll, err := newDatabaseWithCatalogue(ctx, o, e)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, drop()) }()
-	a, token, err := openCatalogue(ctx, o, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
+	defer func() { err = errors.Join(err, closeAll()) }()
 	if err := fillListing(ctx, e, address, listedThings); err != nil {
 		return err
 	}
@@ -92,16 +86,11 @@ func compareListings(ctx context.Context, o options, e engine) (err error) {
 // the ratio includes that effect; if each connection requests different pages, the ratio is the
 // cost of one listing.
 func comparePages(ctx context.Context, o options, e engine, address, token string) (err error) {
-	server, err := startServer(ctx, o, "--database-url", address)
+	server, bare, stop, err := startPair(ctx, o, e, address, "listing")
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, server.stop()) }()
-	bare, err := startBare(ctx, o, "listing", string(e), strings.TrimPrefix(address, "sqlite:"), "http://"+server.address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, bare.stop()) }()
+	defer func() { err = errors.Join(err, stop()) }()
 	cursors, err := findCursors(ctx, server, cursorsDocument, token, o.conns*pagesOfConn)
 	if err != nil {
 		return err
@@ -140,22 +129,29 @@ func comparePages(ctx context.Context, o options, e engine, address, token strin
 func findCursors(ctx context.Context, server *process, document, token string, n int) ([]string, error) {
 	cursors := []string{""}
 	for len(cursors) < n {
-		_, body, err := graphRequest(document, cursors[len(cursors)-1]).send(ctx, server.address, token)
+		next, err := endCursor(ctx, server, token, graphRequest(document, cursors[len(cursors)-1]))
 		if err != nil {
 			return nil, err
 		}
-		var found struct {
-			Data struct {
-				Things struct{ PageInfo struct{ EndCursor string } }
-			}
-		}
-		if err := json.Unmarshal(body, &found); err != nil {
-			return nil, err
-		}
-		cursors = append(cursors, found.Data.Things.PageInfo.EndCursor)
+		cursors = append(cursors, next)
 	}
 	if n*listedPage > listedThings {
 		return nil, fmt.Errorf("there are fewer than %d pages", n)
 	}
 	return cursors, nil
+}
+
+// endCursor returns the end cursor of the page of things that a request lists.
+func endCursor(ctx context.Context, server *process, token string, r request) (string, error) {
+	_, body, err := r.send(ctx, server.address, token)
+	if err != nil {
+		return "", err
+	}
+	var found struct {
+		Data struct {
+			Things struct{ PageInfo struct{ EndCursor string } }
+		}
+	}
+	err = json.Unmarshal(body, &found)
+	return found.Data.Things.PageInfo.EndCursor, err
 }

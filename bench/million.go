@@ -3,16 +3,13 @@ package main
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
@@ -67,22 +64,14 @@ func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeA
 	}
 	c = &sized{things: n, address: address}
 	began := time.Now()
-	cmd := exec.CommandContext(ctx, o.server, "import", "catalogue", tablesDir, "--scale", strconv.Itoa(n), "--data", o.dir, "--database-url", address)
-	log, err := os.Create(filepath.Join(o.dir, "import.log"))
+	peak, log, err := o.importCatalogue(ctx, address, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer log.Close()
-	cmd.Stderr = log
-	if err := cmd.Run(); err != nil {
-		text, _ := os.ReadFile(log.Name())
-		return nil, nil, fmt.Errorf("import: %w: %.2000s", err, text)
-	}
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	t := newTable("import of %d things with the rows of their files, tags, authors and words, on %s", n, e)
 	t.row("things a second, indexes and counts included", "%.0f", series{float64(n) / time.Since(began).Seconds()})
-	t.row("things a second while rows are loaded", "%.0f", series{loadRate(log.Name())})
-	t.below("peak memory of the process, MiB", "%.0f", series{float64(usage.Maxrss) / 1024}, 256)
+	t.row("things a second while rows are loaded", "%.0f", series{loadRate(log)})
+	t.below("peak memory of the process, MiB", "%.0f", series{float64(peak) / 1024}, 256)
 	t.print()
 	if c.app, c.token, err = openCatalogue(ctx, o, address); err != nil {
 		return nil, nil, err
@@ -113,9 +102,8 @@ const tablesDir = "testdata/catalogue"
 
 // loadRate returns the last rate in the log of an import.
 func loadRate(log string) float64 {
-	text, _ := os.ReadFile(log)
 	rate := 0.0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(log) {
 		if _, rest, ok := strings.Cut(line, " things, "); ok {
 			if n, err := strconv.ParseFloat(strings.Fields(rest)[0], 64); err == nil {
 				rate = n
@@ -241,15 +229,5 @@ func comparePageDepths(ctx context.Context, o options, c *sized) error {
 // cursorAt returns the cursor of the entry at a position in a list.
 func (c *sized) cursorAt(ctx context.Context, sort string, place int) (string, error) {
 	r := graphRequest(fmt.Sprintf(`query ($after: String) { things(first: 1, sort: %s, after: $after) { pageInfo { endCursor } } }`, sort), graph.PageCursor(place))
-	_, body, err := r.send(ctx, c.server.address, c.token)
-	if err != nil {
-		return "", err
-	}
-	var answer struct {
-		Data struct {
-			Things struct{ PageInfo struct{ EndCursor string } }
-		}
-	}
-	err = json.Unmarshal(body, &answer)
-	return answer.Data.Things.PageInfo.EndCursor, err
+	return endCursor(ctx, c.server, c.token, r)
 }

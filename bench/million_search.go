@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -120,9 +118,7 @@ func (c *sized) searchRate(ctx context.Context, o options, k searches, fields st
 	for conn := range texts {
 		for _, words := range k.words {
 			document := fmt.Sprintf("query ($q: String!) { search(query: $q, first: 30, sort: %s, filter: {%s}) { %s } } # %d", k.sort, k.narrowed, fields, conn)
-			// Marshaling strings cannot fail.
-			body, _ := json.Marshal(map[string]any{"query": document, "variables": map[string]string{"q": words}})
-			texts[conn] = append(texts[conn], request{http.MethodPost, "/graphql", string(body)}.text(c.server.address, c.token))
+			texts[conn] = append(texts[conn], postDocument(document, map[string]string{"q": words}).text(c.server.address, c.token))
 		}
 	}
 	generator, err := newLoadGenerator(c.server.address, o.conns, func(conn int) []byte { return texts[conn][rand.IntN(len(k.words))] })

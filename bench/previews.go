@@ -27,16 +27,11 @@ const (
 // time that deriving the preview takes alone. Then it measures the latency of other requests while
 // two hundred previews are generated.
 func comparePreviews(ctx context.Context, o options, e engine) (err error) {
-	address, drop, err := newDatabase(ctx, o, e)
+	address, a, _, closeAll, err := newDatabaseWithCatalogue(ctx, o, e)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, drop()) }()
-	a, _, err := openCatalogue(ctx, o, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
+	defer func() { err = errors.Join(err, closeAll()) }()
 	m, err := newMaker(ctx, a, "maker")
 	if err != nil {
 		return err

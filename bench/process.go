@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -44,6 +45,18 @@ func startBare(ctx context.Context, o options, name string, args ...string) (*pr
 		return nil, err
 	}
 	return start(ctx, filepath.Join(o.dir, "bare.log"), address, self, append([]string{"-bare", name, address}, args...)...)
+}
+
+// startPair starts the real server on a database, and the bare handler with the given name on the
+// same database. The returned function stops both.
+func startPair(ctx context.Context, o options, e engine, address, name string) (server, bare *process, stop func() error, err error) {
+	if server, err = startServer(ctx, o, "--database-url", address); err != nil {
+		return nil, nil, nil, err
+	}
+	if bare, err = startBare(ctx, o, name, string(e), strings.TrimPrefix(address, "sqlite:"), "http://"+server.address); err != nil {
+		return nil, nil, nil, errors.Join(err, server.stop())
+	}
+	return server, bare, func() error { return errors.Join(bare.stop(), server.stop()) }, nil
 }
 
 func start(ctx context.Context, log, address, program string, args ...string) (*process, error) {

@@ -19,11 +19,8 @@ const (
 // measureSize measures the resident memory of an idle server on SQLite, and how much memory a
 // thousand connections add that sent one request each and stay open.
 func measureSize(ctx context.Context, o options) error {
-	a, token, err := openCatalogue(ctx, o, "")
+	token, err := newCatalogue(ctx, o)
 	if err != nil {
-		return err
-	}
-	if err := a.Close(); err != nil {
 		return err
 	}
 	var rest, idle series

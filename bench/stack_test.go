@@ -26,20 +26,15 @@ func BenchmarkStack(b *testing.B) {
 
 func benchmarkStack(b *testing.B, e engine) {
 	o := options{dir: b.TempDir(), conns: 1, files: 10_000}
-	address, drop, err := newDatabase(b.Context(), o, e)
+	address, a, token, closeAll, err := newDatabaseWithCatalogue(b.Context(), o, e)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() {
-		if err := drop(); err != nil {
+		if err := closeAll(); err != nil {
 			b.Error(err)
 		}
 	})
-	a, token, err := openCatalogue(b.Context(), o, address)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = a.Close() })
 	if err := fillListing(b.Context(), e, address, listedThings); err != nil {
 		b.Fatal(err)
 	}
