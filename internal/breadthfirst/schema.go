@@ -113,14 +113,6 @@ func Values[T any](typed []T, err error) ([]any, error) {
 // Value converts the value of a resolver to any.
 func Value[T any](v T, err error) (any, error) { return v, err }
 
-// Present is Value for a method that returns false if there is no value.
-func Present[T any](v T, ok bool) (any, error) {
-	if !ok {
-		return nil, nil
-	}
-	return v, nil
-}
-
 // NilPointer reports whether a value of a pointer type is nil.
 func NilPointer[T any](value any) bool { return value.(*T) == nil }
 

@@ -72,7 +72,7 @@ func (r row) composite() bool {
 // Fallible reports whether reading the field requires arguments or a context, or can return an
 // error.
 func (r row) Fallible() bool {
-	return r.IsResolver || r.IsMethod() && (r.MethodHasContext || !r.NoErr || r.VOkFunc || len(r.Args) > 0 || r.GoReceiverName == "ec")
+	return r.IsResolver || r.IsMethod() && (r.MethodHasContext || !r.NoErr || len(r.Args) > 0 || r.GoReceiverName == "ec")
 }
 
 // Batched reports whether the field has a batch resolver, which receives all objects in one call.
@@ -92,8 +92,6 @@ func (r row) Call() string {
 	switch {
 	case r.IsResolver:
 		return "breadthfirst.Value(ec.Resolvers." + r.ShortInvocation() + ")"
-	case r.VOkFunc:
-		return "breadthfirst.Present(" + call + ")"
 	case r.NoErr:
 		return call + ", nil"
 	}
