@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
-	"slices"
 )
 
 // Descriptor describes a shape by fifteen numbers that do not depend on position, rotation, scale,
@@ -63,15 +62,6 @@ func Same(a, b Descriptor) bool {
 		}
 	}
 	return true
-}
-
-// Mirror returns the descriptor of the mirror image. It has the same Keys.
-func (d Descriptor) Mirror() Descriptor {
-	m := slices.Clone(d)
-	for i := hand1; i < len(m); i++ {
-		m[i] = -m[i]
-	}
-	return m
 }
 
 // keyed are the numbers that keys are made of. There must be fewer of them than keys.

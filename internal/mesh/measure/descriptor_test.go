@@ -25,6 +25,15 @@ func sharesKey(a, b Descriptor) bool {
 	return slices.ContainsFunc(a.Keys(), func(k string) bool { return slices.Contains(b.Keys(), k) })
 }
 
+// mirroredNumbers returns the descriptor of the mirror image, which has the same keys.
+func mirroredNumbers(d Descriptor) Descriptor {
+	m := slices.Clone(d)
+	for i := hand1; i < len(m); i++ {
+		m[i] = -m[i]
+	}
+	return m
+}
+
 func mirrored(m *mesh.Mesh) *mesh.Mesh {
 	out := *m
 	out.Positions = slices.Clone(m.Positions)
@@ -155,8 +164,8 @@ func TestMirrored(t *testing.T) {
 			t.Errorf("%s is the same as its mirror image: %v, want %v: %v", c.name, got, c.same, of(t, c.mesh).Descriptor)
 		}
 		f, image := of(t, c.mesh).Descriptor, of(t, mirrored(c.mesh)).Descriptor
-		if !Same(f.Mirror(), image) || !sharesKey(f, image) {
-			t.Errorf("%s has the mirror image %v by its numbers, and %v", c.name, f.Mirror(), image)
+		if !Same(mirroredNumbers(f), image) || !sharesKey(f, image) {
+			t.Errorf("%s has the mirror image %v by its numbers, and %v", c.name, mirroredNumbers(f), image)
 		}
 		if got := of(t, mirrored(mirrored(c.mesh))); !Same(of(t, c.mesh).Descriptor, got.Descriptor) {
 			t.Errorf("%s mirrored twice is another: %v", c.name, got.Descriptor)
@@ -172,7 +181,7 @@ func TestSpiders(t *testing.T) {
 		t.Skip("the whole set of test data is not here")
 	}
 	f, g := of(t, a).Descriptor, of(t, b).Descriptor
-	if Same(f, g) || !Same(f, g.Mirror()) || !sharesKey(f, g) {
+	if Same(f, g) || !Same(f, mirroredNumbers(g)) || !sharesKey(f, g) {
 		t.Errorf("one is not the mirror image of the other:\n%v\n%v", f, g)
 	}
 }
