@@ -62,21 +62,6 @@ func (s *site) allowed(w http.ResponseWriter, r *http.Request) bool {
 	return ok
 }
 
-// accountForm parses a submitted form of the account page. If the visitor is not signed in, or the
-// form was not issued to this session, it writes the response and ok is false.
-func (s *site) accountForm(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok bool) {
-	if err := r.ParseForm(); err != nil {
-		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
-		return who, "", false
-	}
-	who, secret, ok = s.signedIn(w, r, passwordPath)
-	if ok && !s.Key.Verify(r.PostForm.Get("token"), accountFormPurpose, secret) {
-		s.refuse(w, r, http.StatusForbidden, "This form has expired or was changed. Open the page again.")
-		return who, "", false
-	}
-	return who, secret, ok
-}
-
 // accountFormPurpose is the purpose of the signatures (CSRF tokens) in the forms of the account
 // page.
 const accountFormPurpose = "account form"
@@ -103,7 +88,7 @@ func (s *site) account(w http.ResponseWriter, r *http.Request, who auth.SignedIn
 // changePassword changes the password. It requires the current password, so that nobody can take
 // over an account through a browser that was left open. Wrong passwords count as sign-in attempts.
 func (s *site) changePassword(w http.ResponseWriter, r *http.Request) {
-	who, secret, ok := s.accountForm(w, r)
+	who, secret, ok := s.sessionForm(w, r, passwordPath, accountFormPurpose)
 	if !ok {
 		return
 	}
@@ -122,7 +107,7 @@ func (s *site) changePassword(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *site) sendConfirmation(w http.ResponseWriter, r *http.Request) {
-	who, secret, ok := s.accountForm(w, r)
+	who, secret, ok := s.sessionForm(w, r, passwordPath, accountFormPurpose)
 	if !ok {
 		return
 	}

@@ -67,15 +67,15 @@ func (s *site) signedIn(w http.ResponseWriter, r *http.Request, path string) (wh
 	return who, secret, ok
 }
 
-// tokenForm parses a submitted form of the page. If the visitor is not signed in, or the form was
-// not issued to this session, it writes the response and ok is false.
-func (s *site) tokenForm(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok bool) {
+// sessionForm parses a submitted form of the page at path. If the visitor is not signed in, or the
+// form was not issued to this session for the purpose, it writes the response and ok is false.
+func (s *site) sessionForm(w http.ResponseWriter, r *http.Request, path, purpose string) (who auth.SignedIn, secret string, ok bool) {
 	if err := r.ParseForm(); err != nil {
 		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
 		return who, "", false
 	}
-	who, secret, ok = s.signedIn(w, r, tokensPath)
-	if ok && !s.Key.Verify(r.PostForm.Get("token"), tokenFormPurpose, secret) {
+	who, secret, ok = s.signedIn(w, r, path)
+	if ok && !s.Key.Verify(r.PostForm.Get("token"), purpose, secret) {
 		s.refuse(w, r, http.StatusForbidden, "This form has expired or was changed. Open the page again.")
 		return who, "", false
 	}
@@ -83,7 +83,7 @@ func (s *site) tokenForm(w http.ResponseWriter, r *http.Request) (who auth.Signe
 }
 
 func (s *site) makeToken(w http.ResponseWriter, r *http.Request) {
-	who, secret, ok := s.tokenForm(w, r)
+	who, secret, ok := s.sessionForm(w, r, tokensPath, tokenFormPurpose)
 	if !ok {
 		return
 	}
@@ -114,7 +114,7 @@ func (s *site) makeToken(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *site) revokeToken(w http.ResponseWriter, r *http.Request) {
-	who, _, ok := s.tokenForm(w, r)
+	who, _, ok := s.sessionForm(w, r, tokensPath, tokenFormPurpose)
 	if !ok {
 		return
 	}
