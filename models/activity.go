@@ -64,34 +64,14 @@ type activity struct {
 	sessions map[int64]time.Time // last use by ID
 }
 
-// noteActive remembers that a user made an authenticated request.
-func (a *activity) noteActive(userID int64, at time.Time) {
+// note remembers when a token, a user or a session was last active. uses is the field of a.
+func (a *activity) note(uses *map[int64]time.Time, id int64, at time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.users == nil {
-		a.users = make(map[int64]time.Time)
+	if *uses == nil {
+		*uses = make(map[int64]time.Time)
 	}
-	a.users[userID] = at
-}
-
-// noteUse remembers that a token was used.
-func (a *activity) noteUse(tokenID int64, at time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.tokens == nil {
-		a.tokens = make(map[int64]time.Time)
-	}
-	a.tokens[tokenID] = at
-}
-
-// noteSession remembers that a session was used.
-func (a *activity) noteSession(sessionID int64, at time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.sessions == nil {
-		a.sessions = make(map[int64]time.Time)
-	}
-	a.sessions[sessionID] = at
+	(*uses)[id] = at
 }
 
 type callKey struct {

@@ -97,10 +97,10 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 		return who, false, err
 	}
 	if lastUsed == nil || at.Sub(*lastUsed) > usedEvery {
-		s.activity.noteSession(sessionID, at)
+		s.activity.note(&s.activity.sessions, sessionID, at)
 	}
 	if lastActive == nil || at.Sub(*lastActive) > activeEvery {
-		s.activity.noteActive(userID, at)
+		s.activity.note(&s.activity.users, userID, at)
 	}
 	return who, true, nil
 }

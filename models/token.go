@@ -88,10 +88,10 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 		caller.ExpiresAt = *row.ExpiresAt
 	}
 	if row.LastUsedAt == nil || at.Sub(*row.LastUsedAt) > usedEvery {
-		s.activity.noteUse(row.ID, at)
+		s.activity.note(&s.activity.tokens, row.ID, at)
 	}
 	if row.UserID != 0 && (lastActive == nil || at.Sub(*lastActive) > activeEvery) {
-		s.activity.noteActive(row.UserID, at)
+		s.activity.note(&s.activity.users, row.UserID, at)
 	}
 	s.tokens.put(hash, caller, caller.ExpiresAt, known)
 	return caller, nil
