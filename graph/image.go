@@ -52,7 +52,7 @@ func (r *Resolver) mediaImages(ctx context.Context, files []*models.File) ([]*mo
 
 // imagesOf returns the first images of each target, in their order.
 func imagesOf[O comparable](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64, first int32, ids []int64) ([][]*model.MediaImage, error) {
-	if err := inRange("first", first, 1, models.MaxFiles); err != nil {
+	if err := inRange("first", first, models.MaxFiles); err != nil {
 		return nil, err
 	}
 	lists, err := batch.Load(ctx, objs, loadersOf(ctx).filesOn[on], id)

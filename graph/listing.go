@@ -14,7 +14,7 @@ func thingList(sort models.Sort) string { return "things " + string(sort) }
 
 // listing returns a numbered page of all published things, for the deprecated listing fields.
 func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage int32, after *string) ([]*models.Thing, error) {
-	if err := inRange("perPage", perPage, 1, maxFirst); err != nil {
+	if err := inRange("perPage", perPage, maxFirst); err != nil {
 		return nil, err
 	}
 	filter := models.Filter{}

@@ -28,7 +28,7 @@ func (r *queryResolver) Popular(ctx context.Context, page int32, perPage int32, 
 
 // DeprecatedCalls is the resolver for the deprecatedCalls field.
 func (r *queryResolver) DeprecatedCalls(ctx context.Context, first int32) ([]*models.DeprecatedCall, error) {
-	if err := inRange("first", first, 1, 1_000); err != nil {
+	if err := inRange("first", first, 1_000); err != nil {
 		return nil, err
 	}
 	return r.Store.DeprecatedCalls(ctx, caller(ctx), int(first))

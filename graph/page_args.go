@@ -26,12 +26,12 @@ type pageArgs struct {
 // invalid.
 func (a pageArgs) slice(list string) (part models.Slice, err error) {
 	if a.first != nil {
-		if err := inRange("first", *a.first, 1, maxFirst); err != nil {
+		if err := inRange("first", *a.first, maxFirst); err != nil {
 			return part, err
 		}
 	}
 	if a.last != nil {
-		if err := inRange("last", *a.last, 1, maxFirst); err != nil {
+		if err := inRange("last", *a.last, maxFirst); err != nil {
 			return part, err
 		}
 	}
@@ -77,10 +77,10 @@ func pageNumber(after *string) int {
 	return int(page)
 }
 
-// inRange returns BadInput if an integer argument is out of range.
-func inRange(name string, n, least, most int32) error {
-	if n < least || n > most {
-		err := apierror.Invalid(name, "%s: must be between %d and %d (got %d)", name, least, most, n).
+// inRange returns BadInput if an integer argument is not between 1 and most.
+func inRange(name string, n, most int32) error {
+	if n < 1 || n > most {
+		err := apierror.Invalid(name, "%s: must be between 1 and %d (got %d)", name, most, n).
 			WithFieldCode(apierror.FieldOutOfRange)
 		err.Limit = int64(most)
 		return err

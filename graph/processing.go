@@ -85,7 +85,7 @@ func requestImage(width, height *int32, fit model.ImageFit, format *model.ImageF
 		if side.value == nil {
 			continue
 		}
-		if err := inRange(side.name, *side.value, 1, maxBox); err != nil {
+		if err := inRange(side.name, *side.value, maxBox); err != nil {
 			return r, err
 		}
 		*side.of = int(*side.value)

@@ -19,7 +19,7 @@ import (
 
 // RandomThings is the resolver for the randomThings field.
 func (r *queryResolver) RandomThings(ctx context.Context, first int32) ([]*models.Thing, error) {
-	if err := inRange("first", first, 1, maxFirst); err != nil {
+	if err := inRange("first", first, maxFirst); err != nil {
 		return nil, err
 	}
 	found, err := r.Store.RandomThings(ctx, caller(ctx), int(first))

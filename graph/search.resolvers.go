@@ -60,7 +60,7 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 
 // Suggestions is the resolver for the suggestions field.
 func (r *queryResolver) Suggestions(ctx context.Context, query string, first int32) ([]string, error) {
-	if err := inRange("first", first, 1, 20); err != nil {
+	if err := inRange("first", first, 20); err != nil {
 		return nil, err
 	}
 	f := models.Filter{}
@@ -74,7 +74,7 @@ func (r *queryResolver) Suggestions(ctx context.Context, query string, first int
 
 // Facets is the resolver for the facets field.
 func (r *searchConnectionResolver) Facets(ctx context.Context, obj *model.SearchConnection, first int32) (*model.SearchFacets, error) {
-	if err := inRange("first", first, 1, maxFirst); err != nil {
+	if err := inRange("first", first, maxFirst); err != nil {
 		return nil, err
 	}
 	facets, err := obj.Found.Facets(ctx, int(first))

@@ -59,7 +59,7 @@ func visibleFile(ctx context.Context) func(*models.File) *models.File {
 
 // filesOn returns the first matching files of each object. Nil kinds or ids match all files.
 func filesOn[O comparable](ctx context.Context, objects []O, on models.TargetType, id func(O) int64, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
-	if err := inRange("first", first, 1, models.MaxFiles); err != nil {
+	if err := inRange("first", first, models.MaxFiles); err != nil {
 		return nil, err
 	}
 	return batch.LoadAs(ctx, objects, loadersOf(ctx).filesOn[on], id, func(files []*models.File) []*models.File {

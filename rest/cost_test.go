@@ -16,7 +16,7 @@ func costs(t *testing.T, perPage int) map[string]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operations, err := matchOperations(document, g.Schema())
+	operations, err := matchOperations(document)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestDeprecationSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	operations, err := matchOperations(document, g.Schema())
+	operations, err := matchOperations(document)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func Guide(g *graph.Graph) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	operations, err := matchOperations(document, schema)
+	operations, err := matchOperations(document)
 	if err != nil {
 		return nil, err
 	}

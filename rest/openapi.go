@@ -21,7 +21,7 @@ func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	operations, err := matchOperations(document, schema)
+	operations, err := matchOperations(document)
 	if err != nil {
 		return nil, err
 	}

@@ -63,7 +63,7 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 // matchOperations returns the operations by name. It returns an error unless every route has an
 // operation, every operation has a route and a description, every path parameter has a variable,
 // and every operation has exactly one field with @auth, which gives the scope that it needs.
-func matchOperations(document *ast.QueryDocument, schema *ast.Schema) (map[string]*operation, error) {
+func matchOperations(document *ast.QueryDocument) (map[string]*operation, error) {
 	found := make(map[string]*operation)
 	var errs []error
 	for _, r := range routes {

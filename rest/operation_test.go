@@ -38,7 +38,7 @@ func TestMisfitsAreFound(t *testing.T) {
 			if len(errs) > 0 {
 				t.Fatal(errs)
 			}
-			if _, err := matchOperations(document, schema); err == nil || !strings.Contains(err.Error(), c.want) {
+			if _, err := matchOperations(document); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})

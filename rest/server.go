@@ -87,7 +87,7 @@ func Handler(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	operations, err := matchOperations(document, s.schema)
+	operations, err := matchOperations(document)
 	if err != nil {
 		return nil, err
 	}

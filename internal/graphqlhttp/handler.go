@@ -138,7 +138,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.writeError(ctx, rw, http.StatusMethodNotAllowed, apierror.Invalid("", "mutations must be sent by POST"))
 		return
 	}
-	cost, budget, err := h.charge(ctx, r, op)
+	cost, budget, err := h.charge(r, op)
 	switch {
 	case budget.Exceeded != nil:
 		header.Set("Retry-After", strconv.Itoa(int(budget.Wait.Seconds())))
@@ -209,7 +209,7 @@ func (h *handler) untilShutdown(ctx context.Context) (context.Context, context.C
 
 // charge computes the cost of an operation and takes it from the caller's budget. It returns an
 // error if the cost exceeds MaxCost or what is left.
-func (h *handler) charge(ctx context.Context, r *http.Request, op *graphql.OperationContext) (cost int, budget Budget, err error) {
+func (h *handler) charge(r *http.Request, op *graphql.OperationContext) (cost int, budget Budget, err error) {
 	if cost = h.costs.Of(op); cost > MaxCost {
 		err := apierror.Invalid("", "the operation costs %d, and the limit is %d: request fewer fields or shorter lists", cost, MaxCost)
 		err.Limit = MaxCost

@@ -90,7 +90,7 @@ func (s *webSocket) open(ctx context.Context, params *graphql.RawParams) (op *gr
 	if op.Operation.Operation != ast.Subscription {
 		return op, nil, gqlerror.List{gqlerror.Wrap(apierror.Invalid("", "a WebSocket accepts subscriptions only: send queries and mutations by POST"))}
 	}
-	if _, _, err := s.charge(ctx, r, op); err != nil {
+	if _, _, err := s.charge(r, op); err != nil {
 		return op, nil, gqlerror.List{gqlerror.Wrap(err)}
 	}
 	release, err := s.subscriptions.acquire(clientip.Account(r))

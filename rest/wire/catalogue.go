@@ -90,7 +90,7 @@ func (c *CollectionSchema) Complete(a urls.Builder) {
 			image = c.Featured.Image
 		}
 	}
-	c.Thumbnail, c.PreviewImage = image.thumbnail(a, "THING"), image.preview(a, "THING")
+	c.Thumbnail, c.PreviewImage = image.thumbnail(a, "THING"), image.preview(a)
 	c.Creator.Complete(a)
 	c.Featured, c.Newest = nil, nil
 }

@@ -60,7 +60,7 @@ func (c *CopySchema) Complete(a urls.Builder) {
 	c.ImagesURL = c.URL + "/images"
 	c.Creator.Complete(a)
 	c.Thumbnail = c.Image.thumbnail(a, "THING")
-	c.PreviewImage = c.Image.preview(a, "THING")
+	c.PreviewImage = c.Image.preview(a)
 	c.Details = "<div>" + c.DescriptionHTML + "</div>"
 	c.DetailsParts = []any{}
 	c.TypeName = "Make"

@@ -98,8 +98,8 @@ func (p *Picture) thumbnail(a urls.Builder, kind string) string {
 	return p.shown(a, kind, thumbnailSize)
 }
 
-// preview returns the URL of the preview, or of the placeholder for the kind if p is nil.
-func (p *Picture) preview(a urls.Builder, kind string) string { return p.shown(a, kind, previewSize) }
+// preview returns the URL of the preview of a thing, or of the placeholder if p is nil.
+func (p *Picture) preview(a urls.Builder) string { return p.shown(a, "THING", previewSize) }
 
 func (p *Picture) shown(a urls.Builder, kind, size string) string {
 	if p == nil {

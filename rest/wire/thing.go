@@ -142,7 +142,7 @@ func (t *AncestorSchema) Complete(a urls.Builder) {
 	t.PublicURL = a.Base + "/thing:" + t.ID.String()
 	t.Creator.Complete(a)
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
-	t.PreviewImage = t.Image.preview(a, "THING")
+	t.PreviewImage = t.Image.preview(a)
 	t.Image = nil
 }
 
@@ -240,7 +240,7 @@ func (t *ShortThingSchema) Complete(a urls.Builder) {
 		tag.Complete(a)
 	}
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
-	t.PreviewImage = t.Image.preview(a, "THING")
+	t.PreviewImage = t.Image.preview(a)
 	t.Image, t.Category = nil, nil
 }
 
@@ -256,7 +256,7 @@ type FullThingSchema struct {
 
 // Complete implements [Completer].
 func (t *FullThingSchema) Complete(a urls.Builder) {
-	t.CreatedAt, t.PreviewImage = t.Added, t.Image.preview(a, "THING")
+	t.CreatedAt, t.PreviewImage = t.Added, t.Image.preview(a)
 	t.ThingSchema.Complete(a)
 }
 
