@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -32,10 +33,8 @@ func TestDownloadsShareCommits(t *testing.T) {
 				files = append(files, row.FileID)
 			}
 			statements = append(statements, files)
-			for _, id := range files {
-				if id == deleted {
-					return &pgconn.PgError{Code: "23503"}
-				}
+			if slices.Contains(files, deleted) {
+				return &pgconn.PgError{Code: "23503"}
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -260,10 +260,8 @@ func (db *DB) all(expressions []string) string {
 	if db.Engine == database.Postgres {
 		and = " & "
 	}
-	for _, e := range expressions {
-		if e == "" {
-			return ""
-		}
+	if slices.Contains(expressions, "") {
+		return ""
 	}
 	return strings.Join(expressions, and)
 }

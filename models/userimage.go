@@ -88,8 +88,7 @@ func (s *Store) setUserImages(ctx context.Context, tx bun.Tx, caller auth.Caller
 			continue
 		}
 		err := s.finalize(ctx, tx, caller, []FinalizeFile{{ID: image.fileID}}, on)
-		var e *Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*Error](err); ok {
 			e.Field = image.field
 		}
 		if err != nil {

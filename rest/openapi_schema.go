@@ -89,9 +89,7 @@ func (d *describer) schemaOf(t reflect.Type) object {
 func nullable(s object) object {
 	if kind, ok := s["type"].(string); ok {
 		with := object{}
-		for k, v := range s {
-			with[k] = v
-		}
+		maps.Copy(with, s)
 		with["type"] = []string{kind, "null"}
 		return with
 	}

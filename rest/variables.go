@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,9 +27,7 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	for name, value := range body {
-		given[name] = value
-	}
+	maps.Copy(given, body)
 	variables := make(map[string]any, len(op.variables))
 	// In declaration order, so that the same request always reports the same error first.
 	for _, v := range op.VariableDefinitions {

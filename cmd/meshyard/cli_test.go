@@ -148,8 +148,7 @@ func TestCommands(t *testing.T) {
 
 // exitStatus returns the exit status of a command that returned err: 0 for nil, -1 if it has none.
 func exitStatus(err error) int {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
 	}
 	if err != nil {

@@ -125,8 +125,7 @@ func Invalid(field, format string, args ...any) *Error {
 
 // CodeOf returns the code of the Error that err is or wraps, and Internal for any other error.
 func CodeOf(err error) Code {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
 	}
 	return Internal

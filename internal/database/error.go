@@ -29,8 +29,7 @@ func RetryOnDeadlock(fn func() error) error {
 // IsForeignKey reports whether a statement failed because a row that it refers to does not exist,
 // or because another row refers to a row that it deletes.
 func IsForeignKey(err error) bool {
-	var lite *sqlite.Error
-	if errors.As(err, &lite) {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY
 	}
 	var pg *pgconn.PgError
@@ -39,8 +38,7 @@ func IsForeignKey(err error) bool {
 
 // IsUnique reports whether a statement failed because a unique value exists already.
 func IsUnique(err error) bool {
-	var lite *sqlite.Error
-	if errors.As(err, &lite) {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
 		return lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || lite.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY
 	}
 	var pg *pgconn.PgError

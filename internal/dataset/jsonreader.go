@@ -65,8 +65,7 @@ func (r *jsonReader) readLine() (int, error) {
 func (c *cells) readObject(text []byte) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			c.fail("column %d: %s", syntax.Offset, syntax)
 		} else {
 			c.fail("must be a JSON object")

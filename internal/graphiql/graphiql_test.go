@@ -3,6 +3,7 @@ package graphiql
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -22,9 +23,7 @@ func serve(t *testing.T, opts Options, method, target string, header http.Header
 	mux.Handle("/graphiql", h)
 	mux.Handle("/graphiql/", h)
 	r := httptest.NewRequest(method, target, nil)
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, r)
 	return w.Result()

@@ -107,9 +107,8 @@ func FuzzMultipart(f *testing.F) {
 	f.Add([]byte(operationsPart + "{}" + mapPart + "null"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		params, err := readMultipart(multipartRequest(bytes.NewReader(body)))
-		var refused *apierror.Error
 		if err != nil {
-			if !errors.As(err, &refused) {
+			if _, ok := errors.AsType[*apierror.Error](err); !ok {
 				t.Errorf("%q: %v has no code", body, err)
 			}
 			return

@@ -92,8 +92,7 @@ func ofSQLite(err error) *apierror.Error {
 }
 
 func ofPostgres(err error) *apierror.Error {
-	var pg *pgconn.PgError
-	if errors.As(err, &pg) {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
 		case pg.Code == "53100": // disk_full
 			return full
@@ -122,15 +121,14 @@ func ofS3(err error) *apierror.Error {
 	if !errors.As(err, &operation) || errors.Is(err, context.Canceled) {
 		return nil
 	}
-	var api smithy.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		switch api.ErrorCode() {
 		case "QuotaExceeded", "XMinioAdminBucketQuotaExceeded", "XMinioStorageFull": // Ceph and MinIO
 			return full
 		}
 	}
-	var response *smithyhttp.ResponseError
-	if errors.As(err, &response) { // also if there is no response, with status 0
+	// There is a ResponseError also if there is no response. Its status is then 0.
+	if response, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
 		switch status := response.HTTPStatusCode(); {
 		case status == 507:
 			return full
@@ -138,8 +136,7 @@ func ofS3(err error) *apierror.Error {
 			return storageDown
 		}
 	}
-	var send *smithyhttp.RequestSendError
-	if errors.As(err, &send) {
+	if _, ok := errors.AsType[*smithyhttp.RequestSendError](err); ok {
 		return storageDown
 	}
 	return nil

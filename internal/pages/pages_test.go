@@ -2,6 +2,7 @@ package pages
 
 import (
 	"html"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -28,9 +29,7 @@ func serve(t *testing.T, o Options, method, target string, header http.Header) *
 
 func ask(h http.Handler, method, target string, header http.Header) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	return w

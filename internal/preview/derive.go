@@ -81,8 +81,7 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 
 // ofPicture converts an error of an image to a *mesh.Error. It returns other errors unchanged.
 func ofPicture(err error) error {
-	var bad *thumbnail.Error
-	if errors.As(err, &bad) {
+	if bad, ok := errors.AsType[*thumbnail.Error](err); ok {
 		return mesh.Errorf(mesh.Malformed, "%s", bad.Message)
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/mail"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,10 +45,8 @@ func (s *site) link(w http.ResponseWriter, r *http.Request, purposes ...string) 
 		s.fail(w, r, err)
 		return l, "", false
 	}
-	for _, purpose := range purposes {
-		if l.Purpose == purpose {
-			return l, secret, true
-		}
+	if slices.Contains(purposes, l.Purpose) {
+		return l, secret, true
 	}
 	s.refuse(w, r, http.StatusNotFound, "This link has another purpose.")
 	return l, "", false

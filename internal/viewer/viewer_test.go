@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -31,9 +32,7 @@ func ask(t *testing.T, m viewer.Model, fault error, method, target string, heade
 		Explain: func(_ context.Context, err error) (int, string) { return http.StatusForbidden, err.Error() },
 	}))
 	r := httptest.NewRequest(method, target, nil)
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, r)
 	return w

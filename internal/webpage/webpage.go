@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -199,9 +200,7 @@ func (o Options) load(r *http.Request, v *view, p page) error {
 		number = min(max(n, 1), 1_000_000)
 	}
 	variables := map[string]any{}
-	for name, value := range p.variables {
-		variables[name] = value
-	}
+	maps.Copy(variables, p.variables)
 	if p.paged {
 		variables["after"] = fmt.Sprint("page:", number) // see PageCursor in package graph
 	}

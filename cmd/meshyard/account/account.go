@@ -119,8 +119,7 @@ func callerOf(u *models.User) auth.Caller {
 // service or this server rejected the object. After a 401 of the other service, it does not
 // continue.
 func isObjectError(err error) bool {
-	var status *legacyclient.StatusError
-	if errors.As(err, &status) {
+	if status, ok := errors.AsType[*legacyclient.StatusError](err); ok {
 		return status.Status != http.StatusUnauthorized
 	}
 	return errors.Is(err, errOther) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, publicaddr.ErrPrivate) ||

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -47,9 +48,7 @@ func register(t *testing.T, b *servertest.Browser, link, name string, more url.V
 	form := b.Get(link).Want(t, 200).Fields()
 	form.Set("username", name)
 	form.Set("password", pass)
-	for key, values := range more {
-		form[key] = values
-	}
+	maps.Copy(form, more)
 	path := "/login/invitation"
 	if !strings.Contains(link, "?") {
 		path = link

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -470,9 +471,7 @@ func TestDeleteBesideAll(t *testing.T) {
 			comment := id(bob.GraphQL(`mutation ($t: TargetInput!) { createComment(input: {target: $t, body: "Nice."}) { comment { newId: id } } }`, vars))
 			made := id(bob.GraphQL(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { newId: id } } }`, vars))
 			onMake := id(cyd.GraphQL(`mutation ($m: ID!) { createComment(input: {target: {type: MAKE, id: $m}, body: "Nice."}) { comment { newId: id } } }`, object{"m": made}))
-			for name, value := range map[string]any{"m": made, "p": comment, "q": onMake} {
-				vars[name] = value
-			}
+			maps.Copy(vars, map[string]any{"m": made, "p": comment, "q": onMake})
 			uploads := make([]int64, 4)
 			for i, c := range []*servertest.Client{ada, bob, bob, cyd} {
 				uploads[i] = c.Upload("b.stl", fmt.Append(nil, "solid ", round, " ", i))

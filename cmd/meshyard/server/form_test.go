@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -108,9 +109,7 @@ func TestFormIsSigned(t *testing.T) {
 		other := stage(t, w.ada, fmt.Sprintf("/things/%d/files", w.thing), "other.stl")
 		for _, name := range formFields {
 			changed := form{f.Action, map[string]string{}}
-			for field, value := range f.Fields {
-				changed.Fields[field] = value
-			}
+			maps.Copy(changed.Fields, f.Fields)
 			changed.Fields[name] = other.Fields[name]
 			if other.Fields[name] == f.Fields[name] {
 				changed.Fields[name] += "x"

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -88,9 +89,7 @@ func TestEveryShape(t *testing.T) {
 
 		// ada has objects of every kind.
 		full := fullThing(t, s, ada, bob)
-		for name, id := range full {
-			ids[name] = id
-		}
+		maps.Copy(ids, full)
 		look(ada, "full", slices.Concat(lookups, inFullWorld))
 		for _, path := range []string{"/newest", "/featured", "/popular", "/copies", "/comments", "/collections", "/tags", "/users/ada/downloads", "/search/bracket", "/things/{thing_id}/ancestors",
 			"/things/{thing_id}/likes", "/things/{thing_id}/images", "/things/{thing_id}/copies", "/things/{thing_id}/comments", "/users/ada/likes", "/users/ada/collections"} {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -116,9 +117,7 @@ func TestTokenPageTricks(t *testing.T) {
 		}
 		changed := func(field string, values ...string) url.Values {
 			form := url.Values{}
-			for k, v := range good {
-				form[k] = v
-			}
+			maps.Copy(form, good)
 			form[field] = values
 			return form
 		}

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"path"
@@ -108,13 +109,11 @@ func TestDifferentShapes(t *testing.T) {
 		"assimp_box_UTF16BE.obj": "cube", "assimp_cube_with_vertexcolors.obj": "cube", "trimesh_negative_indices.obj": "cube",
 	}
 	meshes := decoded.Meshes(t)
-	for name, b := range map[string]*mesh.Mesh{
+	maps.Copy(meshes, map[string]*mesh.Mesh{
 		"cube": box(1, 1, 1), "box 1": box(1, 1, 1.01), "box 2": box(1, 1.01, 1.01), "box 3": box(2, 3, 5), "box 4": box(2, 3, 5.02),
 		"sphere": decoded.Sphere(t, 3000),
 		"points": {Unit: 1, Cloud: true, Positions: box(1, 1, 1).Weld().Positions},
-	} {
-		meshes[name] = b
-	}
+	})
 	described := make(map[string]Facts)
 	for name, m := range meshes {
 		// the glTF samples contain the same box in many variants

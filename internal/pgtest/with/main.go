@@ -74,8 +74,7 @@ func run(args []string) (int, error) {
 		}
 	}()
 	err = cmd.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		if status := exit.Sys().(syscall.WaitStatus); status.Signaled() {
 			return 128 + int(status.Signal()), nil
 		}

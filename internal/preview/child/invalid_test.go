@@ -40,8 +40,7 @@ func writeInvalidOutput() struct{} {
 func TestInvalidOutput(t *testing.T) {
 	for subject := range invalidOutputs {
 		_, _, _, err := Runner{}.derive(t, nil, preview.Subject(subject))
-		var crash *CrashError
-		if !errors.As(err, &crash) {
+		if _, ok := errors.AsType[*CrashError](err); !ok {
 			t.Errorf("%s: got %T %v, want a *CrashError", subject, err, err)
 		}
 	}
