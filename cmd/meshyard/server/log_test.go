@@ -26,12 +26,16 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
 // with returns the log lines in which a field has a value.
 func (b *logBuffer) with(t *testing.T, field, value string) (lines []map[string]any) {
 	t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for line := range strings.Lines(b.text.String()) {
+	for line := range strings.Lines(b.String()) {
 		fields := map[string]any{}
 		if err := json.Unmarshal([]byte(line), &fields); err != nil {
 			t.Fatalf("log line %q: %v", line, err)

@@ -55,7 +55,7 @@ func TestClientsBehindAProxy(t *testing.T) {
 // which the log contains.
 func TestSignInBehindAProxy(t *testing.T) {
 	t.Parallel()
-	logged := new(buffer)
+	logged := new(logBuffer)
 	settings := servertest.Settings(t, "sqlite")
 	behindProxy(t)(&settings)
 	s := servertest.RunLogging(t, settings, slog.NewTextHandler(logged, nil))

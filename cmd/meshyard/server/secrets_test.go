@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
@@ -13,31 +12,13 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// buffer stores log output.
-type buffer struct {
-	mu   sync.Mutex
-	kept bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.kept.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.kept.String()
-}
-
 // TestNoSecretIsLogged checks that no token, password, code, cookie or other secret appears in a
 // log or an error response, however it was sent. It is not parallel, because it replaces the
 // default logger.
 func TestNoSecretIsLogged(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
-			logged := new(buffer)
+			logged := new(logBuffer)
 			handler := slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelDebug})
 			before := slog.Default()
 			slog.SetDefault(slog.New(handler))
