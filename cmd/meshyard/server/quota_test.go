@@ -94,9 +94,7 @@ func TestBytesQuota(t *testing.T) {
 		stands(t, ada, 4000, 2, 0)
 		s.Fold()
 		stands(t, ada, 4000, 2, 0)
-		if changed, err := s.Store.Recount(t.Context()); err != nil || changed != 0 {
-			t.Errorf("recounting changes %d counts: %v", changed, err)
-		}
+		soundCounts(t, s)
 		stands(t, ada, 4000, 2, 0)
 	}, quotas(10000, 0, 0))
 }
