@@ -13,17 +13,14 @@ import (
 // TestRequestsOutliveTheirAccount checks that requests which were authenticated before an account
 // was deleted give the account no session, token, role or name, and that what they add is deleted.
 func TestRequestsOutliveTheirAccount(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		user, err := s.Admin().CreateUser(ctx, "bob", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bob := auth.Caller{UserID: user.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}
+		bob := newUser(t, s, "bob")
+		bob.Scopes = auth.Scopes{auth.Read, auth.Write}
 		thing, _ := published(t, s, ada)
 		var purges []Work
 		s.enqueue = func(_ context.Context, _ bun.Tx, w Work) error {
-			if w.PurgeAccount == user.ID {
+			if w.PurgeAccount == bob.UserID {
 				purges = append(purges, w)
 			}
 			return nil

@@ -16,7 +16,7 @@ import (
 // first and of the last of them, whatever the order of their user agents, and that a retry of the
 // transaction counts them once.
 func TestMergedCallsKeepTheirTimes(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		at := now()
 		if _, err := s.Admin().CreateToken(ctx, "ada", "test", []auth.Scope{auth.Read}, 0); err != nil {

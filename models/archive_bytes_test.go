@@ -14,7 +14,7 @@ import (
 // TestHoldContentsInRetry checks that a retry of the transaction that imports files looks again
 // whether the bucket still has the contents that it had before.
 func TestHoldContentsInRetry(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		if err != nil {

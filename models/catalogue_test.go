@@ -10,7 +10,7 @@ import (
 // in their list, and the number of results of a search to that of the published things, after each
 // way in which they can change.
 func TestCountThings(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		moderator := ada
 		moderator.Role, moderator.Scopes = auth.Moderator, auth.Scopes{auth.Admin}
@@ -109,7 +109,7 @@ func TestCountThings(t *testing.T) {
 // TestTotalsOfTags checks that the stored number of things with a tag is equal to the number of
 // things in its list, also for a user who hides some of them.
 func TestTotalsOfTags(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		hides := ada
 		hides.UserID, hides.HidesNSFW = ada.UserID+1, true
@@ -174,7 +174,7 @@ func TestTotalsOfTags(t *testing.T) {
 // TestTotalsWithoutHidden checks that for users who hide some things, the total of a list is equal
 // to the number of its rows: for all things, featured things, and things in a category.
 func TestTotalsWithoutHidden(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		moderator := ada
 		moderator.Role, moderator.Scopes = auth.Moderator, auth.Scopes{auth.Admin}

@@ -10,7 +10,7 @@ import (
 // TestMovingThingsTouchesCollections checks that all collections that a move changes have the time
 // of the move, whichever collections the things are removed from.
 func TestMovingThingsTouchesCollections(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		thing, _ := published(t, s, ada)
 		var collections []*Collection

@@ -13,7 +13,7 @@ import (
 // TestDiagnoseDownloads checks that downloads that are not folded are reported, and that the dead
 // tuples that a burst of downloads leaves on PostgreSQL are not.
 func TestDiagnoseDownloads(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()
 		finding := func(part string) bool {
 			t.Helper()

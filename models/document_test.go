@@ -10,7 +10,7 @@ import (
 // TestDeletedUsersAreNotIndexed checks that the search index has neither a document nor the new
 // name of a user whose account was deleted, also after it was rebuilt.
 func TestDeletedUsersAreNotIndexed(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		if _, err := s.Admin().CreateUser(ctx, "bob", false); err != nil {
 			t.Fatal(err)

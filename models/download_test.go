@@ -37,7 +37,7 @@ func madeOf(t *testing.T, s *Store, owner auth.Caller, thingID int64) *File {
 // or after a recount or the deletion of an object that they refer to, and that no new download
 // remains.
 func TestNewDownloads(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		fold := func() {
 			t.Helper()
@@ -157,7 +157,7 @@ func TestNewDownloads(t *testing.T) {
 // TestInsertDownloads checks that downloads that share a commit get their own IDs, and that each of
 // them is counted.
 func TestInsertDownloads(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		thing, file := published(t, s, ada)
 		picture := madeOf(t, s, ada, thing.ID)
@@ -193,7 +193,7 @@ func TestInsertDownloads(t *testing.T) {
 // TestFoldBesideRecount checks that a recount that corrects a count does not lose downloads that
 // are folded at the same time.
 func TestFoldBesideRecount(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		if s.db.Engine == database.SQLite {
 			return // its write transactions do not overlap
 		}

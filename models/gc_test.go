@@ -12,7 +12,7 @@ import (
 // TestCollectContentInRetry checks that content that came into use between a deadlock and the retry
 // of the transaction is not reported as removed. SQLite has no deadlocks.
 func TestCollectContentInRetry(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		exec := func(query string, args ...any) {
 			t.Helper()

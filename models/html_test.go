@@ -12,7 +12,7 @@ import (
 // TestRenderStaleVersions checks that one run renders all stale rows if they have several versions,
 // and a row with a high ID has an older version than rows with lower IDs.
 func TestRenderStaleVersions(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		var ids []int64
 		for range staleBatch + 10 {

@@ -12,7 +12,7 @@ import (
 // TestPreparedLists checks that the prepared statements of lists return the wanted number of
 // entries, and the same for one parent as for several, for two callers.
 func TestPreparedLists(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		must := func(err error) {
 			t.Helper()
@@ -141,7 +141,7 @@ func TestPreparedLists(t *testing.T) {
 // TestCountsWithBounds counts a list with and without a bound, as the list of collections and a
 // search without words do. Their prepared statements differ.
 func TestCountsWithBounds(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		for range 3 {
 			if _, err := s.CreateCollection(t.Context(), ada, NewCollection{Name: "a", Visibility: PublicCollection}); err != nil {
 				t.Fatal(err)

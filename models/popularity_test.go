@@ -9,7 +9,7 @@ import (
 // TestRankThings checks that folding leaves the popularity of things with new actions to
 // RankThings, which ranks each once, and again after another action.
 func TestRankThings(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		first, file := published(t, s, ada)
 		last, lastFile := published(t, s, ada)
 		popularity := func() (of [2]int64) {
@@ -23,12 +23,9 @@ func TestRankThings(t *testing.T) {
 		}
 		download := func(username string, files ...*File) {
 			t.Helper()
-			u, err := s.Admin().CreateUser(t.Context(), username, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := newUser(t, s, username)
 			for _, f := range files {
-				if _, _, err := s.RecordDownload(t.Context(), auth.Caller{UserID: u.ID}, f.ID); err != nil {
+				if _, _, err := s.RecordDownload(t.Context(), u, f.ID); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -66,7 +63,7 @@ func TestRankThings(t *testing.T) {
 // TestFailedRankingIsRepeated checks that RankThings does not continue behind things that a failed
 // transaction did not rank.
 func TestFailedRankingIsRepeated(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		thing, _ := published(t, s, ada)
 		exec := func(query string, args ...any) {

@@ -41,7 +41,7 @@ func TestPreviewTurns(t *testing.T) {
 // does not delay other owners: their files, uploaded later, get previews while the first of the
 // forty is still being processed.
 func TestHonestFilesPassBombs(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		s.options.PreviewWorkers = 2
 		ctx := t.Context()
 		exec := func(query string, args ...any) {
@@ -77,11 +77,8 @@ func TestHonestFilesPassBombs(t *testing.T) {
 			t.Fatalf("the workers make previews %d and %d, want 1 and none", bomb, other)
 		}
 		for i := range int64(10) {
-			user, err := s.Admin().CreateUser(ctx, fmt.Sprint("honest-", i), false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			upload(101+i, user.ID)
+			user := newUser(t, s, fmt.Sprint("honest-", i))
+			upload(101+i, user.UserID)
 		}
 		for i := range int64(10) {
 			id, end := claim()
@@ -108,7 +105,7 @@ func TestHonestFilesPassBombs(t *testing.T) {
 // the server does. The result of the first attempt must not be taken for that of the second one,
 // which has the same number.
 func TestRescheduledPreview(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		s.options.PreviewWorkers = 4 // so that one owner may have two
 		published(t, s, ada)
@@ -151,7 +148,7 @@ func TestRescheduledPreview(t *testing.T) {
 // TestNewerPreviews checks that a node of an older version neither generates previews of a newer
 // version of the pipeline nor lowers their version.
 func TestNewerPreviews(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		s.options.PreviewWorkers = 1
 		_, file := published(t, s, ada)

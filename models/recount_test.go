@@ -14,21 +14,18 @@ import (
 // TestRecountBesideWriters checks that a recount that waits for an object does not hold up the
 // transaction that has locked it, and counts what that transaction adds once.
 func TestRecountBesideWriters(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		if s.db.Engine == database.SQLite {
 			return // its write transactions do not overlap
 		}
 		ctx := t.Context()
-		user, err := s.Admin().CreateUser(ctx, "bob", false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bob := newUser(t, s, "bob")
 		thing, _ := published(t, s, ada)
 		if _, err := s.db.Write.NewRaw("UPDATE things SET like_count = 77 WHERE id = ?", thing.ID).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		recounted := make(chan error, 1)
-		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			if _, err := s.lockThing(ctx, tx, thing.ID); err != nil {
 				return err
 			}
@@ -50,7 +47,7 @@ func TestRecountBesideWriters(t *testing.T) {
 			if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '100ms'"); err != nil {
 				return err
 			}
-			return addLike(ctx, tx, user.ID, ada.UserID, Target{OnThing, thing.ID}, "id")
+			return addLike(ctx, tx, bob.UserID, ada.UserID, Target{OnThing, thing.ID}, "id")
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -14,13 +14,9 @@ import (
 // TestReportsAtTheLimit checks that concurrent calls do not exceed the maximum number of open
 // reports of a user, and that a user who has reached it can repeat a report, which has no effect.
 func TestReportsAtTheLimit(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		u, err := s.Admin().CreateUser(ctx, "bob", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bob := auth.Caller{UserID: u.ID}
+		bob := newUser(t, s, "bob")
 		var things []*Thing
 		for range 3 {
 			thing, err := s.CreateThing(ctx, ada, NewThing{Name: "a", Description: "a", License: CC, Category: "Art"})

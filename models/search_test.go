@@ -11,7 +11,7 @@ import (
 // TestSearchReadsIndex checks that SQLite looks up the matching things in a covering index, also in
 // a database without statistics.
 func TestSearchReadsIndex(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		published(t, s, ada)
 		if s.db.Engine != database.SQLite {
 			return

@@ -31,12 +31,8 @@ func published(t *testing.T, s *Store, owner auth.Caller) (*Thing, *File) {
 // TestFoldInFewStatements checks that the number of statements that fold counts does not grow with
 // the number of files and things, and that each file and thing gets its own count.
 func TestFoldInFewStatements(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
-		bob, err := s.Admin().CreateUser(t.Context(), "bob", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := auth.Caller{UserID: bob.ID}
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		other := newUser(t, s, "bob")
 		fold := func(n int) (statements int64) {
 			files, things := make([]*File, n), make([]*Thing, n)
 			for i := range n {
@@ -58,6 +54,7 @@ func TestFoldInFewStatements(t *testing.T) {
 				t.Fatal(err)
 			}
 			for ranked := 1; ranked > 0; {
+				var err error
 				if ranked, err = s.RankThings(t.Context()); err != nil {
 					t.Fatal(err)
 				}

@@ -11,7 +11,7 @@ import (
 // TestUploadsAreReported checks that each upload whose bytes are stored is reported, staged ones
 // included, and that a rejected one is not.
 func TestUploadsAreReported(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		var sizes []int64
 		s.options.Events.Uploaded = func(bytes int64) { sizes = append(sizes, bytes) }
 		thing, _ := published(t, s, ada)

@@ -9,7 +9,7 @@ import (
 // TestDecisionsWithoutEffect checks that a decision that changes nothing is neither recorded nor
 // reported to the user concerned, and that the same decision is both where it changes something.
 func TestDecisionsWithoutEffect(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		admin, err := s.Admin().CreateUser(ctx, "admin", true)
 		if err != nil {

@@ -12,21 +12,18 @@ import (
 // TestNotifyDuringDeletion checks that an ancestor that is deleted while a remix is published does
 // not prevent the publication.
 func TestNotifyDuringDeletion(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
-		ben, err := s.Admin().CreateUser(t.Context(), "ben", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ancestor, _ := published(t, s, auth.Caller{UserID: ben.ID})
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ben := newUser(t, s, "ben")
+		ancestor, _ := published(t, s, ben)
 		remix, _ := published(t, s, ada)
 		const deleted = 999_999
-		err = s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		err := s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			return notifyRemix(ctx, tx, remix, []int64{deleted, ancestor.ID})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := s.db.Read.NewSelect().Table("notifications").Where("user_id = ?", ben.ID).Count(t.Context()); n != 1 || err != nil {
+		if n, err := s.db.Read.NewSelect().Table("notifications").Where("user_id = ?", ben.UserID).Count(t.Context()); n != 1 || err != nil {
 			t.Errorf("%d notifications of the other ancestor (%v)", n, err)
 		}
 	})

@@ -9,7 +9,7 @@ import (
 // TestThingsWithAncestorsAreRemixes checks that a thing with ancestors is a remix, whatever a
 // change says, and that one without ancestors may be either.
 func TestThingsWithAncestorsAreRemixes(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ancestor, _ := published(t, s, ada)
 		thing, _ := published(t, s, ada)
 		yes, no := true, false

@@ -17,9 +17,23 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// eachStore runs a test on a store of each engine, with a user. during is called in each
-// transaction that stores jobs.
-func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
+// newUser creates a user.
+func newUser(t *testing.T, s *Store, name string) auth.Caller {
+	t.Helper()
+	u, err := s.Admin().CreateUser(t.Context(), name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return auth.Caller{UserID: u.ID}
+}
+
+// eachStore runs a test on a store of each engine, with a user.
+func eachStore(t *testing.T, test func(t *testing.T, s *Store, ada auth.Caller)) {
+	eachStoreDuring(t, func() {}, test)
+}
+
+// eachStoreDuring is eachStore with a function that is called in each transaction that stores jobs.
+func eachStoreDuring(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
 	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
 		t.Run(string(engine), func(t *testing.T) {
 			dir := t.TempDir()
@@ -44,11 +58,7 @@ func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ad
 				during()
 				return nil
 			})
-			ada, err := s.Admin().CreateUser(t.Context(), "ada", false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			test(t, s, auth.Caller{UserID: ada.ID})
+			test(t, s, newUser(t, s, "ada"))
 			if err := s.Check(t.Context(), 0, true, func(problem string) { t.Error(problem) }); err != nil {
 				t.Error(err)
 			}
@@ -60,7 +70,7 @@ func eachStore(t *testing.T, during func(), test func(t *testing.T, s *Store, ad
 // being written does not separate the row from its bytes.
 func TestUploadOutlivesItsRequest(t *testing.T) {
 	var leave func()
-	eachStore(t, func() { leave() }, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStoreDuring(t, func() { leave() }, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx, cancel := context.WithCancel(t.Context())
 		leave = cancel
 		f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
@@ -80,7 +90,7 @@ func TestUploadOutlivesItsRequest(t *testing.T) {
 // TestUploadsInProgressCount checks that the bytes of uploads that have not ended count towards the
 // quota, so that many uploads that never end cannot fill the disk.
 func TestUploadsInProgressCount(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		s.options.Quotas.Bytes = 1 << 20
 		bob, err := s.Admin().CreateUser(t.Context(), "bob", false)
 		if err != nil {
@@ -132,7 +142,7 @@ func TestUploadsInProgressCount(t *testing.T) {
 // TestFinalizePutsContentBack checks that the transaction of a finalization restores content that
 // garbage collection removed between its promotion and the transaction.
 func TestFinalizePutsContentBack(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		thing, err := s.CreateThing(t.Context(), ada, NewThing{Name: "a", License: CC, Category: "Art"})
 		if err != nil {
 			t.Fatal(err)
@@ -166,7 +176,7 @@ func TestFinalizePutsContentBack(t *testing.T) {
 // TestFailedUploadKeepsWhatIsNamed checks that an upload whose transaction fails leaves no object,
 // unless a row refers to it.
 func TestFailedUploadKeepsWhatIsNamed(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		f, err := s.Upload(t.Context(), ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		if err != nil {
 			t.Fatal(err)

@@ -16,12 +16,9 @@ import (
 // renamedUser returns a user with a published thing, renamed from benjamin to name.
 func renamedUser(t *testing.T, s *Store, name string) *User {
 	t.Helper()
-	u, err := s.Admin().CreateUser(t.Context(), "benjamin", false)
+	published(t, s, newUser(t, s, "benjamin"))
+	u, err := s.Admin().RenameUser(t.Context(), "benjamin", name)
 	if err != nil {
-		t.Fatal(err)
-	}
-	published(t, s, auth.Caller{UserID: u.ID})
-	if _, err := s.Admin().RenameUser(t.Context(), "benjamin", name); err != nil {
 		t.Fatal(err)
 	}
 	return u
@@ -42,7 +39,7 @@ func wantFound(t *testing.T, s *Store, kind SearchType, name string, want int64)
 // TestRenamedUsersAreFound checks that a user, and the things of the user, are found by the new
 // name and not by the old one, which another user may take.
 func TestRenamedUsersAreFound(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
 		renamedUser(t, s, "zacharias")
 		for _, kind := range []SearchType{SearchThings, SearchUsers} {
 			wantFound(t, s, kind, "benjamin", 0)
@@ -54,7 +51,7 @@ func TestRenamedUsersAreFound(t *testing.T) {
 // TestRenamedUsersAreFoundAfterMigration checks that the migration corrects what versions without
 // it left: the old name in the documents of the things of a renamed user.
 func TestRenamedUsersAreFoundAfterMigration(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()
 		u := renamedUser(t, s, "yolanda")
 		// The next renaming leaves the documents as they are.
@@ -75,13 +72,9 @@ func TestRenamedUsersAreFoundAfterMigration(t *testing.T) {
 // TestRenameDuringPublication checks that a thing which is published or unpublished while its
 // creator is renamed is found by the new name, or not at all.
 func TestRenameDuringPublication(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, _ auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()
-		u, err := s.Admin().CreateUser(ctx, "benjamin", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		thing, _ := published(t, s, auth.Caller{UserID: u.ID})
+		thing, _ := published(t, s, newUser(t, s, "benjamin"))
 		setState := func(ctx context.Context, tx bun.Tx, to PublicationState) error {
 			if _, err := s.lockThing(ctx, tx, thing.ID); err != nil {
 				return err
@@ -97,7 +90,7 @@ func TestRenameDuringPublication(t *testing.T) {
 			found    int64
 		}{{Draft, "benjamin", "zacharias", 0}, {Published, "zacharias", "balthasar", 1}} {
 			renamed := make(chan error, 1)
-			err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 				if err := setState(ctx, tx, c.to); err != nil {
 					return err
 				}
@@ -129,7 +122,7 @@ func TestRenameDuringPublication(t *testing.T) {
 // TestLastAdministratorStays checks that two administrators cannot remove each other, one after the
 // other with a role that is out of date, or at the same time.
 func TestLastAdministratorStays(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		administrator := func(name string) auth.Caller {
 			u, err := s.Admin().CreateUser(ctx, name, true)

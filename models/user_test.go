@@ -12,7 +12,7 @@ import (
 // no mail is sent to what is not one.
 func TestProfileEmail(t *testing.T) {
 	mails := 0
-	eachStore(t, func() { mails++ }, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStoreDuring(t, func() { mails++ }, func(t *testing.T, s *Store, ada auth.Caller) {
 		s.options.SendsMail, mails = true, 0
 		for _, c := range []struct {
 			email string

@@ -16,7 +16,7 @@ import (
 // be repeated schedules a job.
 func TestOutcomesOfAttempts(t *testing.T) {
 	jobs := 0
-	eachStore(t, func() { jobs++ }, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStoreDuring(t, func() { jobs++ }, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		var answer webhook.Answer
 		var outcomes, disabled []string
@@ -75,7 +75,7 @@ func TestOutcomesOfAttempts(t *testing.T) {
 // TestBusyWebhook checks that a user's webhook gets a limited number of messages in an hour, and
 // that this does not affect global webhooks.
 func TestBusyWebhook(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		s.options.Webhooks.Check = func(string) error { return nil }
 		if _, err := s.Admin().CreateUser(ctx, "root", true); err != nil {

@@ -10,13 +10,9 @@ import (
 // TestFilesInProcess checks that the files in process of a user include one whose content a file of
 // another user shares, no matter which of them requested the preview first.
 func TestFilesInProcess(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		u, err := s.Admin().CreateUser(ctx, "bob", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		bob := auth.Caller{UserID: u.ID}
+		bob := newUser(t, s, "bob")
 		of := make(map[int64]int64) // the file of a user
 		for _, c := range []auth.Caller{ada, bob} {
 			thing, err := s.CreateThing(ctx, c, NewThing{Name: "a", License: CC, Category: "Art"})
