@@ -117,52 +117,30 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
-	found, err := s.User(ctx, caller, name)
-	if err != nil {
-		return nil, err
-	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u, err := s.lockAccount(ctx, tx, found.ID)
+	return s.changeUser(ctx, caller, name, action, reason, func(ctx context.Context, tx bun.Tx, u *User) (bool, error) {
 		switch {
-		case err != nil:
-			return err
 		case u.ID == caller.UserID:
-			return badInput("username", "username: you cannot decide on yourself")
+			return false, badInput("username", "username: you cannot decide on yourself")
 		case u.Role() != auth.Member && !caller.Administers():
-			return fail(Forbidden, "requires an administrator: %s is a moderator or an administrator", u.Username)
+			return false, fail(Forbidden, "requires an administrator: %s is a moderator or an administrator", u.Username)
 		}
 		before := *u
 		if !change(u) {
-			return nil
+			return false, nil
 		}
 		if !u.IsAdmin {
 			// The caller may have lost the role since the request was authenticated.
 			if err := s.checkNotLastAdministrator(ctx, tx, &before); err != nil {
-				return err
+				return false, err
 			}
-		}
-		if _, err := tx.NewUpdate().Model(u).Column(columns...).WherePK().Exec(ctx); err != nil {
-			return err
 		}
 		if u.SuspendedAt != nil {
 			if err := endSessions(ctx, tx, u.ID); err != nil {
-				return err
+				return false, err
 			}
 		}
-		if err := notify(ctx, tx, NotifyModeration, 0, Target{OnUser, u.ID}, u.ID); err != nil {
-			return err
-		}
-		e := ModerationEntry{Action: action, UserID: u.ID, Reason: reason}
-		if action == SetUserRole {
-			e.Role = u.Role()
-		}
-		return s.record(ctx, tx, caller, e)
-	})
-	if err != nil {
-		return nil, err
-	}
-	s.tokens.forget()
-	return s.User(ctx, caller, found.Username)
+		return true, notify(ctx, tx, NotifyModeration, 0, Target{OnUser, u.ID}, u.ID)
+	}, columns...)
 }
 
 // SuspendUser restricts a user to reading and signs them out. If the user is already suspended, the

@@ -99,7 +99,7 @@ func (s *Store) DisableUser(ctx context.Context, caller auth.Caller, name, reaso
 }
 
 func (s *Store) disableUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
-	return s.suspend(ctx, caller, name, SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *User) (bool, error) {
+	return s.changeUser(ctx, caller, name, SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *User) (bool, error) {
 		if u.ID == caller.UserID {
 			return false, badInput("username", "username: you cannot decide on yourself")
 		}
@@ -117,24 +117,25 @@ func (s *Store) disableUser(ctx context.Context, caller auth.Caller, name, reaso
 			}
 		}
 		return true, endSessions(ctx, tx, u.ID)
-	})
+	}, "suspended_at", "suspension_reason")
 }
 
 // UnsuspendUser ends the suspension of a user. If the user is not suspended, nothing changes.
 // Revoked tokens stay revoked.
 func (a Admin) UnsuspendUser(ctx context.Context, name string) (*User, error) {
-	return a.store.suspend(ctx, auth.Caller{}, name, UnsuspendedUser, byOperator, func(_ context.Context, _ bun.Tx, u *User) (bool, error) {
+	return a.store.changeUser(ctx, auth.Caller{}, name, UnsuspendedUser, byOperator, func(_ context.Context, _ bun.Tx, u *User) (bool, error) {
 		return u.unsuspend(), nil
-	})
+	}, "suspended_at", "suspension_reason")
 }
 
 // byOperator is the recorded reason of actions on the command line that have no reason of their
 // own.
 const byOperator = "By the operator, on the command line."
 
-// suspend locks a user, stores the suspension that change has changed, and records the action. If
+// changeUser locks a user, stores the columns that change has changed, and records the action. If
 // change reports that it changes nothing, nothing is recorded. It opens a transaction.
-func (s *Store) suspend(ctx context.Context, caller auth.Caller, name string, action Action, reason string, change func(context.Context, bun.Tx, *User) (changed bool, err error)) (*User, error) {
+func (s *Store) changeUser(ctx context.Context, caller auth.Caller, name string, action Action, reason string,
+	change func(context.Context, bun.Tx, *User) (changed bool, err error), columns ...string) (*User, error) {
 	found, err := s.User(ctx, caller, name)
 	if err != nil {
 		return nil, err
@@ -147,10 +148,14 @@ func (s *Store) suspend(ctx context.Context, caller auth.Caller, name string, ac
 		if changed, err := change(ctx, tx, u); err != nil || !changed {
 			return err
 		}
-		if _, err = tx.NewUpdate().Model(u).Column("suspended_at", "suspension_reason").WherePK().Exec(ctx); err != nil {
+		if _, err = tx.NewUpdate().Model(u).Column(columns...).WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		return s.record(ctx, tx, caller, ModerationEntry{Action: action, UserID: u.ID, Reason: reason})
+		e := ModerationEntry{Action: action, UserID: u.ID, Reason: reason}
+		if action == SetUserRole {
+			e.Role = u.Role()
+		}
+		return s.record(ctx, tx, caller, e)
 	})
 	if err != nil {
 		return nil, err
