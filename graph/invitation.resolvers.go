@@ -43,7 +43,7 @@ func (r *mutationResolver) RenameUser(ctx context.Context, input model.RenameUse
 
 // DisableUser is the resolver for the disableUser field.
 func (r *mutationResolver) DisableUser(ctx context.Context, input model.DisableUserInput) (*model.DisableUserPayload, error) {
-	u, err := r.Store.DisableUser(ctx, caller(ctx), input.Username, input.Reason)
+	u, err := r.Store.SuspendAndRevokeTokens(ctx, caller(ctx), input.Username, input.Reason)
 	return &model.DisableUserPayload{User: u}, err
 }
 

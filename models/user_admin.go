@@ -77,28 +77,29 @@ func (s *Store) renameUser(ctx context.Context, caller auth.Caller, from, to str
 	return s.User(ctx, caller, to)
 }
 
-// DisableUser suspends a user and revokes their tokens, like [Store.DisableUser].
-func (a Admin) DisableUser(ctx context.Context, name, reason string) (*User, error) {
+// SuspendAndRevokeTokens suspends a user and revokes their tokens, like
+// [Store.SuspendAndRevokeTokens].
+func (a Admin) SuspendAndRevokeTokens(ctx context.Context, name, reason string) (*User, error) {
 	if err := text("reason", reason, maxReason); err != nil {
 		return nil, err
 	}
-	return a.store.disableUser(ctx, auth.Caller{}, name, reason)
+	return a.store.suspendAndRevokeTokens(ctx, auth.Caller{}, name, reason)
 }
 
-// DisableUser suspends another user, ends their sessions, and revokes their access tokens,
-// including those of applications. It requires an administrator. The last administrator cannot be
-// suspended. It opens a transaction.
-func (s *Store) DisableUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
+// SuspendAndRevokeTokens suspends another user, ends their sessions, and revokes their access
+// tokens, including those of applications. It requires an administrator. The last administrator
+// cannot be suspended. It opens a transaction.
+func (s *Store) SuspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	if !caller.Administers() {
 		return nil, fail(Forbidden, "requires an administrator")
 	}
 	if err := checkReason(reason); err != nil {
 		return nil, err
 	}
-	return s.disableUser(ctx, caller, name, reason)
+	return s.suspendAndRevokeTokens(ctx, caller, name, reason)
 }
 
-func (s *Store) disableUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
+func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	return s.changeUser(ctx, caller, name, SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *User) (bool, error) {
 		if u.ID == caller.UserID {
 			return false, badInput("username", "username: you cannot decide on yourself")

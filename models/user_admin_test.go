@@ -135,8 +135,8 @@ func TestLastAdministratorStays(t *testing.T) {
 			_, err := s.SetUserRole(ctx, by, name, auth.Member, "No longer here.")
 			return err
 		}
-		disable := func(by auth.Caller, name string) error {
-			_, err := s.DisableUser(ctx, by, name, "No longer here.")
+		suspend := func(by auth.Caller, name string) error {
+			_, err := s.SuspendAndRevokeTokens(ctx, by, name, "No longer here.")
 			return err
 		}
 		left := func() int64 {
@@ -157,7 +157,7 @@ func TestLastAdministratorStays(t *testing.T) {
 		third := administrator("third")
 		for range 5 {
 			var together errgroup.Group
-			together.Go(func() error { return disable(first, "third") })
+			together.Go(func() error { return suspend(first, "third") })
 			together.Go(func() error { return demote(third, "first") })
 			if err := together.Wait(); err == nil || left() != 1 {
 				t.Errorf("removing each other: %v, %d left", err, left())

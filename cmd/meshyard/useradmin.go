@@ -141,7 +141,7 @@ type userSuspendCmd struct {
 
 func (c *userSuspendCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return changeUser(ctx, s, logger, c.Name, c.JSON, "suspended", func(admin models.Admin) (*models.User, error) {
-		return admin.DisableUser(ctx, c.Name, c.Reason)
+		return admin.SuspendAndRevokeTokens(ctx, c.Name, c.Reason)
 	})
 }
 
