@@ -32,8 +32,8 @@ const (
 	ByName      Sort = "name" // from A to Z
 )
 
-// MaxFound is the maximum number of results of a search that are counted.
-const MaxFound = 10_000
+// maxFound is the maximum number of results of a search that are counted.
+const maxFound = 10_000
 
 // Things lists the published things that match a filter. It returns BadInput if the filter is not
 // valid.

@@ -28,7 +28,7 @@ func (s *Store) Duplicates(caller auth.Caller) List {
 		// The condition <> 0 lets it use the partial index on preview_id.
 		return s.db.Read.NewSelect().TableExpr("(?) AS p", alike).Join("CROSS JOIN files AS f CROSS JOIN things AS t").Where("f.preview_id = p.id AND f.preview_id <> 0 AND t.id = f.thing_id").
 			Where("f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, OnThing, Published, caller.UserID)
-	}}.Bounded(MaxFound)
+	}}.Bounded(maxFound)
 }
 
 // shapeLock is the key of the PostgreSQL advisory lock that is held while shapes are assigned.

@@ -63,7 +63,7 @@ type facetCounts struct {
 	err   error
 }
 
-// Facets counts the values of the things in the result, up to MaxFound of them, in one statement,
+// Facets counts the values of the things in the result, up to maxFound of them, in one statement,
 // which also reads the categories and the tags. Each facet ignores the filter's own list for that
 // facet, so that it also has the values that are not selected. It returns at most first values of
 // each facet, and at most 100. Results of other types than things have no facets.
@@ -82,10 +82,10 @@ func (f *SearchResult) Facets(ctx context.Context, first int) (*Facets, error) {
 	}, nil
 }
 
-// CountWithFacets returns the number of results, up to MaxFound, from the statement that counts the
+// CountWithFacets returns the number of results, up to maxFound, from the statement that counts the
 // facets. ok is false if that statement does not count the same results as Count.
 func (f *SearchResult) CountWithFacets(ctx context.Context) (n int64, ok bool, err error) {
-	if f.kind != SearchThings || f.sort == ByFeatured || f.Bound != MaxFound {
+	if f.kind != SearchThings || f.sort == ByFeatured || f.Bound != maxFound {
 		return 0, false, nil
 	}
 	f.countFacets(ctx)
@@ -116,7 +116,7 @@ type facetRow struct {
 func (f *SearchResult) readFacets(ctx context.Context) (*Facets, int64, error) {
 	db := f.DB.Read
 	of := func(filter Filter) *bun.SelectQuery {
-		return f.things(filter).ColumnExpr("t.id, t.category_id, t.license, t.owner_id").Limit(MaxFound)
+		return f.things(filter).ColumnExpr("t.id, t.category_id, t.license, t.owner_id").Limit(maxFound)
 	}
 	// Facets for which the filter has no list share the same found things.
 	statement := db.NewSelect().With("found", of(f.filter))

@@ -38,7 +38,7 @@ func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
 				UnionAll(entries(s.makes(), "m.id", "m.published_at", "m.owner_id", feedMake)).
 				UnionAll(entries(collections, "co.id", "co.created_at", "co.owner_id", feedCollection)))
 	}}
-	return l.Bounded(MaxFound), nil
+	return l.Bounded(maxFound), nil
 }
 
 // FeedItems holds the objects of entries of a feed, by the ID of the entry.

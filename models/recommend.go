@@ -49,7 +49,7 @@ func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userI
 			q = q.Where("EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id AND tt.tag_id IN (?))", bun.List(tags))
 		}
 		return hiddenFrom(caller).from(q)
-	}}.Bounded(MaxFound), nil
+	}}.Bounded(maxFound), nil
 }
 
 // RecommendedTags returns the tags of the things that the caller likes and can see, or created, the

@@ -52,11 +52,11 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		return nil, err
 	}
 	if strings.TrimSpace(query) == "" {
-		return &SearchResult{List: list.Bounded(MaxFound), kind: kind, sort: sort, filter: f, things: s.things}, nil
+		return &SearchResult{List: list.Bounded(maxFound), kind: kind, sort: sort, filter: f, things: s.things}, nil
 	}
 	asked := tokenize.Query(query)
 	list.Total = nil
-	list = list.Bounded(MaxFound)
+	list = list.Bounded(maxFound)
 	e, err := s.db.expression(ctx, ix, asked)
 	if err != nil {
 		return nil, err
@@ -103,10 +103,10 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 // inThingsFound are the orders of things whose keys are in the index things_found.
 var inThingsFound = []Sort{ByRelevance, ByText, ByPopular, ByNewest, ByOldest}
 
-// countMatching returns the number of documents that match, at most MaxFound. For things it is the
+// countMatching returns the number of documents that match, at most maxFound. For things it is the
 // number of published things, because only those have documents.
 func (s *Store) countMatching(ctx context.Context, ix *index, match string) (n int64, err error) {
-	some := s.db.Read.NewSelect().TableExpr("(?) AS m", s.db.matching(ix, match).Limit(MaxFound)).ColumnExpr("count(*)")
+	some := s.db.Read.NewSelect().TableExpr("(?) AS m", s.db.matching(ix, match).Limit(maxFound)).ColumnExpr("count(*)")
 	return n, some.Scan(ctx, &n)
 }
 

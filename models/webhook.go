@@ -28,8 +28,8 @@ const (
 	PingEvent               WebhookEvent = "ping"                // only on request
 )
 
-// WebhookEvents are the types of events that a webhook can choose.
-var WebhookEvents = []WebhookEvent{
+// webhookEvents are the types of events that a webhook can choose.
+var webhookEvents = []WebhookEvent{
 	ThingPublishedEvent, ThingUnpublishedEvent, FileProcessedEvent, MakeCreatedEvent, CommentCreatedEvent, ModerationDecidedEvent, ModerationReportedEvent,
 }
 
@@ -178,7 +178,7 @@ func (s *Store) checkWebhook(address, description *string, events []WebhookEvent
 		return "", badInput("events", "events: %s is for global webhooks, which only administrators can create", ModerationReportedEvent)
 	}
 	var names []string
-	for _, e := range WebhookEvents { // each once, in a fixed order
+	for _, e := range webhookEvents { // each once, in a fixed order
 		if slices.Contains(events, e) {
 			names = append(names, string(e))
 		}

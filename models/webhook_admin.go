@@ -19,8 +19,8 @@ func (a Admin) CreateWebhook(ctx context.Context, username string, n NewWebhook)
 		return nil, "", badInput("username", "%s is not an administrator, and only those can have a global webhook", u.Username)
 	}
 	for _, e := range n.Events {
-		if !slices.Contains(WebhookEvents, e) {
-			return nil, "", badInput("events", "events: %.60q is not one of %s", e, eventNames(WebhookEvents)).WithFieldCode(apierror.FieldInvalid)
+		if !slices.Contains(webhookEvents, e) {
+			return nil, "", badInput("events", "events: %.60q is not one of %s", e, eventNames(webhookEvents)).WithFieldCode(apierror.FieldInvalid)
 		}
 	}
 	return a.store.createWebhook(ctx, u.ID, n)

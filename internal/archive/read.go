@@ -18,8 +18,8 @@ import (
 
 const (
 	maxManifest = 64 << 20
-	// MaxRow is the maximum size of a row in bytes.
-	MaxRow = 16 << 20
+	// maxRow is the maximum size of a row in bytes.
+	maxRow = 16 << 20
 )
 
 // Reader reads a complete archive.
@@ -119,7 +119,7 @@ func (r *Reader) Rows(noun string, fn func(row []byte) error) error {
 	}
 	defer f.Close()
 	lines := bufio.NewScanner(f)
-	lines.Buffer(make([]byte, 64<<10), MaxRow)
+	lines.Buffer(make([]byte, 64<<10), maxRow)
 	for lines.Scan() {
 		if err := fn(lines.Bytes()); err != nil {
 			return err

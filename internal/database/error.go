@@ -19,7 +19,7 @@ import (
 // no fixed order.
 func RetryOnDeadlock(fn func() error) error {
 	for attempt := 1; ; attempt++ {
-		if err := fn(); err == nil || attempt == 10 || !IsDeadlock(err) {
+		if err := fn(); err == nil || attempt == 10 || !isDeadlock(err) {
 			return err
 		}
 		time.Sleep(rand.N(time.Duration(attempt*20) * time.Millisecond))
@@ -45,8 +45,8 @@ func IsUnique(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "23505"
 }
 
-// IsDeadlock reports whether PostgreSQL ended a transaction to resolve a deadlock.
-func IsDeadlock(err error) bool {
+// isDeadlock reports whether PostgreSQL ended a transaction to resolve a deadlock.
+func isDeadlock(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && pg.Code == "40P01"
 }

@@ -16,10 +16,10 @@ type Shape struct {
 	previous []uint32
 }
 
-// MaxColorSearch limits how many output vertices of one input vertex are searched for a colour. A
+// maxColorSearch limits how many output vertices of one input vertex are searched for a colour. A
 // colour that is not among the newest gets another output vertex, which costs memory but bounds the
 // time.
-const MaxColorSearch = 16
+const maxColorSearch = 16
 
 // Output returns the output vertex for an input vertex and a colour, and adds it if needed.
 func (s *Shape) Output(vertex, color uint32) uint32 {
@@ -36,7 +36,7 @@ func (s *Shape) Output(vertex, color uint32) uint32 {
 			return place - 1
 		}
 	} else {
-		for tries := 0; place != 0 && tries < MaxColorSearch; tries++ {
+		for tries := 0; place != 0 && tries < maxColorSearch; tries++ {
 			if s.Colors[place-1] == color {
 				return place - 1
 			}

@@ -14,7 +14,7 @@ func TestShapeOutput(t *testing.T) {
 			t.Fatalf("colour %d is at place %d", i, got)
 		}
 	}
-	if s.Output(1, 99) != 100 || s.Output(1, 100-MaxColorSearch) != 101-MaxColorSearch {
+	if s.Output(1, 99) != 100 || s.Output(1, 100-maxColorSearch) != 101-maxColorSearch {
 		t.Error("a new colour has not its place")
 	}
 	if s.Output(1, 0) != 101 || s.Output(0, NoColor) != 0 || !slices.Equal(s.Sources[:3], []uint32{0, 1, 1}) {
