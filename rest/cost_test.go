@@ -12,11 +12,7 @@ import (
 func costs(t *testing.T, perPage int) map[string]int {
 	t.Helper()
 	g := graph.New(nil)
-	document, err := loadDocument(g.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	operations, err := matchOperations(document)
+	_, operations, err := loadOperations(g.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}

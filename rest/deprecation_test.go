@@ -34,11 +34,7 @@ func TestDeprecationSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document, err := loadDocument(g.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	operations, err := matchOperations(document)
+	_, operations, err := loadOperations(g.Schema())
 	if err != nil {
 		t.Fatal(err)
 	}

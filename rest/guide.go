@@ -38,12 +38,7 @@ the cursor ` + "`page:2`" + `. New programs should use cursors: the arguments ` 
 // Guide returns the migration guide in Markdown. It shows the GraphQL document that replaces each
 // REST path.
 func Guide(g *graph.Graph) ([]byte, error) {
-	schema := g.Schema()
-	document, err := loadDocument(schema)
-	if err != nil {
-		return nil, err
-	}
-	operations, err := matchOperations(document)
+	document, operations, err := loadOperations(g.Schema())
 	if err != nil {
 		return nil, err
 	}

@@ -17,11 +17,7 @@ type object map[string]any
 // stored documents and the wire structs. base is the URL of the server in it.
 func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 	schema := g.Schema()
-	document, err := loadDocument(schema)
-	if err != nil {
-		return nil, err
-	}
-	operations, err := matchOperations(document)
+	_, operations, err := loadOperations(schema)
 	if err != nil {
 		return nil, err
 	}

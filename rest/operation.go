@@ -58,6 +58,15 @@ func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
 	return document, nil
 }
 
+// loadOperations returns the stored documents, and their operations by name.
+func loadOperations(schema *ast.Schema) (document *ast.QueryDocument, operations map[string]*operation, err error) {
+	if document, err = loadDocument(schema); err != nil {
+		return nil, nil, err
+	}
+	operations, err = matchOperations(document)
+	return document, operations, err
+}
+
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // matchOperations returns the operations by name. It returns an error unless every route has an

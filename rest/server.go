@@ -83,11 +83,7 @@ func Handler(o Options) (http.Handler, error) {
 		return nil, err
 	}
 	s := &server{Options: o, schema: o.Graph.Schema()}
-	document, err := loadDocument(s.schema)
-	if err != nil {
-		return nil, err
-	}
-	operations, err := matchOperations(document)
+	document, operations, err := loadOperations(s.schema)
 	if err != nil {
 		return nil, err
 	}
