@@ -10,7 +10,7 @@ import (
 // TestUnusedTagsAreRemoved checks that garbage collection removes the tags that no thing has, keeps
 // those of drafts, and waits for the end of an import.
 func TestUnusedTagsAreRemoved(t *testing.T) {
-	eachStore(t, func() {}, func(t *testing.T, s *Store, ada auth.Caller) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		collect := func(want ...string) {
 			t.Helper()
