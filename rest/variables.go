@@ -239,7 +239,7 @@ var enumAliases = map[string]func(text string) (string, bool){
 const sortThings = "things"
 
 // enumFallbacks are the values used for unknown words, because the published interface accepts
-// them: some clients send sort=relevent or type=thing.
+// them: some clients send a misspelled sort, or type=thing.
 var enumFallbacks = map[string]string{"SearchSort": "RELEVANT", "SearchType": "THINGS"}
 
 func convertEnum(name string, value any, definition *ast.Definition) (any, error) {

@@ -270,7 +270,7 @@ func TestRowQuotas(t *testing.T) {
 		first := things[0]
 		refused := func(r *servertest.Result, code, field string, limit int64, message string) {
 			t.Helper()
-			if r.Code() != code || r.Errors[0].Extensions.Field != field || int64(r.Errors[0].Extensions.Limit) != limit || !strings.Contains(r.Errors[0].Message, message) {
+			if r.Code() != code || r.Errors[0].Extensions.Field != field || r.Errors[0].Extensions.Limit != limit || !strings.Contains(r.Errors[0].Message, message) {
 				t.Errorf("got %+v, want %s of %q with the limit %d and %q", r.Errors, code, field, limit, message)
 			}
 		}
