@@ -110,6 +110,8 @@ func renewed(at, key string, before any) bool {
 		return strings.HasSuffix(text, "/renders/default/thing.png")
 	case "level", "twitter", "needs_moderation", "rank": // these had another type
 		return true
+	case "is_admin": // the same, of the authors of threaded comments
+		return strings.Contains(at, "threaded-comments.users")
 	case "moderation", "is_banned": // takedowns were not shown
 		return true
 	case "spotlight_images": // it has a larger size now

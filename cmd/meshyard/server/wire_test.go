@@ -26,7 +26,7 @@ func read(t *testing.T, r *servertest.Response) object {
 }
 
 // TestSlashes checks that paths work with and without a trailing slash, without a redirect, and
-// that their last segments are case-sensitive.
+// that words with capital letters are case-sensitive.
 func TestSlashes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
@@ -45,7 +45,7 @@ func TestSlashes(t *testing.T) {
 				}
 			}
 		}
-		for _, path := range []string{"/files/0/finalizefiles", "/Files/1", "/files//1", "/nowhere", "/files/1/download/now", "/things/1/../1"} {
+		for _, path := range []string{"/files/0/finalizefiles", "/files//1", "/nowhere", "/files/1/download/now", "/things/1/../1"} {
 			r := w.ada.Do("GET", path, nil)
 			if r.StatusCode != 404 && r.StatusCode != 405 {
 				t.Errorf("GET %s: %d, want 404", path, r.StatusCode)
