@@ -215,7 +215,8 @@ const (
 	// Visible to everyone who has its id, and to its owner in `User.things`. No other list, search, feed
 	// or count contains it. Only things can be unlisted.
 	PublicationStateUnlisted PublicationState = "UNLISTED"
-	// Visible to everyone. Its files can be downloaded without a token.
+	// Visible to everyone. Its files can be downloaded without a token if the server permits anonymous
+	// reading.
 	PublicationStatePublished PublicationState = "PUBLISHED"
 )
 
