@@ -46,6 +46,7 @@ func TestPermissions(t *testing.T) {
 		open.preview()
 		b.WriteString(open.addressTable())
 		b.WriteString(routeTable(m))
+		b.WriteString(generatedIs)
 		if *update {
 			if err := os.WriteFile(permissionsDocument, []byte(b.String()), 0o644); err != nil {
 				t.Fatal(err)

@@ -4,14 +4,13 @@ package server_test
 const (
 	permissionsAre = `# Permissions
 
-A test generates this page. It makes each call by GraphQL and, where a path exists, by REST, on SQLite
-and on PostgreSQL, and records the result. It also checks that rejected calls change nothing. The
-test fails if an operation, or a field that can return hidden objects, has no row. After an intended
-change, regenerate the page with
-` + "`go test ./cmd/meshyard/server -run 'Permissions$' -update`" + `.
+This page says which callers can use each operation, and on which objects. A test generates it: see
+[the end](#how-this-page-is-made).
 
-**Callers.** Each column is a caller. Each row is an operation or a field, and the object that it is
-called with. The object belongs to the caller in the column *owner*.
+## How to read the tables
+
+Each column is a caller. Each row is an operation or a field, and the object that it is called with.
+The object belongs to the caller in the column *owner*.
 
 | Column | Caller |
 |---|---|
@@ -24,14 +23,25 @@ called with. The object belongs to the caller in the column *owner*.
 | expired | the owner, with an expired token; unknown and revoked tokens have the same result |
 | application | an application's own token, which belongs to no user and reads public data |
 
-**Anonymous reading** is on by default. GraphQL queries without a token then have the results of the
-column *application*, except that fields that need a user fail with ` + "`UNAUTHENTICATED`" + `. REST always needs a token.
+A cell contains the HTTP status of REST, which corresponds to the code of GraphQL:
 
-**Results.** A cell contains the HTTP status of REST, which corresponds to the code of GraphQL: 200
-success, 400 an invalid request (such as liking one's own thing), 401 ` + "`UNAUTHENTICATED`" + `, 403
-` + "`FORBIDDEN`" + `, 404 ` + "`NOT_FOUND`" + `. The objects that were returned are listed after a colon:
-*published*, *draft*, *unlisted* and *taken down* ones. Those with *zoe's* belong to Zoe, a third
-user. If other cells of a row have such a list, a 200 without one means null or an empty list.
+| Status | Code of GraphQL |
+|---|---|
+| 200 | none |
+| 400 | one such as ` + "`BAD_USER_INPUT`" + `: the request is invalid, such as liking one's own thing |
+| 401 | ` + "`UNAUTHENTICATED`" + ` |
+| 403 | ` + "`FORBIDDEN`" + ` |
+| 404 | ` + "`NOT_FOUND`" + ` |
+
+The objects that were returned are listed after a colon: *published*, *draft*, *unlisted* and *taken
+down* ones. Those with *zoe's* belong to Zoe, a third user. If other cells of a row have such a list,
+a 200 without one means null or an empty list.
+
+## Rules for all operations
+
+**Anonymous reading** is on by default. GraphQL queries without a token then have the results of the
+column *application*, except that fields that need a user fail with ` + "`UNAUTHENTICATED`" + `. REST always
+needs a token.
 
 **Hidden existence.** It is not secret that a draft or a private collection exists: the result is
 403. Pending uploads and access tokens are visible to their owner only. For others, each operation
@@ -42,18 +52,53 @@ and ` + "`write`" + `, or one of them. It has the same permissions as the user's
 create tokens, can revoke only itself, and can neither see nor change webhooks. Suspended users
 cannot sign in, so they cannot authorize applications.
 `
-	lookingIs = "A row is about one object requested by its id, or about one of its fields. Files, makes and comments of a hidden object are hidden with it. The creator of a make can see it " +
-		"even if its thing was taken down; this does not apply to comments."
-	catalogueIs = "Each row is a list of objects of one type. The test catalogue contains published and unlisted things, drafts and things taken down, of the owner and of Zoe. The owner liked, made, downloaded and collected them while they " +
-		"were visible. `totalCount` is always the number of objects returned."
-	changingIs = "A token with the scope `write` but not `read` sees what it changed and nothing else: a user's lists and e-mail address need `read`. Recording a download needs `read`, too, and " +
-		"suspended users can still download. Downloads of files of a thing that was taken down are not recorded but refused."
-	takingPartIs = "Authors cannot change a comment if it, or the thing or make that it is on, is hidden from them. Moderators, administrators and the owner of that thing or make can delete it. Moderators and administrators can delete the things, files, makes and comments of " +
-		"others but not change them."
-	staffIs = "Moderators act on members, administrators on everyone. Both need a token with the scope `admin`, and lose these permissions when they are suspended or their role changes."
+	lookingIs = `A row is about one object requested by its ID, or about one of its fields.
 
-	addressesAre = "The content of a file (`/download:`, `/blobs`), its page with the 3D viewer (`/view`) and its previews (`/renders`, `/glb`, `/threejs`) are requested by URL. The table is about a server with anonymous reading: no token is needed, and a token makes no difference. " +
-		"Everyone who can see a file that is not public gets signed URLs of it. They are valid for an hour; a takedown of the thing ends those that were issued before it. URLs of public files are *not signed*. " +
-		"With `--no-anonymous-read`, URLs of public files are signed as well. Without a valid signature, a request for a public file then needs an access token with the scope `read` or a browser session; otherwise the result is 401, or 403 if the signature is not valid."
-	routesAre = "Each path has the results of the rows with these operations and fields in the tables above. HEAD of a download reads the file and records nothing."
+- Files, makes and comments of a hidden object are hidden with it.
+- The creator of a make can see it even if its thing was taken down. This does not apply to
+  comments.`
+	catalogueIs = `Each row is a list of objects of one type. ` + "`totalCount`" + ` is always the number of objects returned.
+
+The test catalogue contains published and unlisted things, drafts and things taken down, of the
+owner and of Zoe. The owner liked, made, downloaded and collected them while they were visible.`
+	changingIs = `- A token with the scope ` + "`write` but not `read`" + ` sees what it changed and nothing else: a user's
+  lists and e-mail address need ` + "`read`" + `.
+- Recording a download needs ` + "`read`" + ` too, and suspended users can still download.
+- Downloads of files of a thing that was taken down are not recorded but refused.`
+	takingPartIs = `- Authors cannot change a comment if it, or the thing or make that it is on, is hidden from them.
+- Moderators, administrators and the owner of that thing or make can delete the comment.
+- Moderators and administrators can delete the things, files, makes and comments of others, but not
+  change them.`
+	staffIs = `Moderators act on members, administrators on everyone. Both need a token with the scope ` + "`admin`" + `.
+They lose these permissions when they are suspended or their role changes.`
+
+	addressesAre = `Files and previews are requested by URL:
+
+| URL | Returns |
+|---|---|
+| ` + "`/download:`, `/blobs`" + ` | the content of a file |
+| ` + "`/view`" + ` | its page with the 3D viewer |
+| ` + "`/renders`, `/glb`, `/threejs`" + ` | its previews |
+
+**Signed URLs.** Everyone who can see a file that is not public gets signed URLs of it. They are
+valid for an hour to an hour and a quarter. A takedown of the thing ends those that were issued
+before it. URLs of public files are *not signed*.
+
+**The table** is about a server with anonymous reading. No token is needed there, and a token makes
+no difference.
+
+**With ` + "`--no-anonymous-read`" + `,** URLs of public files are signed as well. A request for a public file
+without a valid signature then needs an access token with the scope ` + "`read`" + ` or a browser session.
+Otherwise the result is 401, or 403 if the signature is not valid.`
+	routesAre = `Each path has the results of the rows with these operations and fields in the tables above. HEAD of
+a download reads the file and records nothing.`
+
+	generatedIs = `
+## How this page is made
+
+A test makes each call by GraphQL and, where a path exists, by REST, on SQLite and on PostgreSQL. It
+records the result, and checks that rejected calls change nothing. Another test fails if an
+operation, or a field that can return hidden objects, has no row. After an intended change,
+regenerate the page with ` + "`go test ./cmd/meshyard/server -run 'Permissions$' -update`" + `.
+`
 )
