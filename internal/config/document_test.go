@@ -14,17 +14,50 @@ var update = flag.Bool("update", false, "write docs/configuration.md")
 
 const introduction = `# Configuration
 
-You can set every option with a command line flag or with an environment variable. All commands
-accept all flags, except for --wait and --drain, which only "meshyard serve" has. The flag takes
-precedence. "meshyard serve --help" prints this list too. There is no configuration file, and a
-change needs a restart.
+You can set every option with a command line flag or with an environment variable. The flag takes
+precedence. There is no configuration file, and a change needs a restart.
 
-Sizes and durations have a unit: 250MiB, 5MB, 90s, 24h, 2d. Write a flag as --listen 127.0.0.1:8080, a
-boolean flag as --hardened or --no-anonymous-read, and separate the entries of a list by commas. The
-value of a boolean variable is true or false. At the start, commands log a warning for each variable
-that begins with MESHYARD_ and is unknown.
+- All commands accept all flags, except for --wait and --drain, which only "meshyard serve" has.
+- "meshyard serve --help" prints this list too.
+- Sizes and durations have a unit: 250MiB, 5MB, 90s, 24h, 2d.
+- Write a flag as --listen 127.0.0.1:8080, and a boolean flag as --hardened or --no-anonymous-read.
+- The value of a boolean variable is true or false.
+- Separate the entries of a list by commas.
+- At the start, commands log a warning for each unknown variable that begins with MESHYARD_.
 
 `
+
+// subjects are the rows of the table of all settings by subject.
+var subjects = []struct{ subject, settings string }{
+	{"addresses", "listen base-url trusted-proxies cors-origins"},
+	{"database and files", "data database-url bucket-url upload-limit pending-ttl"},
+	{"start and stop", "wait drain shutdown-delay"},
+	{"previews", "preview-workers preview-memory"},
+	{"what clients can do", "anonymous-read hardened documents sunset"},
+	{"limits", "rate-limit quota-bytes quota-pending quota-things quota-makes quota-comments quota-collections quota-collected"},
+	{"the look of the gallery", "site-name site-logo site-color site-folder"},
+	{"accounts and mail", "registration smtp-url smtp-from"},
+	{"webhooks", "webhook-allow-private webhook-timeout"},
+	{"logs, metrics and traces", "log-level log-format metrics-listen metrics-token otlp-endpoint trace-ratio"},
+	{"OpenID Connect: the provider", "oidc-issuer oidc-client-id oidc-client-secret oidc-scopes"},
+	{"OpenID Connect: users", "oidc-username-claim oidc-name-claim oidc-email-claim oidc-allow-unverified-email"},
+	{"OpenID Connect: who may sign in", "oidc-groups-claim oidc-allowed-groups oidc-allowed-domains"},
+	{"OpenID Connect: roles", "oidc-role-claim oidc-administrators oidc-moderators"},
+}
+
+// subjectTable returns the table of subjects in Markdown, and how often it lists each setting.
+func subjectTable() (table string, listed map[string]int) {
+	table, listed = "| Subject | Settings |\n|---|---|\n", make(map[string]int)
+	for _, s := range subjects {
+		var links []string
+		for _, name := range strings.Fields(s.settings) {
+			links = append(links, fmt.Sprintf("[`--%s`](#--%s)", name, name))
+			listed[name]++
+		}
+		table += fmt.Sprintf("| %s | %s |\n", s.subject, strings.Join(links, ", "))
+	}
+	return table + "\n", listed
+}
 
 // TestDocument checks that docs/configuration.md lists exactly the settings of the structs, with
 // their help. The flag -update writes the file.
@@ -32,6 +65,8 @@ func TestDocument(t *testing.T) {
 	const path = "../../docs/configuration.md"
 	var b strings.Builder
 	b.WriteString(introduction)
+	table, listed := subjectTable()
+	b.WriteString(table)
 	fields := append(reflect.VisibleFields(reflect.TypeFor[Settings]()), reflect.VisibleFields(reflect.TypeFor[ServeSettings]())...)
 	for _, field := range fields {
 		if field.Tag.Get("kong") == "-" {
@@ -41,6 +76,10 @@ func TestDocument(t *testing.T) {
 		if name == "" {
 			name = kebab(field.Name)
 		}
+		if listed[name] != 1 {
+			t.Errorf("subjects lists %s %d times, want once", name, listed[name])
+		}
+		delete(listed, name)
 		help, _, _ := strings.Cut(field.Tag.Get("help"), " Default: ${default}")
 		if !strings.HasSuffix(help, ".") || field.Tag.Get("env") != "MESHYARD_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")) {
 			t.Errorf("%s: want a help text that ends in a full stop, and the environment variable of its name; got %q and %s", name, help, field.Tag.Get("env"))
@@ -50,6 +89,9 @@ func TestDocument(t *testing.T) {
 			fmt.Fprintf(&b, ", default `%s`", value)
 		}
 		fmt.Fprintf(&b, "\n\n%s\n\n", wrap(help, 100))
+	}
+	for name := range listed {
+		t.Errorf("subjects lists %s, which is no setting", name)
 	}
 	want := strings.TrimSuffix(b.String(), "\n")
 	if *update {
