@@ -126,7 +126,7 @@ func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) 
 	return err
 }
 
-// freeName returns a user name that is not taken: the wanted name, or one that is similar to it.
+// freeName returns a username that is not taken: the wanted name, or one that is similar to it.
 func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string, error) {
 	wanted, _, _ = strings.Cut(wanted, "@") // some providers send an e-mail address
 	wanted = strings.Map(func(r rune) rune {

@@ -14,7 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/markdown"
 )
 
-// author returns the user name of the creator of a thing, or "unknown" if it has no valid one.
+// author returns the username of the creator of a thing, or "unknown" if it has no valid one.
 func author(th dataset.Thing) string {
 	name := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("_.-", r)) {
@@ -29,7 +29,7 @@ func author(th dataset.Thing) string {
 	return name
 }
 
-// owners returns the IDs of the authors by user name in lower case. It creates missing users.
+// owners returns the IDs of the authors by username in lower case. It creates missing users.
 func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[string]int64, error) {
 	first := make(map[string]dataset.Thing)
 	var folded []string

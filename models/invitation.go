@@ -133,7 +133,7 @@ type Registration struct {
 
 // Register creates an account and returns its ID. It requires a link for that purpose or open
 // registration, and otherwise returns Forbidden. It returns NotFound if the link cannot be used,
-// and Conflict if the user name is taken. It opens a transaction.
+// and Conflict if the username is taken. It opens a transaction.
 func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err error) {
 	if r.Secret == "" && !s.options.OpenRegistration {
 		return 0, fail(Forbidden, "creating an account requires an invitation")

@@ -114,7 +114,7 @@ func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID 
 // can be counted by name.
 func (s *Store) CheckPassword(ctx context.Context, username, text string) (userID int64, err error) {
 	if !auth.IsUsername(username) {
-		return 0, fail(Unauthenticated, "the user name or the password is wrong")
+		return 0, fail(Unauthenticated, "the username or the password is wrong")
 	}
 	row := new(password)
 	if len(text) > auth.MaxPassword {
@@ -129,7 +129,7 @@ func (s *Store) CheckPassword(ctx context.Context, username, text string) (userI
 		return 0, err
 	}
 	if !good {
-		return 0, fail(Unauthenticated, "the user name or the password is wrong")
+		return 0, fail(Unauthenticated, "the username or the password is wrong")
 	}
 	return row.UserID, nil
 }

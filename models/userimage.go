@@ -19,7 +19,7 @@ const (
 func isUserImage(on TargetType) bool { return on == OnAvatar || on == OnCover }
 
 // StageUserImage stages the upload of an avatar or a cover of the caller. When the image is
-// finalized, it replaces the previous one. It returns Forbidden if the user name is not that of the
+// finalized, it replaces the previous one. It returns Forbidden if the username is not that of the
 // caller.
 func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username string, on TargetType, name string) (*StagedUpload, error) {
 	u, err := s.User(ctx, caller, username)

@@ -148,7 +148,7 @@ type SignedIn struct {
 // Identity is a user as an OpenID provider describes them.
 type Identity struct {
 	Issuer, Subject string // together they identify the user permanently
-	Username        string // the user name that the provider proposes; may be empty, taken or invalid
+	Username        string // the username that the provider proposes; may be empty, taken or invalid
 	FirstName       string
 	LastName        string
 	Email           string    // empty unless it can be trusted; see package oidc

@@ -8,7 +8,7 @@ import (
 
 // How many subscriptions, and how many WebSockets, may be open at once on one server.
 const (
-	maxOpenByCaller = 32 // by one token or, without a token, from one network
+	maxOpenByCaller = 32 // by one user or application or, without a token, from one network
 	maxOpen         = 10_000
 )
 

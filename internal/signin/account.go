@@ -15,7 +15,7 @@ import (
 type Link struct {
 	Purpose  string
 	Email    string // e-mail address of the account that the link creates or confirms; may be empty
-	Username string // user name, if the account exists already
+	Username string // username, if the account exists already
 }
 
 // Registration is the input for creating an account.

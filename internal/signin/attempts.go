@@ -38,7 +38,7 @@ func newAttempts() attempts {
 	}
 }
 
-// take counts an attempt on an account. account is "" for a text that is not a valid user name.
+// take counts an attempt on an account. account is "" for a text that is not a valid username.
 // device is the ID of the browser if its user has signed in with it before, and otherwise "". If a
 // limit is exceeded, ok is false and wait is the time until the next attempt is allowed.
 func (a attempts) take(ctx context.Context, account, network, device string) (wait time.Duration, ok bool) {

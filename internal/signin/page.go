@@ -45,7 +45,7 @@ type view struct {
 	Scheme   string // color scheme that the visitor chose in the gallery; "" for that of the system
 	Message  string // error message; may be empty
 	Notice   string // message about a finished action; may be empty
-	Username string // the signed-in user, or the user name that was entered
+	Username string // the signed-in user, or the username that was entered
 	SignedIn bool
 	Provider bool   // users can sign in with the operator's OpenID provider
 	Next     string // the path to continue at after signing in

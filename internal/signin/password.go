@@ -40,7 +40,7 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		again.Username = name
 	}
 	// Attempts are counted, and accounts looked up, by the name in lower case. A text that is not a
-	// valid user name is counted as "" and matches no account.
+	// valid username is counted as "" and matches no account.
 	account := ""
 	if auth.IsUsername(name) {
 		account = strings.ToLower(name)

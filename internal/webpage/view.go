@@ -40,7 +40,7 @@ type node struct {
 
 type person struct{ Username, FirstName, LastName string }
 
-// DisplayName returns the display name of a user, or the user name if there is none.
+// DisplayName returns the display name of a user, or the username if there is none.
 func (p person) DisplayName() string {
 	if name := strings.TrimSpace(p.FirstName + " " + p.LastName); name != "" {
 		return name
