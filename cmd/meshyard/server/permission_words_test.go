@@ -40,8 +40,8 @@ a 200 without one means null or an empty list.
 ## Rules for all operations
 
 **Anonymous reading** is on by default. GraphQL queries without a token then have the results of the
-column *application*, except that fields that need a user fail with ` + "`UNAUTHENTICATED`" + `. REST always
-needs a token.
+column *application*, except that fields that need a user fail with ` + "`UNAUTHENTICATED`" + `. REST needs
+a token, except that ` + "`GET /things/{thing_id}/images/{image_id}`" + ` redirects to a public image without one.
 
 **Hidden existence.** It is not secret that a draft or a private collection exists: the result is
 403. Pending uploads and access tokens are visible to their owner only. For others, each operation
