@@ -1,9 +1,9 @@
 // Command bench compares the server with minimal programs that do the same work.
 //
 // Each comparison runs the real server (A) and a bare handler (B) as separate processes, in
-// alternating turns, and prints the ratio of the two, because absolute numbers depend on the
-// machine and its other load. The bare handlers are as fast as possible: they check no tokens and
-// no permissions, log nothing and use the database driver directly.
+// alternating turns. It prints the ratio of the two, because absolute numbers depend on the machine
+// and its other load. The bare handlers are as fast as possible: they check no tokens and no
+// permissions, log nothing and use the database driver directly.
 //
 // It needs Linux, because it reads /proc, and a PostgreSQL server, as described in package pgtest:
 //

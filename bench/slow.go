@@ -26,11 +26,11 @@ const (
 	crowdLasts = 15 * time.Second
 )
 
-// measureSlowClients measures the latency of other requests while ten thousand slow clients send
-// one byte a second (of request headers, queries and uploads), while many clients upload large
-// files, and while both do. It also measures the memory of the server, and whether everything
-// recovers afterwards. The rate limit is off, because it is not the protection against slow
-// clients.
+// measureSlowClients measures the latency of other requests under three loads. In the first, ten
+// thousand slow clients send one byte a second, of request headers, queries and uploads. In the
+// second, many clients upload large files. The third is both together. It also measures the memory
+// of the server, and whether everything recovers afterwards. The rate limit is off, because it is
+// not the protection against slow clients.
 func measureSlowClients(ctx context.Context, o options) (err error) {
 	a, token, err := openCatalogue(ctx, o, "")
 	if err != nil {

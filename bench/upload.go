@@ -27,8 +27,9 @@ type uploads struct {
 	rate, cpu, growth, anonymous, written series
 }
 
-// compareUploads sends the same body in alternating turns to the server, with SQLite and a bucket
-// in a folder, and to a handler that hashes it with SHA-256 and MD5 and copies it to a file.
+// compareUploads sends the same body in alternating turns to the server and to a bare handler. The
+// server uses SQLite and a bucket in a folder. The handler hashes the body with SHA-256 and MD5 and
+// copies it to a file.
 func compareUploads(ctx context.Context, o options) (err error) {
 	token, err := newCatalogue(ctx, o)
 	if err != nil {

@@ -67,9 +67,8 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	}
 	_, isRoot := any(owner).(*root)
 	worthJoining := (selected.nodes || selected.edges) && (!isRoot || max(part.First, part.Last) <= maxJoined)
-	// A top-level list with a name is always read with its nodes, so that fields that select the nodes
-	// of a page and fields that select only its pageInfo, as the deprecated listings do, share a
-	// statement.
+	// A top-level list with a name is always read with its nodes. So two fields share a statement if
+	// one selects the nodes of a page and the other, as the deprecated listings do, only its pageInfo.
 	if len(joined) > 0 && (worthJoining || isRoot && list.Name != "") {
 		pages, err := batch.Once(ctx, owners, joinedKey{keyOf(name, part)}, id, func(ctx context.Context, ids []int64) (map[int64]models.JoinedPage[V], error) {
 			pages, err := joined[0](ctx, list, ids, part)

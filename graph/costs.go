@@ -49,8 +49,8 @@ type listLength struct {
 }
 
 // ownCosts has the costs of fields that do not cost 1. They are chosen so that an operation takes
-// at most 0.2 ms of CPU time and 10 KiB of memory for each unit of its cost, and in total at most
-// 2 s and 64 MiB. So an operation of the maximum cost takes at most 0.04 ms for each unit.
+// at most 0.2 ms of CPU time and 10 KiB of memory for each unit of its cost. In total it takes at
+// most 2 s and 64 MiB, so an operation of the maximum cost takes at most 0.04 ms for each unit.
 // `bench -only amplification-sqlite` measures both limits.
 var ownCosts = map[string]int{
 	// Long texts have up to 256 KiB, and their HTML up to 320 KiB.

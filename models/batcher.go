@@ -91,9 +91,9 @@ func (b *batcher[K, V]) join(ctx context.Context, key K) (mine *batch[K, V], fir
 	return mine, false
 }
 
-// shared returns a context for reading batches. Because several callers wait for a batch, the
-// context is not canceled with ctx, does not count towards the concurrency limit of the caller's
-// account, and does not call the caller's notice of waiting.
+// shared returns a context for reading batches. Several callers wait for a batch. So the context is
+// not canceled with ctx, does not count towards the concurrency limit of the caller's account, and
+// does not call the caller's notice of waiting.
 func shared(ctx context.Context) context.Context {
 	return waiting.WithNotice(auth.WithoutAccount(context.WithoutCancel(ctx)), func() {})
 }

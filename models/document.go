@@ -83,9 +83,9 @@ func vector(fields [4][]string) string {
 }
 
 // index updates the documents of some objects. It removes the documents of objects that are deleted
-// or hidden. It locks the objects and their creators until tx ends. Otherwise a concurrent renaming
-// of a creator, which updates the documents of the objects that it finds, could leave the old name
-// in a document, or put back a document that another transaction has removed.
+// or hidden. It locks the objects and their creators until tx ends, because a concurrent renaming
+// of a creator also updates the documents of the objects that it finds. Without the locks, it could
+// leave the old name in a document, or put back a document that another transaction has removed.
 func (db *DB) index(ctx context.Context, tx bun.IDB, ix *index, ids ...int64) error {
 	if len(ids) == 0 {
 		return nil

@@ -44,8 +44,8 @@ func (l *downloadLog) record(ctx context.Context, row *Download) error {
 	l.committing = true
 	l.mu.Unlock()
 	if start {
-		// Other callers wait for the commits, too, so they run in a goroutine of their own, are not
-		// canceled with ctx, and do not count towards the concurrency limit of the caller's account.
+		// Other callers wait for the commits, too. So the commits run in a goroutine of their own, are
+		// not canceled with ctx, and do not count towards the concurrency limit of the caller's account.
 		go l.commit(auth.WithoutAccount(context.WithoutCancel(ctx)))
 	}
 	select {

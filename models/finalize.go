@@ -34,9 +34,9 @@ type content struct {
 // It is idempotent: files that are already attached to the target are left unchanged, so that
 // repeated and concurrent calls have the same result. It first makes the contents durable below
 // files/, then commits the rows, and then removes the pending objects. It returns NotFound if an
-// upload does not exist or has no bytes yet, Forbidden if the target belongs to another user, and
-// Conflict if a file is attached to another target or if the target would have more than MaxFiles
-// files. It opens a transaction.
+// upload does not exist or has no bytes yet, and Forbidden if the target belongs to another user.
+// It returns Conflict if a file is attached to another target, or if the target would have more
+// than MaxFiles files. It opens a transaction.
 func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []FinalizeFile, target Target) ([]*File, error) {
 	keys, err := s.promote(ctx, caller, files)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 // one. Owners take turns; see claimPreview. Any number of goroutines and nodes may call it.
 //
 // A fault of the file is stored with the preview, and is not returned as an error. An attempt that
-// ends for other reasons, such as a killed child process or an unavailable bucket, is repeated, up
-// to three attempts in total, including those that ended because the server stopped.
+// ends for other reasons, such as a killed child process or an unavailable bucket, is repeated.
+// There are at most three attempts, including those that ended because the server stopped.
 func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 	p, end, err := s.claimPreview(ctx)
 	if p == nil || err != nil {

@@ -70,8 +70,9 @@ func loadOperations(schema *ast.Schema) (document *ast.QueryDocument, operations
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // matchOperations returns the operations by name. It returns an error unless every route has an
-// operation, every operation has a route and a description, every path parameter has a variable,
-// and every operation has exactly one field with @auth, which gives the scope that it needs.
+// operation, every operation has a route and a description, and every path parameter has a
+// variable. Every operation must also have exactly one field with @auth, which gives the scope that
+// it needs.
 func matchOperations(document *ast.QueryDocument) (map[string]*operation, error) {
 	found := make(map[string]*operation)
 	var errs []error

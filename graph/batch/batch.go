@@ -2,9 +2,9 @@
 //
 // Objects that one statement or one page of a list returned form a batch. Objects of several lists
 // for which an operation selects the same fields are joined into one batch (see [Join]). The first
-// time a field of one member is resolved, it is loaded for the whole batch. The number of
-// statements of an operation therefore depends on its fields and not on the number or the length of
-// its lists, and no load waits for a timer to collect more keys.
+// time a field of one member is resolved, it is loaded for the whole batch. So the number of
+// statements of an operation depends on its fields, and not on the number or the length of its
+// lists. No load waits for a timer to collect more keys.
 package batch
 
 import (

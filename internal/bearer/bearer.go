@@ -25,8 +25,8 @@ func Authenticate(next http.Handler, check func(context.Context, string) (auth.C
 }
 
 // Token returns the token of the request, or "" if there is none. It reads the header
-// "Authorization: Bearer" (RFC 6750, section 2.1), whose scheme some old clients call token, and,
-// if the request has no such header, the query parameter access_token (section 2.3), for clients
+// "Authorization: Bearer" (RFC 6750, section 2.1), whose scheme some old clients call token. If the
+// request has no such header, it reads the query parameter access_token (section 2.3), for clients
 // that cannot set headers or whose header is for a proxy. For another authorization scheme without
 // the parameter it returns a text that is not a valid token.
 func Token(r *http.Request) string {

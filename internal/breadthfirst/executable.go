@@ -33,7 +33,7 @@ type Limit struct {
 
 // Join is called before the fields of objects are resolved. Each set has the objects of one type,
 // at any positions of the response, for which an operation selects the same fields with the same
-// arguments, so that they can be loaded together.
+// arguments. So these fields can be loaded together.
 type Join func(ctx context.Context, sets [][]any)
 
 // New returns an executable schema. generated executes subscriptions; context creates the generated

@@ -85,7 +85,7 @@ func (c *chunk) bytes() []byte { return c.buf[:c.n] }
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
 // digest computes hashes while the upload is being written. Each chunk passes from the writer
-// through SHA-256 and then MD5, each in its own goroutine, and back to the writer, so an upload
+// through SHA-256 and then MD5, each in its own goroutine, and back to the writer. So an upload
 // takes as long as the slowest of the three and not their sum. Because the order is fixed, no
 // reference counting is needed.
 type digest struct {

@@ -25,9 +25,9 @@ type s3Store struct {
 }
 
 func openS3(ctx context.Context, u *url.URL) (*s3Store, error) {
-	// Content is verified by its SHA-256 where it matters. The checksum validation of the SDK fails
-	// after a seek on servers that return the checksum of the whole object for a range, and logs a
-	// line for each object without a checksum.
+	// Content is verified by its SHA-256 where it matters. The checksum validation of the SDK logs a
+	// line for each object without a checksum. It also fails after a seek on servers that return the
+	// checksum of the whole object for a range.
 	const validation = "response_checksum_validation"
 	address := *u
 	if q := u.Query(); !q.Has(validation) {

@@ -10,7 +10,7 @@ import (
 // This file implements a cache of prepared statements on each SQLite connection, as pgx has on each
 // PostgreSQL connection. The prepared statements of database/sql cannot replace it. Within a
 // transaction, preparing a statement on the pool would wait for the connection that the transaction
-// holds, and a statement that is prepared on the transaction is closed when the transaction ends.
+// holds. A statement that is prepared on the transaction is closed when the transaction ends.
 
 type keepKey struct{}
 

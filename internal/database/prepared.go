@@ -36,9 +36,9 @@ func newTexts(engine Engine) *lru.Cache[string, *kept] {
 
 // ForIDs runs a query for the rows with the given IDs, and reads them into dest, a pointer to a
 // slice. name identifies the query: calls with the same name must build the same query. The
-// function query builds it. Its parameter among is the condition that a column is one of the IDs,
-// and its parameter also is a placeholder for the number that is passed to ForIDs as also, if there
-// is one. Without IDs, ForIDs does nothing.
+// function query builds it. Its parameter among is the condition that a column is one of the IDs.
+// Its parameter also is a placeholder for the number that is passed to ForIDs as also, if there is
+// one. Without IDs, ForIDs does nothing.
 //
 // Both engines take longer to plan such statements than to run them, so each connection prepares
 // them once. Bun cannot do that. A prepared statement must name its columns instead of selecting *:

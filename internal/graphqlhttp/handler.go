@@ -1,9 +1,10 @@
 // Package graphqlhttp serves a gqlgen executable schema over HTTP.
 //
-// It implements the GraphQL-over-HTTP specification (POST with JSON, GET for queries), the GraphQL
-// multipart request specification with one streamed file, server-sent events in distinct
-// connections mode, and subscriptions over WebSocket by the protocol graphql-transport-ws and its
-// predecessor. It bounds documents before validation, computes their cost, and bounds responses.
+// It implements the GraphQL-over-HTTP specification (POST with JSON, GET for queries), and the
+// GraphQL multipart request specification with one streamed file. It serves subscriptions as
+// server-sent events in distinct connections mode, and over WebSocket by the protocol
+// graphql-transport-ws and its predecessor. It bounds documents before validation, computes their
+// cost, and bounds responses.
 //
 // It replaces gqlgen's own server and transports, which echo unreadable bodies in errors and logs,
 // hold files in memory, and validate documents of any size in quadratic time.

@@ -123,9 +123,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// get requests an absolute URL and calls read with the response. It retries with exponential
-// backoff, up to maxAttempts times in total, if the connection fails, the status is 429 or at least
-// 500, or read returns an error that is not marked with [Final].
+// get requests an absolute URL and calls read with the response. It retries if the connection
+// fails, if the status is 429 or at least 500, or if read returns an error that is not marked with
+// [Final]. It makes at most maxAttempts attempts, with exponential backoff.
 func (c *Client) get(ctx context.Context, address string, read func(*http.Response) error) error {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -26,10 +26,11 @@ const Version = 1
 // HTML. The HTML contains no scripts, loads nothing from other hosts except images, and cannot
 // affect the rest of the page. Empty text yields empty HTML.
 //
-// Some texts are not rendered but shown as [Plain] returns them: those that would take a parser far
+// Some texts are not rendered but shown as [Plain] returns them. One kind would take a parser far
 // longer than their length suggests, such as thousands of brackets that are never closed or lists
-// nested hundreds of levels deep, and those whose HTML would be longer than four times their length
-// plus 64 KiB, or than 320 KiB. The HTML of such a text is at most five times as long as the text.
+// nested hundreds of levels deep. The HTML of the other kind would be longer than four times their
+// length plus 64 KiB, or than 320 KiB. The HTML of such a text is at most five times as long as the
+// text.
 //
 // HTML is safe for concurrent use. It cannot be cancelled, so callers limit the number of
 // concurrent calls.

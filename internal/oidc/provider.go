@@ -94,9 +94,10 @@ func (p *Provider) AuthorizeURL(ctx context.Context, state, nonce, verifier stri
 }
 
 // Exchange exchanges an authorization code for the identity of the user, including roles. Claims
-// that are missing in the ID token are taken from UserInfo. The error is ErrRefused if the code is
-// not valid or was issued for another nonce or verifier, ErrNotAdmitted if Rules do not admit the
-// user, and ErrUnavailable if the configuration or the keys of the provider cannot be loaded.
+// that are missing in the ID token are taken from UserInfo. It returns ErrRefused if the code is
+// not valid or was issued for another nonce or verifier. It returns ErrNotAdmitted if Rules do not
+// admit the user, and ErrUnavailable if the configuration or the keys of the provider cannot be
+// loaded.
 func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {
@@ -143,10 +144,10 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 func IsToken(text string) bool { return strings.HasPrefix(text, "ey") && strings.Count(text, ".") == 2 }
 
 // Verify returns the identity of the user of an ID token. It sets no roles. All claims must be in
-// the token, because there is no access token for UserInfo. The error is ErrRefused if the token
-// was not issued by the provider, is not for this server, or is expired, ErrNotAdmitted if Rules do
-// not admit the user, and ErrUnavailable if the configuration or the keys of the provider cannot be
-// loaded.
+// the token, because there is no access token for UserInfo. It returns ErrRefused if the token was
+// not issued by the provider, is not for this server, or is expired. It returns ErrNotAdmitted if
+// Rules do not admit the user, and ErrUnavailable if the configuration or the keys of the provider
+// cannot be loaded.
 func (p *Provider) Verify(ctx context.Context, token string) (auth.Identity, error) {
 	found, err := p.provider(ctx)
 	if err != nil {

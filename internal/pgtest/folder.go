@@ -13,10 +13,10 @@ import (
 
 const folderPrefix = "meshyard-pgtest-"
 
-// place returns the directory in which folders are created. TMPDIR has precedence. Creating a
-// database creates some 300 files, several times faster in memory, so it is /dev/shm where that has
-// more room than the tests need (containers often have 64 MiB there) and where any account may
-// delete what it created: the server's account removes its folder.
+// place returns the directory in which folders are created. TMPDIR has precedence. Otherwise it is
+// /dev/shm, where creating the some 300 files of a database is several times faster, on two
+// conditions. /dev/shm has the room that the tests need (containers often have 64 MiB there). And
+// any account may delete what it created there, because the server's account removes its folder.
 func place() string {
 	const memory = "/dev/shm"
 	if os.Getenv("TMPDIR") == "" && hasRoom(memory) && isOpen(memory) {

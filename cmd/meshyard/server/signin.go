@@ -220,9 +220,9 @@ var providerDown = &models.Error{
 
 // authenticate returns the caller of a token, which is an access token of this server or an ID
 // token of the operator's OpenID provider. ctx contains the network of the request. For an ID token
-// it returns RateLimited if too many from the network were rejected, Forbidden if the user is not
-// admitted, Unauthenticated if the token is not valid, and Unavailable if the provider cannot be
-// reached.
+// it returns RateLimited if too many from the network were rejected, and Unauthenticated if the
+// token is not valid. It returns Forbidden if the user is not admitted, and Unavailable if the
+// provider cannot be reached.
 func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	if a.provider == nil || !oidc.IsToken(token) {
 		return a.Store.Authenticate(ctx, token)

@@ -6,8 +6,8 @@ import (
 )
 
 // zipf draws ranks with a frequency that decreases as a power of the rank. It approximates the sum
-// over the ranks by an integral, which is off by a few hundredths at the first rank and negligibly
-// elsewhere, and takes constant time for any number of ranks.
+// over the ranks by an integral, which takes constant time for any number of ranks. The error is a
+// few hundredths at the first rank and negligible elsewhere.
 type zipf struct {
 	ranks  int
 	least  float64 // the integral at half a rank before the first

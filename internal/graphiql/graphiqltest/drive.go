@@ -8,10 +8,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Drive acts like a new user: it opens GraphiQL of the server at baseURL (scheme, host and port,
-// without a trailing slash) with access to that host only, signs in with the token, reads the
-// documentation and runs some examples. It fails the test if a step fails or if the browser
-// reports a problem. It returns a screenshot of the final page as PNG.
+// Drive acts like a new user: it opens GraphiQL, signs in with the token, reads the documentation
+// and runs some examples. baseURL is the scheme, host and port of the server, without a trailing
+// slash. The browser has access to that host only. It fails the test if a step fails or if the
+// browser reports a problem. It returns a screenshot of the final page as PNG.
 func Drive(t testing.TB, baseURL, token string) []byte {
 	t.Helper()
 	tab := Open(t, baseURL)

@@ -133,7 +133,7 @@ func (k *clusters) insert(x, y, z uint32, front int8) bool {
 }
 
 // unfold orients each triangle to its visible side. If an even number was merged, as in a thin
-// wall, it keeps both sides, so each edge of a closed surface still has an even number of faces,
+// wall, it keeps both sides. So each edge of a closed surface still has an even number of faces,
 // and walls thinner than a cell are kept.
 func (k *clusters) unfold() {
 	s := k.surface

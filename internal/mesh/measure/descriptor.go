@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// Descriptor describes a shape by fifteen numbers that do not depend on position, rotation, scale,
-// the order and orientation of the triangles or their subdivision, and that change little when
+// Descriptor describes a shape by fifteen numbers. They do not depend on position, rotation, scale,
+// the order and orientation of the triangles or their subdivision. They change little when
 // coordinates are rounded. A mirror image has another descriptor, unless the shape is nearly
 // symmetric or has an axis of at least threefold symmetry. The descriptor is nil if there is no
 // shape: only area within rounding errors, or fewer than two distinct points in a cloud. Colours do

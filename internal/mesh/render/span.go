@@ -1,8 +1,8 @@
 package render
 
-// edges are the edge functions of a triangle at the first sample of its bounding box, which are not
-// negative inside, and their changes to the next sample and to the next row. They are integers of
-// less than 53 bits, so float64 holds them exactly.
+// edges are the edge functions of a triangle, which are not negative inside: their values at the
+// first sample of its bounding box, and their changes to the next sample and to the next row. They
+// are integers of less than 53 bits, so float64 holds them exactly.
 type edges struct{ at, across, down [3]float64 }
 
 // bound is where the samples of a row that are inside an edge begin or end: the first sample inside
