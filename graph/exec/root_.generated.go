@@ -8705,10 +8705,12 @@ type Subscription {
 
 extend type File {
   """
-  The smallest available image that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, in the given fit. Available
-  are 32×32, 64×64, 128×128 and 250×250 (cropped), 72×54, 80×60, 160×120, 256×192, 300×225, 340×255,
-  512×384 and 628×472 (cropped), images of at most 400×300, 800×600 and 1200×900 (whole), and the
-  full size, which is returned if none is large enough, and if neither width nor height is given.
+  The smallest available image that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, in the given fit. If none is
+  large enough, or if neither width nor height is given, it has the full size. The other sizes are:
+
+  - cropped, square: 32×32, 64×64, 128×128, 250×250
+  - cropped, about 4:3: 72×54, 80×60, 160×120, 256×192, 300×225, 340×255, 512×384, 628×472
+  - whole, at most: 400×300, 800×600, 1200×900
 
   It shows the image itself, or a rendering of the mesh. Null if there is none, and until
   ` + "`" + `processing` + "`" + ` is DONE.
