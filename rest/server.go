@@ -146,9 +146,9 @@ func allowedMethods(mux *http.ServeMux, r *http.Request) (allowed []string) {
 // documented error format: 405 with Allow if the path exists for another method, else 404.
 func notFound(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if path := canonicalPath(r.URL.Path); path != r.URL.Path && r.URL.RawPath == "" {
+		if u := canonicalURL(r.URL); u != nil {
 			canonical := r.Clone(r.Context())
-			canonical.URL.Path = path
+			canonical.URL = u
 			mux.ServeHTTP(w, canonical)
 			return
 		}
@@ -161,17 +161,29 @@ func notFound(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// canonicalPath returns the documented form of a path. Some clients write words in upper case, such
-// as /THINGS or /Users, or send the optional segment {$all} of collections as an early version of
-// the documentation had it. Words with capital letters in the documentation are case-sensitive.
-func canonicalPath(path string) string {
-	segments := strings.Split(strings.Replace(path, "/{$all}", "", 1), "/")
-	for i, segment := range segments {
-		if lower := strings.ToLower(segment); lowerWords()[lower] {
-			segments[i] = lower
+// canonicalURL returns a URL with the documented form of its path, or nil if the path has that form
+// already. Some clients write words in upper case, such as /THINGS or /Users, or send the optional
+// segment {$all} of collections as an early version of the documentation had it. Words with capital
+// letters in the documentation are case-sensitive.
+func canonicalURL(u *url.URL) *url.URL {
+	escaped := u.EscapedPath()
+	var segments []string
+	for segment := range strings.SplitSeq(escaped, "/") {
+		if strings.EqualFold(segment, "%7B$all%7D") {
+			continue
 		}
+		if lower := strings.ToLower(segment); lowerWords()[lower] {
+			segment = lower
+		}
+		segments = append(segments, segment)
 	}
-	return strings.Join(segments, "/")
+	canonical := *u
+	canonical.RawPath = strings.Join(segments, "/")
+	if path, err := url.PathUnescape(canonical.RawPath); err == nil && canonical.RawPath != escaped {
+		canonical.Path = path
+		return &canonical
+	}
+	return nil
 }
 
 // lowerWords returns the literal words of the paths of the REST API that are in lower case.

@@ -48,6 +48,14 @@ func TestPathsOfOldPrograms(t *testing.T) {
 		// A bulk downloader sends a placeholder of the documentation as it is written there.
 		collection := ada.one("POST", "/collections", oldObject{"name": "Kept"}, "Collection")
 		ada.holds("collections", ada.list("/users/ada/collections/{$all}", "Collection"), collection["id"], true)
+		// Other programs do not escape the braces.
+		client := s.Client(ada.token)
+		request := client.Request("GET", "/", nil)
+		request.URL.Opaque = "/USERS/ada/collections/{$all}"
+		var listed []struct{ Name string }
+		if client.Send(request).Want(t, 200, &listed); len(listed) != 1 || listed[0].Name != "Kept" {
+			t.Errorf("%s: %v, want the collection", request.URL.Opaque, listed)
+		}
 	})
 }
 
