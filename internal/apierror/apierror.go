@@ -61,7 +61,7 @@ type FieldCode string
 const (
 	FieldRequired   FieldCode = "REQUIRED"     // missing, empty or blank
 	FieldTooLong    FieldCode = "TOO_LONG"     // a text with too many characters
-	FieldTooMany    FieldCode = "TOO_MANY"     // a list with too many entries
+	FieldTooMany    FieldCode = "TOO_MANY"     // a list with too many entries, or one object too many
 	FieldTooLarge   FieldCode = "TOO_LARGE"    // over a limit in bytes
 	FieldOutOfRange FieldCode = "OUT_OF_RANGE" // a number or date beyond its bounds
 	FieldDuplicate  FieldCode = "DUPLICATE"    // given twice, or taken by another object

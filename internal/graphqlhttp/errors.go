@@ -160,6 +160,8 @@ func fieldError(e *apierror.Error) apierror.FieldError {
 		code = apierror.FieldTooLarge
 	case e.Code == apierror.NotFound:
 		code = apierror.FieldNotFound
+	case e.Code == apierror.Conflict && e.Limit > 0:
+		code = apierror.FieldTooMany
 	case e.Code == apierror.Conflict:
 		code = apierror.FieldDuplicate
 	default:

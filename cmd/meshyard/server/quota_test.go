@@ -273,6 +273,9 @@ func TestRowQuotas(t *testing.T) {
 			if r.Code() != code || r.Errors[0].Extensions.Field != field || r.Errors[0].Extensions.Limit != limit || !strings.Contains(r.Errors[0].Message, message) {
 				t.Errorf("got %+v, want %s of %q with the limit %d and %q", r.Errors, code, field, limit, message)
 			}
+			if field != "" && (len(r.Errors) != 1 || len(r.Errors[0].Extensions.Fields) != 1 || r.Errors[0].Extensions.Fields[0].Code != "TOO_MANY") {
+				t.Errorf("got %+v, want one field with the code TOO_MANY", r.Errors)
+			}
 		}
 
 		// Deleted comments count, because they keep their places.
