@@ -57,21 +57,26 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 		if err := count(ctx, tx, collectionThings.by(int64(len(added)), to.ID), thingCollects.by(1, added...)); err != nil {
 			return err
 		}
+		removed := 0
 		if from := m.FromCollectionID; from != nil && *from != to.ID {
 			if _, err := s.lockOwnCollection(ctx, tx, caller, *from); err != nil {
 				return err
 			}
-			if err := removeThings(ctx, tx, ids, "collection_id = ?", *from); err != nil {
-				return err
-			}
-		}
-		if m.FromOthers {
-			err := removeThings(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
+			n, err := removeThings(ctx, tx, ids, "collection_id = ?", *from)
 			if err != nil {
 				return err
 			}
+			removed += n
 		}
-		if len(added) > 0 {
+		if m.FromOthers {
+			n, err := removeThings(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
+			if err != nil {
+				return err
+			}
+			removed += n
+		}
+		// Moving is allowed to users above the quota, because it may have been reduced.
+		if len(added) > removed {
 			if err := s.checkCollected(ctx, tx, caller.UserID, "thingIds"); err != nil {
 				return err
 			}
@@ -93,12 +98,14 @@ func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs [
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if collectionID == nil {
-			return removeThings(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
+			_, err := removeThings(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
+			return err
 		}
 		if _, err := s.lockOwnCollection(ctx, tx, caller, *collectionID); err != nil {
 			return err
 		}
-		return removeThings(ctx, tx, thingIDs, "collection_id = ?", *collectionID)
+		_, err := removeThings(ctx, tx, thingIDs, "collection_id = ?", *collectionID)
+		return err
 	})
 }
 
@@ -118,22 +125,22 @@ func checkThingIDs(ids []int64) error {
 }
 
 // removeThings removes things from the collections that match a condition, and updates the counts
-// and modification times.
-func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, args ...any) error {
+// and modification times. It returns the number of removed rows.
+func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, args ...any) (removed int, err error) {
 	var gone []collectionThing
-	err := tx.NewDelete().Model(&gone).Where("thing_id IN (?)", bun.List(thingIDs)).Where(where, args...).
+	err = tx.NewDelete().Model(&gone).Where("thing_id IN (?)", bun.List(thingIDs)).Where(where, args...).
 		Returning("collection_id, thing_id").Scan(ctx)
 	if err := ignoreNoRows(err); err != nil {
-		return err
+		return 0, err
 	}
 	var collections, things []int64
 	for _, row := range gone {
 		collections, things = append(collections, row.CollectionID), append(things, row.ThingID)
 	}
 	if err := count(ctx, tx, collectionThings.by(-1, collections...), thingCollects.by(-1, things...)); err != nil || len(gone) == 0 {
-		return err
+		return 0, err
 	}
-	return touchCollection(ctx, tx, collections...)
+	return len(gone), touchCollection(ctx, tx, collections...)
 }
 
 // touchCollection sets the modification time of collections whose things have changed.

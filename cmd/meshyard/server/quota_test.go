@@ -358,6 +358,32 @@ func TestRowQuotas(t *testing.T) {
 	}, moreQuotas(2, 3, 2, 3))
 }
 
+// TestMovingAboveQuota checks that a user whose collections contain more than the quota, such as a
+// former moderator, can move things between them, and add none.
+func TestMovingAboveQuota(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		role := `mutation { setUserRole(input: {username: "bob", role: %s, reason: "Voted."}) { user { id } } }`
+		staff.Query(fmt.Sprintf(role, "MODERATOR"), nil, new(any))
+		from, to := newCollection(t, bob, "From"), newCollection(t, bob, "To")
+		things := make([]int64, 4)
+		for i := range things {
+			things[i] = publishedThing(t, ada, fmt.Sprint("Thing ", i))
+			bob.Do("POST", fmt.Sprintf("/collections/%d/thing/%d", from, things[i]), nil).Want(t, 200)
+		}
+		staff.Query(fmt.Sprintf(role, "MEMBER"), nil, new(any))
+		move := `mutation { moveThings(input: {collectionId: %d, thingIds: [%d]%s}) { collection { id } } }`
+		for i, source := range []string{fmt.Sprint(", fromCollectionId: ", from), ", fromOthers: true"} {
+			if r := bob.GraphQL(fmt.Sprintf(move, to, things[i], source), nil); r.Code() != "" {
+				t.Errorf("moving with %q: %+v", source, r.Errors)
+			}
+		}
+		if code := bob.GraphQL(fmt.Sprintf(move, to, things[2], ""), nil).Code(); code != "CONFLICT" {
+			t.Errorf("adding: %q, want CONFLICT", code)
+		}
+	}, moreQuotas(0, 0, 0, 3))
+}
+
 // TestRowQuotasAtOnce checks that concurrent requests do not exceed the quotas of rows, and that as
 // many succeed as these allow.
 func TestRowQuotasAtOnce(t *testing.T) {
