@@ -36,15 +36,13 @@ const (
 
 // Handler serves /download:{id}, /blobs/{file_id}/{name} and the objects derived from files.
 type Handler struct {
-	// Permit returns an error if a request without a valid signature may not read any file, not even
-	// one that Find returns for such requests. If it is nil, every request may.
+	// Permit is nil if published files are public. Otherwise it returns an error if a request without
+	// a valid signature may read no file, not even one that Find returns for such requests. Then
+	// caches that several users share must not keep responses, and /download:{id} accepts a signature.
 	Permit func(r *http.Request, by Address) error
 	// Find returns the bytes that are requested. It returns an error if the kind of URL gives
 	// no access to the file.
 	Find func(r *http.Request, fileID int64, by Address) (Blob, error)
-	// Private is set for a server whose published files are not public: caches that several users
-	// share must not keep responses, and /download:{id} accepts a signature.
-	Private bool
 	// Signed reports whether the query contains a valid signature for the file, and whether it is
 	// valid while the thing of the file is taken down.
 	Signed func(fileID int64, query url.Values, now time.Time) (signed, takenDown bool)
@@ -79,7 +77,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	signed, takenDown := h.Signed(id, query, time.Now())
 	by := Plain
 	switch {
-	case anonymous && !h.Private:
+	case anonymous && h.Permit == nil:
 	case takenDown:
 		by = SignedTakenDown
 	case signed:
@@ -100,7 +98,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.Fail(w, r, err)
 			return
 		}
-		describe(w.Header(), blob, h.Private || by == Signed || by == SignedTakenDown)
+		describe(w.Header(), blob, h.Permit != nil || by == Signed || by == SignedTakenDown)
 		err = h.Serve(a, r, blob.Key)
 		if err == nil {
 			return

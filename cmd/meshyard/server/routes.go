@@ -306,7 +306,6 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 		Missing: missing,
 	}
 	if !a.Settings.AnonymousRead {
-		h.Private = true
 		h.Permit = func(r *http.Request, by blobs.Address) error { return explainInvalidSignature(a.mayRead(r), by) }
 	}
 	return h
