@@ -282,10 +282,10 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 	})
 }
 
-// loseModel prepares that a file is no longer a model of its target, which is locked. If it is the
-// only model of a published thing, loseModel returns BadInput unless allowed is set. If it is the
-// only model of a thing that was published before it was taken down, the thing becomes a draft when
-// it is restored, because publication requires a model.
+// loseModel is called before a file is deleted, or stops being a model, of a target that is locked.
+// If it is the only model of a published thing, loseModel returns BadInput unless allowed is set.
+// If it is the only model of a thing that was published before it was taken down, the thing becomes
+// a draft when it is restored, because publication requires a model.
 func loseModel(ctx context.Context, tx bun.Tx, f *File, allowed bool) error {
 	if f.TargetType != OnThing || f.Kind != Model {
 		return nil

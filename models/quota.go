@@ -84,7 +84,6 @@ func (s *Store) Usage(ctx context.Context, caller auth.Caller) (*Usage, error) {
 func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Quotas) (*Usage, error) {
 	u, since := &Usage{quotas: s.options.Quotas}, now().Add(-quotaDay)
 	q := db.NewSelect().TableExpr("users AS u").ColumnExpr("u.is_admin OR u.is_moderator AS exempt").Where("u.id = ?", userID)
-	// The condition matches the definition of the partial index, or SQLite would not use it.
 	for _, part := range []struct {
 		wanted int64
 		count  string
@@ -92,6 +91,7 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 	}{
 		{wanted.Bytes, "u.held_bytes + (SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc " +
 			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) AS bytes", []any{userBytes.table, userBytes.column}},
+		// The condition matches the definition of the partial index, or SQLite would not use it.
 		{wanted.Pending, "(SELECT count(*) FROM files AS f WHERE f.owner_id = u.id AND f.state <> 'finalized') AS pending_uploads", nil},
 		{wanted.Things, "(SELECT count(*) FROM things AS t WHERE t.owner_id = u.id AND t.created_at > ?) AS things_today", []any{since}},
 		{wanted.Makes, "(SELECT count(*) FROM makes AS m WHERE m.owner_id = u.id AND m.created_at > ?) AS makes_today", []any{since}},

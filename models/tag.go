@@ -158,7 +158,8 @@ func (s *Store) removeUnusedTags(ctx context.Context) error {
 			if err := q.Scan(ctx, &unused); err != nil || len(unused) == 0 {
 				return err
 			}
-			// Another statement sees the things that got one of the tags before it was locked.
+			// The condition is checked again, because only a statement that starts after the tags are
+			// locked sees all things that have them.
 			_, err := tx.NewDelete().Model((*Tag)(nil)).Where("g.id IN (?)", bun.List(unused)).Where(isUnused).Exec(ctx)
 			return err
 		})

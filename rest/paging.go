@@ -61,9 +61,10 @@ func pageCursor(page int) string {
 // linkPages sets Total-Count and Link (RFC 8288) with first, prev, next and last. The URLs keep the
 // complete query of the request, including the access token, because some clients follow them
 // unchanged. The page is the last parameter, or only per_page is behind it if the request has that:
-// some clients read the number of pages behind the first "page=", others at the end of the URL. The
-// next link has the cursor of the end of this page in addition to the page number. So a client that
-// follows it receives each entry once, even if entries are added or removed in between. The
+// some clients read the number of pages behind the first "page=", others at the end of the URL.
+//
+// The next link has the cursor of the end of this page in addition to the page number. So a client
+// that follows it receives each entry once, even if entries are added or removed in between. The
 // parameter after contains this page number, too, before the cursor; see cursorOf.
 func linkPages(h http.Header, base string, u *url.URL, list wire.Extent) {
 	h.Set("Total-Count", strconv.Itoa(list.Total))
