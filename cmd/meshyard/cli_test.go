@@ -219,6 +219,52 @@ func TestUnknownVariables(t *testing.T) {
 	}
 }
 
+// TestVariables checks that an empty variable counts as not set, and that a variable with _FILE
+// reads the value from a file.
+func TestVariables(t *testing.T) {
+	t.Parallel()
+	c := newCatalogue(t, buildBinary(t), "")
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	empty, limit, wrong := write("empty", "\n"), write("limit", "90\r\n"), write("url", "https://mail.example.org\n")
+	for _, test := range []struct {
+		env    []string
+		args   string
+		status int
+		says   string
+	}{
+		// Settings of all types. The flag is wrong, so the command reports it unless a variable is.
+		{[]string{"MESHYARD_UPLOAD_LIMIT=", "MESHYARD_PENDING_TTL=", "MESHYARD_RATE_LIMIT=", "MESHYARD_SUNSET=", "MESHYARD_ANONYMOUS_READ=",
+			"MESHYARD_HARDENED=", "MESHYARD_SITE_COLOR=", "MESHYARD_LOG_LEVEL=", "MESHYARD_TRACE_RATIO=", "MESHYARD_LISTEN=", "MESHYARD_OIDC_SCOPES=",
+			"MESHYARD_DRAIN="}, "serve --preview-workers 99", 2, "--preview-workers 99: must be"},
+		{[]string{"MESHYARD_HARDENE="}, "migrate", 0, "did you mean MESHYARD_HARDENED?"},
+		{[]string{"MESHYARD_IMPORT_TOKEN="}, "import account --from http://127.0.0.1:1", 2, "missing flags: --token"},
+
+		{[]string{"MESHYARD_SMTP_URL_FILE=" + wrong}, "version", 2, "--smtp-url: must be smtp://"},
+		{[]string{"MESHYARD_SMTP_URL_FILE=" + wrong, "MESHYARD_SMTP_URL="}, "version", 2, "--smtp-url: must be smtp://"},
+		{[]string{"MESHYARD_SMTP_URL_FILE=" + wrong}, "version --smtp-url=", 0, ""},
+		{[]string{"MESHYARD_SMTP_URL_FILE="}, "version", 0, ""},
+		{[]string{"MESHYARD_RATE_LIMIT_FILE=" + limit}, "version", 0, ""},
+		{[]string{"MESHYARD_RATE_LIMIT_FILE=" + limit, "MESHYARD_RATE_LIMIT=90"}, "version", 2, "MESHYARD_RATE_LIMIT and MESHYARD_RATE_LIMIT_FILE are both set"},
+		{[]string{"MESHYARD_METRICS_TOKEN_FILE=" + empty}, "version", 2, "MESHYARD_METRICS_TOKEN_FILE: " + empty + " is empty"},
+		{[]string{"MESHYARD_METRICS_TOKEN_FILE=" + dir + "/none"}, "version", 2, "MESHYARD_METRICS_TOKEN_FILE: open " + dir + "/none"},
+		{[]string{"MESHYARD_IMPORT_TOKEN_FILE=" + dir}, "import account --from http://127.0.0.1:1", 2, "MESHYARD_IMPORT_TOKEN_FILE: read " + dir},
+		{[]string{"MESHYARD_IMPORT_TOKEN_FILE=" + limit}, "import account --from nowhere", 1, "--from"},
+	} {
+		c.env = test.env
+		_, stderr, err := c.try(strings.Fields(test.args)...)
+		if exitStatus(err) != test.status || !strings.Contains(stderr, test.says) || test.says == "" && stderr != "" {
+			t.Errorf("%q meshyard %s: %v, %q; want exit status %d and %q", test.env, test.args, err, stderr, test.status, test.says)
+		}
+	}
+}
+
 // TestOnlySomeCommandsCreate checks that only the commands that are meant to create a catalogue do
 // so, and that the others report what is missing.
 func TestOnlySomeCommandsCreate(t *testing.T) {

@@ -32,7 +32,7 @@ func (c *importAccountCmd) Run(ctx context.Context, s config.Settings, logger *s
 		},
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("--from: %w", err)
 	}
 	return withStore(ctx, s, logger, func(store *models.Store) error {
 		r, err := account.Import(ctx, store, client, c.User, func(line string) { fmt.Fprintln(os.Stderr, strings.ReplaceAll(line, "\n", "; ")) })

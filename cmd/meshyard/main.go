@@ -18,10 +18,10 @@ import (
 	"github.com/meshyard/meshyard/internal/telemetry"
 )
 
-const settingsGroup = "Settings (each is also an environment variable)"
+const settingsGroup = "Settings (each is also an environment variable; append _FILE to read it from a file)"
 
 type cli struct {
-	config.Settings `group:"Settings (each is also an environment variable)"`
+	config.Settings `group:"Settings (each is also an environment variable; append _FILE to read it from a file)"`
 
 	VersionFlag kong.VersionFlag `name:"version" help:"Print the version and exit."`
 
@@ -103,10 +103,12 @@ func main() {
 	// second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 
+	environment := os.Environ() // unknown variables are reported even if they are empty
+	removeEmptyVariables()
 	var c cli
 	parser := kong.Must(&c, append(mappers(),
 		kong.Name("meshyard"), kong.Description(description), kong.Vars{"version": about()},
-		kong.Help(printHelp), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Help(printHelp), kong.Resolvers(kong.ResolverFunc(fromFile)), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)...)
 	kongplete.Complete(parser)
 	args := os.Args[1:]
@@ -126,7 +128,7 @@ func main() {
 	}
 	logger := telemetry.NewLogger(os.Stderr, c.LogLevel, c.LogFormat)
 	slog.SetDefault(logger)
-	for _, warning := range config.UnknownVariables(os.Environ(), variables(parser.Model.Node)) {
+	for _, warning := range config.UnknownVariables(environment, variables(parser.Model.Node)) {
 		logger.Warn(warning)
 	}
 	command.BindTo(ctx, (*context.Context)(nil))

@@ -23,7 +23,25 @@ precedence. There is no configuration file, and a change needs a restart.
 - Write a flag as --listen 127.0.0.1:8080, and a boolean flag as --hardened or --no-anonymous-read.
 - The value of a boolean variable is true or false.
 - Separate the entries of a list by commas.
+- An empty variable counts as not set. To set an empty value, write the flag with nothing after the
+  equals sign: --oidc-scopes=.
 - At the start, commands log a warning for each unknown variable that begins with MESHYARD_.
+
+The value of a variable can also be in a file, such as a secret of Docker or Kubernetes or a
+credential of systemd. Append _FILE to the name of the variable, and set it to the path:
+MESHYARD_SMTP_URL_FILE=/run/secrets/smtp_url reads --smtp-url from that file.
+
+- Line breaks at the end of the file are removed.
+- An empty file is an error, and so is setting both variables.
+
+These settings are secrets:
+
+- --metrics-token and --oidc-client-secret
+- --database-url and --smtp-url, if they have a password
+- MESHYARD_IMPORT_TOKEN of "meshyard import account"
+
+The keys of an S3 bucket are not settings of Meshyard. They can be in a file, too: see
+[operating.md](operating.md#storage).
 
 `
 

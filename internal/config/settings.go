@@ -23,7 +23,7 @@ type Settings struct {
 	Listen         string        `help:"Address to listen on. Default: ${default}." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
 	BaseURL        string        `help:"URL under which clients reach the server, used in all URLs that it returns. Default: http:// and the listen address." env:"MESHYARD_BASE_URL" placeholder:"URL"`
 	Data           string        `help:"Folder for the database and the bucket, unless these have a URL of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
-	DatabaseURL    string        `help:"Database: sqlite:PATH or postgres://…. Default: meshyard.db in the data folder." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
+	DatabaseURL    string        `help:"Database: sqlite:PATH or postgres://…. If it has a password, set it in the environment variable or a file rather than on the command line. Default: meshyard.db in the data folder." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
 	BucketURL      string        `help:"Bucket for the files: file:///DIR or s3://BUCKET?region=…. Default: bucket in the data folder." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
 	UploadLimit    Size          `help:"Largest file that can be uploaded. Images are limited to 5 MB. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
 	PendingTTL     time.Duration `help:"How long an upload stays pending before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
@@ -42,7 +42,7 @@ type Settings struct {
 	SiteFolder string `help:"Folder of Markdown files. welcome.md is shown at the top of the home page; each other file, such as imprint.md, terms.md or privacy.md, is a page at /legal/NAME that all pages link to. Default: none." env:"MESHYARD_SITE_FOLDER" placeholder:"DIR"`
 
 	Registration bool   `help:"Let visitors create accounts. With --smtp-url, an account needs an e-mail address that the visitor has confirmed. Default: off; accounts need an invitation." env:"MESHYARD_REGISTRATION"`
-	SMTPURL      string `name:"smtp-url" help:"Mail server for invitations, confirmations of e-mail addresses and password resets: smtp://USER:PASSWORD@HOST:587 with STARTTLS, or smtps://HOST:465. Append ?starttls=optional for a server on your own network without TLS. Set it in the environment variable rather than on the command line if it has a password. Default: none; no mail is sent." env:"MESHYARD_SMTP_URL" placeholder:"URL"`
+	SMTPURL      string `name:"smtp-url" help:"Mail server for invitations, confirmations of e-mail addresses and password resets: smtp://USER:PASSWORD@HOST:587 with STARTTLS, or smtps://HOST:465. Append ?starttls=optional for a server on your own network without TLS. If it has a password, set it in the environment variable or a file rather than on the command line. Default: none; no mail is sent." env:"MESHYARD_SMTP_URL" placeholder:"URL"`
 	SMTPFrom     string `name:"smtp-from" help:"Sender of mails, such as Meshyard <no-reply@example.org>. Required with --smtp-url." env:"MESHYARD_SMTP_FROM" placeholder:"ADDRESS"`
 
 	QuotaBytes   Size `help:"Bytes of files that one user may store, including pending uploads; 0 means unlimited. Moderators and administrators have no quotas. Default: ${default}." default:"0" env:"MESHYARD_QUOTA_BYTES" placeholder:"SIZE"`
@@ -61,7 +61,7 @@ type Settings struct {
 	LogFormat string     `help:"Format of log lines: json or text. Default: text on a terminal, json elsewhere." env:"MESHYARD_LOG_FORMAT" placeholder:"FORMAT"`
 
 	MetricsListen string `help:"Address to serve /metrics on, for Prometheus, such as 127.0.0.1:9090. It needs no token, so keep it private. Default: none." env:"MESHYARD_METRICS_LISTEN" placeholder:"HOST:PORT"`
-	MetricsToken  string `help:"Also serve /metrics on the main address, to clients that send this bearer token. Set it in the environment variable rather than on the command line. Default: none; /metrics is not on the main address." env:"MESHYARD_METRICS_TOKEN" placeholder:"TOKEN"`
+	MetricsToken  string `help:"Also serve /metrics on the main address, to clients that send this bearer token. Set it in the environment variable or a file rather than on the command line. Default: none; /metrics is not on the main address." env:"MESHYARD_METRICS_TOKEN" placeholder:"TOKEN"`
 
 	OTLPEndpoint string  `name:"otlp-endpoint" help:"URL of an OpenTelemetry collector to send traces to by OTLP over HTTP, such as http://127.0.0.1:4318. Default: that in the environment variable OTEL_EXPORTER_OTLP_ENDPOINT, else none; nothing is traced." env:"MESHYARD_OTLP_ENDPOINT" placeholder:"URL"`
 	TraceRatio   float64 `help:"Part of the requests to trace, from 0 to 1. The header traceparent of a request takes precedence. Default: ${default}." default:"1" env:"MESHYARD_TRACE_RATIO" placeholder:"RATIO"`
@@ -71,7 +71,7 @@ type Settings struct {
 
 	OIDCIssuer       string `name:"oidc-issuer" help:"OpenID Connect: URL of the provider through which people sign in, and whose ID tokens are accepted as bearer tokens. Default: none." env:"MESHYARD_OIDC_ISSUER" placeholder:"URL"`
 	OIDCClientID     string `name:"oidc-client-id" help:"Client ID of this server at the provider. The redirect URI is BASE-URL/login/oidc/callback." env:"MESHYARD_OIDC_CLIENT_ID" placeholder:"ID"`
-	OIDCClientSecret string `name:"oidc-client-secret" help:"Client secret at the provider; safer in the environment variable than on the command line." env:"MESHYARD_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
+	OIDCClientSecret string `name:"oidc-client-secret" help:"Client secret at the provider; safer in the environment variable or a file than on the command line." env:"MESHYARD_OIDC_CLIENT_SECRET" placeholder:"SECRET"`
 
 	OIDCScopes               []string `name:"oidc-scopes" help:"Scopes to ask the provider for besides openid. Some providers need another one, such as groups, to send groups. Default: ${default}." default:"profile,email" env:"MESHYARD_OIDC_SCOPES" placeholder:"SCOPE"`
 	OIDCUsernameClaim        string   `name:"oidc-username-claim" help:"Claim with the username. A claim within another is written with dots, such as realm_access.roles. Default: ${default}." default:"preferred_username" env:"MESHYARD_OIDC_USERNAME_CLAIM" placeholder:"CLAIM"`

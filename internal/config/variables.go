@@ -9,8 +9,12 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// prefix is the prefix of the environment variables of all settings.
-const prefix = "MESHYARD_"
+// Prefix is the prefix of the environment variables of all settings.
+const Prefix = "MESHYARD_"
+
+// FileSuffix is the suffix of the environment variable that names a file with the value of a
+// setting, so that MESHYARD_SMTP_URL_FILE is for MESHYARD_SMTP_URL.
+const FileSuffix = "_FILE"
 
 // otherVariables are variables of the examples, of the samples for deployment and of the tests.
 var otherVariables = []string{
@@ -26,14 +30,19 @@ var otherVariable = regexp.MustCompile(`^MESHYARD_(TEST_.*|SERVICE_HOST|SERVICE_
 // UnknownVariables returns a warning for each variable of an environment that begins with MESHYARD_
 // and is not known. If its name resembles a known one, the warning names that.
 func UnknownVariables(environment, known []string) []string {
+	var files []string
+	for _, name := range known {
+		files = append(files, name+FileSuffix)
+	}
+	known = slices.Concat(known, files)
 	var warnings []string
 	for _, entry := range environment {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, prefix) || slices.Contains(known, name) || slices.Contains(otherVariables, name) || otherVariable.MatchString(name) {
+		if !strings.HasPrefix(name, Prefix) || slices.Contains(known, name) || slices.Contains(otherVariables, name) || otherVariable.MatchString(name) {
 			continue
 		}
 		warning := "environment variable " + name + " is unknown and has no effect"
-		if positive := strings.Replace(name, prefix+"NO_", prefix, 1); slices.Contains(known, positive) {
+		if positive := strings.Replace(name, Prefix+"NO_", Prefix, 1); slices.Contains(known, positive) {
 			warning += fmt.Sprintf(": to turn the setting off, set %s=false", positive)
 		} else if nearest := nearest(name, known); nearest != "" {
 			warning += ": did you mean " + nearest + "?"
@@ -48,7 +57,7 @@ func UnknownVariables(environment, known []string) []string {
 
 // nearest returns the known name with the smallest distance from name, or "" if none is similar.
 func nearest(name string, known []string) string {
-	best, least := "", 1+(len(name)-len(prefix))/3
+	best, least := "", 1+(len(name)-len(Prefix))/3
 	for _, k := range known {
 		if d := levenshtein.ComputeDistance(name, k); d < least {
 			best, least = k, d
