@@ -163,24 +163,33 @@ func TestUsageErrors(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t, buildBinary(t), "")
 	for wrong, want := range map[string]string{
-		"frobnicate":                   "unexpected argument frobnicate",
-		"tokn":                         `unexpected argument tokn, did you mean "token"?`,
-		"token lst":                    `unexpected argument lst, did you mean "list"?`,
-		"serve --lisen :80":            `unknown flag --lisen, did you mean "--listen"?`,
-		"user":                         `expected one of "list", "show", "create"`,
-		"serve --listen nowhere":       "--listen: must be HOST:PORT",
-		"gc --upload-limit much":       `size "much"`,
-		"token create a --scope all":   `scope "all": must be read, write or admin`,
-		"token create a --expires now": `lifetime "now"`,
-		"serve --log-level loud":       `--log-level: must be debug, info, warn or error (got "loud")`,
-		"serve --log-format xml":       `--log-format: must be json or text (got "xml")`,
-		"derive --again some":          `--again: must be missing, failed or all (got "some")`,
-		"gc --grace 5":                 `--grace: duration "5": must be a number with a unit`,
+		"frobnicate":                  "unexpected argument frobnicate",
+		"tokn":                        `unexpected argument tokn, did you mean "token"?`,
+		"token lst":                   `unexpected argument lst, did you mean "list"?`,
+		"serve --lisen :80":           `unknown flag --lisen, did you mean "--listen"?`,
+		"user":                        `expected one of "list", "show", "create"`,
+		"serve --listen nowhere":      `--listen "nowhere": must be HOST:PORT`,
+		"serve --listen :99999":       `--listen ":99999": must be HOST:PORT`,
+		"serve --metrics-listen :":    `--metrics-listen ":": must be HOST:PORT`,
+		"serve --rate-limit -1":       "--rate-limit -1: must be at least 0",
+		"serve --rate-limit many":     `--rate-limit: must be a whole number (got "many")`,
+		"serve --drain -1s":           `--drain: duration "-1s": must be a number with a unit`,
+		"serve --bucket-url s3://m":   "--bucket-url s3://m: the region is missing",
+		"gc --bucket-url file://a/b":  "--bucket-url file://a/b: a directory must be file:///absolute/path",
+		"fsck --database-url sqlite:": "--database-url: must be sqlite:PATH with the path of a file",
+		"migrate --database-url postgres://a:secret@h/d?sslmode=x": "--database-url postgres://a:xxxxx@h/d?sslmode=x: cannot parse",
+		"gc --upload-limit much":                                   `size "much"`,
+		"token create a --scope all":                               `scope "all": must be read, write or admin`,
+		"token create a --expires now":                             `lifetime "now"`,
+		"serve --log-level loud":                                   `--log-level: must be debug, info, warn or error (got "loud")`,
+		"serve --log-format xml":                                   `--log-format: must be json or text (got "xml")`,
+		"derive --again some":                                      `--again: must be missing, failed or all (got "some")`,
+		"gc --grace 5":                                             `--grace: duration "5": must be a number with a unit`,
 		// Durations may have days: the error is about another setting.
-		"serve --drain 1d --wait 1d12h --pending-ttl 2d --listen nowhere": "--listen: must be HOST:PORT",
+		"serve --drain 1d --wait 1d12h --pending-ttl 2d --listen nowhere": `--listen "nowhere": must be HOST:PORT`,
 	} {
 		stdout, stderr, err := c.try(strings.Fields(wrong)...)
-		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: ") || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 {
+		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: ") || !strings.Contains(stderr, want) || strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "secret") {
 			t.Errorf("meshyard %s: %v, standard output %q, standard error %q; want exit status 2 and the line %q", wrong, err, stdout, stderr, want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/willabides/kongplete"
 
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/telemetry"
 )
@@ -121,6 +122,9 @@ func main() {
 	}
 	if err == nil {
 		err = c.Complete()
+	}
+	if err == nil {
+		err = server.CheckURLs(ctx, c.Settings)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "meshyard:", err)

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"reflect"
+	"strconv"
 
 	"github.com/alecthomas/kong"
 
@@ -16,9 +18,18 @@ import (
 func mappers() []kong.Option {
 	return []kong.Option{
 		mapper(config.ParseDuration),
+		mapper(parseInt),
 		mapper(parseLevel),
 		mapper(parseAgain),
 	}
+}
+
+func parseInt(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, fmt.Errorf("must be a whole number (got %q)", text)
+	}
+	return n, nil
 }
 
 func parseLevel(text string) (level slog.Level, err error) {
@@ -39,11 +50,12 @@ func parseAgain(text string) (models.Again, error) {
 // mapper returns an option that parses flags of type T with parse.
 func mapper[T any](parse func(string) (T, error)) kong.Option {
 	return kong.TypeMapper(reflect.TypeFor[T](), kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
-		token, err := ctx.Scan.PopValue("value")
-		if err != nil {
-			return err
+		// Not PopValue: it rejects negative numbers, and recommends to write them in another way.
+		token := ctx.Scan.Pop()
+		if token.IsEOL() {
+			return errors.New("requires a value")
 		}
-		value, err := parse(fmt.Sprint(token.Value))
+		value, err := parse(token.String())
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"io"
 	"iter"
 	"net/url"
+	"path"
 	"strings"
 	"time"
 
@@ -74,24 +75,47 @@ type upload interface {
 // bucket must exist. Credentials come from the default chain of the AWS SDK. Open does not contact
 // S3; use [Bucket.Ready] for that.
 func Open(ctx context.Context, rawURL string) (*Bucket, error) {
-	u, err := url.Parse(rawURL)
+	u, err := parseURL(rawURL)
 	if err != nil {
-		// The error of url.Parse contains the URL, perhaps with a secret.
-		return nil, errors.New("open bucket: the URL is invalid: it must begin with file:// or s3://, and special characters must be percent-encoded")
+		return nil, fmt.Errorf("open bucket: %w", err)
 	}
 	var s store
-	switch u.Scheme {
-	case "file":
+	if u.Scheme == "file" {
 		s, err = openDirectory(u)
-	case "s3":
+	} else {
 		s, err = openS3(ctx, u)
-	default:
-		err = errors.New("bucket URL: must begin with file:// or s3://")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open bucket %s: %w", u.Redacted(), err)
 	}
 	return &Bucket{store: s}, nil
+}
+
+// CheckURL returns an error if Open would reject the URL. It creates no directory.
+func CheckURL(ctx context.Context, rawURL string) error {
+	u, err := parseURL(rawURL)
+	if err != nil || u.Scheme == "file" {
+		return err
+	}
+	s, err := openS3(ctx, u)
+	if err != nil {
+		return err
+	}
+	return s.close()
+}
+
+func parseURL(rawURL string) (*url.URL, error) {
+	u, err := url.Parse(rawURL)
+	switch {
+	case err != nil:
+		// The error of url.Parse contains the URL, perhaps with a secret.
+		return nil, errors.New("the URL is invalid: it must begin with file:// or s3://, and special characters must be percent-encoded")
+	case u.Scheme == "file" && (u.Host != "" && u.Host != "localhost" || !path.IsAbs(u.Path) || u.RawQuery != ""):
+		return nil, errors.New("a directory must be file:///absolute/path, without options")
+	case u.Scheme != "file" && u.Scheme != "s3":
+		return nil, errors.New("the URL must begin with file:// or s3://")
+	}
+	return u, nil
 }
 
 // Close releases the resources of the bucket. The bucket must not be used afterwards.

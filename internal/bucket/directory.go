@@ -29,9 +29,6 @@ type directory struct {
 }
 
 func openDirectory(u *url.URL) (_ *directory, err error) {
-	if u.Host != "" && u.Host != "localhost" || !path.IsAbs(u.Path) || u.RawQuery != "" {
-		return nil, errors.New("a directory must be file:///absolute/path, without options")
-	}
 	dir := filepath.FromSlash(path.Clean(u.Path))
 	if err := makeFolder(dir); err != nil {
 		return nil, err

@@ -132,15 +132,23 @@ func (s *Settings) Complete() error {
 		if strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "///") {
 			return errors.New("--database-url: must be sqlite:PATH, such as sqlite:/srv/meshyard.db, not sqlite://PATH")
 		}
+		if path == "" || path == ":memory:" { // SQLite would lose the data at the end
+			return errors.New("--database-url: must be sqlite:PATH with the path of a file, such as sqlite:/srv/meshyard.db")
+		}
 	} else if !strings.HasPrefix(s.DatabaseURL, "postgres://") && !strings.HasPrefix(s.DatabaseURL, "postgresql://") {
 		return errors.New("--database-url: must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")
 	}
 	if !strings.HasPrefix(s.BucketURL, "file://") && !strings.HasPrefix(s.BucketURL, "s3://") {
 		return errors.New("--bucket-url: must be file:///DIR, with an absolute path, or s3://BUCKET?region=…")
 	}
-	host, port, err := net.SplitHostPort(s.Listen)
+	host, port, err := splitAddress("--listen", s.Listen)
 	if err != nil {
-		return fmt.Errorf("--listen: must be HOST:PORT: %w", err)
+		return err
+	}
+	if s.MetricsListen != "" {
+		if _, _, err := splitAddress("--metrics-listen", s.MetricsListen); err != nil {
+			return err
+		}
 	}
 	if s.BaseURL == "" {
 		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -171,10 +179,10 @@ func (s *Settings) Complete() error {
 	if s.PendingTTL < time.Minute {
 		return fmt.Errorf("--pending-ttl %s: must be at least a minute", s.PendingTTL)
 	}
-	if s.ShutdownDelay < 0 || s.ShutdownDelay > 10*time.Minute {
+	if s.ShutdownDelay > 10*time.Minute {
 		return fmt.Errorf("--shutdown-delay %s: must be at most 10 minutes", s.ShutdownDelay)
 	}
-	if s.WebhookTimeout < 0 || s.WebhookTimeout > time.Minute {
+	if s.WebhookTimeout > time.Minute {
 		return fmt.Errorf("--webhook-timeout %s: must be at most a minute", s.WebhookTimeout)
 	}
 	if u, err := url.Parse(s.OTLPEndpoint); s.OTLPEndpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
@@ -204,4 +212,19 @@ func (s *Settings) Complete() error {
 		return fmt.Errorf("--preview-workers %d: must be from 0 to 64", s.PreviewWorkers)
 	}
 	return nil
+}
+
+// splitAddress splits the address to listen on of a setting.
+func splitAddress(flag, address string) (host, port string, err error) {
+	host, port, err = net.SplitHostPort(address)
+	if err == nil && port == "" {
+		err = errors.New("missing port in address")
+	}
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s %q: must be HOST:PORT, such as 127.0.0.1:8080: %w", flag, address, err)
+	}
+	return host, port, nil
 }

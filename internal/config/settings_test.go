@@ -28,7 +28,7 @@ func TestComplete(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*Settings){
-		"--listen": func(s *Settings) { s.Listen = "8080" }, "--base-url": func(s *Settings) { s.BaseURL = "models.example.org" },
+		"--listen": func(s *Settings) { s.Listen = ":99999" }, "--metrics-listen": func(s *Settings) { s.MetricsListen = "9090" }, "--base-url": func(s *Settings) { s.BaseURL = "models.example.org" },
 		"--upload-limit": func(s *Settings) { s.UploadLimit = 0 }, "--pending-ttl": func(s *Settings) { s.PendingTTL = time.Second },
 		"--oidc-issuer": func(s *Settings) { s.OIDCIssuer, s.OIDCClientID = "http://id.example.org", "meshyard" }, "--oidc-client-id": func(s *Settings) { s.OIDCIssuer = "https://id.example.org" },
 		"--oidc-email-claim": func(s *Settings) {
@@ -57,7 +57,7 @@ func TestComplete(t *testing.T) {
 // settings, and that the errors contain no part of them, such as a password.
 func TestUnsupportedURLs(t *testing.T) {
 	t.Parallel()
-	for _, value := range []string{"host=db password=topsecret", "host=db password = topsecret", "mysql://meshyard:topsecret@db/m", "/srv/secret.db", "sqlite://secret.db", "postgres:secret"} {
+	for _, value := range []string{"host=db password=topsecret", "host=db password = topsecret", "mysql://meshyard:topsecret@db/m", "/srv/secret.db", "sqlite://secret.db", "sqlite:", "sqlite::memory:", "postgres:secret"} {
 		s := settings()
 		s.DatabaseURL = value
 		if err := s.Complete(); err == nil || !strings.HasPrefix(err.Error(), "--database-url: must be sqlite:PATH") || strings.Contains(err.Error(), "secret") {
@@ -89,7 +89,7 @@ func TestUnits(t *testing.T) {
 			t.Errorf("size %q: %d, %v; want %d", text, s, err, want)
 		}
 	}
-	for text, want := range map[string]time.Duration{"2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "0s": 0, "0": 0, "90s": 90 * time.Second, "1h30m": 90 * time.Minute, "-1s": -time.Second, "d": wrong, "": wrong, "90": wrong, "1d-1h": wrong, "-1d": wrong, "1.5d": wrong, "1d1d": wrong, "36501d": wrong, "999999h": wrong} {
+	for text, want := range map[string]time.Duration{"2d": 48 * time.Hour, "1d12h": 36 * time.Hour, "0s": 0, "0": 0, "90s": 90 * time.Second, "1h30m": 90 * time.Minute, "-1s": wrong, "-0.5s": wrong, "d": wrong, "": wrong, "90": wrong, "1d-1h": wrong, "-1d": wrong, "1.5d": wrong, "1d1d": wrong, "36501d": wrong, "999999h": wrong} {
 		if got, err := ParseDuration(text); (err != nil) != (want == wrong) || err == nil && got != want {
 			t.Errorf("duration %q: %s, %v; want %s", text, got, err, want)
 		}

@@ -35,7 +35,8 @@ func (s *Size) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// ParseDuration is like [time.ParseDuration], but also accepts days of 24 hours: 2d, 1d12h.
+// ParseDuration is like [time.ParseDuration], but also accepts days of 24 hours, such as 2d and
+// 1d12h, and rejects negative durations.
 func ParseDuration(text string) (time.Duration, error) {
 	var total time.Duration
 	rest := text
@@ -50,7 +51,7 @@ func ParseDuration(text string) (time.Duration, error) {
 		}
 	}
 	d, err := time.ParseDuration(rest)
-	if err != nil || rest != text && strings.ContainsAny(rest[:1], "+-") || d > maxDays*24*time.Hour {
+	if err != nil || d < 0 || rest != text && rest[0] == '+' || d > maxDays*24*time.Hour {
 		return 0, errDuration(text)
 	}
 	return total + d, nil
@@ -59,7 +60,7 @@ func ParseDuration(text string) (time.Duration, error) {
 const maxDays = 36_500
 
 func errDuration(text string) error {
-	return fmt.Errorf("duration %q: must be a number with a unit, such as 90s, 12h or 2d, and at most %dd", text, maxDays)
+	return fmt.Errorf("duration %q: must be a number with a unit, such as 90s, 12h or 2d, not negative, and at most %dd", text, maxDays)
 }
 
 // Lifetime is a duration of more than 0.

@@ -78,6 +78,15 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	return db, nil
 }
 
+// CheckURL returns an error if Open would reject address. It does not connect.
+func CheckURL(address string) error {
+	if strings.HasPrefix(address, "sqlite:") {
+		return nil
+	}
+	_, err := pgx.ParseConfig(address)
+	return err
+}
+
 func (db *DB) openPostgres(address string) error {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {

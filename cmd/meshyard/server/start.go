@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/outage"
 )
 
@@ -48,6 +50,18 @@ func openProbed(ctx context.Context, s config.Settings, logger *slog.Logger) (*S
 		return nil, errors.Join(startError("--bucket-url", s.BucketURL, err), a.Close())
 	}
 	return a, nil
+}
+
+// CheckURLs checks the URLs of the database and the bucket, without connecting to either. It
+// returns a [config.InvalidError] about the first one that is invalid.
+func CheckURLs(ctx context.Context, s config.Settings) error {
+	if err := database.CheckURL(s.DatabaseURL); err != nil {
+		return &config.InvalidError{Err: startError("--database-url", s.DatabaseURL, err)}
+	}
+	if err := bucket.CheckURL(ctx, s.BucketURL); err != nil {
+		return &config.InvalidError{Err: startError("--bucket-url", s.BucketURL, err)}
+	}
+	return nil
 }
 
 // startError wraps err in an error with a message of one line, which contains the setting and its
