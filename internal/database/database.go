@@ -73,7 +73,7 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	}
 	db.texts = newTexts(db.Engine)
 	if err := db.Ready(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("open database: %w", db.explain(err)), db.Close())
 	}
 	return db, nil
 }

@@ -40,8 +40,8 @@ func RestoreDatabase(ctx context.Context, s config.Settings, file string) error 
 	if !ok {
 		return pgdump.Restore(ctx, s.DatabaseURL, file)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return fmt.Errorf("data folder: %w", err)
+	if err := makeFolder(filepath.Dir(path)); err != nil {
+		return err
 	}
 	if err := copyFile(path, file); err != nil {
 		return fmt.Errorf("restore %s: %w", path, err)

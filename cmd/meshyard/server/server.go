@@ -63,6 +63,9 @@ func Migrate(ctx context.Context, s config.Settings) ([]string, error) {
 }
 
 func migrate(ctx context.Context, db *models.DB) ([]string, error) {
+	if err := db.CheckWritable(); err != nil {
+		return nil, err
+	}
 	applied, err := db.Migrate(ctx)
 	if err != nil {
 		return nil, err
@@ -72,8 +75,8 @@ func migrate(ctx context.Context, db *models.DB) ([]string, error) {
 
 func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
 	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			return nil, fmt.Errorf("data folder: %w", err)
+		if err := makeFolder(filepath.Dir(path)); err != nil {
+			return nil, err
 		}
 	}
 	db, err := models.OpenDB(ctx, s.DatabaseURL)
@@ -81,6 +84,13 @@ func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
 		return nil, startError("--database-url", s.DatabaseURL, err)
 	}
 	return db, nil
+}
+
+func makeFolder(path string) error {
+	if err := os.MkdirAll(path, 0o750); err != nil {
+		return fmt.Errorf("%w: create the folder of the database, or check --data and --database-url", err)
+	}
+	return nil
 }
 
 // Open opens the catalogue of the settings. It creates the database and the bucket folder if they
@@ -102,8 +112,11 @@ func OpenExisting(ctx context.Context, s config.Settings, logger *slog.Logger) (
 
 func exists(what, path string) error {
 	_, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no %s at %s: check --data, --database-url and --bucket-url, or create one with meshyard serve", what, path)
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w for the user with the ID %d: run meshyard as the user of the server", err, os.Getuid())
 	}
 	return err
 }

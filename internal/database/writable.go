@@ -1,0 +1,45 @@
+package database
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// CheckWritable returns an error that names what this process may not write if a SQLite database
+// cannot be changed. On PostgreSQL it checks nothing.
+func (db *DB) CheckWritable() error {
+	if db.Engine != SQLite {
+		return nil
+	}
+	if info, err := os.Stat(db.file); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder, not a file", db.file)
+	}
+	// SQLite keeps two files beside the database, and creates and removes them.
+	for _, name := range []string{filepath.Dir(db.file), db.file, db.file + "-wal", db.file + "-shm"} {
+		switch err := checkAccess(name); {
+		case errors.Is(err, fs.ErrPermission):
+			return fmt.Errorf("SQLite cannot write %s: %w for the user with the ID %d: run meshyard as the owner, or change the owner or the permissions", name, err, os.Getuid())
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("SQLite cannot write %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// explain adds the result of CheckWritable to an error of SQLite that does not name the file.
+func (db *DB) explain(err error) error {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		if code := lite.Code() & 0xff; code == sqlite3.SQLITE_CANTOPEN || code == sqlite3.SQLITE_READONLY {
+			if cause := db.CheckWritable(); cause != nil {
+				return fmt.Errorf("%w (%w)", cause, err)
+			}
+		}
+	}
+	return err
+}
