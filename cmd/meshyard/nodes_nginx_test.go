@@ -173,6 +173,8 @@ func (s *nodes) startNginx(front string) {
 		{"/etc/ssl/private/models.example.org.key", write("key", key)},
 		{"listen 80;", "listen " + plain + ";"},
 		{"listen 443 ssl", "listen " + front + " ssl"},
+		{"listen [::]:80;", ""},
+		{"listen [::]:443 ssl;", ""},
 		{"server 127.0.0.1:8080", "server " + s.addresses[0]},
 		{"# server 10.0.0.2:8080", "server " + s.addresses[1]},
 	} {
