@@ -174,6 +174,14 @@ func (db *DB) Ready(ctx context.Context) error {
 	return db.Read.PingContext(ctx)
 }
 
+// Free returns how many bytes the disk of a SQLite database has left, and false for PostgreSQL.
+func (db *DB) Free() (bytes uint64, ok bool) {
+	if db.Engine != SQLite {
+		return 0, false
+	}
+	return outage.Available(filepath.Dir(db.file))
+}
+
 // CheckSpace returns an error if the disk of a SQLite database is nearly full. PostgreSQL does not
 // report its free space.
 func (db *DB) CheckSpace() error {

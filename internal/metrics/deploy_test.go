@@ -25,7 +25,9 @@ func TestDeployedMetricsExist(t *testing.T) {
 	m.BucketCall("read", time.Millisecond, os.ErrClosed)
 	m.Pool("test", new(sql.DB))
 	m.Readiness([]string{"unavailable"}, func(context.Context) string { return "" })
-	m.FreeBytes(func() (uint64, bool) { return 1, true })
+	free := func() (uint64, bool) { return 1, true }
+	m.BucketFreeBytes(free)
+	m.DatabaseFreeBytes(free)
 	m.Queue("previews", func(context.Context) (Queue, error) { return Queue{}, nil })
 	families, err := m.registry.Gather()
 	if err != nil {

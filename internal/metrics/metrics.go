@@ -225,11 +225,21 @@ func (r *readiness) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// FreeBytes reports at each scrape how many bytes the disk of the bucket has left.
-func (m *Metrics) FreeBytes(free func() (uint64, bool)) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "meshyard_bucket_free_bytes", Help: "Free bytes on the disk of a bucket in a folder.",
-	}, func() float64 {
+// BucketFreeBytes reports at each scrape how many bytes the disk of the bucket has left.
+func (m *Metrics) BucketFreeBytes(free func() (uint64, bool)) {
+	m.freeBytes("meshyard_bucket_free_bytes", "Free bytes on the disk of a bucket in a folder.", free)
+}
+
+// DatabaseFreeBytes reports at each scrape how many bytes the disk of the database has left.
+func (m *Metrics) DatabaseFreeBytes(free func() (uint64, bool)) {
+	m.freeBytes("meshyard_database_free_bytes", "Free bytes on the disk of a SQLite database.", free)
+}
+
+func (m *Metrics) freeBytes(name, help string, free func() (uint64, bool)) {
+	if _, ok := free(); !ok {
+		return
+	}
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 		bytes, ok := free()
 		if !ok {
 			return math.NaN()

@@ -75,7 +75,7 @@ func testFullDisk(t *testing.T, postgres string) {
 	if r := ada.Get("/readyz").Want(t, http.StatusServiceUnavailable); !strings.Contains(string(r.Bytes), "insufficient storage") {
 		t.Errorf("/readyz: got %s, want it to name the full disk", r.Bytes)
 	}
-	if text := scrape(t, s); !strings.Contains(text, "\nmeshyard_unready{reason=\"insufficient_storage\"} 1\n") || !strings.Contains(text, "\nmeshyard_unready{reason=\"unavailable\"} 0\n") || !strings.Contains(text, "\nmeshyard_bucket_free_bytes ") {
+	if text := scrape(t, s); !strings.Contains(text, "\nmeshyard_unready{reason=\"insufficient_storage\"} 1\n") || !strings.Contains(text, "\nmeshyard_unready{reason=\"unavailable\"} 0\n") || !strings.Contains(text, "\nmeshyard_bucket_free_bytes ") || strings.Contains(text, "\nmeshyard_database_free_bytes ") != (postgres == "") {
 		t.Error("the metrics do not say that the disk is full")
 	}
 	ada.PostForm("/files/0/uploadFile", nil, "file", "rest.stl", stl).Want(t, http.StatusInsufficientStorage)

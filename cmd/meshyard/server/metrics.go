@@ -26,9 +26,8 @@ func (a *Server) connectMetrics() {
 		a.metrics.Pool(name, pool)
 	}
 	a.metrics.Readiness(telemetry.Reasons, func(ctx context.Context) string { return telemetry.Reason(a.ready(ctx)) })
-	if _, ok := a.bucket.Free(); ok {
-		a.metrics.FreeBytes(a.bucket.Free)
-	}
+	a.metrics.BucketFreeBytes(a.bucket.Free)
+	a.metrics.DatabaseFreeBytes(a.db.Free)
 	a.metrics.Queue("previews", func(ctx context.Context) (metrics.Queue, error) {
 		q, err := a.Store.PreviewQueue(ctx)
 		return metrics.Queue{Waiting: q.Waiting, Running: q.Running, OldestSeconds: q.Oldest.Seconds()}, err
