@@ -12,7 +12,7 @@ import (
 
 type fsckCmd struct {
 	Rehash bool          `help:"Read every content and compare its SHA-256."`
-	Grace  time.Duration `help:"Do not report objects younger than this: they may belong to an upload in progress. Default: ${default}." default:"1h"`
+	Grace  time.Duration `help:"Do not report objects younger than this: they may belong to an upload in progress. Default: ${default}." default:"1h" placeholder:"DURATION"`
 }
 
 func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
@@ -37,7 +37,7 @@ func (c *fsckCmd) check(ctx context.Context, store *models.Store) error {
 
 type gcCmd struct {
 	DryRun bool          `help:"Only print what would be removed."`
-	Grace  time.Duration `help:"Keep objects younger than this: they may belong to an upload in progress. Default: ${default}." default:"1h"`
+	Grace  time.Duration `help:"Keep objects younger than this: they may belong to an upload in progress. Default: ${default}." default:"1h" placeholder:"DURATION"`
 }
 
 func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {

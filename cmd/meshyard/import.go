@@ -24,9 +24,9 @@ import (
 
 type importCatalogueCmd struct {
 	Dir    string `arg:"" type:"existingdir" help:"Folder with the tables."`
-	Meshes string `type:"existingdir" help:"Folder with model files, searched recursively. The first file is attached to the first thing, and so on."`
-	Scale  int    `help:"Generate this many things with the distribution of those in the tables, to try a large catalogue. Default: load the tables as they are."`
-	Seed   uint64 `help:"With --scale: the same seed generates the same things. Default: ${default}." default:"1"`
+	Meshes string `type:"existingdir" help:"Folder with model files, searched recursively. The first file is attached to the first thing, and so on." placeholder:"DIR"`
+	Scale  int    `help:"Generate this many things with the distribution of those in the tables, to try a large catalogue. Default: load the tables as they are." placeholder:"N"`
+	Seed   uint64 `help:"With --scale: the same seed generates the same things. Default: ${default}." default:"1" placeholder:"N"`
 }
 
 // importMemory is the soft memory limit of an import in bytes. It is lower than that of a server:

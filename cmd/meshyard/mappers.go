@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"reflect"
+	"regexp"
 	"strconv"
 
 	"github.com/alecthomas/kong"
@@ -18,19 +20,32 @@ import (
 func mappers() []kong.Option {
 	return []kong.Option{
 		mapper(config.ParseDuration),
-		mapper(parseInt),
+		mapper(parseInt[int]),
+		mapper(parseInt[int64]),
+		mapper(parseFloat),
+		mapper(parseString),
 		mapper(parseLevel),
 		mapper(parseAgain),
 	}
 }
 
-func parseInt(text string) (int, error) {
-	n, err := strconv.Atoi(text)
-	if err != nil {
+func parseInt[T int | int64](text string) (T, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || int64(T(n)) != n {
 		return 0, fmt.Errorf("must be a whole number (got %q)", text)
+	}
+	return T(n), nil
+}
+
+func parseFloat(text string) (float64, error) {
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(n) {
+		return 0, fmt.Errorf("must be a number (got %q)", text)
 	}
 	return n, nil
 }
+
+func parseString(text string) (string, error) { return text, nil }
 
 func parseLevel(text string) (level slog.Level, err error) {
 	if err := level.UnmarshalText([]byte(text)); err != nil {
@@ -47,15 +62,23 @@ func parseAgain(text string) (models.Again, error) {
 	return again, nil
 }
 
+// negative matches a negative number, perhaps with a unit.
+var negative = regexp.MustCompile(`^-\.?[0-9]`)
+
 // mapper returns an option that parses flags of type T with parse.
 func mapper[T any](parse func(string) (T, error)) kong.Option {
 	return kong.TypeMapper(reflect.TypeFor[T](), kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
-		// Not PopValue: it rejects negative numbers, and recommends to write them in another way.
-		token := ctx.Scan.Pop()
-		if token.IsEOL() {
+		next := ctx.Scan.Peek()
+		if next.IsEOL() {
 			return errors.New("requires a value")
 		}
-		value, err := parse(token.String())
+		text := next.String()
+		if negative.MatchString(text) {
+			ctx.Scan.Pop() // PopValue would recommend to write the number in another way
+		} else if _, err := ctx.Scan.PopValue("value"); err != nil {
+			return fmt.Errorf("requires a value, after an equals sign if it begins with a hyphen (got %s)", text)
+		}
+		value, err := parse(text)
 		if err != nil {
 			return err
 		}
