@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -207,28 +208,21 @@ func (l *archiveLoader) findCategories(ctx context.Context, tx bun.Tx, b *archiv
 // findTags maps the tags of an archive to the tags of this database with the same slug, and creates
 // missing tags.
 func (l *archiveLoader) findTags(ctx context.Context, tx bun.Tx, b *archiveRows) error {
-	var tags []*Tag
+	tags := make(map[string]*Tag, len(b.rows)) // by slug
 	slugs := make([]string, len(b.rows))
 	for i, row := range b.rows {
 		name := row[b.column("name")].(string)
 		slugs[i] = tagSlug(name)
-		tags = append(tags, &Tag{Name: name, Slug: slugs[i]})
+		tags[slugs[i]] = &Tag{Name: name, Slug: slugs[i]}
 	}
-	slices.SortFunc(tags, func(a, b *Tag) int { return strings.Compare(a.Slug, b.Slug) })
-	if _, err := tx.NewInsert().Model(&tags).Column("name", "slug").On("CONFLICT (slug) DO NOTHING").Returning("NULL").Exec(ctx); err != nil {
+	inOrder := slices.SortedFunc(maps.Values(tags), func(a, b *Tag) int { return strings.Compare(a.Slug, b.Slug) })
+	// The update locks existing tags, so that removeUnusedTags does not remove them meanwhile.
+	if _, err := tx.NewInsert().Model(&inOrder).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx); err != nil {
 		return err
-	}
-	var found []*Tag
-	if err := tx.NewSelect().Model(&found).Column("id", "slug").Where("slug IN (?)", bun.List(slugs)).Scan(ctx); err != nil {
-		return err
-	}
-	here := make(map[string]int64, len(found))
-	for _, t := range found {
-		here[t.Slug] = t.ID
 	}
 	ids := make([]archiveID, len(b.rows))
 	for i, row := range b.rows {
-		ids[i] = archiveID{Source: l.row.Source, Noun: "tags", OldID: row[b.column("id")].(int64), NewID: here[slugs[i]]}
+		ids[i] = archiveID{Source: l.row.Source, Noun: "tags", OldID: row[b.column("id")].(int64), NewID: tags[slugs[i]].ID}
 	}
 	return insertArchiveIDs(ctx, tx, ids)
 }

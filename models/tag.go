@@ -144,11 +144,6 @@ func (s *Store) removeUnusedTags(ctx context.Context) error {
 		var unused []int64
 		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			unused = nil // a retry may find nothing
-			for _, imports := range []any{(*importRow)(nil), (*archiveImport)(nil)} {
-				if running, err := tx.NewSelect().Model(imports).Exists(ctx); err != nil || running {
-					return err
-				}
-			}
 			// setTags locks tags before it adds them to a thing. Tags that it has locked are skipped. A
 			// later setTags waits, and then inserts the tag again.
 			q := tx.NewSelect().Model((*Tag)(nil)).Column("g.id").Where("g.thing_count <= 0").Where(isUnused).Limit(tagsAtOnce)
@@ -157,6 +152,13 @@ func (s *Store) removeUnusedTags(ctx context.Context) error {
 			}
 			if err := q.Scan(ctx, &unused); err != nil || len(unused) == 0 {
 				return err
+			}
+			// An import that starts after this check waits for the locks when it needs one of the tags.
+			for _, imports := range []any{(*importRow)(nil), (*archiveImport)(nil)} {
+				if running, err := tx.NewSelect().Model(imports).Exists(ctx); err != nil || running {
+					unused = nil
+					return err
+				}
 			}
 			// The condition is checked again, because only a statement that starts after the tags are
 			// locked sees all things that have them.
