@@ -207,11 +207,17 @@ func TestServeChecksFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(documents, "wrong.graphql"), []byte("{ nothing }"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for setting, value := range map[string]string{"--documents": documents, "--documents=": "/nowhere", "--site-logo": "/nowhere.png", "--site-folder": "/nowhere"} {
-		flag := strings.TrimSuffix(setting, "=")
+	for _, test := range []struct{ flag, value, says string }{
+		{"--documents", documents, "wrong.graphql"},
+		{"--documents", "/nowhere", ""},
+		{"--documents", t.TempDir(), "ends in .graphql"},
+		{"--site-logo", "/nowhere.png", ""},
+		{"--site-folder", "/nowhere", ""},
+	} {
+		flag, value := test.flag, test.value
 		stdout, stderr, err := c.try("serve", "--listen", "127.0.0.1:0", flag, value)
-		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: "+flag) || setting == "--documents" && !strings.Contains(stderr, "wrong.graphql") {
-			t.Errorf("serve %s %s: %v, %q, %q; want exit status 2 and an error that names the setting", flag, value, err, stdout, stderr)
+		if exitStatus(err) != 2 || stdout != "" || !strings.HasPrefix(stderr, "meshyard: "+flag) || !strings.Contains(stderr, test.says) {
+			t.Errorf("serve %s %s: %v, %q, %q; want exit status 2 and an error that names the setting and %q", flag, value, err, stdout, stderr, test.says)
 		}
 		if _, err := os.Stat(c.data); err == nil {
 			t.Errorf("serve %s %s created %s", flag, value, c.data)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/meshyard/meshyard/graph"
@@ -34,10 +35,11 @@ func Documents(s config.Settings, g *graph.Graph) ([]graphqlhttp.Document, error
 	if err != nil {
 		return nil, &config.InvalidError{Err: fmt.Errorf("--documents: %w", err)}
 	}
+	files = slices.DeleteFunc(files, func(f os.DirEntry) bool { return f.IsDir() || !strings.HasSuffix(f.Name(), ".graphql") })
+	if len(files) == 0 {
+		return nil, &config.InvalidError{Err: fmt.Errorf("--documents: no file in %s ends in .graphql", s.Documents)}
+	}
 	for _, file := range files {
-		if file.IsDir() || !strings.HasSuffix(file.Name(), ".graphql") {
-			continue
-		}
 		text, err := os.ReadFile(filepath.Join(s.Documents, file.Name()))
 		if err != nil {
 			return nil, &config.InvalidError{Err: fmt.Errorf("--documents: %w", err)}
