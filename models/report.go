@@ -100,20 +100,27 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 	return s.report(ctx, id)
 }
 
-// lockVisibleReportable checks that an object exists and that the caller can see it, and returns
-// the user who created it. For a user, it returns that user.
+// lockVisibleReportable checks that an object exists and that the caller can see it, prevents its
+// deletion until tx ends, and returns the user who created it. For a user, it returns that user.
 func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnUser:
 		u, err := s.lockAccount(ctx, tx, target.ID)
 		return u.ID, err
 	case OnComment:
+		// The target is locked before the comment, as in deletions.
 		c := new(Comment)
-		if err := tx.NewSelect().Model(c).Where("cm.id = ? AND cm.deleted_at IS NULL", target.ID).Scan(ctx); err != nil {
+		comment := func() *bun.SelectQuery {
+			return tx.NewSelect().Model(c).Where("cm.id = ? AND cm.deleted_at IS NULL", target.ID)
+		}
+		if err := comment().Scan(ctx); err != nil {
 			return 0, notFoundIfNoRows(err, "comment", target.ID)
 		}
-		_, err := s.lockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID})
-		return c.OwnerID, err
+		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
+			return 0, err
+		}
+		err := s.db.ForShare(comment()).Scan(ctx)
+		return c.OwnerID, notFoundIfNoRows(err, "comment", target.ID)
 	}
 	return s.lockVisibleLikeable(ctx, tx, caller, target)
 }

@@ -75,3 +75,31 @@ func TestReportsAtTheLimit(t *testing.T) {
 		}
 	})
 }
+
+// TestReportBesideDeletion checks that no report of a comment stays open if the comment is deleted
+// at the same time.
+func TestReportBesideDeletion(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		bob := newUser(t, s, "bob")
+		thing, _ := published(t, s, ada)
+		c, err := s.CreateComment(ctx, ada, NewComment{Target: &Target{OnThing, thing.ID}, Body: "Buy this."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+			locked, err := s.lockComment(ctx, tx, c.ID)
+			if err != nil {
+				return err
+			}
+			return s.hideComment(ctx, tx, locked)
+		}, func() error {
+			_, err := s.ReportContent(ctx, bob, NewReport{NodeID: c.NodeID(), Reason: ReportAbuse})
+			return err
+		})
+		open, countErr := s.db.Read.NewSelect().Model((*Report)(nil)).Where("rp.state = ?", Open).Count(ctx)
+		if CodeOf(err) != NotFound || open != 0 || countErr != nil {
+			t.Errorf("%d open reports (%v), want 0; the call returned %v, want %s", open, countErr, err, NotFound)
+		}
+	})
+}
