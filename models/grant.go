@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
@@ -41,6 +42,9 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 		CreatedAt: at, ExpiresAt: at.Add(oauth.CodeLifetime),
 	}
 	_, err = s.db.Write.NewInsert().Model(row).Exec(ctx)
+	if database.IsForeignKey(err) { // it was deleted in the meantime
+		err = notFound("application", row.ApplicationID)
+	}
 	return code, err
 }
 
@@ -92,14 +96,19 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 	return &oauth.Token{Text: token, Scopes: row.ScopeList(), ExpiresAt: row.ExpiresAt}, nil
 }
 
-// lockHolder locks the user of a new token, or the application that it belongs to, until tx ends.
+// lockHolder locks the user of a new token, or the application if the token belongs to none, until
+// tx ends. It also prevents the deletion of the application. It returns NotFound if one of them
+// does not exist any more.
 func (s *Store) lockHolder(ctx context.Context, tx bun.Tx, row *Token) error {
+	lock := s.db.ForUpdate
 	if row.UserID != 0 {
-		_, err := s.lockAccount(ctx, tx, row.UserID)
-		return err
+		if _, err := s.lockAccount(ctx, tx, row.UserID); err != nil {
+			return err
+		}
+		lock = s.db.ForShare
 	}
 	var id int64
-	err := s.db.ForUpdate(tx.NewSelect().Table("applications").Column("id").Where("id = ?", row.ApplicationID)).Scan(ctx, &id)
+	err := lock(tx.NewSelect().Table("applications").Column("id").Where("id = ?", row.ApplicationID)).Scan(ctx, &id)
 	return notFoundIfNoRows(err, "application", row.ApplicationID)
 }
 
@@ -115,9 +124,17 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		token, leaked = nil, false
 		row := new(grant)
-		err := s.db.ForUpdate(tx.NewSelect().Model(row).Where("gr.sha256 = ?", auth.HashSecret(code))).Scan(ctx)
+		read := func() error {
+			return tx.NewSelect().Model(row).Where("gr.sha256 = ?", auth.HashSecret(code)).Scan(ctx)
+		}
+		err := read()
+		if err == nil { // lock the user, as in refresh
+			if err = s.lockHolder(ctx, tx, &Token{UserID: row.UserID, ApplicationID: row.ApplicationID}); err == nil {
+				err = read()
+			}
+		}
 		switch {
-		case errors.Is(err, sql.ErrNoRows):
+		case errors.Is(err, sql.ErrNoRows), CodeOf(err) == NotFound:
 			return refused
 		case err != nil:
 			return err

@@ -49,35 +49,8 @@ func (s *Store) issueWithRefresh(ctx context.Context, tx bun.Tx, row *Token, sig
 // time, one of the two uses was by a thief, so all tokens of its sign-in are revoked. It returns
 // BadInput if the refresh token cannot be used.
 func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh string) (token *oauth.Token, err error) {
-	refused := fail(BadInput, "the refresh_token is unknown, expired, revoked or used, or it was issued to another application")
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		token = nil
-		row, old := new(refreshToken), new(Token)
-		err := s.db.ForUpdate(tx.NewSelect().Model(row).Where("rt.sha256 = ?", auth.HashSecret(refresh))).Scan(ctx)
-		if err == nil {
-			err = tx.NewSelect().Model(old).Column("tk.id", "tk.user_id", "tk.application_id", "tk.scopes", "tk.revoked_at").Where("tk.id = ?", row.TokenID).Scan(ctx)
-		}
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return refused
-		case err != nil:
-			return err
-		case old.ApplicationID != a.ID, !now().Before(row.ExpiresAt):
-			return refused
-		case row.UsedAt != nil:
-			return endSignIn(ctx, tx, row.TokenID)
-		case old.RevokedAt != nil:
-			return refused
-		}
-		at := now()
-		row.UsedAt = &at
-		if _, err := tx.NewUpdate().Model(row).Column("used_at").WherePK().Exec(ctx); err != nil {
-			return err
-		}
-		if _, err := tx.NewUpdate().Model((*Token)(nil)).Set("revoked_at = ?", at).Where("id = ?", old.ID).Exec(ctx); err != nil {
-			return err
-		}
-		token, err = s.issueWithRefresh(ctx, tx, &Token{UserID: old.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: old.Scopes}, row.SignIn)
+		token, err = s.refresh(ctx, tx, a, refresh)
 		return err
 	})
 	if err != nil {
@@ -85,13 +58,58 @@ func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh strin
 	}
 	s.tokens.forget()
 	if token == nil {
-		return nil, refused
+		return nil, errRefresh
 	}
 	return token, nil
 }
 
-// endSignIn revokes all access tokens of the sign-in that an access token belongs to. This also
-// ends its refresh tokens: Refresh rejects a refresh token whose access token is revoked.
+var errRefresh = fail(BadInput, "the refresh_token is unknown, expired, revoked or used, or it was issued to another application")
+
+// refresh is Refresh within a transaction. It returns neither a token nor an error if it has
+// revoked the tokens of the sign-in.
+func (s *Store) refresh(ctx context.Context, tx bun.Tx, a *oauth.Application, refresh string) (*oauth.Token, error) {
+	row, old := new(refreshToken), new(Token)
+	read := func() error {
+		err := tx.NewSelect().Model(row).Where("rt.sha256 = ?", auth.HashSecret(refresh)).Scan(ctx)
+		if err == nil {
+			err = tx.NewSelect().Model(old).Column("tk.id", "tk.user_id", "tk.application_id", "tk.scopes", "tk.revoked_at").Where("tk.id = ?", row.TokenID).Scan(ctx)
+		}
+		return err
+	}
+	err := read()
+	if err == nil {
+		// Transactions that revoke several tokens of the user lock the user, too. Without the lock, they
+		// would miss the new token.
+		if err = s.lockHolder(ctx, tx, old); err == nil {
+			err = read()
+		}
+	}
+	switch {
+	case errors.Is(err, sql.ErrNoRows), CodeOf(err) == NotFound:
+		return nil, errRefresh
+	case err != nil:
+		return nil, err
+	case old.ApplicationID != a.ID, !now().Before(row.ExpiresAt):
+		return nil, errRefresh
+	case row.UsedAt != nil:
+		return nil, endSignIn(ctx, tx, row.TokenID)
+	case old.RevokedAt != nil:
+		return nil, errRefresh
+	}
+	at := now()
+	row.UsedAt = &at
+	if _, err := tx.NewUpdate().Model(row).Column("used_at").WherePK().Exec(ctx); err != nil {
+		return nil, err
+	}
+	if _, err := tx.NewUpdate().Model((*Token)(nil)).Set("revoked_at = ?", at).Where("id = ?", old.ID).Exec(ctx); err != nil {
+		return nil, err
+	}
+	return s.issueWithRefresh(ctx, tx, &Token{UserID: old.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: old.Scopes}, row.SignIn)
+}
+
+// endSignIn revokes all access tokens of the sign-in that an access token belongs to, whose user is
+// locked. This also ends its refresh tokens: Refresh rejects a refresh token whose access token is
+// revoked.
 func endSignIn(ctx context.Context, tx bun.Tx, tokenID int64) error {
 	_, err := tx.NewRaw(`UPDATE tokens SET revoked_at = coalesce(revoked_at, ?0) WHERE id = ?1 OR id IN (SELECT of_sign_in.token_id
 		FROM refresh_tokens AS rt JOIN refresh_tokens AS of_sign_in ON of_sign_in.sign_in = rt.sign_in WHERE rt.token_id = ?1)`, now(), tokenID).Exec(ctx)

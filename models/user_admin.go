@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -109,16 +110,24 @@ func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, 
 		}
 		at := now()
 		u.SuspendedAt, u.SuspensionReason = &at, reason
-		for _, statement := range []string{
-			"UPDATE tokens SET revoked_at = coalesce(revoked_at, ?1) WHERE user_id = ?0",
-			"DELETE FROM grants WHERE user_id = ?0",
-		} {
-			if _, err := tx.NewRaw(statement, u.ID, at).Exec(ctx); err != nil {
-				return false, err
-			}
+		if err := revokeAccess(ctx, tx, u.ID, at); err != nil {
+			return false, err
 		}
 		return true, endSessions(ctx, tx, u.ID)
 	}, "suspended_at", "suspension_reason")
+}
+
+// revokeAccess revokes all access tokens of a locked user, and deletes their authorization codes.
+func revokeAccess(ctx context.Context, tx bun.Tx, userID int64, at time.Time) error {
+	for _, statement := range []string{
+		"UPDATE tokens SET revoked_at = coalesce(revoked_at, ?1) WHERE user_id = ?0",
+		"DELETE FROM grants WHERE user_id = ?0",
+	} {
+		if _, err := tx.NewRaw(statement, userID, at).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // UnsuspendUser ends the suspension of a user. If the user is not suspended, nothing changes.

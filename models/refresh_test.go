@@ -1,0 +1,150 @@
+package models
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
+)
+
+// TestRefreshBesideRevocation checks that a token is refreshed before or after all tokens of the
+// sign-in or of the user are revoked: no valid token is left.
+func TestRefreshBesideRevocation(t *testing.T) {
+	// A sign-in was refreshed once, so its first refresh token was used.
+	type signIn struct {
+		user          int64
+		application   *oauth.Application
+		code          string
+		first, second string // the refresh tokens
+	}
+	const redirect = "https://app.example/"
+	verifier := strings.Repeat("v", 43)
+	challenge := sha256.Sum256([]byte(verifier))
+	for _, test := range []struct {
+		name string
+		hold func(ctx context.Context, tx bun.Tx, s *Store, in signIn) error
+		act  func(ctx context.Context, s *Store, in signIn) error
+	}{
+		{"use of a used refresh token", func(ctx context.Context, tx bun.Tx, s *Store, in signIn) error {
+			_, err := s.refresh(ctx, tx, in.application, in.second)
+			return err
+		}, func(ctx context.Context, s *Store, in signIn) error {
+			_, err := s.Refresh(ctx, in.application, in.first)
+			return err
+		}},
+		{"refresh after the use of a used refresh token", func(ctx context.Context, tx bun.Tx, s *Store, in signIn) error {
+			_, err := s.refresh(ctx, tx, in.application, in.first)
+			return err
+		}, func(ctx context.Context, s *Store, in signIn) error {
+			_, err := s.Refresh(ctx, in.application, in.second)
+			return err
+		}},
+		{"second use of the code", func(ctx context.Context, tx bun.Tx, s *Store, in signIn) error {
+			_, err := s.refresh(ctx, tx, in.application, in.second)
+			return err
+		}, func(ctx context.Context, s *Store, in signIn) error {
+			_, err := s.Redeem(ctx, in.application, in.code, redirect, verifier)
+			return err
+		}},
+		{"suspension", func(ctx context.Context, tx bun.Tx, s *Store, in signIn) error {
+			u, err := s.lockAccount(ctx, tx, in.user)
+			if err != nil {
+				return err
+			}
+			return revokeAccess(ctx, tx, u.ID, now())
+		}, func(ctx context.Context, s *Store, in signIn) error {
+			_, err := s.Refresh(ctx, in.application, in.second)
+			return err
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+				ctx := t.Context()
+				_, registered, err := s.Admin().RegisterApplication(ctx, NewApplication{Name: "App", RedirectURIs: []string{redirect}, IsPublic: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				in := signIn{user: ada.UserID, application: registered.oauth()}
+				in.code, err = s.Authorize(ctx, oauth.Grant{
+					Application: in.application, UserID: ada.UserID, Redirect: redirect, Scopes: auth.Scopes{auth.Read},
+					Challenge: base64.RawURLEncoding.EncodeToString(challenge[:]),
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				token, err := s.Redeem(ctx, in.application, in.code, redirect, verifier)
+				if err != nil {
+					t.Fatal(err)
+				}
+				in.first = token.Refresh
+				if token, err = s.Refresh(ctx, in.application, in.first); err != nil {
+					t.Fatal(err)
+				}
+				in.second = token.Refresh
+				err = beside(t, s, func(ctx context.Context, tx bun.Tx) error { return test.hold(ctx, tx, s, in) }, func() error { return test.act(ctx, s, in) })
+				if CodeOf(err) != BadInput {
+					t.Errorf("the other call returned %v, want %s", err, BadInput)
+				}
+				valid, err := s.db.Read.NewSelect().Model((*Token)(nil)).Where("tk.revoked_at IS NULL").Count(ctx)
+				if valid != 0 || err != nil {
+					t.Errorf("%d valid tokens are left (%v), want 0", valid, err)
+				}
+			})
+		})
+	}
+}
+
+// TestTokensBesideDeletedApplication checks that an application that is deleted at the same time
+// gets no tokens, and that this is not an internal error.
+func TestTokensBesideDeletedApplication(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		for _, test := range []struct {
+			name string
+			act  func(g oauth.Grant, code, refresh string) error
+			code Code
+		}{
+			{"authorize", func(g oauth.Grant, _, _ string) error { _, err := s.Authorize(ctx, g); return err }, NotFound},
+			{"authorize implicitly", func(g oauth.Grant, _, _ string) error { _, err := s.AuthorizeImplicitly(ctx, g); return err }, NotFound},
+			{"redeem", func(g oauth.Grant, code, _ string) error {
+				_, err := s.Redeem(ctx, g.Application, code, "", "")
+				return err
+			}, BadInput},
+			{"refresh", func(g oauth.Grant, _, refresh string) error {
+				_, err := s.Refresh(ctx, g.Application, refresh)
+				return err
+			}, BadInput},
+		} {
+			_, a, err := s.Admin().RegisterApplication(ctx, NewApplication{Name: "App"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := oauth.Grant{Application: a.oauth(), UserID: ada.UserID, Scopes: auth.Scopes{auth.Read}}
+			code, err := s.Authorize(ctx, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var token *oauth.Token
+			err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+				token, err = s.issueWithRefresh(ctx, tx, &Token{UserID: ada.UserID, ApplicationID: a.ID, Scopes: "read"}, "")
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+				_, err := tx.NewDelete().Model((*Application)(nil)).Where("id = ?", a.ID).Exec(ctx)
+				return err
+			}, func() error { return test.act(g, code, token.Refresh) })
+			if CodeOf(err) != test.code {
+				t.Errorf("%s: %v, want %s", test.name, err, test.code)
+			}
+		}
+	})
+}
