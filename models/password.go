@@ -33,12 +33,16 @@ func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.lockAccount(ctx, tx, u.ID); err != nil {
+			return err
+		}
 		return errors.Join(replacePassword(ctx, tx, u.ID, hash), endSessions(ctx, tx, u.ID),
 			s.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserPassword, UserID: u.ID, Reason: byOperator}))
 	})
 }
 
-// replacePassword stores the hash of a new password, and deletes the user's password reset links.
+// replacePassword stores the hash of a new password of a locked user, and deletes the user's
+// password reset links.
 func replacePassword(ctx context.Context, tx bun.Tx, userID int64, hash string) error {
 	row := &password{UserID: userID, Hash: hash, ChangedAt: now()}
 	_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
@@ -56,26 +60,39 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 	if err := requireUser(caller); err != nil {
 		return err
 	}
-	row := new(password)
-	err := s.db.Read.NewSelect().Model(row).Where("pw.user_id = ?", caller.UserID).Scan(ctx)
-	if err := ignoreNoRows(err); err != nil {
+	stored := func(ctx context.Context, db bun.IDB) (hash string, err error) {
+		err = db.NewSelect().Model((*password)(nil)).Column("pw.hash").Where("pw.user_id = ?", caller.UserID).Scan(ctx, &hash)
+		return hash, ignoreNoRows(err)
+	}
+	checked, err := stored(ctx, s.db.Read)
+	if err != nil {
 		return err
 	}
 	if len(present) > auth.MaxPassword {
 		present = ""
 	}
-	good, err := auth.CheckPassword(ctx, present, row.Hash)
+	good, err := auth.CheckPassword(ctx, present, checked)
 	if err != nil {
 		return err
 	}
+	wrong := fail(Forbidden, "the current password is wrong")
 	if !good {
-		return fail(Forbidden, "the current password is wrong")
+		return wrong
 	}
 	hash, err := hashPassword(ctx, text)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.lockAccount(ctx, tx, caller.UserID); err != nil {
+			return err
+		}
+		// It may have been reset while the passwords were hashed.
+		if latest, err := stored(ctx, tx); err != nil {
+			return err
+		} else if latest != checked {
+			return wrong
+		}
 		if err := replacePassword(ctx, tx, caller.UserID, hash); err != nil {
 			return err
 		}

@@ -1,0 +1,60 @@
+package models
+
+import (
+	"context"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// TestChangePasswordBesideReset checks that a password that is changed while it is reset, or while
+// the account is deleted, is not stored: the current password that was checked is not valid any
+// more.
+func TestChangePasswordBesideReset(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		const first, reset, changed = "the first password", "the reset password", "the changed password"
+		if err := s.Admin().SetPassword(ctx, "ada", first); err != nil {
+			t.Fatal(err)
+		}
+		hash, err := hashPassword(ctx, reset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := func() error { return s.ChangePassword(ctx, ada, first, changed) }
+		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+				return err
+			}
+			return replacePassword(ctx, tx, ada.UserID, hash)
+		}, change)
+		if CodeOf(err) != Forbidden {
+			t.Errorf("the change returned %v, want %s", err, Forbidden)
+		}
+		if _, err := s.CheckPassword(ctx, "ada", reset); err != nil {
+			t.Errorf("the reset password: %v", err)
+		}
+
+		if err := s.Admin().SetPassword(ctx, "ada", first); err != nil {
+			t.Fatal(err)
+		}
+		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+				return err
+			}
+			if _, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", now(), ada.UserID).Exec(ctx); err != nil {
+				return err
+			}
+			_, err := tx.NewRaw("DELETE FROM passwords WHERE user_id = ?", ada.UserID).Exec(ctx)
+			return err
+		}, change)
+		if CodeOf(err) != NotFound {
+			t.Errorf("the change returned %v, want %s", err, NotFound)
+		}
+		if n, err := s.db.Read.NewSelect().Model((*password)(nil)).Count(ctx); n != 0 || err != nil {
+			t.Errorf("%d passwords (%v), want 0", n, err)
+		}
+	})
+}
