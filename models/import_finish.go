@@ -142,7 +142,8 @@ func (db *DB) countThings(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewRaw("DELETE FROM count_changes WHERE of_table = ? AND of_column = ?", c.table, c.column).Exec(ctx); err != nil {
 			return err
 		}
-		_, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (?2) AS n WHERE n.id = o.id AND o.?1 <> n.n", bun.Ident(c.table), bun.Ident(c.column), bun.Safe(c.rows)).Exec(ctx)
+		_, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT a.id, coalesce(r.n, 0) AS n FROM ?0 AS a LEFT JOIN (?2) AS r ON r.id = a.id) AS n "+
+			"WHERE n.id = o.id AND o.?1 <> n.n", bun.Ident(c.table), bun.Ident(c.column), bun.Safe(c.rows)).Exec(ctx)
 		if err != nil {
 			return err
 		}
