@@ -74,7 +74,7 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := db.indexAll(ctx, db.Write); err != nil {
+	if err := db.reindexAll(ctx); err != nil {
 		return err
 	}
 	_, err = l.store.Recount(ctx)
@@ -106,7 +106,7 @@ func (l *archiveLoader) finishUser(ctx context.Context) error {
 		return err
 	}
 	for _, ix := range indexes {
-		err := l.eachNewIDs(ctx, ix.noun+"s", func(ids []int64) error { return db.index(ctx, db.Write, ix, ids...) })
+		err := l.eachNewIDs(ctx, ix.noun+"s", func(ids []int64) error { return db.reindex(ctx, ix, ids...) })
 		if err != nil {
 			return err
 		}

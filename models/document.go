@@ -86,7 +86,7 @@ func vector(fields [4][]string) string {
 // or hidden. It locks the objects and their creators until tx ends, because a concurrent renaming
 // of a creator also updates the documents of the objects that it finds. Without the locks, it could
 // leave the old name in a document, or put back a document that another transaction has removed.
-func (db *DB) index(ctx context.Context, tx bun.IDB, ix *index, ids ...int64) error {
+func (db *DB) index(ctx context.Context, tx bun.Tx, ix *index, ids ...int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -156,20 +156,31 @@ func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
 	return nil
 }
 
+// reindex is index in a transaction of its own.
+func (db *DB) reindex(ctx context.Context, ix *index, ids ...int64) error {
+	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return db.index(ctx, tx, ix, ids...) })
+}
+
 // indexAll updates the documents of all objects.
-func (db *DB) indexAll(ctx context.Context, tx bun.IDB) error {
-	return db.indexThose(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery { return q })
+func (db *DB) indexAll(ctx context.Context, tx bun.Tx) error {
+	return eachTexts(ctx, tx, unchanged, func(ix *index, ids []int64) error { return db.index(ctx, tx, ix, ids...) })
+}
+
+// reindexAll is indexAll in many transactions.
+func (db *DB) reindexAll(ctx context.Context) error {
+	return eachTexts(ctx, db.Write, unchanged, func(ix *index, ids []int64) error { return db.reindex(ctx, ix, ids...) })
 }
 
 // indexOf updates the documents of a user and of all objects of the user, which contain the
 // username.
-func (db *DB) indexOf(ctx context.Context, tx bun.IDB, userID int64) error {
-	return db.indexThose(ctx, tx, func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("u.id = ?", userID) })
+func (db *DB) indexOf(ctx context.Context, tx bun.Tx, userID int64) error {
+	those := func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("u.id = ?", userID) }
+	return eachTexts(ctx, tx, those, func(ix *index, ids []int64) error { return db.index(ctx, tx, ix, ids...) })
 }
 
 // indexRenamed updates the documents of all users who were renamed, and of their objects. Before
 // renamedMigration, the documents of the objects could still contain the old name.
-func (db *DB) indexRenamed(ctx context.Context, tx bun.IDB) error {
+func (db *DB) indexRenamed(ctx context.Context, tx bun.Tx) error {
 	var renamed []int64
 	if err := tx.NewSelect().Table("moderation_log").ColumnExpr("DISTINCT user_id").Where("action = ?", RenamedUser).Scan(ctx, &renamed); err != nil {
 		return err
@@ -182,20 +193,20 @@ func (db *DB) indexRenamed(ctx context.Context, tx bun.IDB) error {
 	return nil
 }
 
-// indexThose updates the documents of objects. those restricts a query of the texts of one type of
-// objects.
-func (db *DB) indexThose(ctx context.Context, tx bun.IDB, those func(*bun.SelectQuery) *bun.SelectQuery) error {
+// eachTexts calls fn with the IDs of objects that everyone can find, in batches. those restricts a
+// query of the texts of one type of objects.
+func eachTexts(ctx context.Context, db bun.IDB, those func(*bun.SelectQuery) *bun.SelectQuery, fn func(ix *index, ids []int64) error) error {
 	for _, ix := range indexes {
 		for last := int64(0); ; {
 			var ids []int64
-			err := tx.NewSelect().TableExpr("(?) AS d", those(ix.texts(tx))).ColumnExpr("d.id").Where("d.id > ?", last).Order("d.id").Limit(500).Scan(ctx, &ids)
+			err := db.NewSelect().TableExpr("(?) AS d", those(ix.texts(db))).ColumnExpr("d.id").Where("d.id > ?", last).Order("d.id").Limit(500).Scan(ctx, &ids)
 			if err != nil {
 				return err
 			}
 			if len(ids) == 0 {
 				break
 			}
-			if err := db.index(ctx, tx, ix, ids...); err != nil {
+			if err := fn(ix, ids); err != nil {
 				return err
 			}
 			last = ids[len(ids)-1]

@@ -35,7 +35,7 @@ func TestDeletedUsersAreNotIndexed(t *testing.T) {
 			}
 		}
 		check("after the deletion")
-		if err := s.db.indexAll(ctx, s.db.Write); err != nil {
+		if err := s.db.reindexAll(ctx); err != nil {
 			t.Fatal(err)
 		}
 		check("after indexing all")

@@ -1,0 +1,47 @@
+package models
+
+import (
+	"context"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/archive"
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// TestFinishImportBesideTakedown checks that the end of an import does not put back the search
+// document of a thing that is taken down at the same time.
+func TestFinishImportBesideTakedown(t *testing.T) {
+	for name, finish := range map[string]func(*archiveLoader, context.Context) error{
+		"of a user": (*archiveLoader).finishUser, "of everything": (*archiveLoader).finishAll,
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+				ctx := t.Context()
+				thing, _ := published(t, s, ada)
+				l := &archiveLoader{store: s, from: &archive.Reader{Manifest: new(archive.Manifest)}, row: archiveImport{Source: "source", Noun: "things", LeftOut: "{}", StartedAt: now()}}
+				if _, err := s.db.Write.NewInsert().Model(&l.row).Exec(ctx); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.db.Write.NewInsert().Model(&archiveID{Source: "source", Noun: "things", OldID: 1, NewID: thing.ID}).Exec(ctx); err != nil {
+					t.Fatal(err)
+				}
+				err := beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+					_, err := tx.NewRaw("DELETE FROM thing_documents WHERE true").Exec(ctx)
+					return err
+				}, func() error { return finish(l, ctx) }, func() error {
+					staff := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Admin}}
+					_, err := s.TakeDownThing(ctx, staff, thing.ID, "Because.")
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n, err := s.db.Read.NewSelect().Table("thing_documents").Count(ctx); n != 0 || err != nil {
+					t.Errorf("%d documents (%v), want 0", n, err)
+				}
+			})
+		})
+	}
+}
