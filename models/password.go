@@ -125,10 +125,10 @@ func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID 
 	return userID, err
 }
 
-// CheckPassword returns the ID of the user who has this name and password, and otherwise
-// Unauthenticated. The message is the same for an unknown name and for a wrong password, and so is
-// the time that the check takes. The name is compared unchanged, ignoring case, so that attempts
-// can be counted by name.
+// CheckPassword returns the ID of the user with the given username and password. If there is no
+// such user, or the password is wrong, it returns Unauthenticated, with the same message and after
+// the same time. Case is ignored in the username, but spaces around it are not, and an e-mail
+// address does not work. So callers can count attempts by the lower-case username.
 func (s *Store) CheckPassword(ctx context.Context, username, text string) (userID int64, err error) {
 	if !auth.IsUsername(username) {
 		return 0, fail(Unauthenticated, "the username or the password is wrong")
