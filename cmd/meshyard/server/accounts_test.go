@@ -333,7 +333,7 @@ func TestChangePassword(t *testing.T) {
 // TestRegistration creates accounts where registration is open: directly on a server without mail,
 // and by a link in a mail otherwise.
 func TestRegistration(t *testing.T) {
-	open := func(c *config.Settings) { c.Registration, c.AnonymousRead = true, true }
+	open := func(c *config.Settings) { c.Registration = true }
 	t.Run("without mail", func(t *testing.T) {
 		servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 			if !openPage(t, s.Client("").Get, "/").config.Registration {

@@ -43,7 +43,7 @@ func TestAnonymousRead(t *testing.T) {
 		if got := anonymous.Get(fmt.Sprintf("/things/%d", published)).StatusCode; got != 401 {
 			t.Errorf("REST without a token: status %d, want 401", got)
 		}
-	}, func(c *config.Settings) { c.AnonymousRead = true })
+	})
 }
 
 // privately turns anonymous reading off, as --no-anonymous-read does.

@@ -18,7 +18,7 @@ import (
 func TestBrowserAccounts(t *testing.T) {
 	box := mailtest.New(t, mailtest.Options{})
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) {
-		c.AnonymousRead, c.Registration = true, true
+		c.Registration = true
 		c.SMTPURL, c.SMTPFrom = box.URL, "Models <no-reply@example.org>"
 	})
 	v := visitGallery(t, s)

@@ -308,7 +308,7 @@ func react(t *testing.T, v *visitor, s scene) {
 func TestBrowserGalleryUpload(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
-			s := servertest.Start(t, engine, func(s *config.Settings) { s.AnonymousRead = true })
+			s := servertest.Start(t, engine)
 			ada := s.User("ada")
 			s.Password("ada", pass)
 			v := visitGallery(t, s)

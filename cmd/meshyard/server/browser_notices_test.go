@@ -11,7 +11,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
-	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
@@ -48,7 +47,7 @@ func TestBrowserGalleryNotices(t *testing.T) {
 
 // TestBrowserGalleryEmpty checks what a gallery without things shows.
 func TestBrowserGalleryEmpty(t *testing.T) {
-	v := visitGallery(t, servertest.Start(t, "sqlite", func(s *config.Settings) { s.AnonymousRead = true }))
+	v := visitGallery(t, servertest.Start(t, "sqlite"))
 	v.open("/")
 	v.sees("Nothing here yet.")
 	v.await("a link to share the first thing", `document.querySelector('main .notice a[href="/upload"]')`)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/config"
 )
 
 // TestPublicCaching puts a shared cache in front of the server, which stores public responses by
@@ -86,5 +85,5 @@ func TestPublicCaching(t *testing.T) {
 		if control := anonymous.Get(byText).Header.Get("Cache-Control"); strings.Contains(control, "public") {
 			t.Errorf("a document sent as text: Cache-Control %q", control)
 		}
-	}, func(c *config.Settings) { c.AnonymousRead = true })
+	})
 }

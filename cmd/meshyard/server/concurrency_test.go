@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
-	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
 )
 
@@ -17,7 +16,6 @@ import (
 // caller are limited, however much the caller requests in one operation or in many. The other
 // connections stay available to other callers.
 func TestOneCallerLeavesConnections(t *testing.T) {
-	anonymous := func(s *config.Settings) { s.AnonymousRead = true }
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		ada := s.User("ada")
@@ -51,5 +49,5 @@ func TestOneCallerLeavesConnections(t *testing.T) {
 		if most := s.MostConcurrency(); most.Statements != limit.Statements || most.Transactions == 0 {
 			t.Errorf("one caller had at most %+v under way at once, want %+v", most, limit)
 		}
-	}, anonymous)
+	})
 }

@@ -163,7 +163,7 @@ func TestDocumentsAreChecked(t *testing.T) {
 // TestRateLimit checks that both APIs and the pages reject requests beyond the limit, each in its
 // own format.
 func TestRateLimit(t *testing.T) {
-	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 3 }, anonymousRead)
+	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 3 })
 	ada, bob := s.User("ada"), s.User("bob")
 	for range 3 {
 		ada.Get("/files/1").Want(t, 404)

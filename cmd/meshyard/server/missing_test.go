@@ -19,7 +19,7 @@ func visit(c *servertest.Client, path string) *servertest.Response {
 // TestMissingPages checks that a browser gets a page for a path that does not exist, and that the
 // responses to programs and those of the REST API stay the same.
 func TestMissingPages(t *testing.T) {
-	s := servertest.Start(t, "sqlite", anonymousRead)
+	s := servertest.Start(t, "sqlite")
 	ada, visitor := s.User("ada"), s.Client("")
 	for _, path := range []string{
 		"/a/b/c", "/ada/foo", "/category/", "/category", "/login/nope", "/user/ada/makes", "/MAKE", "/thing", "/a/../login", "/login//", "/.env", "/glb/1",
@@ -53,7 +53,7 @@ func TestMissingPages(t *testing.T) {
 
 // TestMissingPageRateLimit checks that a browser gets a page for an unknown path above the limit.
 func TestMissingPageRateLimit(t *testing.T) {
-	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 3 }, anonymousRead)
+	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 3 })
 	visitor := s.Client("")
 	for range 3 {
 		visit(visitor, "/a/b/c").Want(t, 404)

@@ -49,9 +49,7 @@ func TestPostgresOutage(t *testing.T) {
 	settings := servertest.Settings(t, "postgres")
 	p := newProxy(t, settings.DatabaseURL)
 	settings.DatabaseURL = p.url
-	settings.AnonymousRead = true
 	withMetrics(&settings)
-	anonymousRead(&settings)
 	s := servertest.Run(t, settings)
 	ada := s.User("ada")
 	s.Password("ada", pass)

@@ -50,7 +50,7 @@ func TestPagePictures(t *testing.T) {
 				}
 			}
 		}
-	}, anonymousRead)
+	})
 }
 
 // picturesOf returns the attributes of the images in a page, with only the last elements of URLs.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
-	"github.com/meshyard/meshyard/internal/config"
 )
 
 // TestPublicationStates moves a thing through all states. An unlisted thing and its files must be
@@ -309,5 +308,5 @@ func TestViews(t *testing.T) {
 		if err := db.QueryRow("SELECT count(*) FROM views").Scan(&rows); err != nil || rows != 1 {
 			t.Errorf("%d rows of views (%v), want 1", rows, err)
 		}
-	}, func(settings *config.Settings) { settings.AnonymousRead = true })
+	})
 }

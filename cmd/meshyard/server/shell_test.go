@@ -116,7 +116,7 @@ func gallerySettings(t *testing.T) func(*config.Settings) {
 		}
 	}
 	return func(s *config.Settings) {
-		s.AnonymousRead, s.SiteName, s.SiteFolder, s.SiteLogo = true, "A & B </script><script>alert(8)</script>", folder, filepath.Join(folder, "logo.svg")
+		s.SiteName, s.SiteFolder, s.SiteLogo = "A & B </script><script>alert(8)</script>", folder, filepath.Join(folder, "logo.svg")
 		if err := s.SiteColor.UnmarshalText([]byte("#1b6ac9")); err != nil {
 			t.Fatal(err)
 		}
@@ -347,7 +347,7 @@ func TestPreviewsAndFeeds(t *testing.T) {
 		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } }`, object{"id": servertest.ID(id)}, new(any))
 		found("taken down", false)
 		status(visitor.Get, 404)
-	}, anonymousRead)
+	})
 }
 
 // TestCanonicalPaths checks that readable and former paths redirect to the canonical paths of

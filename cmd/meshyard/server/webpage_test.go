@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
-	"github.com/meshyard/meshyard/internal/config"
 	webgallery "github.com/meshyard/meshyard/internal/gallery"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
@@ -76,7 +75,7 @@ func TestWebPages(t *testing.T) {
 		visitor.Get(fmt.Sprintf("/thing:%d/zip", draft)).Want(t, 404)
 		ada.Get("/api/users/me").Want(t, 200)
 		visitor.Get("/api/users/me").Want(t, 401)
-	}, anonymousRead)
+	})
 }
 
 // answerIn returns the name of the operation whose response is embedded in a page, and checks that
@@ -154,7 +153,7 @@ func TestZip(t *testing.T) {
 		if head := visitor.Do("HEAD", path, nil).Want(t, 200); head.ContentLength != int64(len(whole.Bytes)) {
 			t.Errorf("HEAD announces %d bytes, the archive has %d", head.ContentLength, len(whole.Bytes))
 		}
-	}, anonymousRead)
+	})
 }
 
 // TestReservedNames checks that a path of the server cannot be used as a username.
@@ -172,6 +171,3 @@ func TestReservedNames(t *testing.T) {
 		}
 	}
 }
-
-// anonymousRead permits reading without a token, as a server does by default.
-func anonymousRead(c *config.Settings) { c.AnonymousRead = true }
