@@ -63,26 +63,26 @@ bench-threejs: node-modules ## Compare the conversion of a million triangles to 
 	go run ./bench/threejs
 
 test-differential: ## Run 100,000 random queries on gqlgen's executor and on ours, on each engine
-	MESHYARD_DIFFERENTIAL=100000 $(with-postgres) go test -count=1 -timeout 6h -run TestExecutorsAgree -v ./cmd/meshyard/server
+	MESHYARD_TEST_DIFFERENTIAL=100000 $(with-postgres) go test -count=1 -timeout 6h -run TestExecutorsAgree -v ./cmd/meshyard/server
 
 test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
-	MESHYARD_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
+	MESHYARD_TEST_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
 
 test-account: ## Move an account of 200 things between two servers; make test moves 20
 	MESHYARD_TEST_THINGS=200 $(with-postgres) go test -count=1 -timeout 30m -v ./cmd/meshyard/account
 
 test-webhooks: ## Send 1,000 events to receivers that fail, hang and redirect (make test sends 24), and kill the server meanwhile
-	MESHYARD_WEBHOOK_EVENTS=1000 $(with-postgres) go test -count=1 -timeout 30m -run TestWebhookDeliveries -v ./cmd/meshyard/server
+	MESHYARD_TEST_WEBHOOK_EVENTS=1000 $(with-postgres) go test -count=1 -timeout 30m -run TestWebhookDeliveries -v ./cmd/meshyard/server
 	$(with-postgres) go test -count=1 -timeout 30m -run TestKillLosesNoWebhook -v ./cmd/meshyard
 
 test-outages: ## Stop PostgreSQL and the bucket for a minute each; make test stops them for a few requests
-	MESHYARD_OUTAGE_SECONDS=60 $(with-postgres) go test -count=1 -timeout 10m -run 'Outage|TestFullDisk' -v ./cmd/meshyard/server
+	MESHYARD_TEST_OUTAGE_SECONDS=60 $(with-postgres) go test -count=1 -timeout 10m -run 'Outage|TestFullDisk' -v ./cmd/meshyard/server
 
 test-bombs: ## Make previews of all forty hostile models; make test uses every fourth
-	MESHYARD_BOMBS=all $(go-test) --packages ./internal/preview/child -- -count=1 -timeout 30m -run TestBombs
+	MESHYARD_TEST_BOMBS=all $(go-test) --packages ./internal/preview/child -- -count=1 -timeout 30m -run TestBombs
 
 test-upload: ## Upload 2 GiB by GraphQL, with a length and in chunks, and watch the server's memory
-	MESHYARD_UPLOAD_MIB=2048 go test -count=1 -timeout 30m -run TestLargeUpload -v ./cmd/meshyard
+	MESHYARD_TEST_UPLOAD_MIB=2048 go test -count=1 -timeout 30m -run TestLargeUpload -v ./cmd/meshyard
 
 test-examples: ## Run the example clients against a server; needs node and npm
 	go test -count=1 -tags npm -run TestExamples -v ./cmd/meshyard
@@ -105,7 +105,7 @@ lighthouse: ## Print the scores of Lighthouse for home, a search and a thing; ne
 
 contact-sheet-web: ## Draw all pages of the gallery into bin/gallery.png, in three widths and both color schemes, for visual inspection
 	@mkdir -p bin
-	MESHYARD_CONTACT_SHEET=$(CURDIR)/bin/gallery.png go test -count=1 -tags browser -run TestGalleryContactSheet -timeout 20m ./cmd/meshyard/server
+	MESHYARD_TEST_CONTACT_SHEET=$(CURDIR)/bin/gallery.png go test -count=1 -tags browser -run TestGalleryContactSheet -timeout 20m ./cmd/meshyard/server
 
 test-graphql-http: ## Run the audits of GraphQL over HTTP, and clients for subscriptions; needs npm
 	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags npm -run 'TestGraphQLOverHTTP|TestSubscriptionClients'
@@ -137,7 +137,7 @@ test-nodes: ## Restart two servers behind nginx in turn, under load; needs nginx
 # versitygw is built outside of this module, which does not depend on it.
 test-nodes-full: ## The same with an upload of 1 GiB, six restarts, and versitygw as the S3 server, which takes minutes to build
 	GOBIN=$(CURDIR)/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
-	MESHYARD_RESTARTS=3 MESHYARD_UPLOAD_MIB=1024 MESHYARD_TEST_VERSITYGW=$(CURDIR)/bin/versitygw \
+	MESHYARD_TEST_RESTARTS=3 MESHYARD_TEST_UPLOAD_MIB=1024 MESHYARD_TEST_VERSITYGW=$(CURDIR)/bin/versitygw \
 	$(with-postgres) go test -count=1 -timeout 20m -tags nginx -run TestNodes -v ./cmd/meshyard
 
 lint-deploy: ## Check the samples in deploy/; needs promtool, caddy, nginx, openssl and systemd-analyze

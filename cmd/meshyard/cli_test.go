@@ -229,7 +229,7 @@ func TestServeChecksFiles(t *testing.T) {
 func TestUnknownVariables(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t, buildBinary(t), "")
-	c.env = []string{"MESHYARD_HARDENE=true", "MESHYARD_NO_ANONYMOUS_READ=true", "MESHYARD_DRAIN=1d", "MESHYARD_IMPORT_TOKEN=x", "MESHYARD_KILLS=1"}
+	c.env = []string{"MESHYARD_HARDENE=true", "MESHYARD_NO_ANONYMOUS_READ=true", "MESHYARD_DRAIN=1d", "MESHYARD_IMPORT_TOKEN=x", "MESHYARD_TEST_POSTGRES=x"}
 	_, stderr, err := c.try("migrate")
 	if err != nil || strings.Count(stderr, "is unknown") != 2 || !strings.Contains(stderr, `"level":"WARN"`) ||
 		!strings.Contains(stderr, "MESHYARD_HARDENE is unknown and has no effect: did you mean MESHYARD_HARDENED?") || !strings.Contains(stderr, "MESHYARD_ANONYMOUS_READ=false") {

@@ -19,16 +19,16 @@ import (
 // data. After every restart, everything that was confirmed must exist. At the end, after gc, fsck
 // must find no problems.
 //
-// MESHYARD_KILLS is the number of kills on each engine. MESHYARD_KILL_SEED repeats the random
-// choices of a run, but not its timing.
+// MESHYARD_TEST_KILLS is the number of kills on each engine. MESHYARD_TEST_KILL_SEED repeats the
+// random choices of a run, but not its timing.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	kills, seed := numberFrom(t, "MESHYARD_KILLS", 6), numberFrom(t, "MESHYARD_KILL_SEED", randomSeed())
+	kills, seed := numberFrom(t, "MESHYARD_TEST_KILLS", 6), numberFrom(t, "MESHYARD_TEST_KILL_SEED", randomSeed())
 	built := buildBinary(t)
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			t.Logf("MESHYARD_KILL_SEED=%d", seed)
+			t.Logf("MESHYARD_TEST_KILL_SEED=%d", seed)
 			salt := fnv.New64()
 			_, _ = salt.Write([]byte(engine))
 			k := &killing{

@@ -17,9 +17,9 @@ const maxGrowth = 32 << 20
 // TestLargeUpload checks that a GraphQL upload of any size needs as little memory as a REST upload,
 // whether or not its length is known.
 //
-// MESHYARD_UPLOAD_MIB is the size in MiB.
+// MESHYARD_TEST_UPLOAD_MIB is the size in MiB.
 func TestLargeUpload(t *testing.T) {
-	size := numberFrom(t, "MESHYARD_UPLOAD_MIB", 64) << 20
+	size := numberFrom(t, "MESHYARD_TEST_UPLOAD_MIB", 64) << 20
 	c := newCatalogue(t, buildBinary(t), "")
 	c.settings = []string{"--upload-limit", fmt.Sprintf("%dB", size)}
 	c.run("user", "create", "ada")

@@ -30,10 +30,10 @@ import (
 // write, upload a large file and subscribe over server-sent events and WebSocket. No request may
 // fail, and everything that was confirmed must exist exactly once.
 //
-// MESHYARD_RESTARTS is the number of restarts of each server, and MESHYARD_UPLOAD_MIB the size of
-// the large file in MiB. MESHYARD_TEST_VERSITYGW is described at startS3.
+// MESHYARD_TEST_RESTARTS is the number of restarts of each server, and MESHYARD_TEST_UPLOAD_MIB the
+// size of the large file in MiB. MESHYARD_TEST_VERSITYGW is described at startS3.
 func TestNodes(t *testing.T) {
-	restarts, size := numberFrom(t, "MESHYARD_RESTARTS", 1), numberFrom(t, "MESHYARD_UPLOAD_MIB", 64)<<20
+	restarts, size := numberFrom(t, "MESHYARD_TEST_RESTARTS", 1), numberFrom(t, "MESHYARD_TEST_UPLOAD_MIB", 64)<<20
 	binary := buildBinary(t)
 	s := newNodes(t, binary, pgtest.Database(t), 2)
 	token := func(name string) string { return strings.TrimSpace(s.run("token", "create", name)) }

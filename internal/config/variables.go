@@ -16,12 +16,8 @@ const Prefix = "MESHYARD_"
 // setting, so that MESHYARD_SMTP_URL_FILE is for MESHYARD_SMTP_URL.
 const FileSuffix = "_FILE"
 
-// otherVariables are variables of the examples, of the samples for deployment and of the tests.
-var otherVariables = []string{
-	"MESHYARD_HOST", "MESHYARD_UPSTREAM", "MESHYARD_URL", "MESHYARD_TOKEN",
-	"MESHYARD_BOMBS", "MESHYARD_CONTACT_SHEET", "MESHYARD_DIFFERENTIAL", "MESHYARD_KILLS", "MESHYARD_KILL_SEED",
-	"MESHYARD_OUTAGE_SECONDS", "MESHYARD_RESTARTS", "MESHYARD_UPLOAD_MIB", "MESHYARD_WEBHOOK_EVENTS",
-}
+// otherVariables are variables of the examples and of the samples for deployment.
+var otherVariables = []string{"MESHYARD_HOST", "MESHYARD_UPSTREAM", "MESHYARD_URL", "MESHYARD_TOKEN"}
 
 // otherVariable matches the variables of tests, and those that Kubernetes sets for a service named
 // meshyard.

@@ -23,7 +23,6 @@ func TestUnknownVariables(t *testing.T) {
 		"MESHYARD_HARDENED=true":             "",
 		"MESHYARD_IMPORT_TOKEN=x":            "",
 		"MESHYARD_TEST_POSTGRES=postgres://": "",
-		"MESHYARD_KILLS=50":                  "",
 		"MESHYARD_SERVICE_PORT_HTTP=80":      "",
 		"MESHYARD_PORT=tcp://10.0.0.1:80":    "",
 		"MESHYARD_PORT_8080_TCP_ADDR=x":      "",

@@ -120,11 +120,11 @@ func TestBrowserGalleryLongNames(t *testing.T) {
 }
 
 // TestGalleryContactSheet takes screenshots of all pages in three widths and both color schemes,
-// and writes them to the image file in MESHYARD_CONTACT_SHEET.
+// and writes them to the image file in MESHYARD_TEST_CONTACT_SHEET.
 func TestGalleryContactSheet(t *testing.T) {
-	target := os.Getenv("MESHYARD_CONTACT_SHEET")
+	target := os.Getenv("MESHYARD_TEST_CONTACT_SHEET")
 	if target == "" {
-		t.Skip("MESHYARD_CONTACT_SHEET names no picture")
+		t.Skip("MESHYARD_TEST_CONTACT_SHEET names no picture")
 	}
 	s, pages := crowdedGallery(t)
 	v := visitGallery(t, s)

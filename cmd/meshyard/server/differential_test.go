@@ -25,10 +25,10 @@ import (
 
 // TestExecutorsAgree runs random queries with the executor that gqlgen generates and with this
 // project's executor. The data must be equal, and so must the errors, in any order.
-// MESHYARD_DIFFERENTIAL is the number of queries on each engine.
+// MESHYARD_TEST_DIFFERENTIAL is the number of queries on each engine.
 func TestExecutorsAgree(t *testing.T) {
 	count := 1_000
-	if n, err := strconv.Atoi(os.Getenv("MESHYARD_DIFFERENTIAL")); err == nil {
+	if n, err := strconv.Atoi(os.Getenv("MESHYARD_TEST_DIFFERENTIAL")); err == nil {
 		count = n
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {

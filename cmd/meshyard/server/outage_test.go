@@ -87,11 +87,11 @@ func TestPostgresOutage(t *testing.T) {
 	})
 }
 
-// lasts makes an outage last MESHYARD_OUTAGE_SECONDS, and calls request once a second during it.
-// Without the variable it returns immediately.
+// lasts makes an outage last MESHYARD_TEST_OUTAGE_SECONDS, and calls request once a second during
+// it. Without the variable it returns immediately.
 func lasts(t *testing.T, request func()) {
 	t.Helper()
-	seconds, _ := strconv.Atoi(os.Getenv("MESHYARD_OUTAGE_SECONDS"))
+	seconds, _ := strconv.Atoi(os.Getenv("MESHYARD_TEST_OUTAGE_SECONDS"))
 	for end := time.Now().Add(time.Duration(seconds) * time.Second); time.Now().Before(end); {
 		request()
 		time.Sleep(time.Second)

@@ -522,12 +522,12 @@ func (c *commenting) sql() *sql.DB {
 
 // TestWebhookDeliveries sends events to receivers that fail, hang, or redirect to a private
 // address, until all attempts are made. Each message must be delivered once or reported as failed,
-// and no connection to the private address may be opened. MESHYARD_WEBHOOK_EVENTS is the number of
-// events.
+// and no connection to the private address may be opened. MESHYARD_TEST_WEBHOOK_EVENTS is the
+// number of events.
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
 	events := 24
-	if text := os.Getenv("MESHYARD_WEBHOOK_EVENTS"); text != "" {
+	if text := os.Getenv("MESHYARD_TEST_WEBHOOK_EVENTS"); text != "" {
 		events = must(strconv.Atoi(text))(t)
 	}
 	for _, engine := range []string{"sqlite", "postgres"} {
