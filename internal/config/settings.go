@@ -117,6 +117,19 @@ func (s *Settings) LiftQuotas() {
 // Complete sets the settings whose defaults depend on other settings. It returns an error that
 // names the first invalid setting.
 func (s *Settings) Complete() error {
+	if s.SiteName = strings.TrimSpace(s.SiteName); s.SiteName == "" {
+		s.SiteName = "Meshyard"
+	}
+	for _, part := range []func() error{s.completeStorage, s.completeAddresses, s.checkOIDC, s.checkMail, s.checkLogs, s.checkLimits} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completeStorage sets and checks the URLs of the database and the bucket.
+func (s *Settings) completeStorage() error {
 	data, err := filepath.Abs(s.Data)
 	if err != nil {
 		return fmt.Errorf("--data: %w", err)
@@ -141,6 +154,11 @@ func (s *Settings) Complete() error {
 	if !strings.HasPrefix(s.BucketURL, "file://") && !strings.HasPrefix(s.BucketURL, "s3://") {
 		return errors.New("--bucket-url: must be file:///DIR, with an absolute path, or s3://BUCKET?region=…")
 	}
+	return nil
+}
+
+// completeAddresses sets and checks the addresses to listen on and the base URL.
+func (s *Settings) completeAddresses() error {
 	host, port, err := splitAddress("--listen", s.Listen)
 	if err != nil {
 		return err
@@ -161,18 +179,25 @@ func (s *Settings) Complete() error {
 		return fmt.Errorf("--base-url %q: must be http://HOST or https://HOST, perhaps with a path", s.BaseURL)
 	}
 	s.BaseURL = strings.TrimRight(s.BaseURL, "/")
-	if err := s.checkOIDC(); err != nil {
-		return err
-	}
-	if s.SiteName = strings.TrimSpace(s.SiteName); s.SiteName == "" {
-		s.SiteName = "Meshyard"
-	}
-	if err := s.checkMail(); err != nil {
-		return err
-	}
+	return nil
+}
+
+// checkLogs checks the settings of logs and traces.
+func (s *Settings) checkLogs() error {
 	if s.LogFormat != "" && s.LogFormat != "json" && s.LogFormat != "text" {
 		return fmt.Errorf("--log-format: must be json or text (got %q)", s.LogFormat)
 	}
+	if u, err := url.Parse(s.OTLPEndpoint); s.OTLPEndpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		return fmt.Errorf("--otlp-endpoint %q: must be a URL such as http://127.0.0.1:4318", s.OTLPEndpoint)
+	}
+	if s.TraceRatio < 0 || s.TraceRatio > 1 {
+		return fmt.Errorf("--trace-ratio %v: must be from 0 to 1", s.TraceRatio)
+	}
+	return nil
+}
+
+// checkLimits checks sizes, durations and numbers.
+func (s *Settings) checkLimits() error {
 	if s.UploadLimit <= 0 {
 		return fmt.Errorf("--upload-limit: must be more than 0")
 	}
@@ -184,12 +209,6 @@ func (s *Settings) Complete() error {
 	}
 	if s.WebhookTimeout > time.Minute {
 		return fmt.Errorf("--webhook-timeout %s: must be at most a minute", s.WebhookTimeout)
-	}
-	if u, err := url.Parse(s.OTLPEndpoint); s.OTLPEndpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		return fmt.Errorf("--otlp-endpoint %q: must be a URL such as http://127.0.0.1:4318", s.OTLPEndpoint)
-	}
-	if s.TraceRatio < 0 || s.TraceRatio > 1 {
-		return fmt.Errorf("--trace-ratio %v: must be from 0 to 1", s.TraceRatio)
 	}
 	if s.RateLimit < 0 {
 		return fmt.Errorf("--rate-limit %d: must be at least 0", s.RateLimit)
