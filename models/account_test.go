@@ -2,7 +2,9 @@ package models
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -81,6 +83,69 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
 		}
 		if _, err := s.CollectGarbage(ctx, 0, false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestDeletedAccountKeepsNoSecrets checks that the deletion of an account removes what its user
+// could sign in with, and the e-mail addresses and the texts that other tables than users contain.
+func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		bob := newUser(t, s, "bob")
+		secret, _, err := s.Admin().RegisterApplication(ctx, NewApplication{Name: "App", RedirectURIs: []string{"https://app.example/back"}})
+		if err != nil || secret == "" {
+			t.Fatal(err)
+		}
+		_, err = s.Authorize(ctx, oauth.Grant{Application: &oauth.Application{ID: 1}, UserID: bob.UserID, Scopes: auth.Scopes{auth.Read}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Admin().SetPassword(ctx, "bob", "correct horse battery"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.SignIn(ctx, bob.UserID, "Browser"); err != nil {
+			t.Fatal(err)
+		}
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			_, err := insertToken(ctx, tx, &Token{UserID: bob.UserID, Name: "a", Scopes: "read"})
+			_, err2 := insertLink(ctx, tx, &accountLink{Purpose: ResetLink, UserID: bob.UserID, Email: "bob@example.org", ExpiresAt: now().Add(time.Hour)})
+			_, err3 := tx.NewInsert().Model(&identity{Issuer: "https://id.example", Subject: "bob", UserID: bob.UserID, CreatedAt: now()}).Exec(ctx)
+			_, err4 := tx.NewInsert().Model(&Webhook{OwnerID: bob.UserID, URL: "https://bob.example/hook", Secret: "x", CreatedAt: now(), ModifiedAt: now()}).Exec(ctx)
+			return errors.Join(err, err2, err3, err4, confirmEmail(ctx, tx, bob.UserID, "bob@example.org"))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		thing, _ := published(t, s, ada)
+		spam, err := s.CreateComment(ctx, bob, NewComment{Target: &Target{OnThing, thing.ID}, Body: "Buy this."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.ReportSpam(ctx, auth.Caller{UserID: ada.UserID, Role: auth.Moderator, Scopes: auth.Scopes{auth.Admin}}, spam.ID); err != nil {
+			t.Fatal(err)
+		}
+		check := func(when string, want int64) {
+			t.Helper()
+			for table, where := range map[string]string{
+				"tokens": "user_id = ?", "grants": "user_id = ?", "sessions": "user_id = ?", "passwords": "user_id = ?", "identities": "user_id = ?",
+				"confirmed_emails": "user_id = ?", "account_links": "user_id = ?", "webhooks": "owner_id = ?", "comments": "owner_id = ? AND spam_body <> ''",
+			} {
+				if n, err := s.db.Write.NewSelect().Table(table).Where(where, bob.UserID).Count(ctx); n != want || err != nil {
+					t.Errorf("%s: %d rows of %s, want %d (%v)", when, n, table, want, err)
+				}
+			}
+		}
+		check("before the deletion", 1)
+		if err := s.Admin().DeleteUser(ctx, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.PurgeAccount(ctx, bob.UserID); err != nil {
+			t.Fatal(err)
+		}
+		check("after the deletion", 0)
+		if _, err := s.FoldCounts(ctx); err != nil {
 			t.Fatal(err)
 		}
 	})
