@@ -87,6 +87,9 @@ func TestPublicationStates(t *testing.T) {
 		staff.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, id, new(any))
 		publish("UNLISTED")
 		check("unlisted again", 200, false)
+		if at := publishedAt(); at.Thing.FeaturedAt != nil {
+			t.Errorf("an unlisted thing has been featured since %s", *at.Thing.FeaturedAt)
+		}
 		const takedown = `mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A copy."}) { thing { state } } }`
 		for range 2 { // the second time has the same effect
 			staff.Query(takedown, id, new(any))
@@ -112,6 +115,35 @@ func TestPublicationStates(t *testing.T) {
 			if code := r.Code(); code != map[string]string{"as a draft": "BAD_USER_INPUT", "by bob": "FORBIDDEN"}[what] {
 				t.Errorf("%s: %+v", what, r.Errors)
 			}
+		}
+	})
+}
+
+// TestIDsOfHiddenThings checks that the IDs of the things that a user likes and collects include
+// only published things.
+func TestIDsOfHiddenThings(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		shown, hidden := publishedThing(t, ada, "Shown"), publishedThing(t, ada, "Hidden")
+		collection := read(t, bob.Do("POST", "/collections", object{"name": "Vases"}))
+		for _, id := range []int64{shown, hidden} {
+			bob.Do("POST", fmt.Sprintf("/things/%d/likes", id), nil).Want(t, 200)
+			bob.Do("POST", fmt.Sprintf("/collections/%v/thing/%d", collection["id"], id), nil).Want(t, 200)
+		}
+		ids := func() string {
+			t.Helper()
+			var v struct {
+				User struct{ LikedThingIDs, CollectedThingIDs []string }
+			}
+			bob.Query(`{ user(username: "bob") { likedThingIds collectedThingIds } }`, nil, &v)
+			return fmt.Sprint(v.User.LikedThingIDs, v.User.CollectedThingIDs)
+		}
+		if got, want := ids(), fmt.Sprintf("[%d %d] [%d %d]", hidden, shown, shown, hidden); got != want {
+			t.Errorf("of two published things: got %s, want %s", got, want)
+		}
+		ada.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(hidden)}, new(any))
+		if got, want := ids(), fmt.Sprintf("[%d] [%d]", shown, shown); got != want {
+			t.Errorf("after one was unpublished: got %s, want %s", got, want)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
@@ -184,8 +185,13 @@ func TestThingsQuota(t *testing.T) {
 		for range 2 {
 			ids = append(ids, ada.Thing("A"))
 		}
+		// The next one is allowed a day after the older of the two, in 14 hours.
+		_, err := openDB(t, s).Write.NewUpdate().Table("things").Set("created_at = ?", time.Now().UTC().Add(-10*time.Hour)).Where("id = ?", ids[0]).Exec(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
 		r := ada.Do("POST", "/things/", object{"name": "T", "license": "cc", "category": "Art"}).Want(t, 429)
-		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 3600 || wait > 86401 || !strings.Contains(string(r.Bytes), "you created 2 things within 24 hours") {
+		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 13*3600 || wait > 14*3600+1 || !strings.Contains(string(r.Bytes), "you created 2 things within 24 hours") {
 			t.Errorf("Retry-After %q: %s", r.Header.Get("Retry-After"), r.Bytes)
 		}
 		var result struct {
@@ -200,7 +206,7 @@ func TestThingsQuota(t *testing.T) {
 		if err := json.Unmarshal(asked(ada, object{"query": `mutation { createThing(input: {name: "T", license: CC, category: "Art"}) { thing { id } } }`}).Bytes, &result); err != nil {
 			t.Fatal(err)
 		}
-		if e := result.Errors[0].Extensions; e.Code != "RATE_LIMITED" || e.Limit != 2 || e.RetryAfter < 3600 {
+		if e := result.Errors[0].Extensions; e.Code != "RATE_LIMITED" || e.Limit != 2 || e.RetryAfter < 13*3600 || e.RetryAfter > 14*3600+1 {
 			t.Errorf("%+v", e)
 		}
 		ada.Do(http.MethodDelete, fmt.Sprintf("/things/%d", ids[0]), nil).Want(t, 200)

@@ -120,6 +120,35 @@ func TestReports(t *testing.T) {
 	})
 }
 
+// TestDecidedReportsOfComments checks that a comment needs moderation from the first report of spam
+// until a moderator decides.
+func TestDecidedReportsOfComments(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		thing := publishedThing(t, ada, "Vase")
+		for _, decide := range []string{"resolveReport", "dismissReport"} {
+			comment := read(t, ada.Do("POST", fmt.Sprintf("/things/%d/comments", thing), object{"body": "Buy this."}))
+			path := fmt.Sprintf("/comments/%v", comment["id"])
+			check := func(want bool) {
+				t.Helper()
+				if got := read(t, staff.Get(path))["needs_moderation"]; got != want {
+					t.Errorf("%s: needs_moderation is %v, want %v", decide, got, want)
+				}
+			}
+			var v struct {
+				Comment       struct{ NodeID string }
+				ReportContent struct{ Report struct{ ID string } }
+			}
+			bob.Query(`query ($id: ID!) { comment(id: $id) { nodeId } }`, object{"id": fmt.Sprint(comment["id"])}, &v)
+			check(false)
+			bob.Query(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": v.Comment.NodeID}, &v)
+			check(true)
+			staff.Query(`mutation ($id: ID!) { `+decide+`(input: {id: $id, reason: "Decided."}) { report { id } } }`, object{"id": v.ReportContent.Report.ID}, new(any))
+			check(false)
+		}
+	})
+}
+
 // TestReportsOfSeveralUsers reads a queue that contains a user and a thing of another user. The
 // target of a report and the reported user are loaded independently, whichever comes first.
 func TestReportsOfSeveralUsers(t *testing.T) {
