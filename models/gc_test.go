@@ -3,6 +3,7 @@ package models
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
@@ -55,5 +56,29 @@ func TestCollectContentInRetry(t *testing.T) {
 		exec("DELETE FROM files")
 		exec("DELETE FROM contents")
 		s.discard(ctx, f.ObjectKey)
+	})
+}
+
+// TestNewObjectsAreKept checks that objects that no row refers to are removed only if they are
+// older than the grace period, because an upload stores its bytes before its row.
+func TestNewObjectsAreKept(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
+		ctx := t.Context()
+		u, err := s.bucket.Put(ctx, strings.NewReader("solid a"), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.bucket.Promote(ctx, u.Key, u.SHA256, u.Size); err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range []struct {
+			grace time.Duration
+			want  int
+		}{{time.Hour, 0}, {0, 1}} {
+			sweep, err := s.CollectGarbage(ctx, step.grace, false)
+			if err != nil || len(sweep.PendingObjects) != step.want || len(sweep.ContentObjects) != step.want {
+				t.Errorf("with a grace period of %s: removed %+v (%v), want %d pending object and %d content", step.grace, sweep, err, step.want, step.want)
+			}
+		}
 	})
 }
