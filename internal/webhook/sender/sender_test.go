@@ -115,3 +115,13 @@ func TestPrivateAddresses(t *testing.T) {
 		t.Error("the private address was reached")
 	}
 }
+
+// TestStricterSettings checks that a URL that was registered when the settings allowed it is
+// refused before it is dialed.
+func TestStricterSettings(t *testing.T) {
+	t.Parallel()
+	got := New(5*time.Second, false, "test").Send(t.Context(), message("http://localhost:1/"))
+	if want := (webhook.Answer{Error: `must begin with https:// (got "http://localhost:1/")`}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
