@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/blobs"
+	"github.com/meshyard/meshyard/internal/bucket"
 )
 
 const content = "0123456789"
@@ -164,6 +165,65 @@ func TestFailuresOfServe(t *testing.T) {
 	h.Status = nil
 	if response, _ := get(t, http.MethodGet, start(t, h)+"/download:1", http.Header{"Range": {"bytes=10-"}}); response.StatusCode != 416 {
 		t.Errorf("without Status: %d, want 416", response.StatusCode)
+	}
+}
+
+// TestFinalizedMeanwhile checks that a file whose object is gone is looked up again, once, because
+// a finalized upload has another key.
+func TestFinalizedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gone   int // the number of keys without an object
+		status int
+		found  int
+	}{
+		"the upload was finalized": {1, http.StatusOK, 2},
+		"the object is lost":       {9, http.StatusTeapot, 2},
+	} {
+		h := handler(t)
+		find, serve, found := h.Find, h.Serve, 0
+		h.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
+			b, err := find(r, id, by)
+			if found++; found <= c.gone {
+				b.Key = "gone"
+			}
+			return b, err
+		}
+		h.Serve = func(w http.ResponseWriter, r *http.Request, key string) error {
+			if key == "gone" {
+				return bucket.ErrNotExist
+			}
+			return serve(w, r, key)
+		}
+		response, body := get(t, http.MethodGet, start(t, h)+"/download:1", nil)
+		if response.StatusCode != c.status || (body == content) != (c.status == http.StatusOK) || found != c.found {
+			t.Errorf("%s: %d %q after %d lookups, want %d after %d", name, response.StatusCode, body, found, c.status, c.found)
+		}
+	}
+}
+
+// TestTypesThatRun checks that browsers get content that could run scripts as bytes to download.
+func TestTypesThatRun(t *testing.T) {
+	t.Parallel()
+	for stored, want := range map[string]struct{ contentType, disposition string }{
+		"image/png": {"image/png", "inline"}, "image/jpeg": {"image/jpeg", "inline"}, "image/gif": {"image/gif", "inline"},
+		"model/stl": {"model/stl", "attachment"}, "text/plain; charset=utf-8": {"text/plain; charset=utf-8", "attachment"},
+		"text/html; charset=utf-8": {"application/octet-stream", "attachment"}, "application/xhtml+xml": {"application/octet-stream", "attachment"},
+		"text/xml; charset=utf-8": {"application/octet-stream", "attachment"}, "image/svg+xml": {"application/octet-stream", "attachment"},
+		"text/javascript": {"application/octet-stream", "attachment"},
+	} {
+		h := handler(t)
+		find := h.Find
+		h.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
+			b, err := find(r, id, by)
+			b.ContentType = stored
+			return b, err
+		}
+		response, _ := get(t, http.MethodGet, start(t, h)+"/download:1", nil)
+		disposition, _, _ := strings.Cut(response.Header.Get("Content-Disposition"), ";")
+		if got := response.Header.Get("Content-Type"); got != want.contentType || disposition != want.disposition {
+			t.Errorf("%s: got %s as %s, want %s as %s", stored, got, disposition, want.contentType, want.disposition)
+		}
 	}
 }
 
