@@ -40,6 +40,7 @@ func TestOutcomesOfAttempts(t *testing.T) {
 		}{
 			{"200", webhook.Answer{Status: 200}, &long, "delivered", DeliveryDelivered, "", 0, nil},
 			{"500", webhook.Answer{Status: 500, Error: "HTTP 500"}, nil, "retried", DeliveryWaiting, "HTTP 500", 1, nil},
+			{"503 for an hour", webhook.Answer{Status: 503, Error: "HTTP 503", RetryAfter: time.Hour}, nil, "retried", DeliveryWaiting, "HTTP 503", 1, nil},
 			{"500 for three days", webhook.Answer{Status: 500, Error: "HTTP 500"}, &long, "failed", DeliveryFailed, "HTTP 500; " + webhookDisabled, 0, []string{"all deliveries failed for three days"}},
 			{"410", webhook.Answer{Status: 410, Error: "HTTP 410"}, nil, "failed", DeliveryFailed, "HTTP 410; " + webhookDisabled, 0, []string{"the receiver answered 410 Gone"}},
 		} {
@@ -58,6 +59,9 @@ func TestOutcomesOfAttempts(t *testing.T) {
 			d := new(WebhookDelivery)
 			if err := s.db.Read.NewSelect().Model(d).Where("wd.webhook_id = ?", w.ID).Scan(ctx); err != nil {
 				t.Fatal(err)
+			}
+			if after := c.answer.RetryAfter; after != 0 && d.NextAttemptAt.Before(d.AttemptedAt.Add(after)) {
+				t.Errorf("%s: the next attempt is at %v, want it %s after %v", c.name, d.NextAttemptAt, after, d.AttemptedAt)
 			}
 			if d.State != c.state || d.Error != c.err || (d.NextAttemptAt != nil) != (c.state == DeliveryWaiting) {
 				t.Errorf("%s: the delivery is %s with the error %q and the next attempt at %v, want %s and %q", c.name, d.State, d.Error, d.NextAttemptAt, c.state, c.err)
