@@ -19,11 +19,11 @@ import (
 
 // Options are settings of the operator.
 type Options struct {
-	UploadLimit  int64         // bytes of one file
-	PictureLimit int64         // bytes of one image
-	PendingTTL   time.Duration // lifetime of a pending upload
-	Quotas       Quotas
-	Previews     child.Runner // generates previews in child processes
+	UploadLimit int64         // bytes of one file
+	ImageLimit  int64         // bytes of one image
+	PendingTTL  time.Duration // lifetime of a pending upload
+	Quotas      Quotas
+	Previews    child.Runner // generates previews in child processes
 	// PreviewWorkers is the number of previews that this process generates concurrently; see
 	// [Store.MakePreview].
 	PreviewWorkers int

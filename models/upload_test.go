@@ -53,7 +53,7 @@ func eachStoreDuring(t *testing.T, during func(), test func(t *testing.T, s *Sto
 			if err != nil {
 				t.Fatal(err)
 			}
-			options := Options{UploadLimit: 1 << 20, PictureLimit: 1 << 20, PendingTTL: time.Hour}
+			options := Options{UploadLimit: 1 << 20, ImageLimit: 1 << 20, PendingTTL: time.Hour}
 			s := NewStore(db, b, options, func(context.Context, bun.Tx, Work) error {
 				during()
 				return nil

@@ -98,8 +98,8 @@ const (
 	maxPreviewMemory = 64 << 30
 )
 
-// PictureLimit is the largest image that can be uploaded, in bytes.
-const PictureLimit = 5_000_000
+// ImageLimit is the largest image that can be uploaded, in bytes.
+const ImageLimit = 5_000_000
 
 // InvalidError is an error about a setting that is found after Complete, such as an invalid file
 // that the setting names. Commands exit with status 2.

@@ -88,8 +88,8 @@ func (a Builder) Finalize(fileID int64) string {
 	return a.Base + "/files/" + strconv.FormatInt(fileID, 10) + "/finalize"
 }
 
-// Picture returns the URL of the placeholder image for a kind of object.
-func (a Builder) Picture(kind string) string {
+// Placeholder returns the URL of the placeholder image for a kind of object.
+func (a Builder) Placeholder(kind string) string {
 	return a.Base + "/renders/default/" + strings.ToLower(kind) + ".png"
 }
 

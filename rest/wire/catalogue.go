@@ -24,7 +24,7 @@ type CategorySchema struct {
 func (c *CategorySchema) Complete(a urls.Builder) {
 	c.URL = a.Base + "/categories/" + c.Slug
 	c.ThingsURL = c.URL + "/things"
-	c.Thumbnail, c.PreviewImage = a.Picture("THING"), a.Picture("THING")
+	c.Thumbnail, c.PreviewImage = a.Placeholder("THING"), a.Placeholder("THING")
 	for _, child := range c.Children {
 		child.Complete(a)
 	}

@@ -103,7 +103,7 @@ func (p *Picture) preview(a urls.Builder) string { return p.shown(a, "THING", pr
 
 func (p *Picture) shown(a urls.Builder, kind, size string) string {
 	if p == nil {
-		return a.Picture(kind)
+		return a.Placeholder(kind)
 	}
 	return p.in(size)
 }

@@ -42,7 +42,7 @@ func (u *UserSummary) Complete(a urls.Builder) {
 // orPicture returns the URL of an image of a user, or of the placeholder if there is none.
 func orPicture(a urls.Builder, url string) string {
 	if url == "" {
-		return a.Picture("USER")
+		return a.Placeholder("USER")
 	}
 	return url
 }

@@ -158,7 +158,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		return err
 	}
 	a.Store = models.NewStore(a.db, a.bucket, models.Options{
-		UploadLimit: int64(a.Settings.UploadLimit), PictureLimit: config.PictureLimit, PendingTTL: a.Settings.PendingTTL,
+		UploadLimit: int64(a.Settings.UploadLimit), ImageLimit: config.ImageLimit, PendingTTL: a.Settings.PendingTTL,
 		Quotas: models.Quotas{
 			Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings),
 			Makes: int64(a.Settings.QuotaMakes), Comments: int64(a.Settings.QuotaComments),
