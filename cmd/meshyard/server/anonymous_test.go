@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
@@ -39,6 +40,13 @@ func TestAnonymousRead(t *testing.T) {
 			if got := result.Code(); got != c.code {
 				t.Errorf("%s: code %q, want %q", c.document, got, c.code)
 			}
+		}
+		// Of a thing that does not exist, so that the stream ends in any case.
+		stream := anonymous.Request("POST", "/graphql", object{"query": `subscription { thingProcessing(id: 999) { file { id } } }`})
+		stream.Header.Set("Content-Type", "application/json")
+		stream.Header.Set("Accept", "text/event-stream")
+		if got := string(anonymous.Send(stream).Bytes); !strings.Contains(got, `"UNAUTHENTICATED"`) {
+			t.Errorf("a subscription without a token: %s, want UNAUTHENTICATED", got)
 		}
 		if got := anonymous.Get(fmt.Sprintf("/things/%d", published)).StatusCode; got != 401 {
 			t.Errorf("REST without a token: status %d, want 401", got)

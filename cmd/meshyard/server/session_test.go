@@ -55,6 +55,26 @@ func askWith(t *testing.T, method, address, body string, cookie *http.Cookie, he
 	return response.StatusCode, string(text), response.Header
 }
 
+// TestSignInEndsThePreviousSession checks that a sign-in in a browser that has a session, also of
+// another user, ends that session.
+func TestSignInEndsThePreviousSession(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b := s.Browser()
+		var secrets []string
+		for _, name := range []string{"ada", "bob"} {
+			s.User(name)
+			s.Password(name, pass)
+			b.SignIn(name, pass).Want(t, http.StatusSeeOther)
+			secrets = append(secrets, sessionOf(t, b).Value)
+		}
+		for i, want := range []bool{false, true} {
+			if who, ok, err := s.Store.Session(t.Context(), secrets[i]); ok != want || err != nil {
+				t.Errorf("session %d: %+v, %t (%v), want %t", i, who, ok, err, want)
+			}
+		}
+	})
+}
+
 // TestSessionForAPI checks that the session of a browser counts for the API only if a page of the
 // server sends the request.
 func TestSessionForAPI(t *testing.T) {
