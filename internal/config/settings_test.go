@@ -37,6 +37,9 @@ func TestComplete(t *testing.T) {
 		"--oidc-allowed-domains": func(s *Settings) {
 			s.OIDCIssuer, s.OIDCClientID, s.OIDCAllowedDomains = "https://id.example.org", "meshyard", []string{"*.example.org"}
 		},
+		`--oidc-allowed-domains "": must be a domain`: func(s *Settings) {
+			s.OIDCIssuer, s.OIDCClientID, s.OIDCAllowedDomains = "https://id.example.org", "meshyard", []string{"example.org", " "}
+		},
 		"--oidc-allowed-groups": func(s *Settings) { s.OIDCAllowedGroups = []string{"staff"} }, "--oidc-moderators": func(s *Settings) { s.OIDCModerators = []string{"staff"} },
 		"--quota-pending": func(s *Settings) { s.QuotaPending = -1 }, "--quota-things": func(s *Settings) { s.QuotaThings = -1 },
 		"--quota-makes": func(s *Settings) { s.QuotaMakes = -1 }, "--quota-comments": func(s *Settings) { s.QuotaComments = -1 },

@@ -10,7 +10,7 @@ import (
 // TestExceedsBounds checks the limits, which apply before JSON is decoded.
 func TestExceedsBounds(t *testing.T) {
 	for text, want := range map[string]bool{
-		`{"a":["x,[{",1]}`: false, `"\"[[[[[[[["`: false,
+		`{"a":["x,[{",1]}`: false, `"\"[[[[[[[["`: false, `"ends`: false, `"ends\`: false, `"ends\"`: false,
 		strings.Repeat("[", maxNesting) + strings.Repeat("]", maxNesting):     false,
 		strings.Repeat("[", maxNesting+1) + strings.Repeat("]", maxNesting+1): true,
 		"[" + strings.Repeat("0,", maxValues-2) + "0]":                        false,

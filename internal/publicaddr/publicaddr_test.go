@@ -1,6 +1,7 @@
 package publicaddr
 
 import (
+	"errors"
 	"net/netip"
 	"testing"
 )
@@ -16,5 +17,18 @@ func TestIs(t *testing.T) {
 		if got := Is(netip.MustParseAddr(address)); got != want {
 			t.Errorf("Is(%s): got %v, want %v", address, got, want)
 		}
+	}
+}
+
+// TestControl checks that a dialer connects only to allowed addresses that it can parse.
+func TestControl(t *testing.T) {
+	control := Control(Is)
+	for address, want := range map[string]error{"8.8.8.8:443": nil, "[2a00:1450:4001::1]:443": nil, "127.0.0.1:443": ErrPrivate, "[::1]:443": ErrPrivate} {
+		if err := control("tcp", address, nil); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", address, err, want)
+		}
+	}
+	if err := control("tcp", "localhost:443", nil); err == nil {
+		t.Error("an address that is not resolved is accepted")
 	}
 }

@@ -44,6 +44,22 @@ func TestLimit(t *testing.T) {
 	})
 }
 
+// TestRefund checks that a refund allows another action, and that it is limited to what was
+// counted.
+func TestRefund(t *testing.T) {
+	l, now := New(1), time.Now()
+	l.Refund("nobody")
+	for i, want := range []bool{true, false, true, false} {
+		if i == 2 {
+			l.Refund("ada")
+			l.Refund("ada")
+		}
+		if _, ok := l.Allow("ada", now); ok != want {
+			t.Errorf("action %d is allowed: %t, want %t", i+1, ok, want)
+		}
+	}
+}
+
 func TestCallersAreForgotten(t *testing.T) {
 	l := New(1)
 	start := time.Unix(0, 0)
