@@ -13,7 +13,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // DeprecatedCall counts the calls of a deprecated operation or field by one token and one user
@@ -122,10 +121,8 @@ func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) err
 	// to users may lock them in another order, so the statement is repeated after a deadlock.
 	active := s.db.ForUpdate(s.db.Write.NewSelect().Model((*User)(nil)).Column("u.id").
 		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
-	return database.RetryOnDeadlock(func() error {
-		_, err := s.db.Write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active).Exec(ctx)
-		return err
-	})
+	_, err := s.db.exec(ctx, s.db.Write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active))
+	return err
 }
 
 // saveUses stores when rows of tokens or sessions were last used. All rows get the latest of the
@@ -137,10 +134,8 @@ func (s *Store) saveUses(ctx context.Context, table string, uses map[int64]time.
 	last := slices.MaxFunc(slices.Collect(maps.Values(uses)), time.Time.Compare)
 	// Rows are locked in ID order, so that two nodes do not deadlock.
 	used := s.db.ForUpdate(s.db.Write.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(slices.Sorted(maps.Keys(uses)))).Order("id"))
-	return database.RetryOnDeadlock(func() error {
-		_, err := s.db.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).Where("id IN (?)", used).Exec(ctx)
-		return err
-	})
+	_, err := s.db.exec(ctx, s.db.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).Where("id IN (?)", used))
+	return err
 }
 
 func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall) error {

@@ -133,12 +133,12 @@ func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clien
 // NotFound if the application does not exist.
 func (a Admin) DeleteApplication(ctx context.Context, clientID string) error {
 	s := a.store
-	done, err := s.db.Write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)).Exec(ctx)
+	n, err := s.db.exec(ctx, s.db.Write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)))
 	if err != nil {
 		return err
 	}
-	if n, err := done.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, fail(NotFound, "application %.60q does not exist", clientID))
+	if n == 0 {
+		return fail(NotFound, "application %.60q does not exist", clientID)
 	}
 	s.tokens.forget()
 	return nil

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/database"
@@ -31,6 +32,21 @@ var tables = []any{
 	(*secret)(nil), (*Session)(nil), (*shapeKey)(nil), (*Tag)(nil), (*Thing)(nil),
 	(*thingAncestor)(nil), (*thingTag)(nil), (*Token)(nil), (*User)(nil), (*view)(nil),
 	(*watch)(nil), (*Webhook)(nil), (*WebhookDelivery)(nil),
+}
+
+// exec runs a statement that locks several rows, and returns how many rows it has changed. It runs
+// the statement again if PostgreSQL aborts it because of a deadlock, as InTx does.
+func (db *DB) exec(ctx context.Context, q interface {
+	Exec(ctx context.Context, dest ...any) (sql.Result, error)
+}) (changed int64, err error) {
+	err = database.RetryOnDeadlock(func() error {
+		done, err := q.Exec(ctx)
+		if err == nil {
+			changed, err = done.RowsAffected()
+		}
+		return err
+	})
+	return changed, err
 }
 
 // The types of lists; see package database.

@@ -113,11 +113,8 @@ func (s *Store) RevokeInvitation(ctx context.Context, caller auth.Caller, id int
 // RevokeInvitation deletes an unused invitation. It returns NotFound if there is no unused
 // invitation with the ID.
 func (a Admin) RevokeInvitation(ctx context.Context, id int64) error {
-	deleted, err := a.store.db.Write.NewDelete().Model((*Invitation)(nil)).Where("id = ? AND used_at IS NULL", id).Exec(ctx)
-	if err != nil {
-		return err
-	}
-	if n, err := deleted.RowsAffected(); n > 0 || err != nil {
+	db := a.store.db
+	if n, err := db.exec(ctx, db.Write.NewDelete().Model((*Invitation)(nil)).Where("id = ? AND used_at IS NULL", id)); n > 0 || err != nil {
 		return err
 	}
 	return notFound("invitation", id)

@@ -158,7 +158,7 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 	if ids != nil {
 		q = q.Where("id IN (?)", bun.List(ids))
 	}
-	_, err := q.Exec(ctx)
+	_, err := s.db.exec(ctx, q)
 	return err
 }
 
@@ -178,11 +178,11 @@ func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id i
 // expireNotifications deletes notifications older than notificationTTL, and the oldest ones of
 // users who have more than maxNotifications.
 func (s *Store) expireNotifications(ctx context.Context) error {
-	if _, err := s.db.Write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", now().Add(-notificationTTL)).Exec(ctx); err != nil {
+	if _, err := s.db.exec(ctx, s.db.Write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", now().Add(-notificationTTL))); err != nil {
 		return err
 	}
-	_, err := s.db.Write.NewRaw("DELETE FROM notifications WHERE id IN (SELECT id FROM "+
+	_, err := s.db.exec(ctx, s.db.Write.NewRaw("DELETE FROM notifications WHERE id IN (SELECT id FROM "+
 		"(SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM notifications "+
-		"WHERE user_id IN (SELECT user_id FROM notifications GROUP BY user_id HAVING count(*) > ?0)) AS n WHERE place > ?0)", maxNotifications).Exec(ctx)
+		"WHERE user_id IN (SELECT user_id FROM notifications GROUP BY user_id HAVING count(*) > ?0)) AS n WHERE place > ?0)", maxNotifications))
 	return err
 }

@@ -38,7 +38,7 @@ func TestRecountBesideWriters(t *testing.T) {
 			}()
 			for waiting := false; !waiting; time.Sleep(5 * time.Millisecond) {
 				var err error
-				waiting, err = s.db.Read.NewSelect().TableExpr("pg_stat_activity").Where("datname = current_database() AND wait_event_type = 'Lock'").Exists(ctx)
+				waiting, err = s.waitsForLock(ctx)
 				if err != nil {
 					return err
 				}

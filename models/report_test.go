@@ -52,7 +52,7 @@ func TestReportsAtTheLimit(t *testing.T) {
 				done <- err
 			}()
 			for s.db.Engine == database.Postgres && len(done) == 0 {
-				waits, err := s.db.Read.NewSelect().TableExpr("pg_stat_activity").Where("datname = current_database() AND wait_event_type = 'Lock'").Exists(ctx)
+				waits, err := s.waitsForLock(ctx)
 				if err != nil || waits {
 					return err
 				}

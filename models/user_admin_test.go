@@ -100,7 +100,7 @@ func TestRenameDuringPublication(t *testing.T) {
 				}()
 				// Renaming must end, or wait for this transaction.
 				for waiting := s.db.Engine == database.SQLite; !waiting && len(renamed) == 0; {
-					waiting, err = s.db.Read.NewSelect().TableExpr("pg_stat_activity").Where("datname = current_database() AND wait_event_type = 'Lock'").Exists(ctx)
+					waiting, err = s.waitsForLock(ctx)
 					if err != nil {
 						return err
 					}

@@ -287,11 +287,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, caller auth.Caller, id int64)
 }
 
 func deleteWebhook(ctx context.Context, db *DB, id int64, whose string, args ...any) error {
-	done, err := db.Write.NewDelete().Model((*Webhook)(nil)).Where("id = ?", id).Where(whose, args...).Exec(ctx)
-	if err != nil {
-		return err
-	}
-	if n, err := done.RowsAffected(); n > 0 || err != nil {
+	if n, err := db.exec(ctx, db.Write.NewDelete().Model((*Webhook)(nil)).Where("id = ?", id).Where(whose, args...)); n > 0 || err != nil {
 		return err
 	}
 	return notFound("webhook", id)

@@ -390,6 +390,6 @@ func (s *Store) WebhookQueue(ctx context.Context) (waiting int, oldest time.Dura
 
 // expireDeliveries removes old deliveries from the log.
 func (s *Store) expireDeliveries(ctx context.Context) error {
-	_, err := s.db.Write.NewDelete().Model((*WebhookDelivery)(nil)).Where("created_at < ?", now().Add(-deliveryTTL)).Exec(ctx)
+	_, err := s.db.exec(ctx, s.db.Write.NewDelete().Model((*WebhookDelivery)(nil)).Where("created_at < ?", now().Add(-deliveryTTL)))
 	return err
 }
