@@ -252,13 +252,14 @@ func (u *Usage) tooManyPending() error {
 
 // tooManyToday returns a RateLimited error with the time until one more object is allowed: 24 hours
 // after the creation of the oldest of the latest objects that fill the quota. did says what the
-// user has done with how many objects.
+// user has done with how many objects. It returns nil if there are not that many objects any more,
+// because some were deleted since they were counted.
 func tooManyToday(ctx context.Context, tx bun.Tx, model any, did string, userID, limit int64) error {
 	var made time.Time
 	err := tx.NewSelect().Model(model).ColumnExpr("?TableAlias.created_at").Where("?TableAlias.owner_id = ?", userID).
 		OrderExpr("?TableAlias.created_at DESC").Offset(limit-1).Limit(1).Scan(ctx, &made)
 	if err != nil {
-		return err
+		return ignoreNoRows(err)
 	}
 	wait := max(made.Add(quotaDay).Sub(now()), 0).Truncate(time.Second) + time.Second
 	e := fail(RateLimited, "you "+did+" within 24 hours, which is the limit: wait %s", limit, wait)

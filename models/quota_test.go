@@ -1,0 +1,38 @@
+package models
+
+import (
+	"context"
+	"testing"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// TestQuotaBesideDeletion checks that an object is allowed if another one is deleted between the
+// statement that counts them and the one that computes how long to wait.
+func TestQuotaBesideDeletion(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		s.options.Quotas.Things = 1
+		published(t, s, ada)
+		err := s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			u, err := s.usageOf(ctx, tx, ada.UserID, s.options.Quotas)
+			if err != nil || u.ThingsToday != 1 {
+				t.Fatalf("%d things today (%v), want 1", u.ThingsToday, err)
+			}
+			if _, err := tx.NewRaw("DELETE FROM files").Exec(ctx); err != nil {
+				return err
+			}
+			if _, err := tx.NewRaw("DELETE FROM things").Exec(ctx); err != nil {
+				return err
+			}
+			return tooManyToday(ctx, tx, (*Thing)(nil), "created %d things", ada.UserID, 1)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := s.CollectGarbage(t.Context(), 0, false); err != nil {
+			t.Error(err)
+		}
+	})
+}
