@@ -69,7 +69,7 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 	if err != nil {
 		return nil, err
 	}
-	return s.User(ctx, caller, username)
+	return s.userByID(ctx, u.ID)
 }
 
 // FollowedBy returns the users among ids that a user follows.

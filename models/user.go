@@ -229,8 +229,7 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 		if err := requireUser(caller); err != nil {
 			return nil, err
 		}
-		users, err := s.UsersByID(ctx, []int64{caller.UserID})
-		if u := users[caller.UserID]; err != nil || u != nil && u.DeletedAt == nil {
+		if u, err := s.userByID(ctx, caller.UserID); CodeOf(err) != NotFound {
 			return u, err
 		}
 		return nil, fail(NotFound, "user %.60q does not exist", name)
@@ -258,6 +257,16 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 		return nil, fail(NotFound, "user %.60q does not exist", name)
 	}
 	return users[0], nil
+}
+
+// userByID returns the user with an ID, whatever the name is now. It returns NotFound if there is
+// no such user, or if the user is deleted.
+func (s *Store) userByID(ctx context.Context, id int64) (*User, error) {
+	users, err := s.UsersByID(ctx, []int64{id})
+	if u := users[id]; err != nil || u != nil && u.DeletedAt == nil {
+		return u, err
+	}
+	return nil, notFound("user", id)
 }
 
 // requireUser returns an error if the caller is not a user: Unauthenticated for a request without a

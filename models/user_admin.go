@@ -75,7 +75,7 @@ func (s *Store) renameUser(ctx context.Context, caller auth.Caller, from, to str
 	if err != nil {
 		return nil, err
 	}
-	return s.User(ctx, caller, to)
+	return s.userByID(ctx, found.ID)
 }
 
 // SuspendAndRevokeTokens suspends a user and revokes their tokens, like
@@ -171,7 +171,7 @@ func (s *Store) changeUser(ctx context.Context, caller auth.Caller, name string,
 		return nil, err
 	}
 	s.tokens.forget()
-	return s.User(ctx, caller, found.Username)
+	return s.userByID(ctx, found.ID)
 }
 
 // DeleteUser deletes the account of a user, like [Store.DeleteAccount].

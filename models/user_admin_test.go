@@ -168,3 +168,38 @@ func TestLastAdministratorStays(t *testing.T) {
 		}
 	})
 }
+
+// TestActionsBesideRenaming checks that an action on a user returns that user if the user is
+// renamed at the same time, and another user takes the old name.
+func TestActionsBesideRenaming(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		staff := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+		for _, test := range []struct {
+			name string
+			act  func(name string) (*User, error)
+		}{
+			{"bob", func(name string) (*User, error) { return s.Follow(ctx, ada, name) }},
+			{"cyd", func(name string) (*User, error) { return s.SuspendUser(ctx, staff, name, "Because.") }},
+			{"dan", func(name string) (*User, error) { return s.RenameUser(ctx, staff, name, "renamed-"+name) }},
+		} {
+			user, rename := newUser(t, s, test.name), "UPDATE users SET username = ? WHERE id = ?"
+			var got *User
+			err := beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+				if _, err := s.lockAccount(ctx, tx, user.UserID); err != nil {
+					return err
+				}
+				if _, err := tx.NewRaw(rename, "former-"+test.name, user.UserID).Exec(ctx); err != nil {
+					return err
+				}
+				return s.insertUser(ctx, tx, &User{Username: test.name, DefaultLicense: CC, CreatedAt: now()})
+			}, func() (err error) {
+				got, err = test.act(test.name)
+				return err
+			})
+			if err != nil || got.ID != user.UserID {
+				t.Errorf("an action on %s returned %v (%v)", test.name, got, err)
+			}
+		}
+	})
+}
