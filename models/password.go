@@ -125,28 +125,30 @@ func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID 
 	return userID, err
 }
 
-// CheckPassword returns the ID of the user with the given username and password. If there is no
-// such user, or the password is wrong, it returns Unauthenticated, with the same message and after
-// the same time. Case is ignored in the username, but spaces around it are not, and an e-mail
-// address does not work. So callers can count attempts by the lower-case username.
-func (s *Store) CheckPassword(ctx context.Context, username, text string) (userID int64, err error) {
+var errPassword = fail(Unauthenticated, "the username or the password is wrong")
+
+// CheckPassword returns the user with the given username and password. If there is no such user, or
+// the password is wrong, it returns Unauthenticated, with the same message and after the same time.
+// Case is ignored in the username, but spaces around it are not, and an e-mail address does not
+// work. So callers can count attempts by the lower-case username.
+func (s *Store) CheckPassword(ctx context.Context, username, text string) (auth.Verified, error) {
 	if !auth.IsUsername(username) {
-		return 0, fail(Unauthenticated, "the username or the password is wrong")
+		return auth.Verified{}, errPassword
 	}
 	row := new(password)
 	if len(text) > auth.MaxPassword {
 		text = ""
 	}
-	err = s.db.Read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("lower(u.username) = lower(?)", username).Scan(ctx)
+	err := s.db.Read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("lower(u.username) = lower(?)", username).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return 0, err
+		return auth.Verified{}, err
 	}
 	good, err := auth.CheckPassword(ctx, text, row.Hash)
 	if err != nil {
-		return 0, err
+		return auth.Verified{}, err
 	}
 	if !good {
-		return 0, fail(Unauthenticated, "the username or the password is wrong")
+		return auth.Verified{}, errPassword
 	}
-	return row.UserID, nil
+	return auth.Verified{UserID: row.UserID, PasswordHash: row.Hash}, nil
 }

@@ -2,12 +2,50 @@ package models
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
+
+// TestSignInBesideReset checks that no session begins if the password is reset after its check.
+func TestSignInBesideReset(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		const first, reset = "the first password", "the reset password"
+		if err := s.Admin().SetPassword(ctx, "ada", first); err != nil {
+			t.Fatal(err)
+		}
+		who, err := s.CheckPassword(ctx, "ada", first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash, err := hashPassword(ctx, reset)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+				return err
+			}
+			return errors.Join(replacePassword(ctx, tx, ada.UserID, hash), endSessions(ctx, tx, ada.UserID))
+		}, func() error {
+			_, err := s.SignIn(ctx, who, "")
+			return err
+		})
+		if n, countErr := s.db.Read.NewSelect().Model((*Session)(nil)).Count(ctx); CodeOf(err) != Unauthenticated || n != 0 || countErr != nil {
+			t.Errorf("the sign-in returned %v, want %s, and began %d sessions (%v), want 0", err, Unauthenticated, n, countErr)
+		}
+		if who, err = s.CheckPassword(ctx, "ada", reset); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.SignIn(ctx, who, ""); err != nil {
+			t.Error(err)
+		}
+	})
+}
 
 // TestChangePasswordBesideReset checks that a password that is changed while it is reset, or while
 // the account is deleted, is not stored: the current password that was checked is not valid any

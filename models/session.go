@@ -43,11 +43,11 @@ const maxSessions = 100
 const SessionLifetime = 14 * 24 * time.Hour
 
 // SignIn creates a session of a user and returns its secret. userAgent is what the browser sent in
-// the header User-Agent. It returns Forbidden if the user is suspended, and NotFound if the account
-// was deleted.
-func (s *Store) SignIn(ctx context.Context, userID int64, userAgent string) (secret string, err error) {
+// the header User-Agent. It returns Forbidden if the user is suspended, NotFound if the account was
+// deleted, and Unauthenticated if the password has changed since it was checked.
+func (s *Store) SignIn(ctx context.Context, who auth.Verified, userAgent string) (secret string, err error) {
 	secret = auth.NewSecret()
-	at := now()
+	at, userID := now(), who.UserID
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
 		if err := s.db.ForShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ? AND u.deleted_at IS NULL", userID)).Scan(ctx); err != nil {
@@ -55,6 +55,15 @@ func (s *Store) SignIn(ctx context.Context, userID int64, userAgent string) (sec
 		}
 		if u.SuspendedAt != nil {
 			return fail(Forbidden, "this account is suspended: %s", u.SuspensionReason)
+		}
+		if who.PasswordHash != "" {
+			same, err := tx.NewSelect().Model((*password)(nil)).Where("pw.user_id = ? AND pw.hash = ?", userID, who.PasswordHash).Exists(ctx)
+			if err != nil {
+				return err
+			}
+			if !same {
+				return errPassword
+			}
 		}
 		kept := tx.NewSelect().Model((*Session)(nil)).Column("se.id").Where("se.user_id = ?", userID).
 			OrderExpr("coalesce(se.last_used_at, se.created_at) DESC, se.id DESC").Limit(maxSessions - 1)

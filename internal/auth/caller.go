@@ -136,6 +136,14 @@ func From(ctx context.Context) (Caller, error) {
 	return Caller{}, nil
 }
 
+// Verified is a user whose identity was verified, so that a session can begin.
+type Verified struct {
+	UserID int64
+	// PasswordHash is the hash that the password of the user matched. It is empty if the identity was
+	// verified in another way.
+	PasswordHash string
+}
+
 // SignedIn is a user who is signed in with a browser session.
 type SignedIn struct {
 	Caller

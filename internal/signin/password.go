@@ -52,7 +52,7 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		s.show(w, r, "sign-in", http.StatusTooManyRequests, again, "")
 		return
 	}
-	userID, err := s.Store.CheckPassword(r.Context(), account, r.PostForm.Get("password"))
+	who, err := s.Store.CheckPassword(r.Context(), account, r.PostForm.Get("password"))
 	if err != nil {
 		if status, _ := s.Explain(r.Context(), err); status < http.StatusInternalServerError {
 			again.Message = "The name or the password is wrong."
@@ -63,7 +63,7 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.attempts.succeeded(account, network, device)
-	if s.signIn(w, r, userID) {
+	if s.signIn(w, r, who) {
 		s.rememberDevice(w, account)
 		http.Redirect(w, r, s.onward(next), http.StatusSeeOther)
 	}

@@ -79,7 +79,7 @@ func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	if s.signIn(w, r, userID) {
+	if s.signIn(w, r, auth.Verified{UserID: userID}) {
 		http.Redirect(w, r, s.onward(f.Next), http.StatusSeeOther)
 	}
 }

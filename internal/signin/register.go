@@ -139,7 +139,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
 		s.showAgain(w, r, "register", status, v.Action, query, v)
 		return
 	}
-	if s.signIn(w, r, userID) {
+	if s.signIn(w, r, auth.Verified{UserID: userID}) {
 		s.rememberDevice(w, strings.ToLower(v.Username))
 		http.Redirect(w, r, s.onward(v.Next), http.StatusSeeOther)
 	}
@@ -201,7 +201,7 @@ func (s *site) reset(w http.ResponseWriter, r *http.Request) {
 		s.showAgain(w, r, "reset", status, ResetPath, url.Values{"token": {secret}}, view{Token: secret, Username: l.Username, Message: message})
 		return
 	}
-	if s.signIn(w, r, userID) {
+	if s.signIn(w, r, auth.Verified{UserID: userID}) {
 		if auth.IsUsername(l.Username) {
 			s.rememberDevice(w, strings.ToLower(l.Username))
 		}

@@ -77,8 +77,8 @@ func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedI
 
 // signIn starts a session of a user in this browser and ends the previous one. If that fails, it
 // writes the response and ok is false.
-func (s *site) signIn(w http.ResponseWriter, r *http.Request, userID int64) (ok bool) {
-	secret, err := s.Store.SignIn(r.Context(), userID, r.UserAgent())
+func (s *site) signIn(w http.ResponseWriter, r *http.Request, who auth.Verified) (ok bool) {
+	secret, err := s.Store.SignIn(r.Context(), who, r.UserAgent())
 	if err == nil {
 		if before := s.Session(r); before != "" {
 			err = s.Store.SignOut(r.Context(), before)

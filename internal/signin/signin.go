@@ -20,9 +20,9 @@ import (
 // Store stores users, sessions, applications and tokens. It is an interface because package models
 // implements it, and this package cannot import models.
 type Store interface {
-	CheckPassword(ctx context.Context, username, password string) (userID int64, err error)
+	CheckPassword(ctx context.Context, username, password string) (auth.Verified, error)
 	Identify(ctx context.Context, id auth.Identity) (userID int64, err error)
-	SignIn(ctx context.Context, userID int64, userAgent string) (secret string, err error)
+	SignIn(ctx context.Context, who auth.Verified, userAgent string) (secret string, err error)
 	Session(ctx context.Context, secret string) (who auth.SignedIn, ok bool, err error)
 	SignOut(ctx context.Context, secret string) error
 	Application(ctx context.Context, clientID string) (*oauth.Application, error)

@@ -201,7 +201,7 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 		_, token, err := p.s.Store.MakeToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
 		return fixture{"token": servertest.ID(must(token, err)(p.t).ID)}
 	case "session":
-		if _, err := p.s.Store.SignIn(ctx, caller.UserID, "browser of "+user); models.CodeOf(err) == models.Forbidden {
+		if _, err := p.s.Store.SignIn(ctx, auth.Verified{UserID: caller.UserID}, "browser of "+user); models.CodeOf(err) == models.Forbidden {
 			return fixture{"id": "1000000"} // a suspended user has no session
 		} else if err != nil {
 			p.t.Fatal(err)

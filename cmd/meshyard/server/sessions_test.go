@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // listedSession is a session as the API lists it.
@@ -164,7 +165,7 @@ func TestSessionsAreBounded(t *testing.T) {
 		ada.Query(`{ me { id } }`, nil, &me)
 		var secrets []string
 		for i := range 101 {
-			secret, err := s.Store.SignIn(t.Context(), me.Me.ID, fmt.Sprint("browser ", i))
+			secret, err := s.Store.SignIn(t.Context(), auth.Verified{UserID: me.Me.ID}, fmt.Sprint("browser ", i))
 			if err != nil {
 				t.Fatal(err)
 			}
