@@ -105,7 +105,7 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 		if err := s.Admin().SetPassword(ctx, "bob", "correct horse battery"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.SignIn(ctx, bob.UserID, "Browser"); err != nil {
+		if _, err := s.SignIn(ctx, auth.Verified{UserID: bob.UserID}, "Browser"); err != nil {
 			t.Fatal(err)
 		}
 		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
