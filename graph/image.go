@@ -2,7 +2,9 @@ package graph
 
 import (
 	"context"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
@@ -24,7 +26,7 @@ func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaIma
 		m.URL = r.blob(f)
 	case done:
 		m.IsRendering = true
-		m.Name += "." + p.Picture
+		m.Name = strings.TrimSuffix(f.Name, path.Ext(f.Name)) + "." + p.Picture
 		m.URL = r.thumbnail(f, p, fullImage).URL
 	default:
 		return nil

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,6 +64,21 @@ func (p publisher) deploy(about oldObject, folder map[string]string) (thing oldO
 	return p.one("POST", path+"/publish", nil, "ThingSchema"), ids
 }
 
+// tidy deletes the images of a thing that are neither one of the photos nor the rendering of a file
+// in the folder. It expects the rendering of lid.stl to be named lid.png.
+func (p publisher) tidy(path string, folder map[string]string, photos ...string) {
+	p.Helper()
+	kept := slices.Clone(photos)
+	for name := range folder {
+		kept = append(kept, strings.TrimSuffix(name, filepath.Ext(name))+".png")
+	}
+	for _, image := range p.list(path+"/images", "ThingImage") {
+		if !slices.Contains(kept, fmt.Sprint(image["name"])) {
+			p.done("DELETE", path+"/images/"+oldID(image), nil)
+		}
+	}
+}
+
 // TestJourneysOfOldPrograms performs complete tasks as existing clients do.
 func TestJourneysOfOldPrograms(t *testing.T) {
 	servertest.Sequential(t)
@@ -107,6 +123,7 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 			for _, old := range []string{"dish.stl", "spoon.3mf"} {
 				ada.refused(404, "GET", "/files/"+before[old], nil)
 			}
+			p.tidy(path, folder, "dish.png")
 			images := ada.list(path+"/images", "ThingImage")
 			ada.same("images: the photo and three renderings", len(images), 4)
 			ada.same("the first image", images[0]["id"], photo["id"])
