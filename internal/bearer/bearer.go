@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
 )
 
 // Authenticate wraps next so that the context of each request carries the caller that check returns
@@ -34,12 +35,12 @@ func Token(r *http.Request) string {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "token") {
-			return strings.TrimSpace(token)
+			return oauth.Taken(strings.TrimSpace(token))
 		}
 		missing = "not a bearer token"
 	}
 	if strings.Contains(r.URL.RawQuery, "access_token=") {
-		return cmp.Or(r.URL.Query().Get("access_token"), missing)
+		return cmp.Or(oauth.Taken(r.URL.Query().Get("access_token")), missing)
 	}
 	return missing
 }

@@ -18,6 +18,8 @@ func TestToken(t *testing.T) {
 		"query":                    {"", "?page=2&access_token=my_b", "my_b"},
 		"header wins":              {"Bearer my_a", "?access_token=my_b", "my_a"},
 		"empty header wins":        {"Bearer ", "?access_token=my_b", ""},
+		"end of a URL":             {"Bearer my_a&token_type=Bearer", "", "my_a"},
+		"end of a URL, query":      {"", "?access_token=my_b%26token_type", "my_b"},
 		"other scheme":             {"Basic YTpi", "", "not a bearer token"},
 		"other scheme, and query":  {"Basic YTpi", "?access_token=my_b", "my_b"},
 		"other scheme, and empty":  {"Basic YTpi", "?access_token=", "not a bearer token"},

@@ -87,6 +87,14 @@ func Origin(address string) string {
 	return u.Scheme + ":"
 }
 
+// Taken returns the code or the token in a text that a program took from the URL of an answer. Some
+// legacy programs take everything behind "code=" or "access_token=", with the parameters that
+// follow.
+func Taken(text string) string {
+	value, _, _ := strings.Cut(text, "&")
+	return value
+}
+
 // Answer returns the redirect URI with the response parameters in the given order: in its query, or
 // in its fragment if they include a token.
 func Answer(redirect string, inFragment bool, parameters ...[2]string) string {

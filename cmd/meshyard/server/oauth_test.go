@@ -129,6 +129,11 @@ func TestCodeFlowOfOldPrograms(t *testing.T) {
 				t.Errorf("%s: tokeninfo of a JSON body: %s", name, r.Bytes)
 			}
 		}
+		// Some programs take everything behind "code=" in the URL for the code.
+		_, behind, _ := strings.Cut(c.decide(b, old, "allow").String(), "code=")
+		if r := c.exchange("*/*", url.Values{"client_id": {c.id}, "client_secret": {c.secret}, "code": {behind}}); r.StatusCode != 200 || !strings.Contains(behind, "&") {
+			t.Errorf("the code %s: %d %s", behind, r.StatusCode, r.Bytes)
+		}
 		for _, bad := range []string{`{`, `[]`, `"x"`, `{"code":{}}`, `{"code":["x"]}`, `{"code":true}`, `{"code":"x"} x`} {
 			r := s.Client("").Request("POST", "/login/oauth/access_token", bad)
 			r.Header.Set("Content-Type", "application/json")
@@ -190,6 +195,10 @@ func TestImplicitFlow(t *testing.T) {
 			t.Fatalf("the response is %s", to)
 		}
 		s.Client(found[1]).Thing("By an old program")
+		// Some programs take everything behind "access_token=" in the URL for the token.
+		_, behind, _ := strings.Cut(to.String(), "access_token=")
+		s.Client(behind).Get("/users/me").Want(t, 200)
+		s.Client("").PostForm("/login/oauth/tokeninfo", [][2]string{{"access_token", behind}}, "", "", nil).Want(t, 200)
 		denied := c.decide(b, question, "deny")
 		if f, _ := url.ParseQuery(denied.EscapedFragment()); denied.RawQuery != "" || f.Get("error") != "access_denied" || f.Get("state") != "a&b =#c" {
 			t.Errorf("the response to a denial is %s", denied)
