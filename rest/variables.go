@@ -58,7 +58,7 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			}
 			continue
 		}
-		if name == "category" && value == "" && !v.Type.NonNull {
+		if name == "category" && (value == "" || isZero(value)) && !v.Type.NonNull {
 			continue // clients that save all their fields have no category, because no response contains it
 		}
 		if v.Type.NamedType == "License" && op.mutates() {
