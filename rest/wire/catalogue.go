@@ -130,10 +130,19 @@ type Hit struct{ Completer }
 
 // HitSchemas create the wire struct of a hit by its GraphQL type name.
 var HitSchemas = map[string]func() Completer{
-	"Thing":      func() Completer { return new(ShortThingSchema) },
+	"Thing":      func() Completer { return new(ThingHit) },
 	"Make":       func() Completer { return new(CopySchema) },
 	"User":       func() Completer { return new(UserSchema) },
 	"Collection": func() Completer { return new(CollectionSchema) },
+}
+
+// ThingHit is a thing in the results of a search. Some clients decode it into the type that they
+// use for complete things, and require these fields.
+type ThingHit struct {
+	ShortThingSchema
+	IsFeatured bool `json:"is_featured"`
+	IsAI       bool `json:"is_ai"`
+	IsBanned   bool `json:"is_banned"` // false: a search finds no thing that was taken down
 }
 
 // UnmarshalJSON reads a hit into the struct for its __typename.

@@ -27,6 +27,10 @@ var oldShapes = map[string]string{
 	"ShortThingSchema": `id:int name:text url:url public_url:url created_at:date thumbnail:url preview_image:link creator:UserSummary?
 		is_private:flag is_purchased:flag is_published:flag like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
 		is_nsfw:bool? rank:int?`,
+	// Some clients decode the results of a search into the type that they use for complete things.
+	"ThingHit": `id:int name:text url:url public_url:url created_at:date thumbnail:url preview_image:link creator:UserSummary?
+		is_private:flag is_purchased:flag is_published:flag like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
+		is_nsfw:bool? rank:int? is_featured:bool is_ai:bool is_banned:bool`,
 	"FeaturedSchema": `id:int name:text url:url public_url:url created_at:date thumbnail:url preview_image:link creator:UserSummary?
 		is_private:bool is_purchased:bool is_published:bool like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
 		is_nsfw:bool? rank:int? spotlight_images:Spotlight`,
@@ -69,7 +73,7 @@ var oldShapes = map[string]string{
 	"Collection": `id:int name:text description:text description_html:text added:date modified:date creator:UserSummary url:url count:int
 		is_editable:bool is_featured:bool is_liked:bool is_watched:bool featured_on:text? featured_thing_id:int? preview_image:link
 		absolute_url:text thumbnail:url`,
-	"ThingHits":      `total:int hits:[ShortThingSchema]`,
+	"ThingHits":      `total:int hits:[ThingHit]`,
 	"UserHits":       `total:int hits:[UserSchema]`,
 	"CollectionHits": `total:int hits:[Collection]`,
 	"AnyHits":        `total:int hits:list`,
