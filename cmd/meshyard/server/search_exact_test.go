@@ -75,12 +75,12 @@ func TestSearchByIDOrURL(t *testing.T) {
 func TestLenientSearch(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
-		var ids []int64
+		var ids, files []int64
 		for _, name := range []string{"Gear", "Gear box"} {
-			id := ada.Thing(name)
-			ada.Finalize("thing", id, ada.Upload("a.stl", []byte("solid a\nendsolid a\n"))).Want(t, 200)
+			id, file := ada.Thing(name), ada.Upload("a.stl", []byte("solid a\nendsolid a\n"))
+			ada.Finalize("thing", id, file).Want(t, 200)
 			ada.Publish(id).Want(t, 200)
-			ids = append(ids, id)
+			ids, files = append(ids, id), append(files, file)
 		}
 		all := hits(t, ada, "/search/gear")
 		for query, want := range map[string][]int64{
@@ -99,6 +99,15 @@ func TestLenientSearch(t *testing.T) {
 		bobID := read(t, bob.Get("/users/me"))["id"]
 		if got, want := hits(t, ada, fmt.Sprintf("/search/gear?collected_by=%v", bobID)), ids[:1]; !slices.Equal(got, want) {
 			t.Errorf("collected by a user: found %v, want %v", got, want)
+		}
+		// The order of one of these is not that of relevance.
+		bob.Do("POST", fmt.Sprintf("/things/%d/likes", ids[1]), nil).Want(t, 200)
+		bob.Get(fmt.Sprintf("/files/%d/download", files[0])).Want(t, 302)
+		s.Fold()
+		for sort, want := range map[string][]int64{"likes": {ids[1], ids[0]}, "downloads": ids} {
+			if got := hits(t, ada, "/search/gear?sort="+sort); !slices.Equal(got, want) {
+				t.Errorf("sorted by %s: %v, want %v", sort, got, want)
+			}
 		}
 		for _, query := range []string{"type=users&sort=things", "type=makes&sort=designs", "type=collections&sort=x"} {
 			ada.Get("/search/gear?"+query).Want(t, 200)
