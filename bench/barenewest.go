@@ -144,7 +144,7 @@ func (t *thingAnswer) scan(e engine, scan scanner, base string) (at position, to
 			return at, 0, fmt.Errorf("tag %q: %w", tag, err)
 		}
 		address := base + "/tags/" + url.PathEscape(slug)
-		t.Tags = append(t.Tags, tagAnswer{Name: name, URL: address, Count: n, ThingsURL: address + "/things", AbsoluteURL: "/tag:" + slug, Tag: slug})
+		t.Tags = append(t.Tags, tagAnswer{Name: name, URL: address, Count: n, ThingsURL: address + "/things", AbsoluteURL: "/tag:" + strings.ReplaceAll(name, " ", "_"), Tag: slug})
 	}
 	return at, total, nil
 }

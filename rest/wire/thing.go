@@ -160,7 +160,7 @@ type Tag struct {
 func (t *Tag) Complete(a urls.Builder) {
 	t.URL = a.Base + "/tags/" + url.PathEscape(t.Tag)
 	t.ThingsURL = t.URL + "/things"
-	t.AbsoluteURL = "/tag:" + t.Tag
+	t.AbsoluteURL = "/tag:" + strings.ReplaceAll(t.Name, " ", "_")
 }
 
 // Complete implements [Completer].
