@@ -233,7 +233,7 @@ func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Ca
 func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*Collection, error) {
 	return s.changeCollection(ctx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
 		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
-			return err
+			return about("thingId", err)
 		}
 		done, err := tx.NewInsert().Model(newCollectionThing(c.ID, thingID)).
 			On("CONFLICT (collection_id, thing_id) DO NOTHING").Exec(ctx)

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/uptrace/bun"
@@ -38,7 +39,7 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 		}
 		for _, id := range ids {
 			if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, id}); err != nil {
-				return err
+				return about(fmt.Sprintf("thingIds[%d]", slices.Index(m.ThingIDs, id)), err)
 			}
 		}
 		to, err := s.lockOwnCollection(ctx, tx, caller, m.CollectionID)

@@ -77,7 +77,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if n.ParentID != nil {
 			parent := new(Comment)
 			if err := tx.NewSelect().Model(parent).Where("cm.id = ?", *n.ParentID).Scan(ctx); err != nil {
-				return notFoundIfNoRows(err, "comment", *n.ParentID)
+				return about("parentId", notFoundIfNoRows(err, "comment", *n.ParentID))
 			}
 			target, c.ParentID = &Target{parent.TargetType, parent.TargetID}, parent.ID
 		}

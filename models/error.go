@@ -1,6 +1,10 @@
 package models
 
-import "github.com/meshyard/meshyard/internal/apierror"
+import (
+	"errors"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+)
 
 // Code classifies an Error.
 type Code = apierror.Code
@@ -30,6 +34,17 @@ func notFound(noun string, id int64) *Error {
 
 func badInput(field, format string, args ...any) *Error {
 	return apierror.Invalid(field, format, args...)
+}
+
+// about returns an error with a code as one about the given input, and any other error unchanged.
+func about(input string, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return err
+	}
+	named := *e
+	named.Field = input
+	return &named
 }
 
 // required returns the error for an input that must not be empty.

@@ -163,19 +163,18 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 	var todo []*File
 	for i, want := range files {
 		f := byID[want.ID]
+		input := fmt.Sprintf("files[%d].id", i)
 		switch {
 		case f == nil || f.OwnerID != caller.UserID:
-			return notFound("pending upload", want.ID)
+			return about(input, notFound("pending upload", want.ID))
 		case f.State == Finalized:
 			if (Target{f.TargetType, f.TargetID}) != target {
-				e := fail(Conflict, "file %d is already attached to %s %d", f.ID, f.TargetType, f.TargetID)
-				e.Field = "files"
-				return e
+				return about(input, fail(Conflict, "file %d is already attached to %s %d", f.ID, f.TargetType, f.TargetID))
 			}
 		case f.State == Staged:
-			return fail(NotFound, "pending upload %d has no bytes yet", f.ID)
+			return about(input, fail(NotFound, "pending upload %d has no bytes yet", f.ID))
 		case !f.live(at):
-			return notFound("pending upload", want.ID)
+			return about(input, notFound("pending upload", want.ID))
 		default:
 			f.Rank = int32(i)
 			if want.Rank != nil {

@@ -77,7 +77,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 			return err
 		}
 		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, n.ThingID}); err != nil {
-			return err
+			return about("thingId", err)
 		}
 		if m.Name == "" {
 			if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.name").Where("t.id = ?", n.ThingID).Scan(ctx, &m.Name); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -267,13 +268,14 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 			return err
 		}
 		for _, row := range rows {
+			input := fmt.Sprintf("ancestorIds[%d]", row.Position)
 			at := slices.IndexFunc(found, func(t *Thing) bool { return t.ID == row.AncestorID })
 			if at < 0 {
-				return notFound("thing", row.AncestorID)
+				return about(input, notFound("thing", row.AncestorID))
 			}
 			// Existing ancestors are kept, even if the caller cannot see them any more.
 			if err := found[at].Allows(caller); err != nil && !slices.Contains(before, row.AncestorID) {
-				return err
+				return about(input, err)
 			}
 		}
 	}

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"errors"
 
 	"github.com/uptrace/bun"
 
@@ -87,12 +86,8 @@ func (s *Store) setUserImages(ctx context.Context, tx bun.Tx, caller auth.Caller
 			}
 			continue
 		}
-		err := s.finalize(ctx, tx, caller, []FinalizeFile{{ID: image.fileID}}, on)
-		if e, ok := errors.AsType[*Error](err); ok {
-			e.Field = image.field
-		}
-		if err != nil {
-			return err
+		if err := s.finalize(ctx, tx, caller, []FinalizeFile{{ID: image.fileID}}, on); err != nil {
+			return about(image.field, err)
 		}
 	}
 	return nil

@@ -42,8 +42,10 @@ const (
 type Error struct {
 	Code    Code
 	Message string
-	Field   string // the invalid input, by its GraphQL name; "" if no single input is at fault
-	Limit   int64  // the limit that was exceeded, in the unit that Message names; 0 if none
+	// Field is the invalid input, by its GraphQL name, such as name or files[1].id. It is "" if no
+	// single input is at fault.
+	Field string
+	Limit int64 // the limit that was exceeded, in the unit that Message names; 0 if none
 
 	// FieldCode says what is wrong with Field. If empty, it is derived from Code.
 	FieldCode FieldCode

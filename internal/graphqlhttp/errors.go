@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -152,6 +153,7 @@ func merged(known *apierror.Error, faults []*apierror.Error) *apierror.Error {
 }
 
 // fieldError returns an error about one input with a path that is relative to the input object.
+// The input has the form of [ast.Path.String], such as files[1].id.
 func fieldError(e *apierror.Error) apierror.FieldError {
 	code := e.FieldCode
 	switch {
@@ -167,9 +169,13 @@ func fieldError(e *apierror.Error) apierror.FieldError {
 	default:
 		code = apierror.FieldInvalid
 	}
-	path := make([]any, 0, 3)
-	for key := range strings.SplitSeq(e.Field, ".") {
-		path = append(path, key)
+	path := make([]any, 0, 4)
+	for key := range strings.FieldsFuncSeq(e.Field, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
+		if index, err := strconv.Atoi(key); err == nil {
+			path = append(path, index)
+		} else {
+			path = append(path, key)
+		}
 	}
 	return apierror.FieldError{Path: path, Code: code, Message: e.Message, Limit: e.Limit}
 }

@@ -133,11 +133,37 @@ func TestFaultsNameSentInputs(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := fmt.Sprint(ada.Thing("One"))
+		other := fmt.Sprint(ada.Thing("Two"))
 		model := fmt.Sprint(ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")))
+		attached := fmt.Sprint(ada.Upload("b.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")))
+		var made struct {
+			FinalizeFiles    struct{ Files []struct{ ID string } }
+			StageUpload      struct{ Upload struct{ FileID string } }
+			CreateCollection struct{ Collection struct{ ID string } }
+		}
+		ada.Query(`mutation ($file: ID!, $other: ID!) {
+			finalizeFiles(input: {files: [{id: $file}], target: {type: THING, id: $other}}) { files { id } }
+			stageUpload(input: {name: "c.stl", target: {type: THING, id: $other}}) { upload { fileId } }
+			createCollection(input: {name: "c"}) { collection { id } }
+		}`, object{"file": attached, "other": other}, &made)
+		staged, collection := made.StageUpload.Upload.FileID, made.CreateCollection.Collection.ID
 		for _, c := range []struct{ mutation, message, path, code string }{
 			{`likeThing(input: {id: ` + thing + `}) { thing { id } }`, "id: thing " + thing + " is your own", "[input id]", "INVALID"},
 			{`toggle(input: {what: LIKE, target: {type: THING, id: ` + thing + `}}) { isOn }`, "target: thing " + thing + " is your own", "[input target]", "INVALID"},
 			{`createComment(input: {body: "a"}) { comment { id } }`, "target: is missing: a comment is on a thing or a make, or replies to another", "[input target]", "REQUIRED"},
+			{`finalizeFiles(input: {files: [{id: ` + model + `}, {id: 9999}], target: {type: THING, id: ` + thing + `}}) { files { id } }`,
+				"pending upload 9999 does not exist", "[input files 1 id]", "NOT_FOUND"},
+			{`createThing(input: {name: "n", license: CC, category: "Art", files: [{id: ` + model + `}, {id: 9999}]}) { thing { id } }`,
+				"pending upload 9999 does not exist", "[input files 1 id]", "NOT_FOUND"},
+			{`finalizeFiles(input: {files: [{id: ` + attached + `}], target: {type: THING, id: ` + thing + `}}) { files { id } }`,
+				"file " + attached + " is already attached to thing " + other, "[input files 0 id]", "DUPLICATE"},
+			{`finalizeFiles(input: {files: [{id: ` + model + `}, {id: ` + staged + `}], target: {type: THING, id: ` + thing + `}}) { files { id } }`,
+				"pending upload " + staged + " has no bytes yet", "[input files 1 id]", "NOT_FOUND"},
+			{`updateThing(input: {id: ` + thing + `, ancestorIds: [` + other + `, 9999]}) { thing { id } }`, "thing 9999 does not exist", "[input ancestorIds 1]", "NOT_FOUND"},
+			{`moveThings(input: {collectionId: ` + collection + `, thingIds: [9999, ` + other + `]}) { thingIds }`, "thing 9999 does not exist", "[input thingIds 0]", "NOT_FOUND"},
+			{`addToCollection(input: {collectionId: ` + collection + `, thingId: 9999}) { collection { id } }`, "thing 9999 does not exist", "[input thingId]", "NOT_FOUND"},
+			{`createMake(input: {thingId: 9999}) { make { id } }`, "thing 9999 does not exist", "[input thingId]", "NOT_FOUND"},
+			{`createComment(input: {parentId: 9999, body: "a"}) { comment { id } }`, "comment 9999 does not exist", "[input parentId]", "NOT_FOUND"},
 			{`updateProfile(input: {avatarId: ` + model + `}) { user { id } }`, "the avatar of a user must be one image (PNG, JPEG or GIF)", "[input avatarId]", "INVALID"},
 		} {
 			r := ada.GraphQL(`mutation { `+c.mutation+` }`, nil)
