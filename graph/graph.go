@@ -103,7 +103,7 @@ func (g *Graph) Costs() (*graphqlhttp.CostCalculator, error) {
 // documents that it can run.
 func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.Executor {
 	e := executor.New(g.schema)
-	e.SetErrorPresenter(graphqlhttp.PresentError)
+	e.SetErrorPresenter(graphqlhttp.Presenter(g.Schema()))
 	e.SetRecoverFunc(graphqlhttp.Recover)
 	e.SetQueryCache(documents)
 	e.Use(loaderExtension{newLoaders(g.resolver.Store)})

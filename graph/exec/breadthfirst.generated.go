@@ -29,7 +29,7 @@ func NewBreadthFirst(generated graphql.ExecutableSchema, limit breadthfirst.Limi
 func enumValue[V any](enum string, values map[string]V, name string, err error) (V, error) {
 	value, ok := values[name]
 	if !ok && err == nil {
-		err = fmt.Errorf("%s is not a valid %s: the names of enum values are case-sensitive", name, enum)
+		err = fmt.Errorf("%s is not a valid %s", name, enum)
 	}
 	return value, err
 }

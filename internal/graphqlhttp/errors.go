@@ -72,19 +72,29 @@ func MostSevere(errs gqlerror.List) (*gqlerror.Error, int) {
 	return &gqlerror.Error{Message: internalMessage}, http.StatusInternalServerError
 }
 
+// Presenter returns PresentError for operations on a schema. Errors about enum values list the
+// allowed ones.
+func Presenter(schema *ast.Schema) graphql.ErrorPresenterFunc {
+	return func(ctx context.Context, err error) *gqlerror.Error { return presentError(ctx, schema, err) }
+}
+
 // PresentError returns err as clients see it: extensions.code is always set; field, limit,
 // retryAfter (seconds) and fields (see [apierror.FieldError]) are set where they apply. If err
 // joins the faults of several inputs, fields lists them all. An error without a code is logged and
 // replaced by a fixed message.
 func PresentError(ctx context.Context, err error) *gqlerror.Error {
+	return presentError(ctx, &ast.Schema{}, err)
+}
+
+func presentError(ctx context.Context, schema *ast.Schema, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
 	if len(presented.Path) > 1 && presented.Path[0] == ast.PathName("variable") {
-		bad := badValue(argumentOf(ctx, presented.Path[1:]), err, presented.Message)
+		bad := badValue(argumentOf(ctx, presented.Path[1:]), err, inputMessage(schema, presented.Message))
 		presented.Path = nil
 		return withCode(ctx, presented, bad)
 	}
 	if path, ok := argument(ctx, presented); ok {
-		bad := badValue(path, err, presented.Message)
+		bad := badValue(path, err, inputMessage(schema, presented.Message))
 		presented.Path = graphql.GetFieldContext(ctx).Path()
 		return withCode(ctx, presented, bad)
 	}

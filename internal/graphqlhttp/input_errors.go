@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -14,20 +16,27 @@ import (
 )
 
 // badValue returns the error for a value at path, from an argument, that does not fit its type.
+// message is that of [inputMessage].
 func badValue(path ast.Path, err error, message string) *apierror.Error {
 	code := apierror.FieldInvalid
 	var known *apierror.Error
 	switch {
 	case errors.As(err, &known):
 		code = cmp.Or(known.FieldCode, code)
-	case message == "must be defined" || message == "cannot be null": // gqlparser, about a variable
+	case message == isRequired || message == mustNotBeNull:
 		code = apierror.FieldRequired
 	}
 	field := inputName(path)
-	bad := apierror.Invalid(field, "%s: %s", field, inputMessage(message))
+	bad := apierror.Invalid(field, "%s: %s", field, message)
 	bad.Fields = []apierror.FieldError{{Path: pathKeys(path), Code: code, Message: bad.Message}}
 	return bad
 }
+
+// Messages about a variable that is missing.
+const (
+	isRequired    = "is required"
+	mustNotBeNull = "must not be null"
+)
 
 // inputMessages replaces messages of gqlparser and gqlgen about values of the wrong type. The
 // original messages name types of Go, or values that the client did not send.
@@ -40,15 +49,26 @@ var inputMessages = []struct {
 	{regexp.MustCompile(`^cannot use (?:value )?\S+ as ID$`), "must be an ID"},
 	{regexp.MustCompile(`^cannot use (?:value )?\S+ as (\w+)$`), "must be a $1"},
 	{regexp.MustCompile(`^strconv\.ParseFloat: parsing (".{0,40}).*$`), "must be a Float (got $1)"},
-	{regexp.MustCompile(`^must be defined$`), "is required"},
-	{regexp.MustCompile(`^cannot be null$`), "must not be null"},
+	{regexp.MustCompile(`^must be defined$`), isRequired},
+	{regexp.MustCompile(`^cannot be null$`), mustNotBeNull},
 	{regexp.MustCompile(`^enums must be ints or strings$`), "must be the name of an enum value"},
 	{regexp.MustCompile(`^must be a (\w+), not a \w+$`), "must be an input object of the type $1"},
 	{regexp.MustCompile(`^\S+ is not an Upload$`), "must be a file of a multipart request"},
 }
 
+// unknownEnumValue matches the message about the name of an enum value that does not exist, of
+// gqlparser and, for a name in the wrong case, of the generated code.
+var unknownEnumValue = regexp.MustCompile(`(?s)^(.{0,40}).* is not a valid (\w+)$`)
+
 // inputMessage returns a message about a value of the wrong type in terms of GraphQL.
-func inputMessage(message string) string {
+func inputMessage(schema *ast.Schema, message string) string {
+	if found := unknownEnumValue.FindStringSubmatch(message); found != nil && schema.Types[found[2]] != nil {
+		var names []string
+		for _, value := range schema.Types[found[2]].EnumValues {
+			names = append(names, value.Name)
+		}
+		return fmt.Sprintf("must be one of %s (got %q)", strings.Join(names, ", "), found[1])
+	}
 	for _, m := range inputMessages {
 		if m.match.MatchString(message) {
 			return m.match.ReplaceAllString(message, m.replace)
