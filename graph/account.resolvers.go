@@ -24,9 +24,9 @@ func (r *makeResolver) IsTakenDown(ctx context.Context, obj *models.Make) (bool,
 }
 
 // DeleteAccount is the resolver for the deleteAccount field.
-func (r *mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error) {
+func (r *mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.Deleted, error) {
 	id, err := r.Store.DeleteAccount(ctx, caller(ctx), input.Username, input.Reason)
-	return &model.DeleteAccountPayload{DeletedID: id}, err
+	return &model.Deleted{Type: "User", DeletedID: id}, err
 }
 
 // StageUserImage is the resolver for the stageUserImage field.

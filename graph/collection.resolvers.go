@@ -14,6 +14,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// Thing is the batch resolver for the thing field.
+func (r *addToCollectionPayloadResolver) Thing(ctx context.Context, objs []*model.Collected) ([]*models.Thing, error) {
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(c *model.Collected) int64 { return c.ThingID }, visibleThing(ctx))
+}
+
 // DescriptionHTML is the batch resolver for the descriptionHtml field.
 func (r *collectionResolver) DescriptionHTML(ctx context.Context, objs []*models.Collection) ([]string, error) {
 	return batch.Load(ctx, objs, loadersOf(ctx).html[models.CollectionDescription], func(c *models.Collection) int64 { return c.ID })
@@ -54,6 +59,11 @@ func (r *collectionResolver) IsLiked(ctx context.Context, objs []*models.Collect
 	return batch.Load(ctx, objs, loadersOf(ctx).liked[models.OnCollection], func(c *models.Collection) int64 { return c.ID })
 }
 
+// Likers is the resolver for the likers field.
+func (r *collectionResolver) Likers(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
+	return usersOf(ctx, "Collection.likers", r.Store.Likers(models.OnCollection), pageArgs{first, after, last, before}, obj, func(c *models.Collection) int64 { return c.ID })
+}
+
 // CreateCollection is the resolver for the createCollection field.
 func (r *mutationResolver) CreateCollection(ctx context.Context, input models.NewCollection) (*model.CreateCollectionPayload, error) {
 	c, err := r.Store.CreateCollection(ctx, caller(ctx), input)
@@ -67,20 +77,20 @@ func (r *mutationResolver) UpdateCollection(ctx context.Context, input models.Co
 }
 
 // DeleteCollection is the resolver for the deleteCollection field.
-func (r *mutationResolver) DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeleteCollectionPayload, error) {
-	return &model.DeleteCollectionPayload{DeletedID: input.ID}, r.Store.DeleteCollection(ctx, caller(ctx), input.ID)
+func (r *mutationResolver) DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.Deleted, error) {
+	return &model.Deleted{Type: "Collection", DeletedID: input.ID}, r.Store.DeleteCollection(ctx, caller(ctx), input.ID)
 }
 
 // AddToCollection is the resolver for the addToCollection field.
-func (r *mutationResolver) AddToCollection(ctx context.Context, input model.AddToCollectionInput) (*model.AddToCollectionPayload, error) {
+func (r *mutationResolver) AddToCollection(ctx context.Context, input model.AddToCollectionInput) (*model.Collected, error) {
 	c, err := r.Store.Collect(ctx, caller(ctx), input.CollectionID, input.ThingID)
-	return &model.AddToCollectionPayload{Collection: c}, err
+	return &model.Collected{Collection: c, ThingID: input.ThingID}, err
 }
 
 // RemoveFromCollection is the resolver for the removeFromCollection field.
-func (r *mutationResolver) RemoveFromCollection(ctx context.Context, input model.RemoveFromCollectionInput) (*model.RemoveFromCollectionPayload, error) {
+func (r *mutationResolver) RemoveFromCollection(ctx context.Context, input model.RemoveFromCollectionInput) (*model.Collected, error) {
 	c, err := r.Store.Uncollect(ctx, caller(ctx), input.CollectionID, input.ThingID)
-	return &model.RemoveFromCollectionPayload{Collection: c}, err
+	return &model.Collected{Collection: c, ThingID: input.ThingID}, err
 }
 
 // MoveThings is the resolver for the moveThings field.
@@ -109,6 +119,11 @@ func (r *queryResolver) Collections(ctx context.Context, first *int32, after *st
 	return collectionsOf(ctx, "collections", list, pageArgs{first, after, last, before}, new(root), rootID)
 }
 
+// Thing is the batch resolver for the thing field.
+func (r *removeFromCollectionPayloadResolver) Thing(ctx context.Context, objs []*model.Collected) ([]*models.Thing, error) {
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(c *model.Collected) int64 { return c.ThingID }, visibleThing(ctx))
+}
+
 // Collections is the batch resolver for the collections field.
 func (r *thingResolver) Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error) {
 	return batch.LoadAs(ctx, objs, loadersOf(ctx).holding, thingID, func(held []*models.Collection) []*models.Collection {
@@ -116,7 +131,21 @@ func (r *thingResolver) Collections(ctx context.Context, objs []*models.Thing) (
 	})
 }
 
+// AddToCollectionPayload returns exec.AddToCollectionPayloadResolver implementation.
+func (r *Resolver) AddToCollectionPayload() exec.AddToCollectionPayloadResolver {
+	return &addToCollectionPayloadResolver{r}
+}
+
 // Collection returns exec.CollectionResolver implementation.
 func (r *Resolver) Collection() exec.CollectionResolver { return &collectionResolver{r} }
 
-type collectionResolver struct{ *Resolver }
+// RemoveFromCollectionPayload returns exec.RemoveFromCollectionPayloadResolver implementation.
+func (r *Resolver) RemoveFromCollectionPayload() exec.RemoveFromCollectionPayloadResolver {
+	return &removeFromCollectionPayloadResolver{r}
+}
+
+type (
+	addToCollectionPayloadResolver      struct{ *Resolver }
+	collectionResolver                  struct{ *Resolver }
+	removeFromCollectionPayloadResolver struct{ *Resolver }
+)

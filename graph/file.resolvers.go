@@ -48,8 +48,8 @@ func (r *mutationResolver) UpdateFile(ctx context.Context, input models.FileChan
 }
 
 // DeleteFile is the resolver for the deleteFile field.
-func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeleteFilePayload, error) {
-	return &model.DeleteFilePayload{DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), models.FileDeletion{
+func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.Deleted, error) {
+	return &model.Deleted{Type: "File", DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), models.FileDeletion{
 		ID: input.ID, Target: input.Target, Kinds: input.Kinds, AllowNoModel: input.AllowNoModel, Reason: input.Reason,
 	})
 }

@@ -71,8 +71,8 @@ func (r *mutationResolver) UpdateMake(ctx context.Context, input models.MakeChan
 }
 
 // DeleteMake is the resolver for the deleteMake field.
-func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeleteMakePayload, error) {
-	return &model.DeleteMakePayload{DeletedID: input.ID}, r.Store.DeleteMake(ctx, caller(ctx), input.ID, input.Reason)
+func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.Deleted, error) {
+	return &model.Deleted{Type: "Make", DeletedID: input.ID}, r.Store.DeleteMake(ctx, caller(ctx), input.ID, input.Reason)
 }
 
 // Make is the resolver for the make field.

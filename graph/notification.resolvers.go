@@ -26,8 +26,8 @@ func (r *mutationResolver) MarkNotificationsRead(ctx context.Context, input mode
 }
 
 // DeleteNotification is the resolver for the deleteNotification field.
-func (r *mutationResolver) DeleteNotification(ctx context.Context, input model.DeleteNotificationInput) (*model.DeleteNotificationPayload, error) {
-	return &model.DeleteNotificationPayload{DeletedID: input.ID}, r.Store.DeleteNotification(ctx, caller(ctx), input.ID)
+func (r *mutationResolver) DeleteNotification(ctx context.Context, input model.DeleteNotificationInput) (*model.Deleted, error) {
+	return &model.Deleted{Type: "Notification", DeletedID: input.ID}, r.Store.DeleteNotification(ctx, caller(ctx), input.ID)
 }
 
 // Actor is the batch resolver for the actor field.

@@ -116,6 +116,11 @@ func TestSchemaLint(t *testing.T) {
 		if len(f.Arguments) != 1 || f.Arguments[0].Name != "input" || f.Arguments[0].Type.String() != title+"Input!" || f.Type.String() != title+"Payload" {
 			t.Errorf("%s: want one input: %sInput! and a nullable %[2]sPayload", f.Name, title)
 		}
+		deleted := schema.Types[title+"Payload"].Fields.ForName("deletedNodeId")
+		if d := schema.Types[strings.TrimPrefix(title, "Delete")]; strings.HasPrefix(title, "Delete") && d != nil && slices.Contains(d.Interfaces, "Node") &&
+			deleted == nil && schema.Types[title+"Payload"].Fields.ForName("deletedId") != nil {
+			t.Errorf("%s deletes a Node: want deletedNodeId", f.Name)
+		}
 		if opposite, ok := strings.CutPrefix(f.Name, "un"); ok && schema.Mutation.Fields.ForName(opposite) == nil {
 			t.Errorf("%s has no opposite %s", f.Name, opposite)
 		}

@@ -31,8 +31,8 @@ func (r *mutationResolver) UpdateThing(ctx context.Context, input models.ThingCh
 }
 
 // DeleteThing is the resolver for the deleteThing field.
-func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.DeleteThingPayload, error) {
-	return &model.DeleteThingPayload{DeletedID: input.ID}, r.Store.DeleteThing(ctx, caller(ctx), input.ID, input.Reason)
+func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.Deleted, error) {
+	return &model.Deleted{Type: "Thing", DeletedID: input.ID}, r.Store.DeleteThing(ctx, caller(ctx), input.ID, input.Reason)
 }
 
 // FeatureThing is the resolver for the featureThing field.

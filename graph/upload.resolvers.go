@@ -62,11 +62,11 @@ func (r *mutationResolver) FinalizeFile(ctx context.Context, input model.Finaliz
 }
 
 // DeletePendingUpload is the resolver for the deletePendingUpload field.
-func (r *mutationResolver) DeletePendingUpload(ctx context.Context, input model.DeletePendingUploadInput) (*model.DeletePendingUploadPayload, error) {
+func (r *mutationResolver) DeletePendingUpload(ctx context.Context, input model.DeletePendingUploadInput) (*model.Deleted, error) {
 	if err := r.Store.DeletePendingUpload(ctx, caller(ctx), input.ID); err != nil {
 		return nil, err
 	}
-	return &model.DeletePendingUploadPayload{DeletedID: input.ID}, nil
+	return &model.Deleted{Type: "File", DeletedID: input.ID}, nil
 }
 
 // FormAction is the resolver for the formAction field.

@@ -25,7 +25,7 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _DeleteAccountPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteAccountPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteAccountPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -46,6 +46,29 @@ func (ec *executionContext) _DeleteAccountPayload_deletedId(ctx context.Context,
 }
 func (ec *executionContext) fieldContext_DeleteAccountPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteAccountPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteAccountPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteAccountPayload_deletedNodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedNodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteAccountPayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteAccountPayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
 func (ec *executionContext) _ReportSpamPayload_comment(ctx context.Context, field graphql.CollectedField, obj *model.ReportSpamPayload) (ret graphql.Marshaler) {
@@ -365,7 +388,7 @@ func (ec *executionContext) unmarshalInputStageUserImageInput(ctx context.Contex
 
 var deleteAccountPayloadImplementors = []string{"DeleteAccountPayload"}
 
-func (ec *executionContext) _DeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteAccountPayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteAccountPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -377,6 +400,11 @@ func (ec *executionContext) _DeleteAccountPayload(ctx context.Context, sel ast.S
 			out.Values[i] = graphql.MarshalString("DeleteAccountPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteAccountPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedNodeId":
+			out.Values[i] = ec._DeleteAccountPayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -610,7 +638,7 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalODeleteAccountPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteAccountPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteAccountPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -162,10 +162,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"AddToCollectionPayload": {Name: "AddToCollectionPayload", Implements: []string{"AddToCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"collection": {
 				Get: func(object any) any {
-					obj := object.(*model.AddToCollectionPayload)
+					obj := object.(*model.Collected)
 					return obj.Collection
 				},
 				Nil: breadthfirst.NilPointer[models.Collection],
+			},
+			"thing": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*model.Collected](objects)
+					return breadthfirst.Values(ec.Resolvers.AddToCollectionPayload().Thing(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 		}},
 		"Application": {Name: "Application", Implements: []string{"Application"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -398,6 +406,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := value.(bool)
 					return strconv.AppendBool(b, v)
 				},
+			},
+			"likers": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Collection)
+					return breadthfirst.Value(ec.Resolvers.Collection().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				},
+				Args:  (*executionContext).field_Collection_likers_args,
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UserConnection],
 			},
 			"createdAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -769,9 +786,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DeleteAccountPayload": {Name: "DeleteAccountPayload", Implements: []string{"DeleteAccountPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeleteAccountPayload)
+					obj := object.(*model.Deleted)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
+				},
+			},
+			"deletedNodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedNodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 		}},
@@ -787,9 +811,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DeleteCollectionPayload": {Name: "DeleteCollectionPayload", Implements: []string{"DeleteCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeleteCollectionPayload)
+					obj := object.(*model.Deleted)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
+				},
+			},
+			"deletedNodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedNodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 		}},
@@ -805,9 +836,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DeleteFilePayload": {Name: "DeleteFilePayload", Implements: []string{"DeleteFilePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeleteFilePayload)
+					obj := object.(*model.Deleted)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
+				},
+			},
+			"deletedNodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedNodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 		}},
@@ -823,36 +861,64 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DeleteMakePayload": {Name: "DeleteMakePayload", Implements: []string{"DeleteMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeleteMakePayload)
+					obj := object.(*model.Deleted)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
+				},
+			},
+			"deletedNodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedNodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 		}},
 		"DeleteNotificationPayload": {Name: "DeleteNotificationPayload", Implements: []string{"DeleteNotificationPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeleteNotificationPayload)
+					obj := object.(*model.Deleted)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
+				},
+			},
+			"deletedNodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedNodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 		}},
 		"DeletePendingUploadPayload": {Name: "DeletePendingUploadPayload", Implements: []string{"DeletePendingUploadPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeletePendingUploadPayload)
+					obj := object.(*model.Deleted)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
+				},
+			},
+			"deletedNodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedNodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 		}},
 		"DeleteThingPayload": {Name: "DeleteThingPayload", Implements: []string{"DeleteThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeleteThingPayload)
+					obj := object.(*model.Deleted)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
+				},
+			},
+			"deletedNodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedNodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 		}},
@@ -2169,7 +2235,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeleteAccountPayload],
+				Nil:   breadthfirst.NilPointer[model.Deleted],
 			},
 			"stageUserImage": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2331,7 +2397,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeleteCollectionPayload],
+				Nil:   breadthfirst.NilPointer[model.Deleted],
 			},
 			"addToCollection": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2349,7 +2415,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.AddToCollectionPayload],
+				Nil:   breadthfirst.NilPointer[model.Collected],
 			},
 			"removeFromCollection": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2367,7 +2433,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.RemoveFromCollectionPayload],
+				Nil:   breadthfirst.NilPointer[model.Collected],
 			},
 			"moveThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2511,7 +2577,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeleteFilePayload],
+				Nil:   breadthfirst.NilPointer[model.Deleted],
 			},
 			"updateImage": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2799,7 +2865,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeleteMakePayload],
+				Nil:   breadthfirst.NilPointer[model.Deleted],
 			},
 			"suspendUser": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2925,7 +2991,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeleteNotificationPayload],
+				Nil:   breadthfirst.NilPointer[model.Deleted],
 			},
 			"reorderCollection": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3123,7 +3189,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeleteThingPayload],
+				Nil:   breadthfirst.NilPointer[model.Deleted],
 			},
 			"featureThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3285,7 +3351,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeletePendingUploadPayload],
+				Nil:   breadthfirst.NilPointer[model.Deleted],
 			},
 			"updateProfile": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -4667,10 +4733,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"RemoveFromCollectionPayload": {Name: "RemoveFromCollectionPayload", Implements: []string{"RemoveFromCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"collection": {
 				Get: func(object any) any {
-					obj := object.(*model.RemoveFromCollectionPayload)
+					obj := object.(*model.Collected)
 					return obj.Collection
 				},
 				Nil: breadthfirst.NilPointer[models.Collection],
+			},
+			"thing": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*model.Collected](objects)
+					return breadthfirst.Values(ec.Resolvers.RemoveFromCollectionPayload().Thing(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 		}},
 		"RemoveThingsPayload": {Name: "RemoveThingsPayload", Implements: []string{"RemoveThingsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

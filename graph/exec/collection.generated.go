@@ -19,6 +19,9 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type AddToCollectionPayloadResolver interface {
+	Thing(ctx context.Context, objs []*model.Collected) ([]*models.Thing, error)
+}
 type CollectionResolver interface {
 	DescriptionHTML(ctx context.Context, objs []*models.Collection) ([]string, error)
 	Creator(ctx context.Context, objs []*models.Collection) ([]*models.User, error)
@@ -28,13 +31,55 @@ type CollectionResolver interface {
 	FeaturedThing(ctx context.Context, objs []*models.Collection) ([]*models.Thing, error)
 	Cover(ctx context.Context, objs []*models.Collection) ([]*model.MediaImage, error)
 	IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error)
+	Likers(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
 
 	IsWatched(ctx context.Context, objs []*models.Collection) ([]bool, error)
+}
+type RemoveFromCollectionPayloadResolver interface {
+	Thing(ctx context.Context, objs []*model.Collected) ([]*models.Thing, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
+
+func (ec *executionContext) field_Collection_likers_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int32, error) {
+			return ec.unmarshalOInt2ᚖint32(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	return args, nil
+}
 
 func (ec *executionContext) field_Collection_things_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
@@ -78,7 +123,7 @@ func (ec *executionContext) field_Collection_things_args(ctx context.Context, ra
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AddToCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.AddToCollectionPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _AddToCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.Collected) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -108,6 +153,61 @@ func (ec *executionContext) fieldContext_AddToCollectionPayload_collection(_ con
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _AddToCollectionPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.Collected) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AddToCollectionPayload_thing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_AddToCollectionPayload_thing(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
+			return ec.marshalOThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AddToCollectionPayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AddToCollectionPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_AddToCollectionPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.Collected) (any, error) {
+	resolver := ec.Resolvers.AddToCollectionPayload()
+	if batch, ok := graphql.BatchParentsFor[*model.Collected](ctx, "AddToCollectionPayload"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Thing(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*models.Thing](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"AddToCollectionPayload.thing",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Thing(ctx, []*model.Collected{obj})
+	return graphql.ResolveBatchSingleResult[*models.Thing](
+		ctx,
+		results,
+		err,
+		"AddToCollectionPayload.thing",
+	)
 }
 
 func (ec *executionContext) _Collection_id(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
@@ -572,6 +672,50 @@ func (ec *executionContext) resolveBatch_Collection_isLiked(ctx context.Context,
 	)
 }
 
+func (ec *executionContext) _Collection_likers(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Collection_likers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Collection().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.UserConnection) graphql.Marshaler {
+			return ec.marshalNUserConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUserConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Collection_likers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Collection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Collection_likers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Collection_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -870,7 +1014,7 @@ func (ec *executionContext) fieldContext_CreateCollectionPayload_collection(_ co
 	return fc, nil
 }
 
-func (ec *executionContext) _DeleteCollectionPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCollectionPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteCollectionPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -891,6 +1035,29 @@ func (ec *executionContext) _DeleteCollectionPayload_deletedId(ctx context.Conte
 }
 func (ec *executionContext) fieldContext_DeleteCollectionPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteCollectionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteCollectionPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteCollectionPayload_deletedNodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedNodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteCollectionPayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteCollectionPayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
 func (ec *executionContext) _MoveThingsPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.MoveThingsPayload) (ret graphql.Marshaler) {
@@ -948,7 +1115,7 @@ func (ec *executionContext) fieldContext_MoveThingsPayload_thingIds(_ context.Co
 	return graphql.NewScalarFieldContext("MoveThingsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _RemoveFromCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCollectionPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _RemoveFromCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.Collected) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -978,6 +1145,61 @@ func (ec *executionContext) fieldContext_RemoveFromCollectionPayload_collection(
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _RemoveFromCollectionPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.Collected) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveFromCollectionPayload_thing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_RemoveFromCollectionPayload_thing(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
+			return ec.marshalOThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveFromCollectionPayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RemoveFromCollectionPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_RemoveFromCollectionPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.Collected) (any, error) {
+	resolver := ec.Resolvers.RemoveFromCollectionPayload()
+	if batch, ok := graphql.BatchParentsFor[*model.Collected](ctx, "RemoveFromCollectionPayload"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Thing(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*models.Thing](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"RemoveFromCollectionPayload.thing",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Thing(ctx, []*model.Collected{obj})
+	return graphql.ResolveBatchSingleResult[*models.Thing](
+		ctx,
+		results,
+		err,
+		"RemoveFromCollectionPayload.thing",
+	)
 }
 
 func (ec *executionContext) _RemoveThingsPayload_thingIds(ctx context.Context, field graphql.CollectedField, obj *model.RemoveThingsPayload) (ret graphql.Marshaler) {
@@ -1444,7 +1666,7 @@ func (ec *executionContext) unmarshalInputUpdateCollectionInput(ctx context.Cont
 
 var addToCollectionPayloadImplementors = []string{"AddToCollectionPayload"}
 
-func (ec *executionContext) _AddToCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.AddToCollectionPayload) graphql.Marshaler {
+func (ec *executionContext) _AddToCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Collected) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, addToCollectionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1457,8 +1679,46 @@ func (ec *executionContext) _AddToCollectionPayload(ctx context.Context, sel ast
 		case "collection":
 			out.Values[i] = ec._AddToCollectionPayload_collection(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "thing":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AddToCollectionPayload_thing(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -1788,6 +2048,44 @@ func (ec *executionContext) _Collection(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "likers":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Collection_likers(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "createdAt":
 			out.Values[i] = ec._Collection_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -2026,7 +2324,7 @@ func (ec *executionContext) _CreateCollectionPayload(ctx context.Context, sel as
 
 var deleteCollectionPayloadImplementors = []string{"DeleteCollectionPayload"}
 
-func (ec *executionContext) _DeleteCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteCollectionPayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteCollectionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2038,6 +2336,11 @@ func (ec *executionContext) _DeleteCollectionPayload(ctx context.Context, sel as
 			out.Values[i] = graphql.MarshalString("DeleteCollectionPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteCollectionPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedNodeId":
+			out.Values[i] = ec._DeleteCollectionPayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -2107,7 +2410,7 @@ func (ec *executionContext) _MoveThingsPayload(ctx context.Context, sel ast.Sele
 
 var removeFromCollectionPayloadImplementors = []string{"RemoveFromCollectionPayload"}
 
-func (ec *executionContext) _RemoveFromCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveFromCollectionPayload) graphql.Marshaler {
+func (ec *executionContext) _RemoveFromCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Collected) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, removeFromCollectionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2120,8 +2423,46 @@ func (ec *executionContext) _RemoveFromCollectionPayload(ctx context.Context, se
 		case "collection":
 			out.Values[i] = ec._RemoveFromCollectionPayload_collection(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "thing":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._RemoveFromCollectionPayload_thing(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2339,7 +2680,7 @@ func (ec *executionContext) unmarshalNUpdateCollectionInput2githubᚗcomᚋmeshy
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOAddToCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddToCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.AddToCollectionPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOAddToCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCollected(ctx context.Context, sel ast.SelectionSet, v *model.Collected) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2397,7 +2738,7 @@ func (ec *executionContext) marshalOCreateCollectionPayload2ᚖgithubᚗcomᚋme
 	return ec._CreateCollectionPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteCollectionPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2411,7 +2752,7 @@ func (ec *executionContext) marshalOMoveThingsPayload2ᚖgithubᚗcomᚋmeshyard
 	return ec._MoveThingsPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalORemoveFromCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveFromCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveFromCollectionPayload) graphql.Marshaler {
+func (ec *executionContext) marshalORemoveFromCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCollected(ctx context.Context, sel ast.SelectionSet, v *model.Collected) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -246,7 +246,7 @@ func (ec *executionContext) fieldContext_CreateMakePayload_upload(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _DeleteMakePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteMakePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteMakePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -267,6 +267,29 @@ func (ec *executionContext) _DeleteMakePayload_deletedId(ctx context.Context, fi
 }
 func (ec *executionContext) fieldContext_DeleteMakePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteMakePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteMakePayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteMakePayload_deletedNodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedNodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteMakePayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteMakePayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
 func (ec *executionContext) _Make_id(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {
@@ -1552,7 +1575,7 @@ func (ec *executionContext) _CreateMakePayload(ctx context.Context, sel ast.Sele
 
 var deleteMakePayloadImplementors = []string{"DeleteMakePayload"}
 
-func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteMakePayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteMakePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1564,6 +1587,11 @@ func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.Sele
 			out.Values[i] = graphql.MarshalString("DeleteMakePayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteMakePayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedNodeId":
+			out.Values[i] = ec._DeleteMakePayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -2383,7 +2411,7 @@ func (ec *executionContext) marshalOCreateMakePayload2ᚖgithubᚗcomᚋmeshyard
 	return ec._CreateMakePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteMakePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteMakePayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

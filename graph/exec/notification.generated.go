@@ -33,7 +33,7 @@ type NotificationResolver interface {
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _DeleteNotificationPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteNotificationPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteNotificationPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -54,6 +54,29 @@ func (ec *executionContext) _DeleteNotificationPayload_deletedId(ctx context.Con
 }
 func (ec *executionContext) fieldContext_DeleteNotificationPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteNotificationPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteNotificationPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteNotificationPayload_deletedNodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedNodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteNotificationPayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteNotificationPayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
 func (ec *executionContext) _MarkNotificationsReadPayload_unreadCount(ctx context.Context, field graphql.CollectedField, obj *model.MarkNotificationsReadPayload) (ret graphql.Marshaler) {
@@ -722,7 +745,7 @@ func (ec *executionContext) _NotificationTarget(ctx context.Context, sel ast.Sel
 
 var deleteNotificationPayloadImplementors = []string{"DeleteNotificationPayload"}
 
-func (ec *executionContext) _DeleteNotificationPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteNotificationPayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteNotificationPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteNotificationPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -734,6 +757,11 @@ func (ec *executionContext) _DeleteNotificationPayload(ctx context.Context, sel 
 			out.Values[i] = graphql.MarshalString("DeleteNotificationPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteNotificationPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedNodeId":
+			out.Values[i] = ec._DeleteNotificationPayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1262,7 +1290,7 @@ func (ec *executionContext) marshalNNotificationUpdate2ᚖgithubᚗcomᚋmeshyar
 	return ec._NotificationUpdate(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteNotificationPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteNotificationPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteNotificationPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteNotificationPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

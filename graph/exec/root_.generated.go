@@ -26,6 +26,7 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	AccessToken() AccessTokenResolver
+	AddToCollectionPayload() AddToCollectionPayloadResolver
 	Category() CategoryResolver
 	CategoryFacet() CategoryFacetResolver
 	Collection() CollectionResolver
@@ -41,6 +42,7 @@ type ResolverRoot interface {
 	Mutation() MutationResolver
 	Notification() NotificationResolver
 	Query() QueryResolver
+	RemoveFromCollectionPayload() RemoveFromCollectionPayloadResolver
 	Report() ReportResolver
 	SearchConnection() SearchConnectionResolver
 	SearchEdge() SearchEdgeResolver
@@ -87,6 +89,7 @@ type ComplexityRoot struct {
 
 	AddToCollectionPayload struct {
 		Collection func(childComplexity int) int
+		Thing      func(childComplexity int) int
 	}
 
 	Application struct {
@@ -125,6 +128,7 @@ type ComplexityRoot struct {
 		IsEditable      func(childComplexity int) int
 		IsLiked         func(childComplexity int) int
 		IsWatched       func(childComplexity int) int
+		Likers          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		ModifiedAt      func(childComplexity int) int
 		Name            func(childComplexity int) int
 		NodeID          func(childComplexity int) int
@@ -217,7 +221,8 @@ type ComplexityRoot struct {
 	}
 
 	DeleteAccountPayload struct {
-		DeletedID func(childComplexity int) int
+		DeletedID     func(childComplexity int) int
+		DeletedNodeID func(childComplexity int) int
 	}
 
 	DeleteApplicationPayload struct {
@@ -225,7 +230,8 @@ type ComplexityRoot struct {
 	}
 
 	DeleteCollectionPayload struct {
-		DeletedID func(childComplexity int) int
+		DeletedID     func(childComplexity int) int
+		DeletedNodeID func(childComplexity int) int
 	}
 
 	DeleteCommentPayload struct {
@@ -233,7 +239,8 @@ type ComplexityRoot struct {
 	}
 
 	DeleteFilePayload struct {
-		DeletedID func(childComplexity int) int
+		DeletedID     func(childComplexity int) int
+		DeletedNodeID func(childComplexity int) int
 	}
 
 	DeleteImagePayload struct {
@@ -241,19 +248,23 @@ type ComplexityRoot struct {
 	}
 
 	DeleteMakePayload struct {
-		DeletedID func(childComplexity int) int
+		DeletedID     func(childComplexity int) int
+		DeletedNodeID func(childComplexity int) int
 	}
 
 	DeleteNotificationPayload struct {
-		DeletedID func(childComplexity int) int
+		DeletedID     func(childComplexity int) int
+		DeletedNodeID func(childComplexity int) int
 	}
 
 	DeletePendingUploadPayload struct {
-		DeletedID func(childComplexity int) int
+		DeletedID     func(childComplexity int) int
+		DeletedNodeID func(childComplexity int) int
 	}
 
 	DeleteThingPayload struct {
-		DeletedID func(childComplexity int) int
+		DeletedID     func(childComplexity int) int
+		DeletedNodeID func(childComplexity int) int
 	}
 
 	DeleteWebhookPayload struct {
@@ -739,6 +750,7 @@ type ComplexityRoot struct {
 
 	RemoveFromCollectionPayload struct {
 		Collection func(childComplexity int) int
+		Thing      func(childComplexity int) int
 	}
 
 	RemoveThingsPayload struct {
@@ -1331,6 +1343,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AddToCollectionPayload.Collection(childComplexity), true
+	case "AddToCollectionPayload.thing":
+		if e.ComplexityRoot.AddToCollectionPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AddToCollectionPayload.Thing(childComplexity), true
 
 	case "Application.allowsImplicit":
 		if e.ComplexityRoot.Application.AllowsImplicit == nil {
@@ -1496,6 +1514,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Collection.IsWatched(childComplexity), true
+	case "Collection.likers":
+		if e.ComplexityRoot.Collection.Likers == nil {
+			break
+		}
+
+		args, err := ec.field_Collection_likers_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Collection.Likers(childComplexity, args["first"].(*int32), args["after"].(*string), args["last"].(*int32), args["before"].(*string)), true
 	case "Collection.updatedAt":
 		if e.ComplexityRoot.Collection.ModifiedAt == nil {
 			break
@@ -1814,6 +1843,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteAccountPayload.DeletedID(childComplexity), true
+	case "DeleteAccountPayload.deletedNodeId":
+		if e.ComplexityRoot.DeleteAccountPayload.DeletedNodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteAccountPayload.DeletedNodeID(childComplexity), true
 
 	case "DeleteApplicationPayload.deletedClientId":
 		if e.ComplexityRoot.DeleteApplicationPayload.DeletedClientID == nil {
@@ -1828,6 +1863,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteCollectionPayload.DeletedID(childComplexity), true
+	case "DeleteCollectionPayload.deletedNodeId":
+		if e.ComplexityRoot.DeleteCollectionPayload.DeletedNodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCollectionPayload.DeletedNodeID(childComplexity), true
 
 	case "DeleteCommentPayload.comment":
 		if e.ComplexityRoot.DeleteCommentPayload.Comment == nil {
@@ -1842,6 +1883,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteFilePayload.DeletedID(childComplexity), true
+	case "DeleteFilePayload.deletedNodeId":
+		if e.ComplexityRoot.DeleteFilePayload.DeletedNodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteFilePayload.DeletedNodeID(childComplexity), true
 
 	case "DeleteImagePayload.deletedId":
 		if e.ComplexityRoot.DeleteImagePayload.DeletedID == nil {
@@ -1856,6 +1903,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteMakePayload.DeletedID(childComplexity), true
+	case "DeleteMakePayload.deletedNodeId":
+		if e.ComplexityRoot.DeleteMakePayload.DeletedNodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteMakePayload.DeletedNodeID(childComplexity), true
 
 	case "DeleteNotificationPayload.deletedId":
 		if e.ComplexityRoot.DeleteNotificationPayload.DeletedID == nil {
@@ -1863,6 +1916,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteNotificationPayload.DeletedID(childComplexity), true
+	case "DeleteNotificationPayload.deletedNodeId":
+		if e.ComplexityRoot.DeleteNotificationPayload.DeletedNodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteNotificationPayload.DeletedNodeID(childComplexity), true
 
 	case "DeletePendingUploadPayload.deletedId":
 		if e.ComplexityRoot.DeletePendingUploadPayload.DeletedID == nil {
@@ -1870,6 +1929,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeletePendingUploadPayload.DeletedID(childComplexity), true
+	case "DeletePendingUploadPayload.deletedNodeId":
+		if e.ComplexityRoot.DeletePendingUploadPayload.DeletedNodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeletePendingUploadPayload.DeletedNodeID(childComplexity), true
 
 	case "DeleteThingPayload.deletedId":
 		if e.ComplexityRoot.DeleteThingPayload.DeletedID == nil {
@@ -1877,6 +1942,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteThingPayload.DeletedID(childComplexity), true
+	case "DeleteThingPayload.deletedNodeId":
+		if e.ComplexityRoot.DeleteThingPayload.DeletedNodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteThingPayload.DeletedNodeID(childComplexity), true
 
 	case "DeleteWebhookPayload.deletedId":
 		if e.ComplexityRoot.DeleteWebhookPayload.DeletedID == nil {
@@ -4433,6 +4504,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RemoveFromCollectionPayload.Collection(childComplexity), true
+	case "RemoveFromCollectionPayload.thing":
+		if e.ComplexityRoot.RemoveFromCollectionPayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemoveFromCollectionPayload.Thing(childComplexity), true
 
 	case "RemoveThingsPayload.thingIds":
 		if e.ComplexityRoot.RemoveThingsPayload.ThingIds == nil {
@@ -6563,6 +6640,8 @@ input DeleteAccountInput {
 type DeleteAccountPayload {
   "The id of the user, which is never reused."
   deletedId: ID!
+  "The ` + "`" + `nodeId` + "`" + ` of the user."
+  deletedNodeId: NodeID!
 }
 
 "An image of a user to upload."
@@ -6850,6 +6929,17 @@ type Collection implements Node & Likeable {
   cover: MediaImage @goField(forceResolver: true, batch: true)
   "Whether the caller likes it."
   isLiked: Boolean! @goField(forceResolver: true, batch: true)
+  "The users who like it, most recent like first."
+  likers(
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+  ): UserConnection! @goField(forceResolver: true)
   "When it was created."
   createdAt: DateTime!
   "When the collection or its content last changed."
@@ -6922,6 +7012,8 @@ input DeleteCollectionInput {
 type DeleteCollectionPayload {
   "The id of the deleted object."
   deletedId: ID!
+  "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
+  deletedNodeId: NodeID!
 }
 
 "A thing and the collection to add it to."
@@ -6936,6 +7028,8 @@ input AddToCollectionInput {
 type AddToCollectionPayload {
   "The collection after the change."
   collection: Collection!
+  "The thing. Null if the caller can no longer see it."
+  thing: Thing @goField(forceResolver: true, batch: true)
 }
 
 "A thing and the collection to remove it from."
@@ -6950,6 +7044,8 @@ input RemoveFromCollectionInput {
 type RemoveFromCollectionPayload {
   "The collection after the change."
   collection: Collection!
+  "The thing. Null if it does not exist, or if the caller cannot see it."
+  thing: Thing @goField(forceResolver: true, batch: true)
 }
 
 "The things to put into a collection."
@@ -7411,6 +7507,8 @@ input DeleteFileInput {
 type DeleteFilePayload {
   "The id of the deleted object."
   deletedId: ID!
+  "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
+  deletedNodeId: NodeID!
 }
 `, BuiltIn: false},
 	{Name: "../image.graphqls", Input: `extend type Mutation {
@@ -8072,6 +8170,8 @@ input DeleteMakeInput {
 type DeleteMakePayload {
   "The id of the deleted object."
   deletedId: ID!
+  "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
+  deletedNodeId: NodeID!
 }
 `, BuiltIn: false},
 	{Name: "../moderation.graphqls", Input: `extend type Query {
@@ -8421,6 +8521,17 @@ interface Likeable {
   creator: User!
   "Whether the caller likes it."
   isLiked: Boolean!
+  "The users who like it, most recent like first."
+  likers(
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
+    first: Int
+    "Return entries after this cursor."
+    after: String
+    "The number of entries from the end, 1 to 100."
+    last: Int
+    "Return entries before this cursor."
+    before: String
+  ): UserConnection!
 }
 `, BuiltIn: false},
 	{Name: "../notification.graphqls", Input: `extend type Query {
@@ -8576,6 +8687,8 @@ input DeleteNotificationInput {
 type DeleteNotificationPayload {
   "The id of the deleted notification."
   deletedId: ID!
+  "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
+  deletedNodeId: NodeID!
 }
 `, BuiltIn: false},
 	{Name: "../order.graphqls", Input: `extend type Mutation {
@@ -10024,6 +10137,8 @@ input DeleteThingInput {
 type DeleteThingPayload {
   "The id of the deleted object."
   deletedId: ID!
+  "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
+  deletedNodeId: NodeID!
 }
 
 "The thing to feature."
@@ -10421,6 +10536,8 @@ input DeletePendingUploadInput {
 type DeletePendingUploadPayload {
   "The id of the deleted object."
   deletedId: ID!
+  "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
+  deletedNodeId: NodeID!
 }
 `, BuiltIn: false},
 	{Name: "../user.graphqls", Input: `extend type Query {
@@ -11354,6 +11471,8 @@ func (ec *executionContext) childFields_AddToCollectionPayload(ctx context.Conte
 	switch field.Name {
 	case "collection":
 		return ec.fieldContext_AddToCollectionPayload_collection(ctx, field)
+	case "thing":
+		return ec.fieldContext_AddToCollectionPayload_thing(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AddToCollectionPayload", field.Name)
 }
@@ -11436,6 +11555,8 @@ func (ec *executionContext) childFields_Collection(ctx context.Context, field gr
 		return ec.fieldContext_Collection_cover(ctx, field)
 	case "isLiked":
 		return ec.fieldContext_Collection_isLiked(ctx, field)
+	case "likers":
+		return ec.fieldContext_Collection_likers(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Collection_createdAt(ctx, field)
 	case "updatedAt":
@@ -11616,6 +11737,8 @@ func (ec *executionContext) childFields_DeleteAccountPayload(ctx context.Context
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeleteAccountPayload_deletedId(ctx, field)
+	case "deletedNodeId":
+		return ec.fieldContext_DeleteAccountPayload_deletedNodeId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteAccountPayload", field.Name)
 }
@@ -11632,6 +11755,8 @@ func (ec *executionContext) childFields_DeleteCollectionPayload(ctx context.Cont
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeleteCollectionPayload_deletedId(ctx, field)
+	case "deletedNodeId":
+		return ec.fieldContext_DeleteCollectionPayload_deletedNodeId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteCollectionPayload", field.Name)
 }
@@ -11648,6 +11773,8 @@ func (ec *executionContext) childFields_DeleteFilePayload(ctx context.Context, f
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeleteFilePayload_deletedId(ctx, field)
+	case "deletedNodeId":
+		return ec.fieldContext_DeleteFilePayload_deletedNodeId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteFilePayload", field.Name)
 }
@@ -11664,6 +11791,8 @@ func (ec *executionContext) childFields_DeleteMakePayload(ctx context.Context, f
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeleteMakePayload_deletedId(ctx, field)
+	case "deletedNodeId":
+		return ec.fieldContext_DeleteMakePayload_deletedNodeId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteMakePayload", field.Name)
 }
@@ -11672,6 +11801,8 @@ func (ec *executionContext) childFields_DeleteNotificationPayload(ctx context.Co
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeleteNotificationPayload_deletedId(ctx, field)
+	case "deletedNodeId":
+		return ec.fieldContext_DeleteNotificationPayload_deletedNodeId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteNotificationPayload", field.Name)
 }
@@ -11680,6 +11811,8 @@ func (ec *executionContext) childFields_DeletePendingUploadPayload(ctx context.C
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeletePendingUploadPayload_deletedId(ctx, field)
+	case "deletedNodeId":
+		return ec.fieldContext_DeletePendingUploadPayload_deletedNodeId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeletePendingUploadPayload", field.Name)
 }
@@ -11688,6 +11821,8 @@ func (ec *executionContext) childFields_DeleteThingPayload(ctx context.Context, 
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeleteThingPayload_deletedId(ctx, field)
+	case "deletedNodeId":
+		return ec.fieldContext_DeleteThingPayload_deletedNodeId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteThingPayload", field.Name)
 }
@@ -12418,6 +12553,8 @@ func (ec *executionContext) childFields_RemoveFromCollectionPayload(ctx context.
 	switch field.Name {
 	case "collection":
 		return ec.fieldContext_RemoveFromCollectionPayload_collection(ctx, field)
+	case "thing":
+		return ec.fieldContext_RemoveFromCollectionPayload_thing(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RemoveFromCollectionPayload", field.Name)
 }

@@ -22,7 +22,7 @@ import (
 
 type MutationResolver interface {
 	CreateThing(ctx context.Context, input models.NewThing) (*model.CreateThingPayload, error)
-	DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error)
+	DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.Deleted, error)
 	StageUserImage(ctx context.Context, input model.StageUserImageInput) (*model.StageUserImagePayload, error)
 	ReportSpam(ctx context.Context, input model.ReportSpamInput) (*model.ReportSpamPayload, error)
 	RestoreComment(ctx context.Context, input model.RestoreCommentInput) (*model.RestoreCommentPayload, error)
@@ -31,9 +31,9 @@ type MutationResolver interface {
 	DeleteApplication(ctx context.Context, input model.DeleteApplicationInput) (*model.DeleteApplicationPayload, error)
 	CreateCollection(ctx context.Context, input models.NewCollection) (*model.CreateCollectionPayload, error)
 	UpdateCollection(ctx context.Context, input models.CollectionChange) (*model.UpdateCollectionPayload, error)
-	DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeleteCollectionPayload, error)
-	AddToCollection(ctx context.Context, input model.AddToCollectionInput) (*model.AddToCollectionPayload, error)
-	RemoveFromCollection(ctx context.Context, input model.RemoveFromCollectionInput) (*model.RemoveFromCollectionPayload, error)
+	DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.Deleted, error)
+	AddToCollection(ctx context.Context, input model.AddToCollectionInput) (*model.Collected, error)
+	RemoveFromCollection(ctx context.Context, input model.RemoveFromCollectionInput) (*model.Collected, error)
 	MoveThings(ctx context.Context, input models.MoveThings) (*model.MoveThingsPayload, error)
 	RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*model.RemoveThingsPayload, error)
 	CreateComment(ctx context.Context, input models.NewComment) (*model.CreateCommentPayload, error)
@@ -41,7 +41,7 @@ type MutationResolver interface {
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
 	RecordDownload(ctx context.Context, input model.RecordDownloadInput) (*model.RecordDownloadPayload, error)
 	UpdateFile(ctx context.Context, input models.FileChange) (*model.UpdateFilePayload, error)
-	DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeleteFilePayload, error)
+	DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.Deleted, error)
 	UpdateImage(ctx context.Context, input models.ImageChange) (*model.UpdateImagePayload, error)
 	DeleteImage(ctx context.Context, input model.DeleteImageInput) (*model.DeleteImagePayload, error)
 	CreateInvitation(ctx context.Context, input models.NewInvitation) (*model.CreateInvitationPayload, error)
@@ -57,14 +57,14 @@ type MutationResolver interface {
 	UnlikeCollection(ctx context.Context, input model.UnlikeCollectionInput) (*model.UnlikeCollectionPayload, error)
 	CreateMake(ctx context.Context, input models.NewMake) (*model.CreateMakePayload, error)
 	UpdateMake(ctx context.Context, input models.MakeChange) (*model.UpdateMakePayload, error)
-	DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeleteMakePayload, error)
+	DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.Deleted, error)
 	SuspendUser(ctx context.Context, input model.SuspendUserInput) (*model.SuspendUserPayload, error)
 	UnsuspendUser(ctx context.Context, input model.UnsuspendUserInput) (*model.UnsuspendUserPayload, error)
 	SetUserRole(ctx context.Context, input model.SetUserRoleInput) (*model.SetUserRolePayload, error)
 	TakeDownThing(ctx context.Context, input model.TakeDownThingInput) (*model.TakeDownThingPayload, error)
 	RestoreThing(ctx context.Context, input model.RestoreThingInput) (*model.RestoreThingPayload, error)
 	MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*model.MarkNotificationsReadPayload, error)
-	DeleteNotification(ctx context.Context, input model.DeleteNotificationInput) (*model.DeleteNotificationPayload, error)
+	DeleteNotification(ctx context.Context, input model.DeleteNotificationInput) (*model.Deleted, error)
 	ReorderCollection(ctx context.Context, input model.ReorderCollectionInput) (*model.ReorderCollectionPayload, error)
 	ReorderFiles(ctx context.Context, input model.ReorderFilesInput) (*model.ReorderFilesPayload, error)
 	ReorderImages(ctx context.Context, input model.ReorderImagesInput) (*model.ReorderImagesPayload, error)
@@ -75,7 +75,7 @@ type MutationResolver interface {
 	EndSessions(ctx context.Context, input model.EndSessionsInput) (*model.EndSessionsPayload, error)
 	PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error)
 	UpdateThing(ctx context.Context, input models.ThingChange) (*model.UpdateThingPayload, error)
-	DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.DeleteThingPayload, error)
+	DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.Deleted, error)
 	FeatureThing(ctx context.Context, input model.FeatureThingInput) (*model.FeatureThingPayload, error)
 	UnfeatureThing(ctx context.Context, input model.UnfeatureThingInput) (*model.UnfeatureThingPayload, error)
 	CreateToken(ctx context.Context, input models.NewToken) (*model.CreateTokenPayload, error)
@@ -84,7 +84,7 @@ type MutationResolver interface {
 	StageUpload(ctx context.Context, input model.StageUploadInput) (*model.StageUploadPayload, error)
 	FinalizeFiles(ctx context.Context, input model.FinalizeFilesInput) (*model.FinalizeFilesPayload, error)
 	FinalizeFile(ctx context.Context, input model.FinalizeFileInput) (*model.FinalizeFilePayload, error)
-	DeletePendingUpload(ctx context.Context, input model.DeletePendingUploadInput) (*model.DeletePendingUploadPayload, error)
+	DeletePendingUpload(ctx context.Context, input model.DeletePendingUploadInput) (*model.Deleted, error)
 	UpdateProfile(ctx context.Context, input models.ProfileChange) (*model.UpdateProfilePayload, error)
 	FollowUser(ctx context.Context, input model.FollowUserInput) (*model.FollowUserPayload, error)
 	UnfollowUser(ctx context.Context, input model.UnfollowUserInput) (*model.UnfollowUserPayload, error)
@@ -2195,11 +2195,11 @@ func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field g
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeleteAccountPayload
+					var zeroVal *model.Deleted
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeleteAccountPayload
+					var zeroVal *model.Deleted
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -2208,8 +2208,8 @@ func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field g
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteAccountPayload) graphql.Marshaler {
-			return ec.marshalODeleteAccountPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteAccountPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+			return ec.marshalODeleteAccountPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
 		},
 		true,
 		false,
@@ -2753,11 +2753,11 @@ func (ec *executionContext) _Mutation_deleteCollection(ctx context.Context, fiel
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeleteCollectionPayload
+					var zeroVal *model.Deleted
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeleteCollectionPayload
+					var zeroVal *model.Deleted
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -2766,8 +2766,8 @@ func (ec *executionContext) _Mutation_deleteCollection(ctx context.Context, fiel
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteCollectionPayload) graphql.Marshaler {
-			return ec.marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteCollectionPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+			return ec.marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
 		},
 		true,
 		false,
@@ -2815,11 +2815,11 @@ func (ec *executionContext) _Mutation_addToCollection(ctx context.Context, field
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.AddToCollectionPayload
+					var zeroVal *model.Collected
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.AddToCollectionPayload
+					var zeroVal *model.Collected
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -2828,8 +2828,8 @@ func (ec *executionContext) _Mutation_addToCollection(ctx context.Context, field
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AddToCollectionPayload) graphql.Marshaler {
-			return ec.marshalOAddToCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAddToCollectionPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Collected) graphql.Marshaler {
+			return ec.marshalOAddToCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCollected(ctx, selections, v)
 		},
 		true,
 		false,
@@ -2877,11 +2877,11 @@ func (ec *executionContext) _Mutation_removeFromCollection(ctx context.Context, 
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.RemoveFromCollectionPayload
+					var zeroVal *model.Collected
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.RemoveFromCollectionPayload
+					var zeroVal *model.Collected
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -2890,8 +2890,8 @@ func (ec *executionContext) _Mutation_removeFromCollection(ctx context.Context, 
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.RemoveFromCollectionPayload) graphql.Marshaler {
-			return ec.marshalORemoveFromCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveFromCollectionPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Collected) graphql.Marshaler {
+			return ec.marshalORemoveFromCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCollected(ctx, selections, v)
 		},
 		true,
 		false,
@@ -3373,11 +3373,11 @@ func (ec *executionContext) _Mutation_deleteFile(ctx context.Context, field grap
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeleteFilePayload
+					var zeroVal *model.Deleted
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeleteFilePayload
+					var zeroVal *model.Deleted
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -3386,8 +3386,8 @@ func (ec *executionContext) _Mutation_deleteFile(ctx context.Context, field grap
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteFilePayload) graphql.Marshaler {
-			return ec.marshalODeleteFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteFilePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+			return ec.marshalODeleteFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
 		},
 		true,
 		false,
@@ -4365,11 +4365,11 @@ func (ec *executionContext) _Mutation_deleteMake(ctx context.Context, field grap
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeleteMakePayload
+					var zeroVal *model.Deleted
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeleteMakePayload
+					var zeroVal *model.Deleted
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -4378,8 +4378,8 @@ func (ec *executionContext) _Mutation_deleteMake(ctx context.Context, field grap
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteMakePayload) graphql.Marshaler {
-			return ec.marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteMakePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+			return ec.marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
 		},
 		true,
 		false,
@@ -4799,11 +4799,11 @@ func (ec *executionContext) _Mutation_deleteNotification(ctx context.Context, fi
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeleteNotificationPayload
+					var zeroVal *model.Deleted
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeleteNotificationPayload
+					var zeroVal *model.Deleted
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -4812,8 +4812,8 @@ func (ec *executionContext) _Mutation_deleteNotification(ctx context.Context, fi
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteNotificationPayload) graphql.Marshaler {
-			return ec.marshalODeleteNotificationPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteNotificationPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+			return ec.marshalODeleteNotificationPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
 		},
 		true,
 		false,
@@ -5481,11 +5481,11 @@ func (ec *executionContext) _Mutation_deleteThing(ctx context.Context, field gra
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeleteThingPayload
+					var zeroVal *model.Deleted
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeleteThingPayload
+					var zeroVal *model.Deleted
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -5494,8 +5494,8 @@ func (ec *executionContext) _Mutation_deleteThing(ctx context.Context, field gra
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteThingPayload) graphql.Marshaler {
-			return ec.marshalODeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteThingPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+			return ec.marshalODeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
 		},
 		true,
 		false,
@@ -6039,11 +6039,11 @@ func (ec *executionContext) _Mutation_deletePendingUpload(ctx context.Context, f
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeletePendingUploadPayload
+					var zeroVal *model.Deleted
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeletePendingUploadPayload
+					var zeroVal *model.Deleted
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -6052,8 +6052,8 @@ func (ec *executionContext) _Mutation_deletePendingUpload(ctx context.Context, f
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletePendingUploadPayload) graphql.Marshaler {
-			return ec.marshalODeletePendingUploadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletePendingUploadPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+			return ec.marshalODeletePendingUploadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
 		},
 		true,
 		false,

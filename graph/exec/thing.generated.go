@@ -355,7 +355,7 @@ func (ec *executionContext) fieldContext_CreateThingPayload_thing(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _DeleteThingPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteThingPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteThingPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -376,6 +376,29 @@ func (ec *executionContext) _DeleteThingPayload_deletedId(ctx context.Context, f
 }
 func (ec *executionContext) fieldContext_DeleteThingPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteThingPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteThingPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteThingPayload_deletedNodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedNodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteThingPayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteThingPayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
 func (ec *executionContext) _FeatureThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.FeatureThingPayload) (ret graphql.Marshaler) {
@@ -2956,7 +2979,7 @@ func (ec *executionContext) _CreateThingPayload(ctx context.Context, sel ast.Sel
 
 var deleteThingPayloadImplementors = []string{"DeleteThingPayload"}
 
-func (ec *executionContext) _DeleteThingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteThingPayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteThingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteThingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2968,6 +2991,11 @@ func (ec *executionContext) _DeleteThingPayload(ctx context.Context, sel ast.Sel
 			out.Values[i] = graphql.MarshalString("DeleteThingPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteThingPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedNodeId":
+			out.Values[i] = ec._DeleteThingPayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -4203,7 +4231,7 @@ func (ec *executionContext) marshalOCreateThingPayload2ᚖgithubᚗcomᚋmeshyar
 	return ec._CreateThingPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteThingPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

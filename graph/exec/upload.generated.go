@@ -32,7 +32,7 @@ type StagedUploadResolver interface {
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _DeletePendingUploadPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeletePendingUploadPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeletePendingUploadPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -53,6 +53,29 @@ func (ec *executionContext) _DeletePendingUploadPayload_deletedId(ctx context.Co
 }
 func (ec *executionContext) fieldContext_DeletePendingUploadPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeletePendingUploadPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeletePendingUploadPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletePendingUploadPayload_deletedNodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedNodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletePendingUploadPayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeletePendingUploadPayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
 func (ec *executionContext) _FinalizeFilePayload_file(ctx context.Context, field graphql.CollectedField, obj *model.FinalizeFilePayload) (ret graphql.Marshaler) {
@@ -607,7 +630,7 @@ func (ec *executionContext) unmarshalInputUploadFileInput(ctx context.Context, o
 
 var deletePendingUploadPayloadImplementors = []string{"DeletePendingUploadPayload"}
 
-func (ec *executionContext) _DeletePendingUploadPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletePendingUploadPayload) graphql.Marshaler {
+func (ec *executionContext) _DeletePendingUploadPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deletePendingUploadPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -619,6 +642,11 @@ func (ec *executionContext) _DeletePendingUploadPayload(ctx context.Context, sel
 			out.Values[i] = graphql.MarshalString("DeletePendingUploadPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeletePendingUploadPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedNodeId":
+			out.Values[i] = ec._DeletePendingUploadPayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1103,7 +1131,7 @@ func (ec *executionContext) unmarshalNUploadFileInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODeletePendingUploadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletePendingUploadPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeletePendingUploadPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeletePendingUploadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

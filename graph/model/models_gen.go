@@ -22,12 +22,6 @@ type AddToCollectionInput struct {
 	ThingID int64 `json:"thingId"`
 }
 
-// Payload of `addToCollection`.
-type AddToCollectionPayload struct {
-	// The collection after the change.
-	Collection *models.Collection `json:"collection"`
-}
-
 // Payload of `createApplication`.
 type CreateApplicationPayload struct {
 	// The registered application.
@@ -95,12 +89,6 @@ type DeleteAccountInput struct {
 	Reason string `json:"reason"`
 }
 
-// Payload of `deleteAccount`.
-type DeleteAccountPayload struct {
-	// The id of the user, which is never reused.
-	DeletedID int64 `json:"deletedId"`
-}
-
 // The application to delete.
 type DeleteApplicationInput struct {
 	// The OAuth client id.
@@ -117,12 +105,6 @@ type DeleteApplicationPayload struct {
 type DeleteCollectionInput struct {
 	// The id of a collection of the caller.
 	ID int64 `json:"id"`
-}
-
-// Payload of `deleteCollection`.
-type DeleteCollectionPayload struct {
-	// The id of the deleted object.
-	DeletedID int64 `json:"deletedId"`
 }
 
 // The comment to delete.
@@ -156,12 +138,6 @@ type DeleteFileInput struct {
 	Reason string `json:"reason"`
 }
 
-// Payload of `deleteFile`.
-type DeleteFilePayload struct {
-	// The id of the deleted object.
-	DeletedID int64 `json:"deletedId"`
-}
-
 // The image to remove.
 type DeleteImageInput struct {
 	// An image of a thing or a make of the caller.
@@ -188,34 +164,16 @@ type DeleteMakeInput struct {
 	Reason string `json:"reason"`
 }
 
-// Payload of `deleteMake`.
-type DeleteMakePayload struct {
-	// The id of the deleted object.
-	DeletedID int64 `json:"deletedId"`
-}
-
 // The notification to delete.
 type DeleteNotificationInput struct {
 	// A notification of the caller.
 	ID int64 `json:"id"`
 }
 
-// Payload of `deleteNotification`.
-type DeleteNotificationPayload struct {
-	// The id of the deleted notification.
-	DeletedID int64 `json:"deletedId"`
-}
-
 // The pending upload to delete.
 type DeletePendingUploadInput struct {
 	// The id of a pending upload of the caller.
 	ID int64 `json:"id"`
-}
-
-// Payload of `deletePendingUpload`.
-type DeletePendingUploadPayload struct {
-	// The id of the deleted object.
-	DeletedID int64 `json:"deletedId"`
 }
 
 // The thing to delete.
@@ -225,12 +183,6 @@ type DeleteThingInput struct {
 	// The reason, at most 2,000 characters. It is recorded, and required of moderators and
 	// administrators who delete what belongs to another user.
 	Reason string `json:"reason"`
-}
-
-// Payload of `deleteThing`.
-type DeleteThingPayload struct {
-	// The id of the deleted object.
-	DeletedID int64 `json:"deletedId"`
 }
 
 // The webhook to delete.
@@ -545,12 +497,6 @@ type RemoveFromCollectionInput struct {
 	CollectionID int64 `json:"collectionId"`
 	// The id of a thing in the collection.
 	ThingID int64 `json:"thingId"`
-}
-
-// Payload of `removeFromCollection`.
-type RemoveFromCollectionPayload struct {
-	// The collection after the change.
-	Collection *models.Collection `json:"collection"`
 }
 
 // The things to remove from a collection.

@@ -1,0 +1,135 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// TestCollectedThing checks that the payloads of addToCollection and removeFromCollection contain
+// the thing as it is after the change, so that a normalized cache of a client is up to date.
+func TestCollectedThing(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		thing := servertest.ID(publishedThing(t, bob, "Vase"))
+		var made struct {
+			CreateCollection struct{ Collection struct{ ID string } }
+		}
+		ada.Query(`mutation { createCollection(input: {name: "Vases"}) { collection { id } } }`, nil, &made)
+		variables := object{"c": made.CreateCollection.Collection.ID, "id": thing}
+		type payload struct {
+			Thing *struct {
+				ID           string
+				IsCollected  bool
+				CollectCount int
+				Collections  []struct{ Name string }
+			}
+		}
+		var v struct{ Add, Remove payload }
+		ada.Query(`mutation ($c: ID!, $id: ID!) {
+			add: addToCollection(input: {collectionId: $c, thingId: $id}) { thing { ...state } }
+			remove: removeFromCollection(input: {collectionId: $c, thingId: $id}) { thing { ...state } }
+		} fragment state on Thing { id isCollected collectCount collections { name } }`, variables, &v)
+		if added := v.Add.Thing; added == nil || added.ID != thing || !added.IsCollected || added.CollectCount != 1 || len(added.Collections) != 1 {
+			t.Errorf("addToCollection: got the thing %+v", added)
+		}
+		if removed := v.Remove.Thing; removed == nil || removed.IsCollected || removed.CollectCount != 0 || len(removed.Collections) != 0 {
+			t.Errorf("removeFromCollection: got the thing %+v", removed)
+		}
+
+		ada.Query(`mutation ($c: ID!, $id: ID!) { addToCollection(input: {collectionId: $c, thingId: $id}) { thing { id } } }`, variables, new(any))
+		bob.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
+		v.Remove = payload{}
+		ada.Query(`mutation ($c: ID!, $id: ID!) { remove: removeFromCollection(input: {collectionId: $c, thingId: $id}) { thing { ...state } } }
+			fragment state on Thing { id isCollected collectCount collections { name } }`, variables, &v)
+		if v.Remove.Thing != nil {
+			t.Errorf("removeFromCollection: got the draft of another user: %+v", v.Remove.Thing)
+		}
+	})
+}
+
+// TestCollectionLikers checks that a collection lists the users who like it, also as a Likeable.
+func TestCollectionLikers(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		var made struct {
+			CreateCollection struct{ Collection struct{ ID, NodeID string } }
+		}
+		ada.Query(`mutation { createCollection(input: {name: "Vases"}) { collection { id nodeId } } }`, nil, &made)
+		c := made.CreateCollection.Collection
+		for _, name := range []string{"bob", "cleo"} {
+			s.User(name).Query(`mutation ($id: ID!) { likeCollection(input: {id: $id}) { collection { id } } }`, object{"id": c.ID}, new(any))
+		}
+		type likers struct {
+			TotalCount int
+			Nodes      []struct{ Username string }
+		}
+		var v struct {
+			Collection struct{ Likers likers }
+			Node       struct{ Likers likers }
+		}
+		ada.Query(`query ($id: ID!, $node: ID!) { collection(id: $id) { likers(first: 1) { totalCount nodes { username } } }
+			node(nodeId: $node) { ... on Likeable { likers { totalCount nodes { username } } } } }`, object{"id": c.ID, "node": c.NodeID}, &v)
+		if got := v.Collection.Likers; got.TotalCount != 2 || len(got.Nodes) != 1 || got.Nodes[0].Username != "cleo" {
+			t.Errorf("likers of the collection: got %+v, want two, cleo first", got)
+		}
+		if got := v.Node.Likers; got.TotalCount != 2 || len(got.Nodes) != 2 || got.Nodes[1].Username != "bob" {
+			t.Errorf("likers of the node: got %+v, want cleo and bob", got)
+		}
+	})
+}
+
+// TestDeletedNodeID checks that deletions return the nodeId of the deleted object.
+func TestDeletedNodeID(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		thing, mesh := publishedThing(t, ada, "Vase"), servertest.Mesh(t, "hschendel_simple_bin.stl")
+		file, pending := ada.Upload("a.stl", mesh), ada.Upload("b.stl", mesh)
+		ada.Finalize("thing", thing, file).Want(t, 200)
+		var made struct {
+			CreateCollection struct{ Collection struct{ ID string } }
+			CreateMake       struct{ Make struct{ ID string } }
+			Me               struct {
+				ID            string
+				Notifications struct{ Nodes []struct{ ID string } }
+			}
+		}
+		ada.Query(`mutation ($thing: ID!) {
+			createCollection(input: {name: "Vases"}) { collection { id } }
+			createMake(input: {thingId: $thing}) { make { id } }
+		}`, object{"thing": servertest.ID(thing)}, &made)
+		bob.Query(`mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, object{"id": made.CreateMake.Make.ID}, new(any))
+		ada.Query(`{ me { id notifications { nodes { id } } } }`, nil, &made)
+		if len(made.Me.Notifications.Nodes) != 1 {
+			t.Fatalf("got %d notifications, want one", len(made.Me.Notifications.Nodes))
+		}
+		for _, c := range []struct{ mutation, read, id string }{
+			{"deleteFile", "file", servertest.ID(file)},
+			{"deletePendingUpload", "file", servertest.ID(pending)},
+			{"deleteNotification", "notification", made.Me.Notifications.Nodes[0].ID},
+			{"deleteMake", "make", made.CreateMake.Make.ID},
+			{"deleteCollection", "collection", made.CreateCollection.Collection.ID},
+			{"deleteThing", "thing", servertest.ID(thing)},
+			{"deleteAccount", "me", made.Me.ID},
+		} {
+			var before struct{ Object struct{ NodeID string } }
+			var after struct {
+				Payload struct{ DeletedID, DeletedNodeID string }
+			}
+			read, input := "($id: ID!) { object: "+c.read+"(id: $id)", "id: $id"
+			variables := object{"id": c.id}
+			if c.read == "me" {
+				read, input, variables = "{ object: me", `username: "ada"`, nil
+			}
+			ada.Query("query "+read+" { nodeId } }", variables, &before)
+			head := ""
+			if variables != nil {
+				head = "($id: ID!) "
+			}
+			ada.Query("mutation "+head+"{ payload: "+c.mutation+"(input: {"+input+"}) { deletedId deletedNodeId } }", variables, &after)
+			if after.Payload.DeletedID != c.id || after.Payload.DeletedNodeID != before.Object.NodeID || before.Object.NodeID == "" {
+				t.Errorf("%s: got %+v, want the id %s and the nodeId %s", c.mutation, after.Payload, c.id, before.Object.NodeID)
+			}
+		}
+	})
+}

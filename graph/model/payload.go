@@ -1,0 +1,20 @@
+package model
+
+import "github.com/meshyard/meshyard/models"
+
+// Deleted is the payload of a mutation that deletes an object.
+type Deleted struct {
+	Type      string // the type of the object, such as Thing
+	DeletedID int64
+}
+
+// DeletedNodeID returns the node ID of the object.
+func (d *Deleted) DeletedNodeID() string {
+	return models.NodeRef{Type: d.Type, ID: d.DeletedID}.NodeID()
+}
+
+// Collected is the payload of a mutation that adds a thing to a collection or removes it.
+type Collected struct {
+	Collection *models.Collection
+	ThingID    int64
+}
