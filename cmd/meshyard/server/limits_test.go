@@ -77,7 +77,7 @@ func TestHostileRequests(t *testing.T) {
 			r := c.Request("POST", "/graphql", request.Body(0))
 			r.Header.Set("Content-Type", "application/json")
 			answer := c.Send(r)
-			if answer.StatusCode >= 500 || len(answer.Bytes) >= 64<<10 || !json.Valid(answer.Bytes) || strings.Contains(string(answer.Bytes), `"INTERNAL"`) {
+			if answer.StatusCode >= 500 || len(answer.Bytes) >= 80<<10 || !json.Valid(answer.Bytes) || strings.Contains(string(answer.Bytes), `"INTERNAL"`) {
 				t.Errorf("%s, by %s: %d, %d bytes, %.200s", request.Name, name, answer.StatusCode, len(answer.Bytes), answer.Bytes)
 			}
 		}
