@@ -76,6 +76,25 @@ func TestPageWithoutAPI(t *testing.T) {
 	}
 }
 
+// TestPhone checks that the editors and the response use the width of a phone, and that the page
+// does not scroll sideways.
+func TestPhone(t *testing.T) {
+	base := serve(t, closed)
+	tab := graphiqltest.Open(t, base)
+	tab.Do(t, "have a small screen", chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile))
+	tab.Visit(t, base+"/graphiql")
+	tab.Do(t, "open the documentation", chromedp.Click(chromedp.CSS(`button[aria-label="Show Documentation Explorer"]`)))
+	for _, pane := range []string{".graphiql-query-editor .CodeMirror", ".graphiql-editor-tool .CodeMirror", ".graphiql-response", ".graphiql-plugin"} {
+		script := "document.querySelector('" + pane + "').getBoundingClientRect().width"
+		if width := graphiqltest.Read[float64](t, tab, "measure "+pane, script); width < 310 {
+			t.Errorf("%s is %.0f pixels wide, want at least 310 of 360", pane, width)
+		}
+	}
+	if width := graphiqltest.Read[float64](t, tab, "measure the page", `document.documentElement.scrollWidth`); width > 360 {
+		t.Errorf("the page is %.0f pixels wide, want 360", width)
+	}
+}
+
 // TestToken checks that the token is kept in memory only: it is in no browser storage, and is lost
 // on reload.
 func TestToken(t *testing.T) {
