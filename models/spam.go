@@ -31,9 +31,11 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 			return err
 		}
 		c.SpamBody, c.ReportedAt = c.Body, nil
+		edited := c.ModifiedAt // neither hiding nor restoring a comment is a change by its creator
 		if err := s.hideComment(ctx, tx, c); err != nil {
 			return err
 		}
+		c.ModifiedAt = edited
 		return s.recordCommentDeletion(ctx, tx, caller, c, "Spam.")
 	})
 }
@@ -60,7 +62,7 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 		if c.SpamBody == "" {
 			return fail(Conflict, "comment %d was not hidden as spam: its text is gone", id)
 		}
-		c.Body, c.SpamBody, c.ModifiedAt, c.DeletedAt, c.ReportedAt = c.SpamBody, "", now(), nil, nil
+		c.Body, c.SpamBody, c.DeletedAt, c.ReportedAt = c.SpamBody, "", nil, nil
 		if err := c.count(ctx, tx, 1); err != nil {
 			return err
 		}

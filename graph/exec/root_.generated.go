@@ -7164,7 +7164,7 @@ type Comment implements Node & Attachable {
   isDeleted: Boolean!
   "When it was written."
   createdAt: DateTime!
-  "When it was last changed."
+  "When its creator last changed it, or when it was deleted. Equal to ` + "`" + `createdAt` + "`" + ` until then."
   updatedAt: DateTime! @goField(name: "ModifiedAt")
 }
 

@@ -144,7 +144,7 @@ export type Card = { id: string; name: string; state: PublicationState; likeCoun
 
 export type CollectionCard = { id: string; name: string; thingCount: number; visibility: CollectionVisibility; creator: { username: string; }; cover: Cover | null; };
 
-export type CommentText = { id: string; nodeId: string; body: string; bodyHtml: string; isDeleted: boolean; createdAt: string; creator: { username: string; avatarUrl: string | null; }; };
+export type CommentText = { id: string; nodeId: string; body: string; bodyHtml: string; isDeleted: boolean; createdAt: string; updatedAt: string; creator: { username: string; avatarUrl: string | null; }; };
 
 export type CommentThread = CommentText & { replyCount: number; replies: { nodes: Array<CommentText>; pageInfo: { hasNextPage: boolean; endCursor: string | null; }; }; };
 
@@ -182,7 +182,7 @@ export const collectionsOfThing: Operation<CollectionsOfThingData, CollectionsOf
 
 export type CommentThreadData = { comment: CommentThread & { parent: CommentThread | null; } | null; };
 export type CommentThreadVariables = { id: string; };
-export const commentThread: Operation<CommentThreadData, CommentThreadVariables> = { name: "commentThread", text: "query commentThread($id: ID!) { comment(id: $id) { ...CommentThread parent { ...CommentThread } } } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
+export const commentThread: Operation<CommentThreadData, CommentThreadVariables> = { name: "commentThread", text: "query commentThread($id: ID!) { comment(id: $id) { ...CommentThread parent { ...CommentThread } } } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt updatedAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
 export type CreateCollectionData = { createCollection: { collection: { id: string; name: string; thingCount: number; visibility: CollectionVisibility; }; } | null; };
 export type CreateCollectionVariables = { input: CreateCollectionInput; };
@@ -190,7 +190,7 @@ export const createCollection: Operation<CreateCollectionData, CreateCollectionV
 
 export type CreateCommentData = { createComment: { comment: CommentThread; } | null; };
 export type CreateCommentVariables = { input: CreateCommentInput; };
-export const createComment: Operation<CreateCommentData, CreateCommentVariables> = { name: "createComment", text: "mutation createComment($input: CreateCommentInput!) { createComment(input: $input) { comment { ...CommentThread } } } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
+export const createComment: Operation<CreateCommentData, CreateCommentVariables> = { name: "createComment", text: "mutation createComment($input: CreateCommentInput!) { createComment(input: $input) { comment { ...CommentThread } } } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt updatedAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
 export type CreateInvitationData = { createInvitation: { url: string; } | null; };
 export type CreateInvitationVariables = { input: CreateInvitationInput; };
@@ -214,7 +214,7 @@ export const deleteCollection: Operation<DeleteCollectionData, DeleteCollectionV
 
 export type DeleteCommentData = { deleteComment: { comment: CommentText; } | null; };
 export type DeleteCommentVariables = { input: DeleteCommentInput; };
-export const deleteComment: Operation<DeleteCommentData, DeleteCommentVariables> = { name: "deleteComment", text: "mutation deleteComment($input: DeleteCommentInput!) { deleteComment(input: $input) { comment { ...CommentText } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
+export const deleteComment: Operation<DeleteCommentData, DeleteCommentVariables> = { name: "deleteComment", text: "mutation deleteComment($input: DeleteCommentInput!) { deleteComment(input: $input) { comment { ...CommentText } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt updatedAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
 export type DeleteFileData = { deleteFile: { deletedId: string; } | null; };
 export type DeleteFileVariables = { input: DeleteFileInput; };
@@ -298,7 +298,7 @@ export const likeThing: Operation<LikeThingData, LikeThingVariables> = { name: "
 
 export type MakeCommentsData = { make: { comments: { pageInfo: Page; nodes: Array<CommentThread>; }; } | null; };
 export type MakeCommentsVariables = { id: string; after?: string | null; };
-export const makeComments: Operation<MakeCommentsData, MakeCommentsVariables> = { name: "makeComments", text: "query makeComments($id: ID!, $after: String) { make(id: $id) { comments(first: 20, after: $after, rootsOnly: true) { pageInfo { ...Page } nodes { ...CommentThread } } } } fragment Page on PageInfo { hasNextPage endCursor } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
+export const makeComments: Operation<MakeCommentsData, MakeCommentsVariables> = { name: "makeComments", text: "query makeComments($id: ID!, $after: String) { make(id: $id) { comments(first: 20, after: $after, rootsOnly: true) { pageInfo { ...Page } nodes { ...CommentThread } } } } fragment Page on PageInfo { hasNextPage endCursor } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt updatedAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
 export type MakeData = { make: MakeCard & { nodeId: string; description: string; descriptionHtml: string; commentCount: number; images: Array<Picture>; files: Array<{ id: string; name: string; processing: { state: ProcessingState; error: string | null; }; }>; source: { id: string; name: string; creator: { username: string; }; defaultImage: { thumbnail: { url: string; } | null; } | null; } | null; } | null; };
 export type MakeVariables = { id: string; };
@@ -378,7 +378,7 @@ export const reorderImages: Operation<ReorderImagesData, ReorderImagesVariables>
 
 export type RepliesData = { comment: { replies: { pageInfo: Page; nodes: Array<CommentText>; }; } | null; };
 export type RepliesVariables = { id: string; after?: string | null; };
-export const replies: Operation<RepliesData, RepliesVariables> = { name: "replies", text: "query replies($id: ID!, $after: String) { comment(id: $id) { replies(first: 50, after: $after) { pageInfo { ...Page } nodes { ...CommentText } } } } fragment Page on PageInfo { hasNextPage endCursor } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
+export const replies: Operation<RepliesData, RepliesVariables> = { name: "replies", text: "query replies($id: ID!, $after: String) { comment(id: $id) { replies(first: 50, after: $after) { pageInfo { ...Page } nodes { ...CommentText } } } } fragment Page on PageInfo { hasNextPage endCursor } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt updatedAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
 export type ReportContentData = { reportContent: { report: { id: string; }; } | null; };
 export type ReportContentVariables = { input: ReportContentInput; };
@@ -430,7 +430,7 @@ export const takeDownThing: Operation<TakeDownThingData, TakeDownThingVariables>
 
 export type ThingCommentsData = { thing: { comments: { pageInfo: Page; nodes: Array<CommentThread>; }; } | null; };
 export type ThingCommentsVariables = { id: string; after?: string | null; };
-export const thingComments: Operation<ThingCommentsData, ThingCommentsVariables> = { name: "thingComments", text: "query thingComments($id: ID!, $after: String) { thing(id: $id) { comments(first: 20, after: $after, rootsOnly: true) { pageInfo { ...Page } nodes { ...CommentThread } } } } fragment Page on PageInfo { hasNextPage endCursor } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
+export const thingComments: Operation<ThingCommentsData, ThingCommentsVariables> = { name: "thingComments", text: "query thingComments($id: ID!, $after: String) { thing(id: $id) { comments(first: 20, after: $after, rootsOnly: true) { pageInfo { ...Page } nodes { ...CommentThread } } } } fragment Page on PageInfo { hasNextPage endCursor } fragment CommentThread on Comment { ...CommentText replyCount replies(first: 3) { nodes { ...CommentText } pageInfo { hasNextPage endCursor } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt updatedAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
 export type ThingFilesData = { thing: { files: Array<FileRow>; images: Array<Picture>; } | null; };
 export type ThingFilesVariables = { id: string; };
@@ -490,7 +490,7 @@ export const updateCollection: Operation<UpdateCollectionData, UpdateCollectionV
 
 export type UpdateCommentData = { updateComment: { comment: CommentText; } | null; };
 export type UpdateCommentVariables = { input: UpdateCommentInput; };
-export const updateComment: Operation<UpdateCommentData, UpdateCommentVariables> = { name: "updateComment", text: "mutation updateComment($input: UpdateCommentInput!) { updateComment(input: $input) { comment { ...CommentText } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt creator { username avatarUrl(width: 64, height: 64) } }" };
+export const updateComment: Operation<UpdateCommentData, UpdateCommentVariables> = { name: "updateComment", text: "mutation updateComment($input: UpdateCommentInput!) { updateComment(input: $input) { comment { ...CommentText } } } fragment CommentText on Comment { id nodeId body bodyHtml isDeleted createdAt updatedAt creator { username avatarUrl(width: 64, height: 64) } }" };
 
 export type UpdateMakeData = { updateMake: { make: { id: string; }; } | null; };
 export type UpdateMakeVariables = { input: UpdateMakeInput; };

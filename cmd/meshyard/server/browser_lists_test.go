@@ -51,7 +51,13 @@ func TestBrowserLists(t *testing.T) {
 		s.bob.Query(`mutation($id: ID!) { createComment(input: {target: {type: THING, id: $id}, body: "That of Bob"}) { comment { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
 		v.click(".tabs", "Files")
 		v.click(".tabs", "Comments")
-		v.await("both comments", `document.querySelectorAll('.comment').length === 2 && document.querySelector('.comments').innerText.includes('That of Bob')`)
+		v.await("both comments", `!document.querySelector('.comment .edited') && document.querySelectorAll('.comment').length === 2 && document.querySelector('.comments').innerText.includes('That of Bob')`)
+		mine := ".comments li:last-child"
+		v.click(mine, "More actions")
+		v.click(mine+" .menu-items", "Edit")
+		v.enter(mine+" .comment textarea", " and more")
+		v.click(mine+" .comment", "Save")
+		v.await("that the comment is marked", `[...document.querySelectorAll('.comment')].filter(c => c.querySelector('.edited')?.innerText === 'edited').map(c => c.innerText.includes('and more')).join() === 'true'`)
 	})
 
 	t.Run("collections", func(t *testing.T) {

@@ -33,6 +33,7 @@ export function CommentView({ comment, path, owner, onChange, onReply }: Props) 
         <p class="comment-head">
           <a href={href(`/${comment.creator.username}`)}>{comment.creator.username}</a>
           <a class="quiet" href={href(path)}><time dateTime={comment.createdAt} title={date(comment.createdAt)}>{ago(comment.createdAt)}</time></a>
+          {comment.updatedAt !== comment.createdAt && <time class="edited" dateTime={comment.updatedAt} title={date(comment.updatedAt)}>{t.edited}</time>}
         </p>
         {dialog === 'edit'
           ? <Editor comment={comment} onChange={onChange} onClose={() => setDialog('')} />

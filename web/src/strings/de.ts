@@ -192,6 +192,7 @@ export const de: Strings = {
   reply: 'Antworten',
   showReplies: 'Weitere Antworten zeigen',
   deleteComment: 'Diesen Kommentar löschen?',
+  edited: 'bearbeitet',
   commentDeleted: 'Dieser Kommentar wurde gelöscht.',
 
   collectTitle: 'Zu einer Sammlung hinzufügen',

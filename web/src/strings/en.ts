@@ -195,6 +195,7 @@ export const en = {
   reply: 'Reply',
   showReplies: 'Show more replies',
   deleteComment: 'Delete this comment?',
+  edited: 'edited',
   commentDeleted: 'This comment was deleted.',
 
   collectTitle: 'Add to a collection',
