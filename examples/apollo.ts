@@ -52,7 +52,7 @@ const socket = createClient({ url: uri.replace(/^http/, 'ws'), webSocketImpl: We
 
 const is = (type: OperationTypeNode) => ({ operationType }: ApolloLink.Operation) => operationType === type;
 const client = new ApolloClient({
-  // The cache identifies objects by nodeId if the document selects it, and otherwise by type and id.
+  // The cache identifies objects by type and id, so documents should select id wherever there is one.
   cache: new InMemoryCache(),
   link: ApolloLink.split(
     is(OperationTypeNode.SUBSCRIPTION),
