@@ -14,6 +14,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// Target is the batch resolver for the target field.
+func (r *deleteFilePayloadResolver) Target(ctx context.Context, objs []*model.DeletedFile) ([]model.Attachable, error) {
+	return targets[model.Attachable](ctx, objs, func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
+}
+
 // Creator is the batch resolver for the creator field.
 func (r *fileResolver) Creator(ctx context.Context, objs []*models.File) ([]*models.User, error) {
 	return batch.Load(ctx, objs, loadersOf(ctx).users, func(f *models.File) int64 { return f.OwnerID })
@@ -48,10 +53,11 @@ func (r *mutationResolver) UpdateFile(ctx context.Context, input models.FileChan
 }
 
 // DeleteFile is the resolver for the deleteFile field.
-func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.Deleted, error) {
-	return &model.Deleted{Type: "File", DeletedID: input.ID}, r.Store.DeleteFile(ctx, caller(ctx), models.FileDeletion{
+func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeletedFile, error) {
+	f, err := r.Store.DeleteFile(ctx, caller(ctx), models.FileDeletion{
 		ID: input.ID, Target: input.Target, Kinds: input.Kinds, AllowNoModel: input.AllowNoModel, Reason: input.Reason,
 	})
+	return &model.DeletedFile{Deleted: model.Deleted{Type: "File", DeletedID: input.ID}, File: f}, err
 }
 
 // File is the resolver for the file field.
@@ -59,7 +65,15 @@ func (r *queryResolver) File(ctx context.Context, id int64) (*models.File, error
 	return r.Store.File(ctx, caller(ctx), id)
 }
 
+// DeleteFilePayload returns exec.DeleteFilePayloadResolver implementation.
+func (r *Resolver) DeleteFilePayload() exec.DeleteFilePayloadResolver {
+	return &deleteFilePayloadResolver{r}
+}
+
 // File returns exec.FileResolver implementation.
 func (r *Resolver) File() exec.FileResolver { return &fileResolver{r} }
 
-type fileResolver struct{ *Resolver }
+type (
+	deleteFilePayloadResolver struct{ *Resolver }
+	fileResolver              struct{ *Resolver }
+)

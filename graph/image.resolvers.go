@@ -13,6 +13,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// Target is the batch resolver for the target field.
+func (r *deleteImagePayloadResolver) Target(ctx context.Context, objs []*model.DeletedFile) ([]model.Attachable, error) {
+	return targets[model.Attachable](ctx, objs, func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
+}
+
 // Image is the batch resolver for the image field.
 func (r *fileResolver) Image(ctx context.Context, objs []*models.File) ([]*model.MediaImage, error) {
 	return r.mediaImages(ctx, objs)
@@ -51,8 +56,9 @@ func (r *mutationResolver) UpdateImage(ctx context.Context, input models.ImageCh
 }
 
 // DeleteImage is the resolver for the deleteImage field.
-func (r *mutationResolver) DeleteImage(ctx context.Context, input model.DeleteImageInput) (*model.DeleteImagePayload, error) {
-	return &model.DeleteImagePayload{DeletedID: input.ID}, r.Store.DeleteImage(ctx, caller(ctx), input.ID, input.Target, input.Reason)
+func (r *mutationResolver) DeleteImage(ctx context.Context, input model.DeleteImageInput) (*model.DeletedFile, error) {
+	f, err := r.Store.DeleteImage(ctx, caller(ctx), input.ID, input.Target, input.Reason)
+	return &model.DeletedFile{Deleted: model.Deleted{DeletedID: input.ID}, File: f}, err
 }
 
 // Images is the batch resolver for the images field.
@@ -65,7 +71,15 @@ func (r *thingResolver) DefaultImage(ctx context.Context, objs []*models.Thing) 
 	return defaultImages(ctx, r.Resolver, objs, models.OnThing, thingID)
 }
 
+// DeleteImagePayload returns exec.DeleteImagePayloadResolver implementation.
+func (r *Resolver) DeleteImagePayload() exec.DeleteImagePayloadResolver {
+	return &deleteImagePayloadResolver{r}
+}
+
 // MediaImage returns exec.MediaImageResolver implementation.
 func (r *Resolver) MediaImage() exec.MediaImageResolver { return &mediaImageResolver{r} }
 
-type mediaImageResolver struct{ *Resolver }
+type (
+	deleteImagePayloadResolver struct{ *Resolver }
+	mediaImageResolver         struct{ *Resolver }
+)

@@ -16,6 +16,11 @@ import (
 )
 
 // Thing is the batch resolver for the thing field.
+func (r *deleteMakePayloadResolver) Thing(ctx context.Context, objs []*model.DeletedMake) ([]*models.Thing, error) {
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(d *model.DeletedMake) int64 { return d.ThingID }, visibleThing(ctx))
+}
+
+// Thing is the batch resolver for the thing field.
 func (r *makeResolver) Thing(ctx context.Context, objs []*models.Make) ([]*models.Thing, error) {
 	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(m *models.Make) int64 { return m.ThingID }, visibleThing(ctx))
 }
@@ -71,8 +76,12 @@ func (r *mutationResolver) UpdateMake(ctx context.Context, input models.MakeChan
 }
 
 // DeleteMake is the resolver for the deleteMake field.
-func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.Deleted, error) {
-	return &model.Deleted{Type: "Make", DeletedID: input.ID}, r.Store.DeleteMake(ctx, caller(ctx), input.ID, input.Reason)
+func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeletedMake, error) {
+	m, err := r.Store.DeleteMake(ctx, caller(ctx), input.ID, input.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return &model.DeletedMake{Deleted: model.Deleted{Type: "Make", DeletedID: input.ID}, ThingID: m.ThingID}, nil
 }
 
 // Make is the resolver for the make field.
@@ -85,7 +94,15 @@ func (r *queryResolver) Makes(ctx context.Context, first *int32, after *string, 
 	return makesOf(ctx, "makes", r.Store.Makes(), pageArgs{first, after, last, before}, new(root), rootID)
 }
 
+// DeleteMakePayload returns exec.DeleteMakePayloadResolver implementation.
+func (r *Resolver) DeleteMakePayload() exec.DeleteMakePayloadResolver {
+	return &deleteMakePayloadResolver{r}
+}
+
 // Make returns exec.MakeResolver implementation.
 func (r *Resolver) Make() exec.MakeResolver { return &makeResolver{r} }
 
-type makeResolver struct{ *Resolver }
+type (
+	deleteMakePayloadResolver struct{ *Resolver }
+	makeResolver              struct{ *Resolver }
+)

@@ -136,7 +136,7 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 		remove       func(ctx context.Context, id int64) error
 	}{
 		{"likes", "user_id = ?", s.purgeLike},
-		{"makes", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteMake(ctx, owner, id, "") }},
+		{"makes", "owner_id = ?", func(ctx context.Context, id int64) error { _, err := s.DeleteMake(ctx, owner, id, ""); return err }},
 		{"things", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteThing(ctx, owner, id, "") }},
 		{"collections", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteCollection(ctx, owner, id) }},
 		{"comments", "owner_id = ? AND deleted_at IS NULL", func(ctx context.Context, id int64) error {

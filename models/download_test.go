@@ -82,7 +82,7 @@ func TestNewDownloads(t *testing.T) {
 				_, err := s.Recount(ctx)
 				return err
 			}, ""},
-			{"deleted file", func(w scene) error { return s.DeleteFile(ctx, ada, FileDeletion{ID: w.first.ID}) }, "file"},
+			{"deleted file", func(w scene) error { _, err := s.DeleteFile(ctx, ada, FileDeletion{ID: w.first.ID}); return err }, "file"},
 			{"deleted thing", func(w scene) error { return s.DeleteThing(ctx, ada, w.thing.ID, "") }, "thing"},
 			{"deleted user", func(scene) error {
 				if _, err := s.DeleteAccount(ctx, auth.Caller{UserID: user.ID}, user.Username, ""); err != nil {

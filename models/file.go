@@ -263,10 +263,11 @@ type FileDeletion struct {
 
 // DeleteFile removes a finalized file from its target, for the owner of the target or a moderator.
 // Downloads of the file stay in the histories of users. The next garbage collection removes the
-// content if no other file has it. It opens a transaction.
-func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeletion) error {
+// content if no other file has it. It returns the file as it was. It opens a transaction.
+func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeletion) (deleted *File, err error) {
 	id := d.ID
-	return s.changeFile(ctx, caller, id, d.Target, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+	err = s.changeFile(ctx, caller, id, d.Target, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+		deleted = f
 		if len(d.Kinds) > 0 && !slices.Contains(d.Kinds, f.Kind) {
 			return notFound("file", id) // not of the required kinds
 		}
@@ -280,6 +281,7 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 		}
 		return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: d.Reason})
 	})
+	return deleted, err
 }
 
 // loseModel is called before a file is deleted, or stops being a model, of a target that is locked.

@@ -111,10 +111,11 @@ func firstImageRank(ctx context.Context, tx bun.Tx, f *File) (int32, error) {
 
 // DeleteImage removes an image from its target. The caller must be the owner of the target, or a
 // moderator or an administrator with a reason. If the image is a file, the file is deleted. If it
-// is a rendering, only the rendering is removed: the model and its content stay. It opens a
-// transaction.
-func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, on *Target, reason string) error {
-	_, err := s.changeImage(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+// is a rendering, only the rendering is removed: the model and its content stay. It returns the
+// file as it was. It opens a transaction.
+func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, on *Target, reason string) (of *File, err error) {
+	_, err = s.changeImage(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+		of = f
 		var err error
 		if f.Kind == Image {
 			_, err = tx.NewDelete().Model(f).WherePK().Exec(ctx)
@@ -126,7 +127,7 @@ func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, o
 		}
 		return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: reason})
 	})
-	return err
+	return of, err
 }
 
 // changeImage is changeFile for an image. It returns the ID of the image's file.

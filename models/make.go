@@ -216,13 +216,14 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 
 // DeleteMake deletes a make with its files, likes and comments. The caller must be its creator, or
 // a moderator or an administrator with a reason. The garbage collector removes the bytes of the
-// files, unless other files share them. It opens a transaction.
-func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, reason string) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+// files, unless other files share them. It returns the make as it was. It opens a transaction.
+func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *Make, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
 		if err != nil {
 			return err
 		}
+		deleted = m
 		if m.OwnerID != caller.UserID && !caller.Staff() {
 			return fail(Forbidden, "make %d belongs to someone else", id)
 		}
@@ -248,6 +249,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 		}
 		return s.db.index(ctx, tx, makeIndex, m.ID)
 	})
+	return deleted, err
 }
 
 // Make returns a make that the caller can see. The creator of a make can always see it, even if its

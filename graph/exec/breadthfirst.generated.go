@@ -836,42 +836,64 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DeleteFilePayload": {Name: "DeleteFilePayload", Implements: []string{"DeleteFilePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.Deleted)
+					obj := object.(*model.DeletedFile)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
 				},
 			},
 			"deletedNodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.Deleted)
+					obj := object.(*model.DeletedFile)
 					v := obj.DeletedNodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
+			},
+			"target": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*model.DeletedFile](objects)
+					return breadthfirst.Values(ec.Resolvers.DeleteFilePayload().Target(ctx, objs))
+				},
+				Waits: true,
 			},
 		}},
 		"DeleteImagePayload": {Name: "DeleteImagePayload", Implements: []string{"DeleteImagePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeleteImagePayload)
+					obj := object.(*model.DeletedFile)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
 				},
+			},
+			"target": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*model.DeletedFile](objects)
+					return breadthfirst.Values(ec.Resolvers.DeleteImagePayload().Target(ctx, objs))
+				},
+				Waits: true,
 			},
 		}},
 		"DeleteMakePayload": {Name: "DeleteMakePayload", Implements: []string{"DeleteMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.Deleted)
+					obj := object.(*model.DeletedMake)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
 				},
 			},
 			"deletedNodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.Deleted)
+					obj := object.(*model.DeletedMake)
 					v := obj.DeletedNodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
+			},
+			"thing": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*model.DeletedMake](objects)
+					return breadthfirst.Values(ec.Resolvers.DeleteMakePayload().Thing(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 		}},
 		"DeleteNotificationPayload": {Name: "DeleteNotificationPayload", Implements: []string{"DeleteNotificationPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -2577,7 +2599,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.Deleted],
+				Nil:   breadthfirst.NilPointer[model.DeletedFile],
 			},
 			"updateImage": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2613,7 +2635,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeleteImagePayload],
+				Nil:   breadthfirst.NilPointer[model.DeletedFile],
 			},
 			"createInvitation": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2865,7 +2887,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.Deleted],
+				Nil:   breadthfirst.NilPointer[model.DeletedMake],
 			},
 			"suspendUser": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {

@@ -19,6 +19,9 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type DeleteFilePayloadResolver interface {
+	Target(ctx context.Context, objs []*model.DeletedFile) ([]model.Attachable, error)
+}
 type FileResolver interface {
 	Creator(ctx context.Context, objs []*models.File) ([]*models.User, error)
 	Target(ctx context.Context, objs []*models.File) ([]model.Attachable, error)
@@ -79,7 +82,7 @@ func (ec *executionContext) field_File_thumbnail_args(ctx context.Context, rawAr
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _DeleteFilePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteFilePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedFile) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -102,7 +105,7 @@ func (ec *executionContext) fieldContext_DeleteFilePayload_deletedId(_ context.C
 	return graphql.NewScalarFieldContext("DeleteFilePayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteFilePayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteFilePayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedFile) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -123,6 +126,61 @@ func (ec *executionContext) _DeleteFilePayload_deletedNodeId(ctx context.Context
 }
 func (ec *executionContext) fieldContext_DeleteFilePayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteFilePayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteFilePayload_target(ctx context.Context, field graphql.CollectedField, obj *model.DeletedFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteFilePayload_target(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_DeleteFilePayload_target(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Attachable) graphql.Marshaler {
+			return ec.marshalOAttachable2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAttachable(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteFilePayload_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteFilePayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_DeleteFilePayload_target(ctx context.Context, field graphql.CollectedField, obj *model.DeletedFile) (any, error) {
+	resolver := ec.Resolvers.DeleteFilePayload()
+	if batch, ok := graphql.BatchParentsFor[*model.DeletedFile](ctx, "DeleteFilePayload"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Target(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[model.Attachable](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"DeleteFilePayload.target",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Target(ctx, []*model.DeletedFile{obj})
+	return graphql.ResolveBatchSingleResult[model.Attachable](
+		ctx,
+		results,
+		err,
+		"DeleteFilePayload.target",
+	)
 }
 
 func (ec *executionContext) _File_id(ctx context.Context, field graphql.CollectedField, obj *models.File) (ret graphql.Marshaler) {
@@ -1276,7 +1334,7 @@ func (ec *executionContext) unmarshalInputUpdateFileInput(ctx context.Context, o
 
 var deleteFilePayloadImplementors = []string{"DeleteFilePayload"}
 
-func (ec *executionContext) _DeleteFilePayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
+func (ec *executionContext) _DeleteFilePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletedFile) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteFilePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1289,13 +1347,51 @@ func (ec *executionContext) _DeleteFilePayload(ctx context.Context, sel ast.Sele
 		case "deletedId":
 			out.Values[i] = ec._DeleteFilePayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "deletedNodeId":
 			out.Values[i] = ec._DeleteFilePayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "target":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DeleteFilePayload_target(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -1984,7 +2080,7 @@ func (ec *executionContext) unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODeleteFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedFile(ctx context.Context, sel ast.SelectionSet, v *model.DeletedFile) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

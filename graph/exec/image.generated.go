@@ -19,6 +19,9 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type DeleteImagePayloadResolver interface {
+	Target(ctx context.Context, objs []*model.DeletedFile) ([]model.Attachable, error)
+}
 type MediaImageResolver interface {
 	Thumbnail(ctx context.Context, obj *model.MediaImage, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) (*model.Image, error)
 }
@@ -69,7 +72,7 @@ func (ec *executionContext) field_MediaImage_thumbnail_args(ctx context.Context,
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _DeleteImagePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteImagePayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteImagePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedFile) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -90,6 +93,61 @@ func (ec *executionContext) _DeleteImagePayload_deletedId(ctx context.Context, f
 }
 func (ec *executionContext) fieldContext_DeleteImagePayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteImagePayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteImagePayload_target(ctx context.Context, field graphql.CollectedField, obj *model.DeletedFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteImagePayload_target(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_DeleteImagePayload_target(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Attachable) graphql.Marshaler {
+			return ec.marshalOAttachable2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAttachable(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteImagePayload_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteImagePayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_DeleteImagePayload_target(ctx context.Context, field graphql.CollectedField, obj *model.DeletedFile) (any, error) {
+	resolver := ec.Resolvers.DeleteImagePayload()
+	if batch, ok := graphql.BatchParentsFor[*model.DeletedFile](ctx, "DeleteImagePayload"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Target(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[model.Attachable](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"DeleteImagePayload.target",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Target(ctx, []*model.DeletedFile{obj})
+	return graphql.ResolveBatchSingleResult[model.Attachable](
+		ctx,
+		results,
+		err,
+		"DeleteImagePayload.target",
+	)
 }
 
 func (ec *executionContext) _MediaImage_id(ctx context.Context, field graphql.CollectedField, obj *model.MediaImage) (ret graphql.Marshaler) {
@@ -495,7 +553,7 @@ func (ec *executionContext) unmarshalInputUpdateImageInput(ctx context.Context, 
 
 var deleteImagePayloadImplementors = []string{"DeleteImagePayload"}
 
-func (ec *executionContext) _DeleteImagePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteImagePayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteImagePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletedFile) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteImagePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -508,8 +566,46 @@ func (ec *executionContext) _DeleteImagePayload(ctx context.Context, sel ast.Sel
 		case "deletedId":
 			out.Values[i] = ec._DeleteImagePayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "target":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DeleteImagePayload_target(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -715,7 +811,7 @@ func (ec *executionContext) unmarshalNUpdateImageInput2githubᚗcomᚋmeshyard�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODeleteImagePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteImagePayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteImagePayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteImagePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedFile(ctx context.Context, sel ast.SelectionSet, v *model.DeletedFile) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

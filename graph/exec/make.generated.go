@@ -19,6 +19,9 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type DeleteMakePayloadResolver interface {
+	Thing(ctx context.Context, objs []*model.DeletedMake) ([]*models.Thing, error)
+}
 type MakeResolver interface {
 	Thing(ctx context.Context, objs []*models.Make) ([]*models.Thing, error)
 	Creator(ctx context.Context, objs []*models.Make) ([]*models.User, error)
@@ -246,7 +249,7 @@ func (ec *executionContext) fieldContext_CreateMakePayload_upload(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _DeleteMakePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteMakePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedMake) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -269,7 +272,7 @@ func (ec *executionContext) fieldContext_DeleteMakePayload_deletedId(_ context.C
 	return graphql.NewScalarFieldContext("DeleteMakePayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteMakePayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteMakePayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedMake) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -290,6 +293,61 @@ func (ec *executionContext) _DeleteMakePayload_deletedNodeId(ctx context.Context
 }
 func (ec *executionContext) fieldContext_DeleteMakePayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteMakePayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteMakePayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.DeletedMake) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteMakePayload_thing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_DeleteMakePayload_thing(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
+			return ec.marshalOThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteMakePayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteMakePayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_DeleteMakePayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.DeletedMake) (any, error) {
+	resolver := ec.Resolvers.DeleteMakePayload()
+	if batch, ok := graphql.BatchParentsFor[*model.DeletedMake](ctx, "DeleteMakePayload"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Thing(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*models.Thing](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"DeleteMakePayload.thing",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Thing(ctx, []*model.DeletedMake{obj})
+	return graphql.ResolveBatchSingleResult[*models.Thing](
+		ctx,
+		results,
+		err,
+		"DeleteMakePayload.thing",
+	)
 }
 
 func (ec *executionContext) _Make_id(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {
@@ -1575,7 +1633,7 @@ func (ec *executionContext) _CreateMakePayload(ctx context.Context, sel ast.Sele
 
 var deleteMakePayloadImplementors = []string{"DeleteMakePayload"}
 
-func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
+func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletedMake) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteMakePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1588,13 +1646,51 @@ func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.Sele
 		case "deletedId":
 			out.Values[i] = ec._DeleteMakePayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "deletedNodeId":
 			out.Values[i] = ec._DeleteMakePayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "thing":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DeleteMakePayload_thing(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2411,7 +2507,7 @@ func (ec *executionContext) marshalOCreateMakePayload2ᚖgithubᚗcomᚋmeshyard
 	return ec._CreateMakePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedMake(ctx context.Context, sel ast.SelectionSet, v *model.DeletedMake) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

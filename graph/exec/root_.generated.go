@@ -32,6 +32,9 @@ type ResolverRoot interface {
 	Collection() CollectionResolver
 	Comment() CommentResolver
 	CreatorFacet() CreatorFacetResolver
+	DeleteFilePayload() DeleteFilePayloadResolver
+	DeleteImagePayload() DeleteImagePayloadResolver
+	DeleteMakePayload() DeleteMakePayloadResolver
 	Download() DownloadResolver
 	File() FileResolver
 	Invitation() InvitationResolver
@@ -241,15 +244,18 @@ type ComplexityRoot struct {
 	DeleteFilePayload struct {
 		DeletedID     func(childComplexity int) int
 		DeletedNodeID func(childComplexity int) int
+		Target        func(childComplexity int) int
 	}
 
 	DeleteImagePayload struct {
 		DeletedID func(childComplexity int) int
+		Target    func(childComplexity int) int
 	}
 
 	DeleteMakePayload struct {
 		DeletedID     func(childComplexity int) int
 		DeletedNodeID func(childComplexity int) int
+		Thing         func(childComplexity int) int
 	}
 
 	DeleteNotificationPayload struct {
@@ -1889,6 +1895,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteFilePayload.DeletedNodeID(childComplexity), true
+	case "DeleteFilePayload.target":
+		if e.ComplexityRoot.DeleteFilePayload.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteFilePayload.Target(childComplexity), true
 
 	case "DeleteImagePayload.deletedId":
 		if e.ComplexityRoot.DeleteImagePayload.DeletedID == nil {
@@ -1896,6 +1908,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteImagePayload.DeletedID(childComplexity), true
+	case "DeleteImagePayload.target":
+		if e.ComplexityRoot.DeleteImagePayload.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteImagePayload.Target(childComplexity), true
 
 	case "DeleteMakePayload.deletedId":
 		if e.ComplexityRoot.DeleteMakePayload.DeletedID == nil {
@@ -1909,6 +1927,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteMakePayload.DeletedNodeID(childComplexity), true
+	case "DeleteMakePayload.thing":
+		if e.ComplexityRoot.DeleteMakePayload.Thing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteMakePayload.Thing(childComplexity), true
 
 	case "DeleteNotificationPayload.deletedId":
 		if e.ComplexityRoot.DeleteNotificationPayload.DeletedID == nil {
@@ -7509,6 +7533,8 @@ type DeleteFilePayload {
   deletedId: ID!
   "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
   deletedNodeId: NodeID!
+  "The object that it was attached to. Null for the avatar or the cover of a user."
+  target: Attachable @goField(forceResolver: true, batch: true)
 }
 `, BuiltIn: false},
 	{Name: "../image.graphqls", Input: `extend type Mutation {
@@ -7644,6 +7670,8 @@ input DeleteImageInput {
 type DeleteImagePayload {
   "The id of the image, which is never reused."
   deletedId: ID!
+  "The thing or the make that it was an image of."
+  target: Attachable @goField(forceResolver: true, batch: true)
 }
 `, BuiltIn: false},
 	{Name: "../invitation.graphqls", Input: `extend type Query {
@@ -8172,6 +8200,8 @@ type DeleteMakePayload {
   deletedId: ID!
   "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
   deletedNodeId: NodeID!
+  "The thing that was made. Null if the caller cannot see it, or if it was deleted."
+  thing: Thing @goField(forceResolver: true, batch: true)
 }
 `, BuiltIn: false},
 	{Name: "../moderation.graphqls", Input: `extend type Query {
@@ -11775,6 +11805,8 @@ func (ec *executionContext) childFields_DeleteFilePayload(ctx context.Context, f
 		return ec.fieldContext_DeleteFilePayload_deletedId(ctx, field)
 	case "deletedNodeId":
 		return ec.fieldContext_DeleteFilePayload_deletedNodeId(ctx, field)
+	case "target":
+		return ec.fieldContext_DeleteFilePayload_target(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteFilePayload", field.Name)
 }
@@ -11783,6 +11815,8 @@ func (ec *executionContext) childFields_DeleteImagePayload(ctx context.Context, 
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeleteImagePayload_deletedId(ctx, field)
+	case "target":
+		return ec.fieldContext_DeleteImagePayload_target(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteImagePayload", field.Name)
 }
@@ -11793,6 +11827,8 @@ func (ec *executionContext) childFields_DeleteMakePayload(ctx context.Context, f
 		return ec.fieldContext_DeleteMakePayload_deletedId(ctx, field)
 	case "deletedNodeId":
 		return ec.fieldContext_DeleteMakePayload_deletedNodeId(ctx, field)
+	case "thing":
+		return ec.fieldContext_DeleteMakePayload_thing(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteMakePayload", field.Name)
 }

@@ -41,9 +41,9 @@ type MutationResolver interface {
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
 	RecordDownload(ctx context.Context, input model.RecordDownloadInput) (*model.RecordDownloadPayload, error)
 	UpdateFile(ctx context.Context, input models.FileChange) (*model.UpdateFilePayload, error)
-	DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.Deleted, error)
+	DeleteFile(ctx context.Context, input model.DeleteFileInput) (*model.DeletedFile, error)
 	UpdateImage(ctx context.Context, input models.ImageChange) (*model.UpdateImagePayload, error)
-	DeleteImage(ctx context.Context, input model.DeleteImageInput) (*model.DeleteImagePayload, error)
+	DeleteImage(ctx context.Context, input model.DeleteImageInput) (*model.DeletedFile, error)
 	CreateInvitation(ctx context.Context, input models.NewInvitation) (*model.CreateInvitationPayload, error)
 	RevokeInvitation(ctx context.Context, input model.RevokeInvitationInput) (*model.RevokeInvitationPayload, error)
 	RenameUser(ctx context.Context, input model.RenameUserInput) (*model.RenameUserPayload, error)
@@ -57,7 +57,7 @@ type MutationResolver interface {
 	UnlikeCollection(ctx context.Context, input model.UnlikeCollectionInput) (*model.UnlikeCollectionPayload, error)
 	CreateMake(ctx context.Context, input models.NewMake) (*model.CreateMakePayload, error)
 	UpdateMake(ctx context.Context, input models.MakeChange) (*model.UpdateMakePayload, error)
-	DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.Deleted, error)
+	DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeletedMake, error)
 	SuspendUser(ctx context.Context, input model.SuspendUserInput) (*model.SuspendUserPayload, error)
 	UnsuspendUser(ctx context.Context, input model.UnsuspendUserInput) (*model.UnsuspendUserPayload, error)
 	SetUserRole(ctx context.Context, input model.SetUserRoleInput) (*model.SetUserRolePayload, error)
@@ -3373,11 +3373,11 @@ func (ec *executionContext) _Mutation_deleteFile(ctx context.Context, field grap
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.Deleted
+					var zeroVal *model.DeletedFile
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.Deleted
+					var zeroVal *model.DeletedFile
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -3386,8 +3386,8 @@ func (ec *executionContext) _Mutation_deleteFile(ctx context.Context, field grap
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletedFile) graphql.Marshaler {
+			return ec.marshalODeleteFilePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedFile(ctx, selections, v)
 		},
 		true,
 		false,
@@ -3497,11 +3497,11 @@ func (ec *executionContext) _Mutation_deleteImage(ctx context.Context, field gra
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeleteImagePayload
+					var zeroVal *model.DeletedFile
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeleteImagePayload
+					var zeroVal *model.DeletedFile
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -3510,8 +3510,8 @@ func (ec *executionContext) _Mutation_deleteImage(ctx context.Context, field gra
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteImagePayload) graphql.Marshaler {
-			return ec.marshalODeleteImagePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteImagePayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletedFile) graphql.Marshaler {
+			return ec.marshalODeleteImagePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedFile(ctx, selections, v)
 		},
 		true,
 		false,
@@ -4365,11 +4365,11 @@ func (ec *executionContext) _Mutation_deleteMake(ctx context.Context, field grap
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.Deleted
+					var zeroVal *model.DeletedMake
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.Deleted
+					var zeroVal *model.DeletedMake
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -4378,8 +4378,8 @@ func (ec *executionContext) _Mutation_deleteMake(ctx context.Context, field grap
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletedMake) graphql.Marshaler {
+			return ec.marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedMake(ctx, selections, v)
 		},
 		true,
 		false,

@@ -149,12 +149,6 @@ type DeleteImageInput struct {
 	Reason string `json:"reason"`
 }
 
-// Payload of `deleteImage`.
-type DeleteImagePayload struct {
-	// The id of the image, which is never reused.
-	DeletedID int64 `json:"deletedId"`
-}
-
 // The make to delete.
 type DeleteMakeInput struct {
 	// The id of a make of the caller.

@@ -13,6 +13,18 @@ func (d *Deleted) DeletedNodeID() string {
 	return models.NodeRef{Type: d.Type, ID: d.DeletedID}.NodeID()
 }
 
+// DeletedFile is the payload of a mutation that deletes a file or an image.
+type DeletedFile struct {
+	Deleted
+	File *models.File // as it was
+}
+
+// DeletedMake is the payload of deleteMake.
+type DeletedMake struct {
+	Deleted
+	ThingID int64
+}
+
 // Collected is the payload of a mutation that adds a thing to a collection or removes it.
 type Collected struct {
 	Collection *models.Collection

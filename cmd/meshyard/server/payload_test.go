@@ -79,6 +79,42 @@ func TestCollectionLikers(t *testing.T) {
 	})
 }
 
+// TestDeletedParts checks that the payload of a deletion contains the object that the deleted one
+// belonged to, as it is after the deletion.
+func TestDeletedParts(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		thing := publishedThing(t, ada, "Vase")
+		file, picture := ada.Upload("b.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")), ada.Upload("a.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))
+		ada.Finalize("thing", thing, file, picture).Want(t, 200)
+		var made struct {
+			CreateMake struct{ Make struct{ ID string } }
+		}
+		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": servertest.ID(thing)}, &made)
+		type state struct {
+			ID                   string
+			FileCount, MakeCount int
+			Images               []struct{ ID string }
+		}
+		for _, c := range []struct {
+			client               *servertest.Client
+			mutation, field, id  string
+			fileCount, makeCount int
+		}{
+			{ada, "deleteFile", "target", servertest.ID(file), 2, 1},
+			{ada, "deleteImage", "target", servertest.ID(picture), 1, 1},
+			{bob, "deleteMake", "thing", made.CreateMake.Make.ID, 1, 0},
+		} {
+			var v struct{ Payload struct{ Object *state } }
+			c.client.Query(`mutation ($id: ID!) { payload: `+c.mutation+`(input: {id: $id}) { object: `+c.field+` {
+				... on Thing { id fileCount makeCount images(ids: [$id]) { id } } } } }`, object{"id": c.id}, &v)
+			if got := v.Payload.Object; got == nil || got.ID != servertest.ID(thing) || got.FileCount != c.fileCount || got.MakeCount != c.makeCount || len(got.Images) != 0 {
+				t.Errorf("%s: got the thing %+v, want %+v", c.mutation, got, c)
+			}
+		}
+	})
+}
+
 // TestDeletedNodeID checks that deletions return the nodeId of the deleted object.
 func TestDeletedNodeID(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
