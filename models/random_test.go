@@ -202,7 +202,8 @@ var randomOperations = map[string]func(r *randomizer) error{
 	},
 	"delete a make": func(r *randomizer) error {
 		id := r.one(&r.makes)
-		return r.DeleteMake(r.ctx, r.owner("makes", id), id, "")
+		_, err := r.DeleteMake(r.ctx, r.owner("makes", id), id, "")
+		return err
 	},
 	"comment": func(r *randomizer) error {
 		n := NewComment{Body: "a"}
@@ -297,7 +298,8 @@ var randomOperations = map[string]func(r *randomizer) error{
 	},
 	"delete a file": func(r *randomizer) error {
 		id := r.one(&r.files)
-		return r.DeleteFile(r.ctx, r.owner("files", id), FileDeletion{ID: id, AllowNoModel: true})
+		_, err := r.DeleteFile(r.ctx, r.owner("files", id), FileDeletion{ID: id, AllowNoModel: true})
+		return err
 	},
 	"download": func(r *randomizer) error {
 		_, _, err := r.RecordDownload(r.ctx, r.user(), r.one(&r.files))
