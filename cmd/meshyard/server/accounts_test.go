@@ -357,7 +357,11 @@ func TestRegistration(t *testing.T) {
 				if link := b.Get("/login?" + url.Values{"next": {next}}.Encode()); next == "/thing:1" && !strings.Contains(string(link.Bytes), `"/signup?next=%2fthing%3a1"`) {
 					t.Errorf("the page to sign in does not pass %q on: %s", next, link.Bytes)
 				}
-				form := b.Get("/signup?"+url.Values{"next": {next}}.Encode()).Want(t, 200).Fields()
+				page := b.Get("/signup?"+url.Values{"next": {next}}.Encode()).Want(t, 200)
+				if next == "/thing:1" && !strings.Contains(string(page.Bytes), `"/login?next=%2fthing%3a1"`) {
+					t.Errorf("the page to create an account does not lead to that to sign in, and from there to %s", next)
+				}
+				form := page.Fields()
 				number++
 				form.Set("username", fmt.Sprint("visitor", number))
 				form.Set("password", pass)
