@@ -196,7 +196,7 @@ type link struct {
 
 // Tabs returns the lists on the page of a user.
 func (*view) Tabs() []link {
-	return []link{{"Designs", "designs"}, {"Makes", "makes"}, {"Collections", "collections"}, {"Likes", "likes"}, {"Followers", "followers"}, {"Following", "following"}}
+	return []link{{"Things", "designs"}, {"Makes", "makes"}, {"Collections", "collections"}, {"Likes", "likes"}, {"Followers", "followers"}, {"Following", "following"}}
 }
 
 // describe sets the fields of the view that are derived from the data of a page.

@@ -49,10 +49,13 @@ func TestWebPages(t *testing.T) {
 			return string(answer.Bytes)
 		}
 		page := html(thing.PublicURL, 200)
-		for _, part := range []string{"Bracket &lt;b&gt;", "Creative Commons - Attribution", "/ada", "/download:", "/zip", "Made for a test."} {
+		for _, part := range []string{"Bracket &lt;b&gt;", "Creative Commons - Attribution", "/ada", "/download:", "/zip", "Made for a test.", "Likes: 0, makes: 0, downloads: 0"} {
 			if !strings.Contains(page, part) {
 				t.Errorf("the page of the thing lacks %s", part)
 			}
+		}
+		if page := html("/ada", 200); !strings.Contains(page, ">Things</a>") {
+			t.Error("the page of a user has no list Things")
 		}
 		for _, path := range []string{"/", "/explore?q=bracket", "/ada", "/ada/designs", "/tag:wall_mount", "/collection:1", "/category/tools"} {
 			if !strings.Contains(html(path, 200), fmt.Sprintf("/thing:%d", id)) {
