@@ -159,6 +159,7 @@ type clientConfig struct {
 	User          *User         `json:"user"`
 	AnonymousRead bool          `json:"anonymousRead"`
 	Registration  bool          `json:"registration"`
+	UploadLimit   int64         `json:"uploadLimit"`
 	Locale        string        `json:"locale"`
 	Welcome       template.HTML `json:"welcome"`
 	Legal         []link        `json:"legal"`

@@ -55,6 +55,8 @@ type Options struct {
 	AnonymousRead bool
 	// Registration reports whether visitors can create an account without an invitation.
 	Registration bool
+	// UploadLimit is the number of bytes of the largest file that users can upload.
+	UploadLimit int64
 	// Styles is the style sheet of the client.
 	Styles string
 	// Script and Icon are the paths of the client, below BaseURL.
@@ -284,7 +286,7 @@ func (o Options) newView(k kind, visitor *User) *view {
 	v := &view{
 		Kind: k, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.Theme(), Styles: template.CSS(o.Styles), Script: base + o.Script, Icon: base + o.Icon, Of: new(node),
 		Config: clientConfig{
-			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration,
+			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration, UploadLimit: o.UploadLimit,
 			Locale: "en", Welcome: o.Site.Welcome, Legal: []link{},
 		},
 	}

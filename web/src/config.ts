@@ -10,6 +10,7 @@ type Config = {
   anonymousRead: boolean;
   locale: string;
   registration?: boolean;
+  uploadLimit: number; // bytes of the largest file that the server accepts
   welcome?: string;
   legal?: { title: string; path: string }[];
 };
@@ -17,7 +18,7 @@ type Config = {
 const text = document.getElementById('config')?.textContent;
 
 export const config: Config = {
-  name: 'Meshyard', logo: '', baseURL: location.origin, user: null, anonymousRead: true, locale: 'en',
+  name: 'Meshyard', logo: '', baseURL: location.origin, user: null, anonymousRead: true, locale: 'en', uploadLimit: Infinity,
   ...(text ? (JSON.parse(text) as Partial<Config>) : {}),
 };
 

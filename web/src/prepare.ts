@@ -1,4 +1,5 @@
-// Pictures are checked before they are uploaded, and made smaller if they exceed the limit of the server.
+// Files are checked before they are uploaded. Pictures that exceed the limit of the server are made smaller.
+import { config } from './config';
 import { bytes } from './format';
 import { Failure } from './graphql';
 import { t } from './strings';
@@ -25,9 +26,7 @@ async function smaller(picture: ImageBitmap, name: string): Promise<File | undef
   return undefined;
 }
 
-/** Returns the file to upload: a smaller JPEG for a large PNG or JPEG picture, and otherwise the file. It fails if a picture cannot be read or is too large. */
-export async function prepared(file: File): Promise<File> {
-  if (!/\.(png|jpe?g|gif)$/i.test(file.name)) return file;
+async function preparedPicture(file: File): Promise<File> {
   let picture: ImageBitmap;
   try {
     picture = await createImageBitmap(file);
@@ -37,9 +36,20 @@ export async function prepared(file: File): Promise<File> {
   try {
     if (file.size <= limit) return file;
     const small = /\.gif$/i.test(file.name) ? undefined : await smaller(picture, file.name);
-    if (!small) throw new Failure(t.pictureTooLarge(file.name, bytes(limit)), 'PICTURE_TOO_LARGE');
+    if (!small) throw new Failure(t.fileTooLarge(file.name, bytes(limit)), 'FILE_TOO_LARGE');
     return small;
   } finally {
     picture.close();
   }
+}
+
+/**
+ * Returns the file to upload: a smaller JPEG for a large PNG or JPEG picture, and otherwise the file. It fails if a file is empty or too
+ * large, or if a picture cannot be read. A server closes the connection if a file is too large, so the browser could not show its error.
+ */
+export async function prepared(file: File): Promise<File> {
+  if (file.size === 0) throw new Failure(t.emptyFile(file.name), 'EMPTY_FILE');
+  const ready = /\.(png|jpe?g|gif)$/i.test(file.name) ? await preparedPicture(file) : file;
+  if (ready.size > config.uploadLimit) throw new Failure(t.fileTooLarge(file.name, bytes(config.uploadLimit)), 'FILE_TOO_LARGE');
+  return ready;
 }

@@ -74,7 +74,7 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 		client[d.Name] = runner(g.Executor(graphqlhttp.SingleDocument{Document: document}))
 	}
 	return webpage.Options{
-		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Registration: a.Settings.Registration, Styles: gallery.Styles(), Script: gallery.Script(), Icon: gallery.Icon(),
+		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Registration: a.Settings.Registration, UploadLimit: int64(a.Settings.UploadLimit), Styles: gallery.Styles(), Script: gallery.Script(), Icon: gallery.Icon(),
 		Visitor: a.visitor,
 		Run:     run,
 		RunClient: func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
