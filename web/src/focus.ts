@@ -1,3 +1,5 @@
+import type { RefObject } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { say } from './components/Toast';
 
 /**
@@ -26,6 +28,16 @@ export function focusIn(element: Element | null | undefined, selector: string): 
   const found = element?.querySelector<HTMLElement>(selector);
   found?.focus();
   return !!found;
+}
+
+/** Focuses the first control of a form that has an error, which may be far above the button that the user has pressed. */
+export function useFaultFocus(form: RefObject<HTMLFormElement>, failure: unknown) {
+  useEffect(() => {
+    const control = form.current?.querySelector<HTMLElement>('[aria-invalid]');
+    const details = control?.closest('details');
+    if (details) details.open = true;
+    control?.focus();
+  }, [failure]);
 }
 
 /** Changes a list, and shows the error if that fails. The focus is held. */

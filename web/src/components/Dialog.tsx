@@ -16,11 +16,13 @@ function isChanged(control: Element): boolean {
   return control instanceof HTMLTextAreaElement && control.value !== control.defaultValue;
 }
 
-/** A modal dialog, which is open as long as it is rendered. It does not lose the input of its forms unless the user agrees. */
-export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+type Props = { title: string; changed?: boolean; onClose: () => void; children: ComponentChildren };
+
+/** A modal dialog, which is open as long as it is rendered. It does not lose the input of its forms, or what changed stands for, unless the user agrees. */
+export function Dialog({ title, changed = false, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const pressed = useRef(false); // whether the mouse button was pressed outside of the dialog, so that a text selection that ends there does not close it
-  const hasInput = () => [...(dialog.current?.querySelectorAll('form') ?? [])].some((form) => [...form.elements].some(isChanged));
+  const hasInput = () => changed || [...(dialog.current?.querySelectorAll('form') ?? [])].some((form) => [...form.elements].some(isChanged));
   const mayClose = () => !hasInput() || confirm(t.discardInput);
   useUnsaved(hasInput);
   useEffect(() => {

@@ -80,8 +80,8 @@ function SizeFacet({ query }: { query: URLSearchParams }) {
       <fieldset>
         <legend>{t.size}</legend>
         <div class="range">
-          <input type="number" name="min" min="0" inputMode="decimal" aria-label={`${t.size} ${t.from}`} placeholder={t.from} defaultValue={query.get('min') ?? ''} key={`min${query.get('min')}`} />
-          <input type="number" name="max" min="0" inputMode="decimal" aria-label={`${t.size} ${t.to}`} placeholder={t.to} defaultValue={query.get('max') ?? ''} key={`max${query.get('max')}`} />
+          <input type="number" name="min" min="0" step="any" inputMode="decimal" aria-label={`${t.size} ${t.from}`} placeholder={t.from} defaultValue={query.get('min') ?? ''} key={`min${query.get('min')}`} />
+          <input type="number" name="max" min="0" step="any" inputMode="decimal" aria-label={`${t.size} ${t.to}`} placeholder={t.to} defaultValue={query.get('max') ?? ''} key={`max${query.get('max')}`} />
           <button type="submit" class="button">{t.apply}</button>
         </div>
       </fieldset>

@@ -14,5 +14,8 @@ export function Field({ label, hint, fault, id, children }: Props) {
   );
 }
 
-/** The attributes that connect a control with its Field. */
-export const control = (id: string, fault: string) => ({ id, name: id, 'aria-invalid': fault ? ('true' as const) : undefined, 'aria-describedby': fault ? `${id}-fault` : undefined });
+/** The attributes that connect a control with its Field, which may have a hint. */
+export const control = (id: string, fault: string, hint = '') => ({
+  id, name: id, 'aria-invalid': fault ? ('true' as const) : undefined,
+  'aria-describedby': [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ') || undefined,
+});

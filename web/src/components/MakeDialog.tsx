@@ -62,7 +62,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
     }
   };
   return (
-    <Dialog title={make ? t.editMake : t.makeTitle} onClose={onClose}>
+    <Dialog title={make ? t.editMake : t.makeTitle} changed={chosen.length > 0 || kept.length !== (make?.images.length ?? 0)} onClose={onClose}>
       <form onSubmit={async (event) => {
         event.preventDefault();
         if (running.current) return;
@@ -83,15 +83,15 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
           running.current = false;
         }
       }}>
-        <label class="field">
+        <div class="field">
           <span>{t.makePictures}</span>
-          <input type="file" multiple accept="image/png,image/jpeg,image/gif" disabled={reading || sent !== undefined} aria-describedby="make-pictures-hint" onChange={(event) => {
+          <div class="actions"><label class="button">{t.choosePictures}<input class="unseen" type="file" multiple accept="image/png,image/jpeg,image/gif" disabled={reading || sent !== undefined} aria-describedby="make-pictures-hint" onChange={(event) => {
             const input = event.currentTarget;
             void choose([...(input.files ?? [])]);
             input.value = '';
-          }} />
+          }} /></label></div>
           <small id="make-pictures-hint">{pictureHint()}</small>
-        </label>
+        </div>
         {kept.length > 0 && (
           <ul class="pictures">
             {kept.map((one) => (

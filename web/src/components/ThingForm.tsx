@@ -1,6 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
 import { isStaff } from '../config';
+import { useFaultFocus } from '../focus';
 import { deleteThing, newThingDefaults, publishThing, unpublishThing, updateThing, type License, type PrintChoice, type UpdateThingInput } from '../generated';
 import { concerns, Failure, messageOf } from '../graphql';
 import type { EditedThing } from '../pages/EditPage';
@@ -45,12 +46,7 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
   const failure = cause instanceof Failure ? cause : undefined;
   const locked = thing.takedown !== null && !isStaff; // until a moderator restores it, its creator cannot change it
   useUnsaved(() => dirty);
-  useEffect(() => {
-    const control = form.current!.querySelector<HTMLElement>('[aria-invalid]');
-    const details = control?.closest('details');
-    if (details) details.open = true;
-    control?.focus();
-  }, [failure]);
+  useFaultFocus(form, failure);
   // Errors about requirements of publication can have the thing as their field, not an input of the form.
   const others = failure?.faults.filter((fault) => ![...(form.current?.elements ?? [])].some((element) => concerns(fault, (element as HTMLInputElement).name))) ?? [];
 
@@ -90,7 +86,7 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
       {thing.takedown && <p class="warning">{t.takenDown} {thing.takedown.reason}{locked && <><br />{t.takenDownLocked}</>}</p>}
       <Field id="name" label={t.name} fault={of('name')}><input {...control('name', of('name'))} defaultValue={thing.name} maxLength={200} required /></Field>
       <Field id="description" label={t.description} hint={t.markdownHint} fault={of('description')}>
-        <textarea {...control('description', of('description'))} rows={8} defaultValue={thing.description} />
+        <textarea {...control('description', of('description'), t.markdownHint)} rows={8} defaultValue={thing.description} />
       </Field>
       <div class="two">
         <Field id="category" label={t.category} fault={of('category')}>
@@ -100,10 +96,10 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
         </Field>
         <Field id="license" label={t.license} fault={of('license')}>{select('license', thing.license, licenses.map((one) => [one, t.licenses[one]]))}</Field>
       </div>
-      <Field id="tags" label={t.tags} hint={t.tagsHint} fault={of('tags')}><input {...control('tags', of('tags'))} defaultValue={thing.tags.map((tag) => tag.name).join(', ')} /></Field>
+      <Field id="tags" label={t.tags} hint={t.tagsHint} fault={of('tags')}><input {...control('tags', of('tags'), t.tagsHint)} defaultValue={thing.tags.map((tag) => tag.name).join(', ')} /></Field>
       <details class="panel">
         <summary>{t.instructions}</summary>
-        <Field id="instructions" label={t.instructions} hint={t.markdownHint} fault={of('instructions')}><textarea {...control('instructions', of('instructions'))} rows={6} defaultValue={thing.instructions} /></Field>
+        <Field id="instructions" label={t.instructions} hint={t.markdownHint} fault={of('instructions')}><textarea {...control('instructions', of('instructions'), t.markdownHint)} rows={6} defaultValue={thing.instructions} /></Field>
       </details>
       <details class="panel">
         <summary>{t.printSettings}</summary>

@@ -6,6 +6,7 @@ import { ImageField } from '../components/ImageField';
 import { ErrorNotice } from '../components/Notice';
 import { SessionList } from '../components/SessionList';
 import { say } from '../components/Toast';
+import { useFaultFocus } from '../focus';
 import { bytes } from '../format';
 import { deleteAccount, settings, updateProfile, type License, type SettingsData } from '../generated';
 import { href } from '../router';
@@ -47,12 +48,14 @@ export function SettingsPage() {
 function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
   const { busy, failure, submit, of } = useSubmission();
   const dirty = useRef(false);
+  const form = useRef<HTMLFormElement>(null);
+  useFaultFocus(form, failure);
   useUnsaved(() => dirty.current);
   const text = (name: 'firstName' | 'lastName' | 'email' | 'location', label: string, hint?: string) => (
-    <Field id={name} label={label} hint={hint} fault={of(name)}><input {...control(name, of(name))} type={name === 'email' ? 'email' : 'text'} defaultValue={user[name] ?? ''} maxLength={200} /></Field>
+    <Field id={name} label={label} hint={hint} fault={of(name)}><input {...control(name, of(name), hint)} type={name === 'email' ? 'email' : 'text'} defaultValue={user[name] ?? ''} maxLength={200} /></Field>
   );
   return (
-    <form class="panel" onInput={(event) => void ((event.target as HTMLInputElement).type === 'file' || (dirty.current = true))} onSubmit={(event) => {
+    <form ref={form} class="panel" onInput={(event) => void ((event.target as HTMLInputElement).type === 'file' || (dirty.current = true))} onSubmit={(event) => {
       event.preventDefault();
       const form = new FormData(event.currentTarget);
       const value = (name: string) => String(form.get(name) ?? '').trim();
@@ -81,7 +84,7 @@ function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
         {text('email', t.email, t.emailHint)}
         {text('location', t.location)}
       </div>
-      <Field id="bio" label={t.bio} hint={t.markdownHint} fault={of('bio')}><textarea {...control('bio', of('bio'))} rows={5} defaultValue={user.bio} /></Field>
+      <Field id="bio" label={t.bio} hint={t.markdownHint} fault={of('bio')}><textarea {...control('bio', of('bio'), t.markdownHint)} rows={5} defaultValue={user.bio} /></Field>
       <h2>{t.preferences}</h2>
       <Field id="defaultLicense" label={t.defaultLicense} fault={of('defaultLicense')}>
         <select {...control('defaultLicense', '')}>{licenses.map((one) => <option key={one} value={one} selected={one === user.defaultLicense}>{t.licenses[one]}</option>)}</select>
