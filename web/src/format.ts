@@ -28,7 +28,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [['year', 31_557_600], ['
 export function ago(time: string): string {
   const seconds = (new Date(time).getTime() - Date.now()) / 1000;
   for (const [unit, size] of steps) if (Math.abs(seconds) >= size) return relative().format(Math.round(seconds / size), unit);
-  return relative().format(0, 'minute');
+  return relative().format(0, 'second'); // “now”
 }
 
 const units = ['kilobyte', 'megabyte', 'gigabyte', 'terabyte'];

@@ -67,6 +67,10 @@ func TestBrowserGalleryLikeButtons(t *testing.T) {
 		v.await("the name of the button", fmt.Sprintf(`document.querySelector('main button.like')?.ariaLabel === %q`, want))
 		v.await("its text in the name", `(b => b.ariaLabel.includes(b.innerText.trim().replace(/\s+/g, ' ')))(document.querySelector('main button.like'))`)
 	}
+	v.signInAs("bob")
+	v.open("/ada")
+	v.click("main", "Follow: ada")
+	v.await("its new text in the name", `(b => b.innerText === 'Following' && b.ariaLabel === 'Following: ada')(document.querySelector('main button.follow'))`)
 }
 
 // TestBrowserGallerySpace checks the space of elements that were too narrow or touched others.
@@ -102,5 +106,11 @@ func TestBrowserGallerySpace(t *testing.T) {
 	graphiqltest.Call(t, v.Tab, "run no scripts", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	v.Do(t, "open the page of a user", chromedp.Navigate(v.url+"/ada"))
 	v.await("a wide header", `document.querySelector('header.site').clientWidth > 1300`)
+	blurred := publishedThing(t, c.ada, "Blurred")
+	c.ada.GraphQL(`mutation($id: ID!) { updateThing(input: {id: $id, isNsfw: true}) { thing { id } } }`, object{"id": fmt.Sprint(blurred)})
+	rendered(t, c.ada, blurred)
+	v.Do(t, "open the home page", chromedp.Navigate(v.url+"/"))
+	v.await("a blurred picture that ends above the name", `(image => image && getComputedStyle(image).clipPath !== 'none' && image.getBoundingClientRect().bottom <= image.closest('.card').querySelector('b').getBoundingClientRect().top + 1)(document.querySelector('.sensitive img'))`)
+	v.Do(t, "open the page of a user", chromedp.Navigate(v.url+"/ada"))
 	v.await("space below the links to lists", `document.querySelector('.grid').getBoundingClientRect().top - document.querySelector('main nav li').getBoundingClientRect().bottom >= 16`)
 }

@@ -74,3 +74,47 @@ func TestBrowserGalleryRefusals(t *testing.T) {
 		v.size(image.Pt(1400, 900))
 	})
 }
+
+// TestBrowserGalleryMenuOfComment checks that the menu of a long comment opens at its button.
+func TestBrowserGalleryMenuOfComment(t *testing.T) {
+	s := newScene(t)
+	long := ""
+	for i := range 40 {
+		long += fmt.Sprintf("Line %d\n\n", i)
+	}
+	s.bob.Query(`mutation($id: ID!, $body: String!) { createComment(input: {target: {type: THING, id: $id}, body: $body}) { comment { id } } }`, object{"id": fmt.Sprint(s.thing), "body": long}, new(any))
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
+	v.click(".comment", "More actions: bob")
+	v.await("the menu at the button", `(({bottom}, {top}) => top - bottom < 20)(document.querySelector('.comment .menu summary').getBoundingClientRect(), document.querySelector('.comment .menu[open] .menu-items').getBoundingClientRect())`)
+}
+
+// TestBrowserGalleryGerman checks the space and the words of the gallery in German, whose words are
+// longer, on a small screen.
+func TestBrowserGalleryGerman(t *testing.T) {
+	s := newScene(t)
+	s.bob.Query(`mutation($id: ID!) {
+		followUser(input: {username: "ada"}) { user { id } }
+		createComment(input: {target: {type: THING, id: $id}, body: "Nice"}) { comment { id } }
+	}`, object{"id": fmt.Sprint(s.thing)}, new(any))
+	v := visitGallery(t, s.Server)
+	v.open("/")
+	v.run("choose German", `localStorage.setItem('language', 'de')`)
+	v.size(image.Pt(360, 740))
+	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
+	v.await("the comment", `document.querySelector('.comment')`)
+	v.is("the words of the link", `document.querySelector('.comments a').innerText === 'Melde dich an, um zu kommentieren.'`)
+	v.is("the time of a new comment in words", `!document.querySelector('.comment-head time').innerText.includes('in dieser Minute')`)
+	v.is("the name of the site is complete", `(e => e.scrollWidth <= e.clientWidth)(document.querySelector('.brand span'))`)
+	v.run("measure the placeholder", `const field = document.querySelector('.search input'), style = getComputedStyle(field), pen = document.createElement('canvas').getContext('2d'); pen.font = style.font;
+		window.free = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - pen.measureText(field.placeholder).width`)
+	v.is("the placeholder is complete", `window.free >= 0`)
+	v.size(image.Pt(768, 1024))
+	v.is("a wide field to search", `document.querySelector('.search input').clientWidth > 250`)
+	v.size(image.Pt(320, 640))
+	v.open("/bob/following")
+	v.is("the numbers of a person are complete", `(e => e && e.scrollWidth <= e.clientWidth)(document.querySelector('.person .quiet'))`)
+	v.open("/upload")
+	v.is("a heading", `document.querySelector('main h1')?.innerText === 'Anmelden' && document.title === 'Anmelden · Meshyard'`)
+}

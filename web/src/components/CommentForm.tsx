@@ -18,7 +18,7 @@ export function CommentForm({ target, parentId, onSent }: Props) {
   const { busy, failure, submit } = useSubmission();
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => void (parentId && !body && field.current?.focus()), []); // the user has pressed Reply
-  if (!me) return parentId ? null : <p class="quiet"><a href={signInURL()}>{t.signInFirst}</a></p>;
+  if (!me) return parentId ? null : <p class="quiet"><a href={signInURL()}>{t.signInToComment}</a></p>;
   return (
     <form class="comment-form" onSubmit={(event) => {
       event.preventDefault();

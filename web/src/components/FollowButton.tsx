@@ -18,7 +18,7 @@ export function FollowButton({ person }: { person: { username: string; isFollowe
     }
   };
   return (
-    <button type="button" class={followed ? 'button follow' : 'button primary follow'} aria-pressed={followed} onClick={toggle} aria-label={`${t.follow}: ${person.username}`}>
+    <button type="button" class={followed ? 'button follow' : 'button primary follow'} aria-pressed={followed} onClick={toggle} aria-label={`${followed ? t.following : t.follow}: ${person.username}`}>
       {followed ? t.following : t.follow}
     </button>
   );

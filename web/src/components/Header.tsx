@@ -26,8 +26,8 @@ export function Header({ route }: { route: Route | null }) {
         </a>
         <SearchBox words={route?.page === 'explore' ? (route.query.get('q') ?? '') : ''} />
         <nav class="site-nav" aria-label={t.menu}>
-          <a class="wide-only" href={href('/explore')} aria-current={route?.page === 'explore' ? 'page' : undefined}>{t.explore}</a>
-          <a class="button primary upload" href={href('/upload')} aria-label={t.upload}><Icon name="plus" /><span>{t.upload}</span></a>
+          <a href={href('/explore')} aria-current={route?.page === 'explore' ? 'page' : undefined}>{t.explore}</a>
+          <a class={me ? 'button primary upload' : 'button primary upload wide-only'} href={href('/upload')} aria-label={t.upload}><Icon name="plus" /><span>{t.upload}</span></a>
           {me ? <Account username={me.username} /> : <Visitor />}
         </nav>
       </div>
@@ -86,6 +86,7 @@ function Visitor() {
       <a class="button" href={signInURL()} data-native>{t.signIn}</a>
       <Menu label={t.menu} button={<Icon name="more" />}>
         <a href={href('/explore')}><Icon name="search" />{t.explore}</a>
+        <a href={href('/upload')}><Icon name="plus" />{t.upload}</a>
         {config.registration && <a href={signUpURL()}><Icon name="user" />{t.signUp}</a>}
         <hr />
         <ThemeChoice />

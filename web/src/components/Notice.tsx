@@ -5,7 +5,7 @@ import { href } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 import { Icon } from './Icon';
-import { signInURL } from './SignInDialog';
+import { SignInLinks, signInURL } from './SignInDialog';
 import { explain } from './Toast';
 
 /** A notice in place of content that could not be loaded. */
@@ -62,11 +62,13 @@ export function Empty({ text, hint, children }: { text?: string; hint?: string; 
 
 /** A notice on pages that require signing in. */
 export function MustSignIn() {
+  useTitle(t.signIn);
   return (
     <div class="notice">
       <Icon name="lock" />
+      <h1>{t.signIn}</h1>
       <p>{t.signInFirst}</p>
-      <a class="button primary" href={signInURL()}>{t.signIn}</a>
+      <SignInLinks />
     </div>
   );
 }

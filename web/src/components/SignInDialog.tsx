@@ -15,6 +15,14 @@ export const signUpURL = () => withNext('/signup');
 /** A link to sign in again in another tab after the session has ended, so that this page keeps its input. */
 export const SignInAgain = () => <a class="button" href={href('/login')} target="_blank">{t.signInAgain}</a>;
 
+/** Links to sign in and, if everyone can, to create an account. */
+export const SignInLinks = () => (
+  <div class="actions">
+    {config.registration && <a class="button" href={signUpURL()}>{t.signUp}</a>}
+    <a class="button primary" href={signInURL()}>{t.signIn}</a>
+  </div>
+);
+
 /** A dialog for visitors who must sign in first. */
 export function askToSignIn() {
   const place = document.getElementById('overlay')!;
@@ -22,10 +30,7 @@ export function askToSignIn() {
   render(
     <Dialog title={t.signIn} onClose={close}>
       <p>{t.signInFirst}</p>
-      <div class="actions">
-        {config.registration && <a class="button" href={signUpURL()}>{t.signUp}</a>}
-        <a class="button primary" href={signInURL()}>{t.signIn}</a>
-      </div>
+      <SignInLinks />
     </Dialog>,
     place,
   );
