@@ -56,6 +56,7 @@ func TestBrowserGalleryRefusals(t *testing.T) {
 		v.answer(false)
 		v.click("main", "I made this")
 		v.is("a button", `document.querySelector('dialog input[type=file]')?.closest('label').innerText.trim() === 'Choose pictures'`)
+		v.is("it begins where the title does", `document.querySelector('dialog input[type=file]').closest('label').getBoundingClientRect().left === document.querySelector('dialog h2').getBoundingClientRect().left`)
 		v.choose("dialog input[type=file]", picture)
 		v.await("the picture", `document.querySelector('dialog .files h3')?.innerText.startsWith('noise')`)
 		v.is("it asks before a reload", asksToReload)
