@@ -37,11 +37,11 @@ func (t *Token) ScopeList() []auth.Scope {
 }
 
 // insertToken stores a new token and returns it. The token cannot be read again.
-func insertToken(ctx context.Context, db bun.IDB, row *Token) (token string, err error) {
+func insertToken(ctx context.Context, tx bun.Tx, row *Token) (token string, err error) {
 	token = auth.NewToken()
 	row.SHA256, _ = auth.Hash(token)
 	row.CreatedAt = now()
-	_, err = db.NewInsert().Model(row).Exec(ctx)
+	_, err = tx.NewInsert().Model(row).Exec(ctx)
 	return token, err
 }
 

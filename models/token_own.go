@@ -13,7 +13,7 @@ import (
 
 // CreateToken creates an access token of the user with a name and returns it. The token cannot be
 // read again. If lifetime is 0, it does not expire. It returns BadInput if a member is to get the
-// scope admin.
+// scope admin. It opens a transaction.
 func (a Admin) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
 	s := a.store
 	if err := text("name", name, maxName); err != nil {
@@ -31,7 +31,15 @@ func (a Admin) CreateToken(ctx context.Context, username, name string, scopes au
 		expires := now().Add(lifetime)
 		row.ExpiresAt = &expires
 	}
-	return insertToken(ctx, s.db.Write, row)
+	token := ""
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.lockAccount(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		token, err = insertToken(ctx, tx, row)
+		return err
+	})
+	return token, err
 }
 
 // NewToken is the input of MakeToken.
