@@ -73,6 +73,22 @@ func TestShutdown(t *testing.T) {
 	c.checkLog([]string{ada.token})
 }
 
+// TestHangup checks that SIGHUP does not end a server whose log is not a terminal.
+func TestHangup(t *testing.T) {
+	t.Parallel()
+	c := newCatalogue(t, buildBinary(t), "")
+	s := c.serve()
+	if err := s.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); !strings.Contains(c.logged(), "SIGHUP has no effect"); {
+		if s.ends(20*time.Millisecond) || time.Now().After(end) {
+			t.Fatalf("SIGHUP: ended: %v; want a line in the log within a minute", s.err)
+		}
+	}
+	c.stop(s)
+}
+
 // testShutdownDelay checks that a server with a shutdown delay continues to serve after SIGTERM,
 // while /readyz fails. It must ask clients to close their connections, and then end.
 func testShutdownDelay(t *testing.T, binary string) {

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
+
+	"golang.org/x/term"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
@@ -20,6 +24,7 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	if err := server.CheckSettings(s); err != nil {
 		return err
 	}
+	surviveHangup(logger)
 	a, err := server.OpenWait(ctx, s, logger, c.Wait)
 	if err != nil {
 		return err
@@ -42,6 +47,22 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	}
 	fmt.Print(greeting(s, name, token))
 	return a.Serve(ctx, listener, c.Drain)
+}
+
+// surviveHangup makes SIGHUP only log that it has no effect. Tools that rotate logs or reload
+// services send it. On a terminal it still ends the process, because it means that the terminal was
+// closed.
+func surviveHangup(logger *slog.Logger) {
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		return
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			logger.Info("SIGHUP has no effect: settings and files are read at the start")
+		}
+	}()
 }
 
 // greeting returns the text that is printed at the start: the URLs of the server and how to get a

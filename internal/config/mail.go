@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/mail"
 	"net/url"
@@ -10,6 +11,9 @@ import (
 // password.
 func (s *Settings) checkMail() error {
 	if s.SMTPURL == "" {
+		if s.SMTPFrom != "" {
+			return errors.New("--smtp-from: requires --smtp-url")
+		}
 		return nil
 	}
 	u, err := url.Parse(s.SMTPURL)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -15,16 +16,22 @@ func (s *Settings) checkOIDC() error {
 		return fmt.Errorf("--oidc-issuer and --oidc-client-id: must be set together")
 	}
 	if s.OIDCIssuer == "" {
-		lists := map[string][]string{
-			"--oidc-allowed-groups": s.OIDCAllowedGroups, "--oidc-allowed-domains": s.OIDCAllowedDomains,
-			"--oidc-administrators": s.OIDCAdministrators, "--oidc-moderators": s.OIDCModerators,
+		// Settings that have a default are not among these.
+		set := map[string]bool{
+			"--oidc-allowed-groups": len(s.OIDCAllowedGroups) > 0, "--oidc-allowed-domains": len(s.OIDCAllowedDomains) > 0,
+			"--oidc-administrators": len(s.OIDCAdministrators) > 0, "--oidc-moderators": len(s.OIDCModerators) > 0,
+			"--oidc-role-claim": s.OIDCRoleClaim != "", "--oidc-name-claim": s.OIDCNameClaim != "",
+			"--oidc-allow-unverified-email": s.OIDCAllowUnverifiedEmail,
 		}
-		for _, flag := range slices.Sorted(maps.Keys(lists)) {
-			if len(lists[flag]) > 0 {
+		for _, flag := range slices.Sorted(maps.Keys(set)) {
+			if set[flag] {
 				return fmt.Errorf("%s: requires --oidc-issuer", flag)
 			}
 		}
 		return nil
+	}
+	if s.OIDCRoleClaim != "" && len(s.OIDCAdministrators) == 0 && len(s.OIDCModerators) == 0 {
+		return errors.New("--oidc-role-claim: requires --oidc-administrators or --oidc-moderators")
 	}
 	issuer, err := url.Parse(s.OIDCIssuer)
 	if err != nil || issuer.Host == "" || issuer.Scheme != "https" && (issuer.Scheme != "http" || !net.ParseIP(issuer.Hostname()).IsLoopback() && issuer.Hostname() != "localhost") {

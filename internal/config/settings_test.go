@@ -56,6 +56,29 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// TestSettingsWithoutEffect checks that a setting is rejected if it has no effect because another
+// one is missing.
+func TestSettingsWithoutEffect(t *testing.T) {
+	t.Parallel()
+	const needsIssuer = ": requires --oidc-issuer"
+	for want, change := range map[string]func(*Settings){
+		"--smtp-from: requires --smtp-url":            func(s *Settings) { s.SMTPFrom = "a@example.org" },
+		"--oidc-role-claim" + needsIssuer:             func(s *Settings) { s.OIDCRoleClaim = "roles" },
+		"--oidc-name-claim" + needsIssuer:             func(s *Settings) { s.OIDCNameClaim = "name" },
+		"--oidc-allow-unverified-email" + needsIssuer: func(s *Settings) { s.OIDCAllowUnverifiedEmail = true },
+		"--oidc-administrators" + needsIssuer:         func(s *Settings) { s.OIDCAdministrators = []string{"staff"} },
+		"--oidc-role-claim: requires --oidc-administrators or --oidc-moderators": func(s *Settings) {
+			s.OIDCIssuer, s.OIDCClientID, s.OIDCRoleClaim = "https://id.example.org", "meshyard", "roles"
+		},
+	} {
+		s := settings()
+		change(&s)
+		if err := s.Complete(); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
 // TestUnsupportedURLs checks that unsupported URLs of databases and buckets are rejected as wrong
 // settings, and that the errors contain no part of them, such as a password.
 func TestUnsupportedURLs(t *testing.T) {

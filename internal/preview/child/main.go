@@ -37,7 +37,7 @@ func init() {
 	}
 	// A terminal or a service manager signals all processes, but the server terminates its children
 	// itself.
-	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	if err := confine(memory, cpu); err != nil {
 		fmt.Fprintln(os.Stderr, command+":", err)
 		os.Exit(2)

@@ -3,11 +3,14 @@ package child
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -72,5 +75,29 @@ func TestDiesWithItsParent(t *testing.T) {
 			return // it exited, perhaps as a zombie process
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestSignals checks that a child ignores the signals that a terminal or a service manager also
+// sends to its parent. The test does not run in parallel, so the process has no other children.
+func TestSignals(t *testing.T) {
+	skipUnderRace(t)
+	sent := false
+	_, _, err := Runner{}.Derive(t.Context(), file(t, meshtest.SphereSTL(20_000)), "stl", keep(map[string][]byte{}), func(string, float64) {
+		if sent {
+			return
+		}
+		sent = true
+		for _, pid := range children(t, os.Getpid()) {
+			for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+				id, err := strconv.Atoi(pid)
+				if err := errors.Join(err, syscall.Kill(id, signal)); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	if err != nil || !sent {
+		t.Errorf("got %v, signals sent: %v; want a preview despite the signals", err, sent)
 	}
 }
