@@ -2,8 +2,9 @@ package models
 
 import (
 	"context"
-	"database/sql"
 	"time"
+
+	"github.com/uptrace/bun"
 )
 
 // PreviewQueue is the state of the queue of previews.
@@ -16,7 +17,7 @@ type PreviewQueue struct {
 // PreviewQueue returns the state of the queue of previews. It takes two statements on an index.
 func (s *Store) PreviewQueue(ctx context.Context) (PreviewQueue, error) {
 	var q PreviewQueue
-	var first sql.NullTime
+	var first bun.NullTime // sql.NullTime cannot read the texts of SQLite
 	err := s.db.Read.NewSelect().Model((*Preview)(nil)).ColumnExpr("count(*)").Where("p.state = ?", PreviewRunning).Scan(ctx, &q.Running)
 	if err != nil {
 		return q, err
@@ -26,7 +27,7 @@ func (s *Store) PreviewQueue(ctx context.Context) (PreviewQueue, error) {
 		return q, err
 	}
 	err = s.db.Read.NewSelect().Model((*Preview)(nil)).Column("beat_at").Where("p.state = ?", PreviewWaiting).Order("beat_at").Limit(1).Scan(ctx, &first)
-	if first.Valid {
+	if !first.IsZero() {
 		q.Oldest = max(0, now().Sub(first.Time))
 	}
 	return q, ignoreNoRows(err)
