@@ -32,14 +32,22 @@ func (db *DB) CheckWritable() error {
 	return nil
 }
 
-// explain adds the result of CheckWritable to an error of SQLite that does not name the file.
+// explain adds the result of CheckWritable or CheckSpace to an error of SQLite that does not name
+// the file or the cause.
 func (db *DB) explain(err error) error {
-	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
-		if code := lite.Code() & 0xff; code == sqlite3.SQLITE_CANTOPEN || code == sqlite3.SQLITE_READONLY {
-			if cause := db.CheckWritable(); cause != nil {
-				return fmt.Errorf("%w (%w)", cause, err)
-			}
-		}
+	lite, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return err
+	}
+	var cause error
+	switch lite.Code() & 0xff { // the primary result code
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
+		cause = db.CheckWritable()
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+		cause = db.CheckSpace()
+	}
+	if cause != nil {
+		return fmt.Errorf("%w (%w)", cause, err)
 	}
 	return err
 }

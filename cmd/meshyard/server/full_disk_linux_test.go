@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
@@ -97,6 +98,9 @@ func testFullDisk(t *testing.T, postgres string) {
 		}
 	}
 	ada.Get("/things/"+servertest.ID(thing)).Want(t, http.StatusOK)
+	if _, err := database.Open(t.Context(), "sqlite:"+filepath.Join(disk, "other.db")); err == nil || !strings.Contains(err.Error(), " bytes are available, fewer than 16777216: no space left on device (") {
+		t.Errorf("open a database: got %v, want an error about the space", err)
+	}
 	l.scrape(scrapesDuring)
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
