@@ -161,8 +161,8 @@ func (s *Store) retryPreview(ctx context.Context, p *Preview, why string) error 
 	})
 }
 
-// releasePreview schedules a preview again because the server stops or the machine is overloaded.
-// The attempt does not count.
+// releasePreview schedules a preview again because the server stops, the machine is overloaded, or
+// the bucket is unavailable or full. The attempt does not count.
 func (s *Store) releasePreview(ctx context.Context, p *Preview) error {
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
 		q.Set("state = ?", PreviewWaiting).Set("attempts = attempts - 1").Set("beat_at = ?", at)

@@ -11,16 +11,19 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
-// MakePreview generates the next waiting preview, in a child process, and reports whether there was
-// one. Owners take turns; see claimPreview. Any number of goroutines and nodes may call it.
+// MakePreview generates the next waiting preview, in a child process, and reports whether it may be
+// called again at once. Owners take turns; see claimPreview. Any number of goroutines and nodes may
+// call it.
 //
 // A fault of the file is stored with the preview, and is not returned as an error. An attempt that
-// ends for other reasons, such as a killed child process or an unavailable bucket, is repeated.
-// There are at most three attempts, including those that ended because the server stopped.
+// ends for other reasons, such as a killed child process, is repeated. There are at most three
+// attempts, including those that ended because the server stopped, but not those that ended because
+// of an outage, such as a full disk or an unavailable bucket.
 func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 	p, end, err := s.claimPreview(ctx)
 	if p == nil || err != nil {
@@ -49,6 +52,8 @@ func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 		return true, s.releasePreview(ctx, p)
 	case errors.As(err, &interrupted):
 		return true, errors.Join(err, s.retryPreview(ctx, p, interrupted.Message))
+	case outage.Of(err) != nil:
+		return false, errors.Join(err, s.releasePreview(ctx, p))
 	}
 	return true, errors.Join(err, s.retryPreview(ctx, p, "The file is not the cause; the log of the server has the details."))
 }

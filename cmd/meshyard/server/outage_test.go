@@ -3,7 +3,9 @@ package server_test
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/outage"
 )
 
 var newThing = map[string]any{"name": "One", "license": "cc", "category": "Tools", "description": "Made for a test."}
@@ -49,8 +52,10 @@ func TestPostgresOutage(t *testing.T) {
 	settings := servertest.Settings(t, "postgres")
 	p := newProxy(t, settings.DatabaseURL)
 	settings.DatabaseURL = p.url
+	settings.PreviewWorkers = 2
 	withMetrics(&settings)
-	s := servertest.Run(t, settings)
+	log := new(logBuffer)
+	s := servertest.RunLogging(t, settings, slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	ada := s.User("ada")
 	s.Password("ada", pass)
 	id := ada.Thing("One")
@@ -72,7 +77,9 @@ func TestPostgresOutage(t *testing.T) {
 	}
 	l.scrape(scrapesDuring)
 	lasts(t, func() { ada.Get(path).Want(t, http.StatusServiceUnavailable) })
+	time.Sleep(4 * time.Second) // the queue and the workers of previews try again several times
 	p.start(t)
+	wantNoRepetition(t, log)
 	l.scrape(scrapesAfter)
 	l.fire("MeshyardUnavailable", "MeshyardDatabaseUnreachable")
 	back := time.Now()
@@ -85,6 +92,20 @@ func TestPostgresOutage(t *testing.T) {
 		err := db.QueryRow("SELECT count(*) FROM river_job WHERE state = 'completed' AND created_at > $1", back).Scan(&done)
 		return err == nil && done > 0
 	})
+}
+
+// wantNoRepetition checks that no two lines of a log have the same message and the same error, and
+// that the workers of previews logged none.
+func wantNoRepetition(t *testing.T, log *logBuffer) {
+	t.Helper()
+	seen := make(map[[3]string]bool)
+	for _, line := range log.with(t, "level", "ERROR") {
+		key := [3]string{fmt.Sprint(line["msg"]), fmt.Sprint(line["err"]), fmt.Sprint(line["error"])}
+		if seen[key] || key[0] == "a preview was not generated" {
+			t.Errorf("the log has %q again, or a line about a preview", key)
+		}
+		seen[key] = true
+	}
 }
 
 // lasts makes an outage last MESHYARD_TEST_OUTAGE_SECONDS, and calls request once a second during
@@ -143,11 +164,14 @@ func TestBucketOutage(t *testing.T) {
 			t.Cleanup(fake.Close)
 			s := servertest.Start(t, engine, func(c *config.Settings) {
 				c.BucketURL = "s3://meshyard?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(fake.URL)
+				c.PreviewWorkers = 0
 				withMetrics(c)
 			})
 			ada := s.User("ada")
 			stl := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")
 			thing, file := ada.Thing("One"), ada.Upload("pending.stl", stl)
+			waiting := ada.Upload("waiting.stl", stl)
+			ada.Finalize("thing", thing, waiting).Want(t, http.StatusOK)
 			l := &timeline{t: t, server: s}
 			l.scrape(scrapesBefore)
 			down.Store(true)
@@ -166,6 +190,12 @@ func TestBucketOutage(t *testing.T) {
 			}
 			ready.Want(t, http.StatusServiceUnavailable)
 			ada.Get("/things/"+servertest.ID(thing)).Want(t, http.StatusOK)
+			if again, err := s.Store.MakePreview(t.Context()); again || outage.Of(err) == nil {
+				t.Errorf("make a preview: got %v, %v; want an outage", again, err)
+			}
+			if attempts := processing(ada, waiting).Processing.Attempts; attempts != 0 {
+				t.Errorf("the attempt during the outage counts: %d attempts", attempts)
+			}
 			l.scrape(scrapesDuring)
 			lasts(t, func() { ada.Get("/readyz").Want(t, http.StatusServiceUnavailable) })
 			down.Store(false)
@@ -173,6 +203,12 @@ func TestBucketOutage(t *testing.T) {
 			l.fire("MeshyardUnavailable", "MeshyardBucketFailing")
 			ada.Finalize("thing", thing, file).Want(t, http.StatusOK)
 			ada.Upload("c.stl", stl)
+			if again, err := s.Store.MakePreview(t.Context()); !again || err != nil {
+				t.Errorf("make a preview after the outage: %v, %v", again, err)
+			}
+			if state := processing(ada, waiting).Processing.State; state != "DONE" {
+				t.Errorf("the preview is %s, want DONE", state)
+			}
 			ada.Get("/readyz").Want(t, http.StatusOK)
 		})
 	}

@@ -65,12 +65,18 @@ const previewFields = `id kind thumbnail { url width height } threejsUrl glbUrl 
 func settled(t *testing.T, c *servertest.Client, id int64) previewed {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		var r struct{ File previewed }
-		c.Query(`query ($id: ID!) { file(id: $id) { `+previewFields+` } }`, map[string]any{"id": servertest.ID(id)}, &r)
-		if state := r.File.Processing.State; state != "WAITING" && state != "RUNNING" || time.Now().After(end) {
-			return r.File
+		f := processing(c, id)
+		if state := f.Processing.State; state != "WAITING" && state != "RUNNING" || time.Now().After(end) {
+			return f
 		}
 	}
+}
+
+// processing returns a file, which may still be processed.
+func processing(c *servertest.Client, id int64) previewed {
+	var r struct{ File previewed }
+	c.Query(`query ($id: ID!) { file(id: $id) { `+previewFields+` } }`, map[string]any{"id": servertest.ID(id)}, &r)
+	return r.File
 }
 
 // TestPreviewOfModel checks that a finalized model gets a rendering, three.js JSON, GLB and

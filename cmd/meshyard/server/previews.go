@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/outage"
 )
 
 // previewPoll is how often an idle worker polls for a preview to generate.
@@ -23,19 +25,26 @@ func (a *Server) startPreviews(ctx context.Context) (stop func()) {
 	}
 }
 
-// makePreviews generates one preview after another until ctx ends.
+// makePreviews generates one preview after another until ctx ends. During an outage, it tries again
+// as often as clients should.
 func (a *Server) makePreviews(ctx context.Context) {
 	for ctx.Err() == nil {
-		made, err := a.Store.MakePreview(ctx)
+		again, err := a.Store.MakePreview(ctx)
+		wait := previewPoll
 		if err != nil && ctx.Err() == nil {
-			a.Logger.Error("a preview was not generated", "error", err)
+			if found := outage.Of(err); found != nil {
+				outage.Log(ctx, found, err)
+				wait = outage.RetryAfter
+			} else {
+				a.Logger.Error("a preview was not generated", "error", err)
+			}
 		}
-		if made {
+		if again {
 			continue
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(previewPoll):
+		case <-time.After(wait):
 		}
 	}
 }
