@@ -14,6 +14,11 @@ import (
 
 const (
 	maxPreviewAttempts = 3
+
+	// previewOutage is the time between attempts during an outage. Meanwhile other previews have their
+	// turn, because the disk may be unable to read only this file.
+	previewOutage = 30 * time.Second
+
 	// previewBeat is the interval of the heartbeats of a worker. A worker without a heartbeat for
 	// previewLost is considered dead.
 	previewBeat = time.Second
@@ -162,10 +167,10 @@ func (s *Store) retryPreview(ctx context.Context, p *Preview, why string) error 
 }
 
 // releasePreview schedules a preview again because the server stops, the machine is overloaded, or
-// the bucket is unavailable or full. The attempt does not count.
-func (s *Store) releasePreview(ctx context.Context, p *Preview) error {
+// the bucket is unavailable or full. The attempt does not count. The next one begins after wait.
+func (s *Store) releasePreview(ctx context.Context, p *Preview, wait time.Duration) error {
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
-		q.Set("state = ?", PreviewWaiting).Set("attempts = attempts - 1").Set("beat_at = ?", at)
+		q.Set("state = ?", PreviewWaiting).Set("attempts = attempts - 1").Set("beat_at = ?", at.Add(wait))
 	})
 }
 

@@ -49,11 +49,11 @@ func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
 	case errors.As(err, &crash):
 		return true, errors.Join(err, s.failPreview(ctx, p, "The preview process crashed on this file; the log of the server has the details."))
 	case ctx.Err() != nil, errors.As(err, &interrupted) && interrupted.Starved:
-		return true, s.releasePreview(ctx, p)
+		return true, s.releasePreview(ctx, p, 0)
 	case errors.As(err, &interrupted):
 		return true, errors.Join(err, s.retryPreview(ctx, p, interrupted.Message))
 	case outage.Of(err) != nil:
-		return false, errors.Join(err, s.releasePreview(ctx, p))
+		return false, errors.Join(err, s.releasePreview(ctx, p, previewOutage))
 	}
 	return true, errors.Join(err, s.retryPreview(ctx, p, "The file is not the cause; the log of the server has the details."))
 }

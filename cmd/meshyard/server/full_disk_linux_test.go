@@ -16,8 +16,6 @@ import (
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-const uploadAny = `mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id } } }`
-
 // TestFullDisk checks that both APIs reject uploads to a full disk with a specific error, that the
 // readiness probe fails, and that the server recovers when there is space again. The test mounts a
 // small file system in the mount namespace of a child process, which does not require root.

@@ -29,6 +29,8 @@ import (
 
 var newThing = map[string]any{"name": "One", "license": "cc", "category": "Tools", "description": "Made for a test."}
 
+const uploadAny = `mutation ($file: Upload!) { uploadFile(input: {file: $file}) { file { id } } }`
+
 // wantOutage checks the status and the code and, with 503, the Retry-After header.
 func wantOutage(t *testing.T, r *servertest.Response, status int, code string) {
 	t.Helper()
@@ -196,6 +198,9 @@ func TestBucketOutage(t *testing.T) {
 			if attempts := processing(ada, waiting).Processing.Attempts; attempts != 0 {
 				t.Errorf("the attempt during the outage counts: %d attempts", attempts)
 			}
+			if again, err := s.Store.MakePreview(t.Context()); again || err != nil {
+				t.Errorf("make a preview at once: got %v, %v; want that it waits", again, err)
+			}
 			l.scrape(scrapesDuring)
 			lasts(t, func() { ada.Get("/readyz").Want(t, http.StatusServiceUnavailable) })
 			down.Store(false)
@@ -203,6 +208,10 @@ func TestBucketOutage(t *testing.T) {
 			l.fire("MeshyardUnavailable", "MeshyardBucketFailing")
 			ada.Finalize("thing", thing, file).Want(t, http.StatusOK)
 			ada.Upload("c.stl", stl)
+			// Do not wait for the time of the next attempt.
+			if _, err := openDB(t, s).SQL().Exec("UPDATE previews SET beat_at = begun_at"); err != nil {
+				t.Fatal(err)
+			}
 			if again, err := s.Store.MakePreview(t.Context()); !again || err != nil {
 				t.Errorf("make a preview after the outage: %v, %v", again, err)
 			}
