@@ -65,7 +65,7 @@ func ofDisk(err error) *apierror.Error {
 	if !errors.As(err, &path) {
 		return nil
 	}
-	for _, broken := range []error{syscall.EIO, syscall.EROFS, syscall.ESTALE, syscall.ENOTCONN} {
+	for _, broken := range []error{syscall.EIO, syscall.EROFS, syscall.ESTALE, syscall.ENOTCONN, syscall.EACCES, syscall.EPERM} {
 		if errors.Is(path.Err, broken) {
 			return storageDown
 		}
@@ -132,7 +132,8 @@ func ofS3(err error) *apierror.Error {
 		switch status := response.HTTPStatusCode(); {
 		case status == 507:
 			return full
-		case status == 429 || status >= 500:
+		case status == 401, status == 403, // the credentials are wrong, or do not permit the call
+			status == 429, status >= 500:
 			return storageDown
 		}
 	}

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/meshyard/meshyard/internal/apierror"
@@ -28,6 +31,11 @@ func TestOf(t *testing.T) {
 		"no space":               {&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}, full},
 		"disk quota":             {&fs.PathError{Op: "write", Path: "x", Err: syscall.EDQUOT}, full},
 		"failing disk":           {&fs.PathError{Op: "read", Path: "x", Err: syscall.EIO}, storageDown},
+		"no permission":          {&fs.PathError{Op: "openat", Path: "x", Err: syscall.EACCES}, storageDown},
+		"S3 access denied":       {answered(403), storageDown},
+		"S3 missing object":      {answered(404), nil},
+		"S3 failure":             {answered(500), storageDown},
+		"S3 full":                {answered(507), full},
 		"missing file":           {&fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, nil},
 		"PostgreSQL full":        {&pgconn.PgError{Code: "53100"}, full},
 		"PostgreSQL shutdown":    {&pgconn.PgError{Code: "57P01"}, databaseDown},
@@ -42,6 +50,12 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
 	}
+}
+
+// answered returns the error of a call to S3 that was answered with a status.
+func answered(status int) error {
+	response := &smithyhttp.Response{Response: &http.Response{StatusCode: status}}
+	return &smithy.OperationError{ServiceID: "S3", OperationName: "PutObject", Err: &smithyhttp.ResponseError{Response: response, Err: errors.New("answered")}}
 }
 
 // TestLogOnce replaces the default logger, so it cannot be parallel.
