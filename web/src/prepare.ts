@@ -31,12 +31,12 @@ async function preparedPicture(file: File): Promise<File> {
   try {
     picture = await createImageBitmap(file);
   } catch {
-    throw new Failure(t.notAPicture(file.name), 'NOT_A_PICTURE');
+    throw new Failure(t.notAPicture(file.name), 'BAD_FILE');
   }
   try {
     if (file.size <= limit) return file;
     const small = /\.gif$/i.test(file.name) ? undefined : await smaller(picture, file.name);
-    if (!small) throw new Failure(t.fileTooLarge(file.name, bytes(limit)), 'FILE_TOO_LARGE');
+    if (!small) throw new Failure(t.fileTooLarge(file.name, bytes(limit)), 'BAD_FILE');
     return small;
   } finally {
     picture.close();
@@ -48,8 +48,8 @@ async function preparedPicture(file: File): Promise<File> {
  * large, or if a picture cannot be read. A server closes the connection if a file is too large, so the browser could not show its error.
  */
 export async function prepared(file: File): Promise<File> {
-  if (file.size === 0) throw new Failure(t.emptyFile(file.name), 'EMPTY_FILE');
+  if (file.size === 0) throw new Failure(t.emptyFile(file.name), 'BAD_FILE');
   const ready = /\.(png|jpe?g|gif)$/i.test(file.name) ? await preparedPicture(file) : file;
-  if (ready.size > config.uploadLimit) throw new Failure(t.fileTooLarge(file.name, bytes(config.uploadLimit)), 'FILE_TOO_LARGE');
+  if (ready.size > config.uploadLimit) throw new Failure(t.fileTooLarge(file.name, bytes(config.uploadLimit)), 'BAD_FILE');
   return ready;
 }

@@ -14,8 +14,5 @@ export function Field({ label, hint, fault, id, children }: Props) {
   );
 }
 
-/** The attributes that connect a control with its Field, which may have a hint. */
-export const control = (id: string, fault: string, hint = '') => ({
-  id, name: id, 'aria-invalid': fault ? ('true' as const) : undefined,
-  'aria-describedby': [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ') || undefined,
-});
+/** The attributes that connect a control with its Field. Browsers ignore the id of a hint or an error that the field does not have. */
+export const control = (id: string, fault: string) => ({ id, name: id, 'aria-invalid': fault ? ('true' as const) : undefined, 'aria-describedby': `${id}-hint ${id}-fault` });

@@ -7,6 +7,7 @@ import { say } from './Toast';
 
 export function FollowButton({ person }: { person: { username: string; isFollowed: boolean } }) {
   const [followed, setFollowed] = useShared(`follow ${person.username}`, person.isFollowed);
+  const text = followed ? t.following : t.follow;
   const toggle = async () => {
     if (!me) return askToSignIn();
     setFollowed(!followed);
@@ -18,8 +19,8 @@ export function FollowButton({ person }: { person: { username: string; isFollowe
     }
   };
   return (
-    <button type="button" class={followed ? 'button follow' : 'button primary follow'} aria-pressed={followed} onClick={toggle} aria-label={`${followed ? t.following : t.follow}: ${person.username}`}>
-      {followed ? t.following : t.follow}
+    <button type="button" class={followed ? 'button follow' : 'button primary follow'} aria-pressed={followed} onClick={toggle} aria-label={`${text}: ${person.username}`}>
+      {text}
     </button>
   );
 }

@@ -27,7 +27,7 @@ export function Header({ route }: { route: Route | null }) {
         <SearchBox words={route?.page === 'explore' ? (route.query.get('q') ?? '') : ''} />
         <nav class="site-nav" aria-label={t.menu}>
           <a href={href('/explore')} aria-current={route?.page === 'explore' ? 'page' : undefined}>{t.explore}</a>
-          <a class={me ? 'button primary upload' : 'button primary upload wide-only'} href={href('/upload')} aria-label={t.upload}><Icon name="plus" /><span>{t.upload}</span></a>
+          <a class={`button primary upload ${me ? '' : 'wide-only'}`} href={href('/upload')} aria-label={t.upload}><Icon name="plus" /><span>{t.upload}</span></a>
           {me ? <Account username={me.username} /> : <Visitor />}
         </nav>
       </div>

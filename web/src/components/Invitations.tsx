@@ -32,7 +32,7 @@ export function Invitations() {
         });
       }}>
         <p>{t.invitationText}</p>
-        <Field id="email" label={t.invitationEmail} hint={t.invitationEmailHint} fault={of('email')}><input {...control('email', of('email'), t.invitationEmailHint)} type="email" maxLength={254} /></Field>
+        <Field id="email" label={t.invitationEmail} hint={t.invitationEmailHint} fault={of('email')}><input {...control('email', of('email'))} type="email" maxLength={254} /></Field>
         <Fault failure={failure} known={['email']} />
         <div class="actions"><button type="submit" class="button primary" disabled={busy}>{t.invite}</button></div>
         <div role="status">{link && <Field id="link" label={t.invitationLink} hint={t.shownOnce}><input ref={field} id="link" readOnly value={link} /></Field>}</div>

@@ -85,7 +85,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
       }}>
         <div class="field">
           <span>{t.makePictures}</span>
-          <div><label class="button">{t.choosePictures}<input class="unseen" type="file" multiple accept="image/png,image/jpeg,image/gif" disabled={reading || sent !== undefined} aria-describedby="make-pictures-hint" onChange={(event) => {
+          <div><label class="button">{t.chooseFiles}<input class="unseen" type="file" multiple accept="image/png,image/jpeg,image/gif" disabled={reading || sent !== undefined} aria-describedby="make-pictures-hint" onChange={(event) => {
             const input = event.currentTarget;
             void choose([...(input.files ?? [])]);
             input.value = '';

@@ -86,7 +86,7 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
       {thing.takedown && <p class="warning">{t.takenDown} {thing.takedown.reason}{locked && <><br />{t.takenDownLocked}</>}</p>}
       <Field id="name" label={t.name} fault={of('name')}><input {...control('name', of('name'))} defaultValue={thing.name} maxLength={200} required /></Field>
       <Field id="description" label={t.description} hint={t.markdownHint} fault={of('description')}>
-        <textarea {...control('description', of('description'), t.markdownHint)} rows={8} defaultValue={thing.description} />
+        <textarea {...control('description', of('description'))} rows={8} defaultValue={thing.description} />
       </Field>
       <div class="two">
         <Field id="category" label={t.category} fault={of('category')}>
@@ -96,10 +96,10 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
         </Field>
         <Field id="license" label={t.license} fault={of('license')}>{select('license', thing.license, licenses.map((one) => [one, t.licenses[one]]))}</Field>
       </div>
-      <Field id="tags" label={t.tags} hint={t.tagsHint} fault={of('tags')}><input {...control('tags', of('tags'), t.tagsHint)} defaultValue={thing.tags.map((tag) => tag.name).join(', ')} /></Field>
+      <Field id="tags" label={t.tags} hint={t.tagsHint} fault={of('tags')}><input {...control('tags', of('tags'))} defaultValue={thing.tags.map((tag) => tag.name).join(', ')} /></Field>
       <details class="panel">
         <summary>{t.instructions}</summary>
-        <Field id="instructions" label={t.instructions} hint={t.markdownHint} fault={of('instructions')}><textarea {...control('instructions', of('instructions'), t.markdownHint)} rows={6} defaultValue={thing.instructions} /></Field>
+        <Field id="instructions" label={t.instructions} hint={t.markdownHint} fault={of('instructions')}><textarea {...control('instructions', of('instructions'))} rows={6} defaultValue={thing.instructions} /></Field>
       </details>
       <details class="panel">
         <summary>{t.printSettings}</summary>

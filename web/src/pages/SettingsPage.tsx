@@ -52,7 +52,7 @@ function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
   useFaultFocus(form, failure);
   useUnsaved(() => dirty.current);
   const text = (name: 'firstName' | 'lastName' | 'email' | 'location', label: string, hint?: string) => (
-    <Field id={name} label={label} hint={hint} fault={of(name)}><input {...control(name, of(name), hint)} type={name === 'email' ? 'email' : 'text'} defaultValue={user[name] ?? ''} maxLength={200} /></Field>
+    <Field id={name} label={label} hint={hint} fault={of(name)}><input {...control(name, of(name))} type={name === 'email' ? 'email' : 'text'} defaultValue={user[name] ?? ''} maxLength={200} /></Field>
   );
   return (
     <form ref={form} class="panel" onInput={(event) => void ((event.target as HTMLInputElement).type === 'file' || (dirty.current = true))} onSubmit={(event) => {
@@ -84,7 +84,7 @@ function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
         {text('email', t.email, t.emailHint)}
         {text('location', t.location)}
       </div>
-      <Field id="bio" label={t.bio} hint={t.markdownHint} fault={of('bio')}><textarea {...control('bio', of('bio'), t.markdownHint)} rows={5} defaultValue={user.bio} /></Field>
+      <Field id="bio" label={t.bio} hint={t.markdownHint} fault={of('bio')}><textarea {...control('bio', of('bio'))} rows={5} defaultValue={user.bio} /></Field>
       <h2>{t.preferences}</h2>
       <Field id="defaultLicense" label={t.defaultLicense} fault={of('defaultLicense')}>
         <select {...control('defaultLicense', '')}>{licenses.map((one) => <option key={one} value={one} selected={one === user.defaultLicense}>{t.licenses[one]}</option>)}</select>

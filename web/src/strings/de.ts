@@ -207,7 +207,6 @@ export const de: Strings = {
   makeTitle: 'Zeige deinen Nachbau',
   makeText: 'Wie lief es? Einstellungen, Material, Änderungen …',
   makePictures: 'Bilder',
-  choosePictures: 'Bilder wählen',
   editMake: 'Nachbau bearbeiten',
   makeEmpty: 'Füge ein Bild oder eine Beschreibung hinzu.',
   post: 'Zeigen',

@@ -210,7 +210,6 @@ export const en = {
   makeTitle: 'Show your make',
   makeText: 'How did it go? Settings, material, changes…',
   makePictures: 'Pictures',
-  choosePictures: 'Choose pictures',
   editMake: 'Edit make',
   makeEmpty: 'Add a picture or a description.',
   post: 'Post',
