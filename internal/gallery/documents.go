@@ -19,6 +19,7 @@ const fragmentsFile = "fragments.graphql"
 var (
 	comment  = regexp.MustCompile(`(?m)^\s*#.*$`)
 	space    = regexp.MustCompile(`\s+`)
+	needless = regexp.MustCompile(` ?([{}():!,]) ?`)
 	fragment = regexp.MustCompile(`fragment (\w+) on [^#]*?\n}\n`)
 	spread   = regexp.MustCompile(`\.\.\.([A-Z]\w*)`)
 )
@@ -54,8 +55,9 @@ func read(name string) string {
 	return string(text)
 }
 
-// compose returns the text of an operation with the fragments that it spreads, directly or not,
-// without comments and line breaks.
+// compose returns the text of an operation with the fragments that it spreads, directly or not. It
+// removes comments and the white space that GraphQL does not need, because the text is a part of
+// the script. The documents have no string literals.
 func compose(text string, shared map[string]string) string {
 	added := map[string]bool{}
 	for rest := text; ; {
@@ -76,5 +78,6 @@ func compose(text string, shared map[string]string) string {
 		}
 		text, rest = text+more, more
 	}
-	return strings.TrimSpace(space.ReplaceAllString(comment.ReplaceAllString(text, ""), " "))
+	text = space.ReplaceAllString(comment.ReplaceAllString(text, ""), " ")
+	return strings.TrimSpace(needless.ReplaceAllString(text, "$1"))
 }
