@@ -248,6 +248,7 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 		if i > 0 {
 			u.Query(like, object{"id": g.thing}, new(any))
 			u.Query(`mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, object{"id": g.make}, new(any))
+			u.Query(`mutation ($id: ID!) { likeCollection(input: {id: $id}) { collection { id } } }`, object{"id": g.collection}, new(any))
 			u.Query(like, object{"id": things[i]}, new(any))
 		}
 		reply := id(u, `mutation ($id: ID!) { createComment(input: {parentId: $id, body: "So it is."}) { comment { newId: id } } }`, object{"id": g.comment})
@@ -359,6 +360,7 @@ func (g *gallery) lists() []walked {
 		{"Category.things", "", `category(slug: "art") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY published_at DESC, id DESC"},
 		{"Tag.things", "", `tag(name: "GEAR") { LIST }`, key, "SELECT id FROM things WHERE " + shown + " ORDER BY id DESC"},
 		{"Collection.things", "", `collection(id: "` + g.collection + `") { LIST }`, key, "SELECT thing_id FROM collection_things WHERE collection_id = " + g.collection + " ORDER BY position DESC, id DESC"},
+		{"Collection.likers", "", `collection(id: "` + g.collection + `") { LIST }`, key, "SELECT user_id FROM likes WHERE target_type = 'collection' AND target_id = " + g.collection + " ORDER BY created_at DESC, id DESC"},
 		{"Query.tokens", "", "LIST", key, "SELECT id FROM tokens WHERE revoked_at IS NULL AND user_id = " + bob + " ORDER BY id DESC"},
 		{"Query.webhooks", "", "LIST", key, "SELECT id FROM webhooks WHERE owner_id = " + bob + " ORDER BY id DESC"},
 		{"Webhook.deliveries", "state: null", `webhook(id: "1") { LIST }`, key, "SELECT id FROM webhook_deliveries ORDER BY id DESC"},
