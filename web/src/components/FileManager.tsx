@@ -1,7 +1,7 @@
 import { mutate } from '../cache';
+import type { EditedThing } from '../edited';
 import { changeList } from '../focus';
 import { deleteFile, reorderFiles } from '../generated';
-import type { EditedThing } from '../pages/EditPage';
 import { pictureHint } from '../prepare';
 import { t } from '../strings';
 import type { useUploads } from '../uploads';

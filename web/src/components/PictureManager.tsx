@@ -1,7 +1,7 @@
 import { mutate } from '../cache';
+import type { EditedThing } from '../edited';
 import { changeList } from '../focus';
 import { deleteImage, reorderImages } from '../generated';
-import type { EditedThing } from '../pages/EditPage';
 import { t } from '../strings';
 import { Icon } from './Icon';
 

@@ -1,10 +1,10 @@
 import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
 import { isStaff } from '../config';
+import type { EditedThing } from '../edited';
 import { useFaultFocus } from '../focus';
 import { deleteThing, newThingDefaults, publishThing, unpublishThing, updateThing, type License, type PrintChoice, type UpdateThingInput } from '../generated';
 import { concerns, Failure, messageOf } from '../graphql';
-import type { EditedThing } from '../pages/EditPage';
 import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useSubmission } from '../submission';

@@ -5,14 +5,13 @@ import { ErrorNotice, NotFound } from '../components/Notice';
 import { PictureManager } from '../components/PictureManager';
 import { ThingForm } from '../components/ThingForm';
 import { me } from '../config';
-import { editThing, finalizeFiles, thingFiles, type EditThingData } from '../generated';
+import type { EditedThing } from '../edited';
+import { editThing, finalizeFiles, thingFiles } from '../generated';
 import { send } from '../graphql';
 import { useProcessing } from '../processing';
 import { t } from '../strings';
 import { useTitle } from '../title';
 import { handedOver, useUploads } from '../uploads';
-
-export type EditedThing = NonNullable<EditThingData['thing']>;
 
 export function EditPage({ id }: { id: string }) {
   const { data, error, loading, reload, change } = useQuery(editThing, { id });
