@@ -142,7 +142,7 @@ func nodeID(t testing.TB, c *servertest.Client) string {
 	return found.Me.NodeID
 }
 
-var variable = regexp.MustCompile(`\$(\w+): (\w+)`)
+var variable = regexp.MustCompile(`\$(\w+): ?(\w+)`)
 
 // runOperation runs an operation with those of the values that it declares as variables, and adds
 // the IDs of the objects that it creates to the values.
