@@ -102,10 +102,10 @@ func (c *sized) searches(ctx context.Context) ([]searches, error) {
 	narrow, narrowed := models.Filter{Licenses: []models.License{models.CCSA}}, "licenses: [CC_SA]"
 	return []searches{
 		{"a common word", "RELEVANT", models.Filter{}, "", common},
-		{"a common word of a licence", "RELEVANT", narrow, narrowed, common},
+		{"a common word of a license", "RELEVANT", narrow, narrowed, common},
 		{"a rare word", "RELEVANT", models.Filter{}, "", rare},
 		{"two words, newest first", "NEWEST", models.Filter{}, "", pairs},
-		{"two words of a licence, newest first", "NEWEST", narrow, narrowed, pairs},
+		{"two words of a license, newest first", "NEWEST", narrow, narrowed, pairs},
 		{"a misspelled word", "RELEVANT", models.Filter{}, "", typos},
 		{"the beginning of a word", "RELEVANT", models.Filter{}, "", beginnings},
 	}, nil
