@@ -24,7 +24,7 @@ import (
 // ends for other reasons, such as a killed child process, is repeated. There are at most three
 // attempts, including those that ended because the server stopped, but not those that ended because
 // of an outage, such as a full disk or an unavailable bucket.
-func (s *Store) MakePreview(ctx context.Context) (made bool, err error) {
+func (s *Store) MakePreview(ctx context.Context) (again bool, err error) {
 	p, end, err := s.claimPreview(ctx)
 	if p == nil || err != nil {
 		return false, err

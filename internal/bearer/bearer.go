@@ -35,12 +35,12 @@ func Token(r *http.Request) string {
 	if header := r.Header.Get("Authorization"); header != "" {
 		scheme, token, _ := strings.Cut(header, " ")
 		if strings.EqualFold(scheme, "Bearer") || strings.EqualFold(scheme, "token") {
-			return oauth.Taken(strings.TrimSpace(token))
+			return oauth.TrimParameters(strings.TrimSpace(token))
 		}
 		missing = "not a bearer token"
 	}
 	if strings.Contains(r.URL.RawQuery, "access_token=") {
-		return cmp.Or(oauth.Taken(r.URL.Query().Get("access_token")), missing)
+		return cmp.Or(oauth.TrimParameters(r.URL.Query().Get("access_token")), missing)
 	}
 	return missing
 }

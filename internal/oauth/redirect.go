@@ -87,10 +87,9 @@ func Origin(address string) string {
 	return u.Scheme + ":"
 }
 
-// Taken returns the code or the token in a text that a program took from the URL of an answer. Some
-// legacy programs take everything behind "code=" or "access_token=", with the parameters that
-// follow.
-func Taken(text string) string {
+// TrimParameters returns a code or a token without the URL parameters that follow it. Some legacy
+// programs take everything behind "code=" or "access_token=" in the URL of a response.
+func TrimParameters(text string) string {
 	value, _, _ := strings.Cut(text, "&")
 	return value
 }

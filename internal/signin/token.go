@@ -53,7 +53,7 @@ func (s *site) issueToken(w http.ResponseWriter, r *http.Request) {
 	var token *oauth.Token
 	switch given.Get("grant_type") {
 	case "authorization_code", "": // legacy applications omit grant_type
-		token, err = s.Store.Redeem(r.Context(), a, oauth.Taken(given.Get("code")), given.Get("redirect_uri"), given.Get("code_verifier"))
+		token, err = s.Store.Redeem(r.Context(), a, oauth.TrimParameters(given.Get("code")), given.Get("redirect_uri"), given.Get("code_verifier"))
 	case "refresh_token":
 		token, err = s.Store.Refresh(r.Context(), a, given.Get("refresh_token"))
 	case "client_credentials":
@@ -103,7 +103,7 @@ func (s *site) tokenInfo(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	clientID, userID, err := s.Store.TokenInfo(r.Context(), oauth.Taken(given.Get("access_token")))
+	clientID, userID, err := s.Store.TokenInfo(r.Context(), oauth.TrimParameters(given.Get("access_token")))
 	if err != nil {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		s.failToken(w, r, err, http.StatusUnauthorized, "invalid_token")
