@@ -78,12 +78,12 @@ func (o *file) statement(line []byte) error {
 	return nil
 }
 
-// vertex reads x y z, followed by w (ignored), by red green blue, or by both.
+// vertex reads x y z, followed by w (ignored), or by red green blue and possibly alpha (ignored).
 func (o *file) vertex(rest []byte) error {
 	if most := 3 * o.limits.Triangles; int64(len(o.vertices)/3) >= most {
 		return mesh.Errorf(mesh.TooLarge, "The OBJ file has too many vertices: at most %d are supported.", most)
 	}
-	var n [7]float64
+	var n [6]float64
 	count := 0
 	for ; count < len(n); count++ {
 		var w []byte
@@ -109,8 +109,8 @@ func (o *file) vertex(rest []byte) error {
 		}
 	}
 	o.vertices = append(o.vertices, n[0], n[1], n[2])
-	if count >= 6 {
-		o.color([3]float64(n[count-3 : count]))
+	if count == len(n) {
+		o.color([3]float64(n[3:]))
 	} else if o.colors != nil {
 		o.colors = append(o.colors, nan, nan, nan)
 	}

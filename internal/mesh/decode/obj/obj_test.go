@@ -28,6 +28,7 @@ func TestOBJFaces(t *testing.T) {
 		"quad":               square + "f 1 2 3 4\n",
 		"old keyword":        square + "fo 1 2 3 4\n",
 		"windows":            strings.ReplaceAll(square+"f 1 2 3 4\n", "\n", "\r\n"),
+		"classic mac":        strings.ReplaceAll("# x\n"+square+"f 1 2 \\\n3 4\n", "\n", "\r"),
 		"continued":          square + "f 1 2 \\\n3 \\\r\n 4\n",
 		"continued at end":   square + "f 1 2 3 4 \\",
 		"comments":           "# C:\\models\\\n" + square + "  # x\nf 1 2 3 4 # 5\n",
@@ -61,7 +62,7 @@ func TestOBJColors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"fractions", "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 0 1 0 .5 .5 .5\nf 1 2 3", r + g + half},
 		{"bytes", "v 0 0 0 255 0 0\nv 1 0 0 0 255 0\nv 0 1 0 128 128 128\nf 1 2 3", r + g + half},
-		{"with w", "v 0 0 0 1 1 0 0\nv 1 0 0 1 0 1 0\nv 0 1 0 1 .5 .5 .5\nf 1 2 3", r + g + half},
+		{"with alpha", "v 0 0 0 1 0 0 1\nv 1 0 0 0 1 0 1\nv 0 1 0 .5 .5 .5 1\nf 1 2 3", r + g + half},
 		{"missing and not a number", "v 0 0 0\nv 1 0 0 0 1 0\nv 0 1 0 nan nan nan\nf 1 2 3", white + g + white},
 		{"out of range", "v 0 0 0 1.001 0 -3\nv 1 0 0 0 1 0\nv 0 1 0 .5 .5 .5\nf 1 2 3", r + g + half},
 		{"of a cloud", "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\n", r + g},

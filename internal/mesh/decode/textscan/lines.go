@@ -10,11 +10,13 @@ import (
 // MaxLine is the maximum length of a line in bytes, including continuation lines.
 const MaxLine = 1 << 20
 
-// Lines reads a text file line by line without allocating memory for each line. A line that ends
-// with a backslash continues on the next line, unless it is a comment.
+// Lines reads a text file line by line without allocating memory for each line. Lines end with LF
+// or CRLF, or with CR if there is no LF near the start of the file. A line that ends with a
+// backslash continues on the next line, unless it is a comment.
 type Lines struct {
 	r          io.Reader
 	format     string
+	ending     byte // LF or CR; 0 before anything has been read
 	buf        []byte
 	start, end int
 	read       int // number of lines read
@@ -33,7 +35,7 @@ func (l *Lines) Next() ([]byte, error) {
 	l.Number = l.read + 1
 	from := l.start
 	for {
-		i := bytes.IndexByte(l.buf[from:l.end], '\n')
+		i := bytes.IndexByte(l.buf[from:l.end], l.ending)
 		if i < 0 {
 			from = l.end
 			if l.eof {
@@ -90,5 +92,17 @@ func (l *Lines) fill() error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		l.eof, err = true, nil
 	}
+	if l.ending == 0 {
+		l.ending = lineEnding(l.buf[:l.end])
+	}
 	return err
+}
+
+// lineEnding returns the last byte of the line endings of a text, given its start. A CR at the end
+// of start may be half of a CRLF.
+func lineEnding(start []byte) byte {
+	if cr := bytes.IndexByte(start, '\r'); cr >= 0 && cr < len(start)-1 && bytes.IndexByte(start, '\n') < 0 {
+		return '\r'
+	}
+	return '\n'
 }
