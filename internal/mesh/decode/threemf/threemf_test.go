@@ -69,6 +69,8 @@ func Test3MFPlaces(t *testing.T) {
 		{"slices are no mesh", object + `<s:slicestack xmlns:s="urn:slices" id="7"><s:slice><s:vertices><s:vertex x="1" y="1"/></s:vertices></s:slice>` +
 			`</s:slicestack>`,
 			`<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0]"},
+		{"spaces around numbers", strings.NewReplacer(`x="1"`, `x=" 1 "`, `v3="2"`, "v3='\t2\n'", `id="1"`, `id=" 1 "`).Replace(object),
+			`<item objectid="1 " transform=" 1 0 0 0 1 0 0 0 1 0 0 5 "/>`, "[0 0 5 1 0 5 0 2 5]"},
 		{"the core has a prefix", `<c:object xmlns:c="http://schemas.microsoft.com/3dmanufacturing/core/2015/02" id="1">` + oneTriangle + `</c:object>`,
 			`<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0]"},
 	} {

@@ -219,6 +219,9 @@ func (t *Tag) parse(b []byte) (length int, wrong string) {
 				return 0, wrong
 			}
 		}
+		if n := len(a.Value); n > 0 && (textscan.IsSpace(a.Value[0]) || textscan.IsSpace(a.Value[n-1])) {
+			a.Value = bytes.TrimSpace(a.Value)
+		}
 		i++
 		t.declares = t.declares || a.Name[0] == 'x'
 		t.Attrs = append(t.Attrs, a)

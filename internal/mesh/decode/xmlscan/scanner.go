@@ -45,7 +45,8 @@ type Tag struct {
 	declares bool // a namespace declaration
 }
 
-// Attr is an attribute of a tag, with entities replaced in its value.
+// Attr is an attribute of a tag, with entities replaced in its value. White space around the value
+// is removed: it means nothing in numbers and URIs (XML Schema, whiteSpace="collapse").
 type Attr struct{ Name, Value []byte }
 
 // namespace is a prefix and its URI, in scope in an element at a depth and below it.
