@@ -160,9 +160,9 @@ func triangleCount(start []byte) int64 {
 }
 
 // IsText reports whether a file that is not binary by its size is a text file. Binary files whose
-// header begins with "solid" contain zero bytes.
+// header begins with "solid" contain zero bytes. Zero bytes at the end may be padding.
 func IsText(start []byte) bool {
-	if bytes.IndexByte(start, 0) >= 0 {
+	if bytes.IndexByte(bytes.TrimRight(start, "\x00"), 0) >= 0 {
 		return false
 	}
 	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xEF\xBB\xBF")), " \t\r\n"))

@@ -159,6 +159,9 @@ func TestSTLText(t *testing.T) {
 		"a bad normal":      "solid\n" + strings.Replace(facetText, "0 0 1", "nan -nan(ind) x", 1) + "endsolid\n",
 		"on one line":       "solid\n" + strings.ReplaceAll(facetText, "\n", " ") + "endsolid\n",
 		"no solid":          facetText,
+		"a DOS end of file": whole + "\x1A",
+		"padded with zeros": whole + strings.Repeat("\x00", 500),
+		"between solids":    "solid a\nendsolid a\n; b follows\n" + whole + "end of b, facet 9\n",
 		"several solids":    "solid a\nendsolid a\n" + whole + "solid\nendsolid\n",
 		"bad facets": "solid\n" + strings.Replace(facetText, "vertex 1", "vertex nan", 1) + facetText + strings.Replace(facetText, "vertex 1", "vertex -1.#IND", 1) +
 			strings.Replace(facetText, "1e0", "-Infinity", 1) + strings.Replace(facetText, "1e0", "1e19", 1) + "endsolid",

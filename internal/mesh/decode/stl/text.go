@@ -16,14 +16,15 @@ import (
 const bytesPerFacet = 160
 
 // decodeText decodes a text STL file. Keywords may be in upper case, normals may be missing, and
-// several solids form one mesh.
+// several solids form one mesh. Text behind a solid is ignored, such as the byte 0x1A with which
+// programs of DOS end a file.
 func decodeText(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	t := textFile{limits: limits, positions: make([]float32, 0, 9*min(src.Size/bytesPerFacet+1, limits.Triangles))}
 	// A second pass is needed if the coordinates are far from zero and an origin must be
 	// subtracted.
 	for range 2 {
 		t.Words = textscan.NewWords(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "STL")
-		t.positions, t.facets = t.positions[:0], 0
+		t.positions, t.facets, t.ended = t.positions[:0], 0, false
 		if err := t.read(); err != nil {
 			return nil, err
 		}
@@ -49,6 +50,7 @@ type textFile struct {
 	facets    int64 // including those that are dropped
 
 	solid, facet bool // the position is inside a solid or a facet
+	ended        bool // the last solid has ended
 	corner       [3][3]float64
 	corners      int // of the current facet
 }
@@ -85,12 +87,14 @@ func (t *textFile) keyword(lower string, word []byte) error {
 	// keywords that appear inside a facet
 	inside := lower != "solid" && lower != "endsolid" && lower != "facet"
 	switch {
+	case inside && !t.facet && t.ended:
+		return t.SkipLine()
 	case inside && !t.facet:
 		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s outside of a facet.", t.Line, textscan.Quote(word))
 	case !inside && t.facet:
 		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s inside a facet.", t.Line, textscan.Quote(word))
 	case lower == "solid", lower == "endsolid":
-		t.solid = lower == "solid"
+		t.solid, t.ended = lower == "solid", lower == "endsolid"
 		return t.SkipLine() // the name of the solid
 	case lower == "facet":
 		t.facet, t.corners = true, 0
