@@ -8,7 +8,7 @@ type Limits struct {
 	// in the mesh, counting each instance of a shared part; also limits vertices (3 for each
 	// triangle) and points of a cloud
 	Triangles int64
-	Depth     int   // nesting of components, nodes and XML elements
+	Depth     int   // nesting of components and XML elements
 	Elements  int64 // number of nodes, groups, materials, properties and other elements
 }
 

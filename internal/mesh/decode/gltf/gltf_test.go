@@ -133,6 +133,10 @@ func TestGLTFShapes(t *testing.T) {
 	}
 	turned := `"nodes":[{"children":[1],"translation":[10,0,0],"scale":[2,2,2]},{"mesh":0,"rotation":[0,0,0.7071067811865476,0.7071067811865476]}]`
 	one := `"accessors":[` + floats3 + `]`
+	chain := ""
+	for i := range 1000 {
+		chain += fmt.Sprintf(`{"children":[%d]},`, i+1)
+	}
 	for name, c := range map[string]struct {
 		file []byte
 		want string // corners of each triangle
@@ -152,6 +156,10 @@ func TestGLTFShapes(t *testing.T) {
 		},
 		"mirrored": {gltfOf(`"nodes":[{"mesh":0,"scale":[-1,1,1]}]`, oneMesh, one, gltfBytes(corner)), "010 -100 000"},
 		"nested":   {gltfOf(turned, oneMesh, one, gltfBytes(corner)), "1000 1020 800"},
+		"deep": {
+			gltfOf(`"nodes":[`+chain+`{"children":[1001,1002]},{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`, oneMesh, one, gltfBytes(corner)),
+			"000 100 010, 001 101 011",
+		},
 		"matrix": {
 			gltfOf(`"nodes":[{"mesh":0,"matrix":[0,1,0,0, -1,0,0,0, 0,0,1,0, 5,6,7,1]}]`, oneMesh, one, gltfBytes(corner)),
 			"567 577 467",

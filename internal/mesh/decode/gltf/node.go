@@ -1,6 +1,8 @@
 package gltf
 
 import (
+	"slices"
+
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 )
@@ -45,8 +47,10 @@ func (f *file) sceneInstances() ([]instance, error) {
 		roots = ends
 	}
 	w := nodeWalker{file: f, seen: make([]bool, len(f.nodes))}
-	if err := w.walk(roots, geometry.Identity, 0); err != nil {
-		return nil, err
+	for _, root := range roots {
+		if err := w.walk(root); err != nil {
+			return nil, err
+		}
 	}
 	return w.uses, nil
 }
@@ -82,21 +86,33 @@ func (f *file) checkTree() (child []bool, err error) {
 	return child, nil
 }
 
-// nodeWalker collects the instances of a node tree.
+// nodeWalker collects the instances of node trees.
 type nodeWalker struct {
 	*file
-	seen []bool
-	uses []instance
+	seen  []bool
+	uses  []instance
+	stack []placedNode
 }
 
-func (w *nodeWalker) walk(nodes []ref, to geometry.Transform, depth int) error {
-	if depth > w.limits.Depth {
-		return mesh.Errorf(mesh.TooLarge, "The nodes of the %s file contain each other more than %d deep.", w.name, w.limits.Depth)
-	}
-	for _, r := range nodes {
-		i, ok := w.index(r, len(w.nodes))
+// placedNode is a node to visit.
+type placedNode struct {
+	node   ref
+	parent geometry.Transform // to the scene
+}
+
+// walk visits a tree, each node before its children. The tree may have any depth, because the bones
+// of a rope or a tail form a long chain.
+func (w *nodeWalker) walk(root ref) error {
+	w.stack = append(w.stack[:0], placedNode{root, geometry.Identity})
+	for len(w.stack) > 0 {
+		if err := w.ctx.Err(); err != nil {
+			return err
+		}
+		p := w.stack[len(w.stack)-1]
+		w.stack = w.stack[:len(w.stack)-1]
+		i, ok := w.index(p.node, len(w.nodes))
 		if !ok {
-			return w.missingIndex("node", r, len(w.nodes))
+			return w.missingIndex("node", p.node, len(w.nodes))
 		}
 		if w.seen[i] {
 			return mesh.Errorf(mesh.Malformed, "The scene of the %s file has node %d twice.", w.name, i)
@@ -107,7 +123,7 @@ func (w *nodeWalker) walk(nodes []ref, to geometry.Transform, depth int) error {
 		if !ok {
 			return mesh.Errorf(mesh.Malformed, "Node %d of the %s file has a transform of the wrong length.", i, w.name)
 		}
-		at = at.Then(to)
+		at = at.Then(p.parent)
 		if n.Mesh != 0 {
 			m, ok := w.index(n.Mesh, len(w.meshes))
 			if !ok {
@@ -115,11 +131,11 @@ func (w *nodeWalker) walk(nodes []ref, to geometry.Transform, depth int) error {
 			}
 			w.uses = append(w.uses, instance{m, at})
 		}
-		if err := w.walk(n.Children, at, depth+1); err != nil {
-			return err
+		for _, child := range slices.Backward(n.Children) {
+			w.stack = append(w.stack, placedNode{child, at})
 		}
 	}
-	return w.ctx.Err()
+	return nil
 }
 
 // transform returns the transform of a node relative to its parent. ok is false if a member has the
