@@ -3,6 +3,7 @@ package geometry
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -14,6 +15,7 @@ type Faces struct {
 	title     string // names the file format in error messages
 	limits    mesh.Limits
 	Mesh      *mesh.Mesh
+	missing   int64   // number of vertices with a coordinate that is not finite
 	Corners   []int64 // of the current face or strip; decoders fill it before AddFace and AddStrips
 	points    [][3]float64
 	triangles []uint32 // triangles of the current face, as indices into Corners
@@ -42,7 +44,10 @@ func (p *Faces) ReadVertices(count int64, read func(*Bounds) error) error {
 		if origin == p.Mesh.Origin {
 			break
 		}
-		p.Mesh.Origin, p.Mesh.Positions, p.Mesh.Colors = origin, p.Mesh.Positions[:0], p.Mesh.Colors[:0]
+		p.Mesh.Origin, p.Mesh.Positions, p.Mesh.Colors, p.missing = origin, p.Mesh.Positions[:0], p.Mesh.Colors[:0], 0
+	}
+	if p.missing > 0 && p.missing == count {
+		return mesh.Errorf(mesh.Malformed, "None of the %d vertices of the %s file has coordinates that are finite numbers.", count, p.title)
 	}
 	return nil
 }
@@ -53,10 +58,18 @@ func (p *Faces) Grow(triangles int64) {
 	p.Mesh.Indices = slices.Grow(p.Mesh.Indices, int(3*min(triangles, p.limits.Triangles)))
 }
 
-// AddVertex adds a vertex. A coordinate out of range is a *mesh.Error.
+// AddVertex adds a vertex. A coordinate out of range is a *mesh.Error. A vertex with a coordinate
+// that is not finite keeps its number, and is dropped at the end with its faces: scanners write it
+// for a point that they did not see.
 func (p *Faces) AddVertex(at [3]float64, box *Bounds) error {
+	if !finite(at) {
+		p.missing++
+		nan := float32(math.NaN())
+		p.Mesh.Positions = append(p.Mesh.Positions, nan, nan, nan)
+		return nil
+	}
 	if !box.Add(at) {
-		return mesh.Errorf(mesh.Malformed, "Vertex %d of the %s file, counted from 0, has a coordinate that is not a number or farther than %g from zero.",
+		return mesh.Errorf(mesh.Malformed, "Vertex %d of the %s file, counted from 0, has a coordinate farther than %g from zero.",
 			p.Mesh.Vertices(), p.title, MaxCoordinate)
 	}
 	o := p.Mesh.Origin
@@ -89,6 +102,9 @@ func (p *Faces) AddFace(color uint32) error {
 	}
 	p.points = p.points[:0]
 	for _, v := range p.Corners {
+		if p.isMissing(v) {
+			return nil
+		}
 		at := p.Mesh.At(uint32(v))
 		p.points = append(p.points, [3]float64{float64(at[0]), float64(at[1]), float64(at[2])})
 	}
@@ -126,6 +142,9 @@ func (p *Faces) AddStrips(color uint32) error {
 
 func (p *Faces) triangle(a, b, c int64, color uint32) error {
 	m := p.Mesh
+	if p.missing > 0 && (p.isMissing(a) || p.isMissing(b) || p.isMissing(c)) {
+		return nil
+	}
 	if int64(len(m.Indices)/3) >= p.limits.Triangles {
 		return p.tooMany()
 	}
@@ -139,6 +158,15 @@ func (p *Faces) triangle(a, b, c int64, color uint32) error {
 	return nil
 }
 
+func (p *Faces) isMissing(vertex int64) bool {
+	return math.IsNaN(float64(p.Mesh.Positions[3*vertex]))
+}
+
+// finite reports whether all coordinates are finite: otherwise one minus itself is NaN.
+func finite(at [3]float64) bool {
+	return (at[0]-at[0])+(at[1]-at[1])+(at[2]-at[2]) == 0
+}
+
 func (p *Faces) tooMany() error {
 	return mesh.Errorf(mesh.TooLarge, "The %s file has too many triangles: at most %d are supported.", p.title, p.limits.Triangles)
 }
@@ -149,6 +177,9 @@ func (p *Faces) Finish() *mesh.Mesh {
 		// the last vertices have no colour
 		p.Mesh.Colors = append(p.Mesh.Colors, bytes.Repeat([]byte{0xFF}, 4*p.Mesh.Vertices()-len(p.Mesh.Colors))...)
 	}
+	if p.missing > 0 {
+		p.dropMissing()
+	}
 	if len(p.Mesh.Indices) == 0 {
 		p.Mesh.Cloud, p.Mesh.Indices = true, nil
 		return p.Mesh
@@ -157,6 +188,28 @@ func (p *Faces) Finish() *mesh.Mesh {
 		p.paintFaces()
 	}
 	return p.Mesh
+}
+
+// dropMissing removes the vertices that are missing, which no triangle uses.
+func (p *Faces) dropMissing() {
+	m := p.Mesh
+	numbers := make([]uint32, m.Vertices()) // the new number of each vertex
+	kept := 0
+	for v := range numbers {
+		if p.isMissing(int64(v)) {
+			continue
+		}
+		copy(m.Positions[3*kept:], m.Positions[3*v:3*v+3])
+		if m.Colors != nil {
+			copy(m.Colors[4*kept:], m.Colors[4*v:4*v+4])
+		}
+		numbers[v] = uint32(kept)
+		kept++
+	}
+	m.Positions, m.Colors = m.Positions[:3*kept], m.Colors[:min(4*kept, len(m.Colors))]
+	for i, v := range m.Indices {
+		m.Indices[i] = numbers[v]
+	}
 }
 
 // paintFaces duplicates vertices so that each has one colour. It keeps vertices without a face.

@@ -15,8 +15,9 @@ import (
 
 // Decode decodes a text OFF file (Geomview's object file format) in three dimensions, with the
 // normals, colours and texture coordinates that the header declares for vertices. It uses face
-// colours if vertices have none, and ignores indices of a colour map, which is a separate file. A
-// file without faces is a point cloud. Binary OFF files are not supported.
+// colours if vertices have none, and ignores indices of a colour map, which is a separate file. It
+// drops vertices with a coordinate that is not finite, and their faces. A file without faces is a
+// point cloud. Binary OFF files are not supported.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	o := file{Faces: geometry.NewFaces(mesh.OFF, limits)}
 	o.open = func() *textscan.Words {

@@ -45,6 +45,14 @@ func TestOFF(t *testing.T) {
 	}
 }
 
+// TestOFFMissing checks that a vertex which is not finite is dropped with its faces.
+func TestOFFMissing(t *testing.T) {
+	m, err := decodetest.DecodeFile(t, mesh.OFF, Decode, []byte(strings.Replace(plainOFF, "1 0 0", "1 nan 0", 1)), mesh.DefaultLimits)
+	if err != nil || !slices.Equal(m.Positions, []float32{0, 0, 0, 1, 1, 0, 0, 1, 0}) || !slices.Equal(m.Indices, []uint32{0, 1, 2}) {
+		t.Errorf("got %+v and the error %v", m, err)
+	}
+}
+
 func TestOFFColors(t *testing.T) {
 	const red, half, plainColor = "\xFF\x00\x00\xFF", "\x80\x80\x80\x80", "\xFF\xFF\xFF\xFF"
 	vertices := func(behind ...string) string {
@@ -104,7 +112,7 @@ func TestOFFMalformed(t *testing.T) {
 		{replaced("4 2", "5 2"), mesh.Malformed, "ends on line 8 where the number of corners"},
 		{replaced("4 2", "4 3"), mesh.Malformed, "ends on line 8 where the number of corners"},
 		{replaced("1 1 0", "1 one 0"), mesh.Malformed, `Line 5 of the OFF file has "one" where a coordinate`},
-		{replaced("1 1 0", "1 nan 0"), mesh.Malformed, "Vertex 2 of the OFF file, counted from 0, has a coordinate that is not a number"},
+		{replaced("1 1 0", "1 1e30 0"), mesh.Malformed, "Vertex 2 of the OFF file, counted from 0, has a coordinate farther than 1e+18"},
 		{replaced("3 0 2 3", "3 0 2 4"), mesh.Malformed, "Line 8 of the OFF file has a face with the vertex 4: there are 4 vertices"},
 		{replaced("3 0 2 3", "3 0 2 -1"), mesh.Malformed, "a face with the vertex -1"},
 		{replaced("3 0 2 3", "3 0 2 .5"), mesh.Malformed, `has ".5" where a corner`},

@@ -3,7 +3,6 @@ package ply
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -134,6 +133,41 @@ func TestPLYFar(t *testing.T) {
 	}
 }
 
+// TestPLYMissing checks that vertices which are not finite are dropped with their faces. Scanners
+// write them for points that they did not see.
+func TestPLYMissing(t *testing.T) {
+	const rgb = "property uchar red\nproperty uchar green\nproperty uchar blue\n"
+	header := strings.Replace(vertexHeader, "4", "6", 1)
+	const vertices = "0 0 0 1 1 1\nnan nan nan 2 2 2\n1 0 0 3 3 3\n0 -inf 0 4 4 4\n1 1 0 5 5 5\n0 1 0 6 6 6\n"
+	for _, c := range []struct{ name, elements, faces, want string }{
+		{"a cloud", "", "", "[]"},
+		{"faces", "element face 5\nproperty list uchar int vertex_indices\n", "3 0 2 4\n3 0 1 2\n4 0 2 4 5\n4 0 3 4 5\n3 4 5 0\n", "[0 1 2 0 1 2 0 2 3 2 3 0]"},
+		{"strips", "element tristrips 1\nproperty list int int vertex_indices\n", "9 0 2 4 5 3 -1 0 4 5\n", "[0 1 2 2 1 3 0 2 3]"},
+	} {
+		text := headerText + header + rgb + c.elements + "end_header\n" + vertices + c.faces
+		m, err := decodetest.DecodeFile(t, mesh.PLY, Decode, []byte(text), mesh.DefaultLimits)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		colors := "\x01\x01\x01\xFF\x03\x03\x03\xFF\x05\x05\x05\xFF\x06\x06\x06\xFF"
+		if fmt.Sprint(m.Indices) != c.want || !slices.Equal(m.Positions, []float32{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}) || string(m.Colors) != colors {
+			t.Errorf("%s: got %+v, want the triangles %s", c.name, m, c.want)
+		}
+	}
+	// The colours of faces stay with them, and precision is kept far from zero.
+	text := headerText + header + "element face 3\nproperty list uchar int vertex_indices\n" + rgb + "end_header\n4500000.5 0 0\nnan 0 0\n4500000.75 0 0\n" +
+		"0 0 inf\n4500000.75 .25 0\n4500000.5 .25 0\n3 0 1 2 0 255 0\n3 0 2 4 255 0 0\n3 0 4 5 255 0 0\n"
+	m, err := decodetest.DecodeFile(t, mesh.PLY, Decode, []byte(text), mesh.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mesh.Box{Min: [3]float64{4500000.5, 0, 0}, Max: [3]float64{4500000.75, 0.25, 0}}
+	if m.Box() != want || m.Triangles() != 2 || string(m.Colors) != strings.Repeat("\xFF\x00\x00\xFF", 4) {
+		t.Errorf("got %+v with the box %v, want %v", m, m.Box(), want)
+	}
+}
+
 func TestPLYMalformed(t *testing.T) {
 	replaced := func(old, new string) string { return strings.Replace(plainPLY, old, new, 1) }
 	for _, c := range []struct {
@@ -166,14 +200,14 @@ func TestPLYMalformed(t *testing.T) {
 		{"a negative length", replaced("3 0 2 3", "-3 0 2 3"), mesh.Malformed, "of the length -3"},
 		{"an endless length", replaced("3 0 2 3", "inf 0 2 3"), mesh.Malformed, "of the length NaN"},
 		{"a huge length", replaced("3 0 2 3", "4294967295 0 2 3"), mesh.Malformed, "where a number is expected"},
-		{"a vertex that is not a number", replaced("1 1 0", "1 nan 0"), mesh.Malformed, "Vertex 2 of the PLY file, counted from 0, has a coordinate that is not a number"},
-		{"a vertex that is too far", replaced("1 1 0", "1 1e30 0"), mesh.Malformed, "farther than 1e+18"},
+		{"no vertex that is a number", headerText + vertexHeader + "end_header\n" + strings.Repeat("nan 0 0\n", 4), mesh.Malformed, "None of the 4 vertices of the PLY file"},
+		{"a vertex that is too far", replaced("1 1 0", "1 1e30 0"), mesh.Malformed, "Vertex 2 of the PLY file, counted from 0, has a coordinate farther than 1e+18"},
 		{"no points", headerText + strings.Replace(vertexHeader, "4", "0", 1) + "end_header\n", mesh.Empty, "neither triangles nor points"},
 		{"a strip with a corner too far", headerText + vertexHeader + "element tristrips 1\nproperty list int int vertex_indices\nend_header\n" + vertexText + "3 0 1 -2", mesh.Malformed, "a face with the vertex -2"},
 		{"binary, cut", string(plyBytes(binary.LittleEndian, vertexHeader+faceHeader, [12]float32{}, uint8(3), [2]int32{})), mesh.Malformed, "in the middle of what its header promises"},
 		{"binary, cut in what is left out", string(plyBytes(binary.LittleEndian, vertexHeader+"element a 1\nproperty list int double b\n"+faceHeader, [12]float32{}, int32(1<<30), [9]byte{})),
 			mesh.Malformed, "in the middle of what its header promises"},
-		{"binary, not finite", string(plyBytes(binary.LittleEndian, vertexHeader, [11]float32{}, float32(math.Inf(1)))), mesh.Malformed, "Vertex 3 of the PLY file"},
+		{"binary, too far", string(plyBytes(binary.LittleEndian, vertexHeader, [11]float32{}, float32(1e30))), mesh.Malformed, "Vertex 3 of the PLY file"},
 	} {
 		_, err := decodetest.DecodeFile(t, mesh.PLY, Decode, []byte(c.file), mesh.DefaultLimits)
 		var b strings.Builder
