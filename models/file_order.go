@@ -1,0 +1,128 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
+
+// ReorderFiles moves the given finalized files to the front of the files of a target of the caller,
+// in the given order, and returns all files of the target. It returns BadInput if one of them is
+// not on the target. It opens a transaction.
+func (s *Store) ReorderFiles(ctx context.Context, caller auth.Caller, on Target, ids []int64) ([]*File, error) {
+	return s.reorder(ctx, caller, on, ids, reorderableFiles)
+}
+
+// ReorderImages is ReorderFiles for the images of a target: image files and renderings. It returns
+// all images of the target.
+func (s *Store) ReorderImages(ctx context.Context, caller auth.Caller, on Target, ids []int64) ([]*File, error) {
+	return s.reorder(ctx, caller, on, ids, reorderableImages)
+}
+
+// reorderable is a list of files of a target that users can reorder.
+type reorderable struct {
+	field string                // the input with the IDs
+	list  func([]*File) []*File // returns the files of the target that are in the list, in its order
+	id    func(*File) int64     // returns the ID of a file in the list
+	store func(context.Context, bun.Tx, []*File) error
+}
+
+var reorderableFiles = reorderable{
+	field: "fileIds",
+	list:  func(files []*File) []*File { return files },
+	id:    func(f *File) int64 { return f.ID },
+	store: func(ctx context.Context, tx bun.Tx, files []*File) error {
+		return setRanks(ctx, tx, "rank", files, func(*File) bool { return true })
+	},
+}
+
+var reorderableImages = reorderable{
+	field: "imageIds",
+	list: func(files []*File) []*File {
+		files = slices.DeleteFunc(files, func(f *File) bool { return f.ImageID() == 0 })
+		slices.SortFunc(files, CompareImages)
+		return files
+	},
+	id: (*File).ImageID,
+	store: func(ctx context.Context, tx bun.Tx, images []*File) error {
+		isImage := func(f *File) bool { return f.Kind == Image }
+		if err := setRanks(ctx, tx, "rank", images, isImage); err != nil {
+			return err
+		}
+		return setRanks(ctx, tx, "rendering_rank", images, func(f *File) bool { return !isImage(f) })
+	},
+}
+
+// setRanks sets a column of the files for which chosen returns true to their index in files.
+func setRanks(ctx context.Context, tx bun.Tx, column string, files []*File, chosen func(*File) bool) error {
+	rank := make(map[int64]int64)
+	for i, f := range files {
+		if chosen(f) {
+			rank[f.ID] = int64(i)
+		}
+	}
+	return setEach(ctx, tx, "files", "id", column+" = v.n", fmt.Sprintf("x.state = '%s'", Finalized), rank)
+}
+
+// reorder moves the files with the given IDs to the front of a list of a target of the caller, and
+// returns the whole list.
+func (s *Store) reorder(ctx context.Context, caller auth.Caller, on Target, ids []int64, r reorderable) ([]*File, error) {
+	if len(ids) == 0 {
+		return nil, required(r.field)
+	}
+	if len(ids) > MaxFiles {
+		return nil, tooMany(r.field, len(ids), MaxFiles)
+	}
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if isUserImage(on.Type) {
+			return badInput("target", "target: must be a thing, a make or a comment")
+		}
+		if _, err := s.lockOwned(ctx, tx, caller, on); err != nil {
+			return err
+		}
+		var files []*File
+		err := s.db.ForUpdate(tx.NewSelect().Model(&files).Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", on.Type, on.ID, Finalized).
+			Order("f.rank", "f.id")).Scan(ctx)
+		if err != nil {
+			return err
+		}
+		ordered, err := r.moveToFront(r.list(files), on, ids)
+		if err != nil {
+			return err
+		}
+		if err := r.store(ctx, tx, ordered); err != nil || on.Type != OnThing {
+			return err
+		}
+		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("modified_at = ?", now()).Where("id = ?", on.ID).Exec(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	files, err := s.FilesOn(ctx, on.Type, []int64{on.ID})
+	return r.list(files[on.ID]), err
+}
+
+// moveToFront returns the files with those of the given IDs first, in the order of the IDs.
+func (r reorderable) moveToFront(files []*File, on Target, ids []int64) ([]*File, error) {
+	ordered := make([]*File, 0, len(files))
+	moved := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		at := slices.IndexFunc(files, func(f *File) bool { return r.id(f) == id })
+		if at < 0 || moved[id] {
+			return nil, badInput(r.field, "%s: %d is not on %s %d, or given twice", r.field, id, on.Type, on.ID)
+		}
+		moved[id] = true
+		ordered = append(ordered, files[at])
+	}
+	for _, f := range files {
+		if !moved[r.id(f)] {
+			ordered = append(ordered, f)
+		}
+	}
+	return ordered, nil
+}
