@@ -128,12 +128,7 @@ func (x *exporting) rows(ctx context.Context, tx bun.Tx, t *archiveTable, write 
 	columns := t.of(x.userID != 0)
 	expressions := make([]string, len(columns))
 	for i, c := range columns {
-		expressions[i] = "r." + c.name
-		if special, ok := archiveExpressions[t.name+"."+c.name]; ok {
-			if expressions[i] = special.all; x.userID != 0 {
-				expressions[i] = special.ofUser
-			}
-		}
+		expressions[i] = c.expression(x.userID != 0)
 	}
 	where := []string{"1 = 1"}
 	if t.where != "" {
@@ -142,15 +137,12 @@ func (x *exporting) rows(ctx context.Context, tx bun.Tx, t *archiveTable, write 
 	if x.userID != 0 {
 		where = append(where, t.ofUser)
 	}
-	key := t.key
+	collation := bun.Safe("COLLATE BINARY")
 	if x.store.db.Engine == database.Postgres {
-		// Compare texts bytewise, as SQLite does.
-		for _, column := range []string{"r.issuer", "r.subject"} {
-			key = strings.Replace(key, column, column+` COLLATE "C"`, 1)
-		}
+		collation = `COLLATE "C"`
 	}
-	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + t.name + " AS r WHERE " + strings.Join(where, " AND ") + " ORDER BY " + key
-	found, err := tx.QueryContext(ctx, query, x.userID)
+	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + t.name + " AS r WHERE " + strings.Join(where, " AND ") + " ORDER BY " + t.key
+	found, err := tx.QueryContext(ctx, query, x.userID, collation)
 	if err != nil {
 		return err
 	}
@@ -195,11 +187,11 @@ func btoi(b bool) int {
 // scanner returns a pointer that a value of the column can be scanned into.
 func (c archiveColumn) scanner() any {
 	switch c.kind {
-	case "text", "json", "license":
+	case kindText, kindJSON, kindLicense:
 		return new(sql.NullString)
-	case "bool":
+	case kindBool:
 		return new(sql.NullBool)
-	case "time":
+	case kindTime:
 		return new(bun.NullTime)
 	}
 	return new(sql.NullInt64)
@@ -225,7 +217,7 @@ func appendJSON(line *bytes.Buffer, strs *json.Encoder, c archiveColumn, value a
 		}
 	case *sql.NullString:
 		switch {
-		case v.Valid && c.kind == "json":
+		case v.Valid && c.kind == kindJSON:
 			return json.Compact(line, []byte(v.String))
 		case v.Valid:
 			if err := strs.Encode(v.String); err != nil {

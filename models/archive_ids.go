@@ -55,11 +55,11 @@ func (l *archiveLoader) renumber(ctx context.Context, tx bun.Tx, b *archiveRows)
 		}
 		for i, c := range b.columns {
 			switch {
-			case c.kind == "id":
+			case c.kind == kindID:
 				id := archiveID{Source: l.row.Source, Noun: b.table.name, OldID: row[i].(int64), NewID: next()}
 				known[b.table.name][id.OldID], row[i] = id.NewID, id.NewID
 				ids = append(ids, id)
-			case c.kind == "rendering" && row[i] != int64(0):
+			case c.kind == kindRendering && row[i] != int64(0):
 				row[i] = next()
 			case b.table.name == "users" && c.name == "username":
 				row[i] = l.username()
@@ -88,7 +88,7 @@ func (b *archiveRows) refersTo(row []any, i int) (noun string, id int64) {
 	if id == 0 {
 		return "", 0
 	}
-	return b.columns[i].refers(targetType), id
+	return b.columns[i].noun(targetType), id
 }
 
 // references returns the new IDs of the rows that a batch refers to, by noun and old ID.
@@ -147,7 +147,7 @@ func (l *archiveLoader) refer(b *archiveRows, row []any, known map[string]map[in
 func (l *archiveLoader) reserve(ctx context.Context, tx bun.Tx, b *archiveRows) (next func() int64, err error) {
 	n := 0
 	for _, c := range b.columns {
-		if c.kind == "id" || c.kind == "rendering" {
+		if c.kind == kindID || c.kind == kindRendering {
 			n += len(b.rows)
 		}
 	}

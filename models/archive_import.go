@@ -279,20 +279,20 @@ func (l *archiveLoader) insert(ctx context.Context, tx bun.Tx, b *archiveRows, r
 		names = append(names, c.name)
 	}
 	var constants []any
-	for i := 0; i < len(b.table.constants); i += 2 {
-		names = append(names, b.table.constants[i].(string))
-		constants = append(constants, b.table.constants[i+1])
+	for _, constant := range b.table.constants {
+		names = append(names, constant.column)
+		constants = append(constants, constant.value)
 	}
 	if l.ofUser() {
 		for _, c := range b.table.columns {
-			if !c.staff {
+			if !c.restricted {
 				continue
 			}
 			names = append(names, c.name)
 			switch {
 			case c.null:
 				constants = append(constants, nil)
-			case c.kind == "bool":
+			case c.kind == kindBool:
 				constants = append(constants, false)
 			default:
 				constants = append(constants, 0)
@@ -359,7 +359,7 @@ func (c archiveColumn) parse(value json.RawMessage) (any, error) {
 		return nil, nil
 	}
 	switch c.kind {
-	case "text", "license":
+	case kindText, kindLicense:
 		var text string
 		if err := json.Unmarshal(value, &text); err != nil {
 			return nil, err
@@ -367,24 +367,24 @@ func (c archiveColumn) parse(value json.RawMessage) (any, error) {
 		if strings.ContainsRune(text, 0) {
 			return nil, errors.New("must not contain the character NUL")
 		}
-		if c.kind == "license" && !slices.Contains(Licenses, License(text)) {
+		if c.kind == kindLicense && !slices.Contains(Licenses, License(text)) {
 			return nil, fmt.Errorf("%q is not one of %q", text, Licenses)
 		}
 		return text, nil
-	case "json":
+	case kindJSON:
 		return string(value), nil
-	case "bool":
+	case kindBool:
 		var yes bool
 		err := json.Unmarshal(value, &yes)
 		return yes, err
-	case "time":
+	case kindTime:
 		var at time.Time
 		err := json.Unmarshal(value, &at)
 		return at.UTC().Truncate(time.Microsecond), err
 	}
 	var n int64
 	err := json.Unmarshal(value, &n)
-	if err == nil && (c.kind == "id" && n <= 0 || c.refers("") != "" && !c.zero && n <= 0) {
+	if err == nil && (c.kind == kindID && n <= 0 || c.noun("") != "" && !c.zero && n <= 0) {
 		err = fmt.Errorf("must be a positive number (got %d)", n)
 	}
 	return n, err

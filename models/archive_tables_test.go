@@ -46,7 +46,7 @@ func TestArchiveTables(t *testing.T) {
 			slices.ContainsFunc(counted, func(count countedRows) bool { return count.table == c.TableName && count.column == c.Name })
 		omitted := derived || notArchived[full] != "" || notArchived[c.TableName] != ""
 		if archived == omitted {
-			t.Errorf("%s: in archives: %v, left out on purpose: %v; list it in archive_tables.go, or here with the reason", full, archived, omitted)
+			t.Errorf("%s: in archives: %v, left out on purpose: %v; list it in archive_schema.go, or here with the reason", full, archived, omitted)
 		}
 	}
 	for name := range notArchived {
@@ -59,8 +59,8 @@ func TestArchiveTables(t *testing.T) {
 			if !known[table.name+"."+c.name] {
 				t.Errorf("%s.%s: does not exist", table.name, c.name)
 			}
-			if noun := c.refers(""); noun != "" && archiveTableOf(noun) == nil {
-				t.Errorf("%s.%s: there is no kind %s", table.name, c.name, c.kind)
+			if noun := c.noun(""); noun != "" && archiveTableOf(noun) == nil {
+				t.Errorf("%s.%s: there is no noun %s", table.name, c.name, noun)
 			}
 		}
 	}
