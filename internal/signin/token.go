@@ -33,11 +33,13 @@ func (s *site) issueToken(w http.ResponseWriter, r *http.Request) {
 	}
 	id, secret := given.Get("client_id"), given.Get("client_secret")
 	user, password, basic := r.BasicAuth()
+	// Some HTTP libraries send the header in addition to the secret, perhaps with other credentials.
+	basic = basic && secret == ""
 	if basic {
 		user, err := url.QueryUnescape(user)
 		password, err2 := url.QueryUnescape(password)
-		if err != nil || err2 != nil || secret != "" || id != "" && id != user {
-			refuseToken(w, http.StatusBadRequest, "invalid_request", "the application must authenticate in exactly one way, with valid credentials")
+		if err != nil || err2 != nil || id != "" && id != user {
+			refuseToken(w, http.StatusBadRequest, "invalid_request", "Authorization: must be the escaped client_id and client_secret")
 			return
 		}
 		id, secret = user, password
@@ -116,29 +118,42 @@ func (s *site) tokenInfo(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, answer)
 }
 
-// parameters returns the parameters in the query and in the body, which is urlencoded, multipart or
+// parameters returns the parameters in the query and in the body, which is multipart, urlencoded or
 // JSON. If they are not valid, it writes the response and ok is false.
-func parameters(w http.ResponseWriter, r *http.Request) (url.Values, bool) {
-	err := r.ParseForm() // also parses a urlencoded body
+func parameters(w http.ResponseWriter, r *http.Request) (given url.Values, ok bool) {
+	given, err := url.ParseQuery(r.URL.RawQuery)
 	switch mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); {
 	case err != nil:
 	case mediaType == "multipart/form-data":
 		err = r.ParseMultipartForm(maxForm)
-	case mediaType == "application/json":
-		err = addJSON(r.Form, r.Body)
+		given = r.Form
+	default:
+		err = addBody(given, r.Body)
 	}
 	if err != nil {
 		refuseToken(w, http.StatusBadRequest, "invalid_request", "body: must be a form or a JSON object of strings")
 		return nil, false
 	}
-	return r.Form, true
+	return given, true
 }
 
-// addJSON adds the members of a JSON object to the parameters. Each value is a string, a number or
-// null; null members are ignored.
-func addJSON(parameters url.Values, body io.Reader) error {
+// addBody adds the parameters of a body, which is empty, null, a JSON object or urlencoded. Its
+// content decides, because many HTTP libraries send a text with another Content-Type or with none.
+// Each value of the object is a string, a number or null; null members are ignored.
+func addBody(parameters url.Values, body io.Reader) error {
 	text, err := io.ReadAll(body)
-	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+	if err != nil {
+		return err
+	}
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
+	if len(text) == 0 || string(text) == "null" {
+		return nil
+	}
+	if strings.IndexByte(`{["`, text[0]) < 0 {
+		form, err := url.ParseQuery(string(text))
+		for name, values := range form {
+			parameters[name] = append(parameters[name], values...)
+		}
 		return err
 	}
 	var members map[string]*scalar

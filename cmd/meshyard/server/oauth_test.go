@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -94,7 +95,38 @@ func TestCodeFlowOfOldPrograms(t *testing.T) {
 		c := newClient(t, s, models.NewApplication{})
 		old := c.question("code_challenge", "", "code_challenge_method", "", "scope", "", "redirect_uri", "", "response_type", "")
 		text := regexp.MustCompile(`^access_token=(meshyard_\w{49})&token_type=Bearer$`)
+		body := func(contentType, text string) *servertest.Response {
+			r := s.Client("").Request("POST", "/login/oauth/access_token", text)
+			r.Header.Del("Content-Type")
+			if contentType != "" {
+				r.Header.Set("Content-Type", contentType)
+			}
+			return s.Client("").Send(r)
+		}
+		form := func(v [][2]string) string {
+			return url.Values{v[0][0]: {v[0][1]}, v[1][0]: {v[1][1]}, v[2][0]: {v[2][1]}}.Encode()
+		}
+		inJSON := func(v [][2]string) string {
+			return fmt.Sprintf(`{%q: %q, %q: %q, %q: %q}`, v[0][0], v[0][1], v[1][0], v[1][1], v[2][0], v[2][1])
+		}
 		for name, send := range map[string]func(v [][2]string) *servertest.Response{
+			"form without a type": func(v [][2]string) *servertest.Response { return body("", form(v)) },
+			"form as text":        func(v [][2]string) *servertest.Response { return body("text/plain;charset=UTF-8", form(v)) },
+			"form as JSON":        func(v [][2]string) *servertest.Response { return body("application/json", form(v)) },
+			"JSON without a type": func(v [][2]string) *servertest.Response { return body("", inJSON(v)) },
+			"JSON as a form":      func(v [][2]string) *servertest.Response { return body("application/x-www-form-urlencoded", inJSON(v)) },
+			"JSON with a mark":    func(v [][2]string) *servertest.Response { return body("application/json", "\ufeff"+inJSON(v)) },
+			"query and an empty {}": func(v [][2]string) *servertest.Response {
+				return s.Client("").Do("POST", "/login/oauth/access_token?"+form(v), "{}")
+			},
+			"query and null": func(v [][2]string) *servertest.Response {
+				return s.Client("").Do("POST", "/login/oauth/access_token?"+form(v), "null")
+			},
+			"form and other basic credentials": func(v [][2]string) *servertest.Response {
+				r := s.Client("").Request("POST", "/login/oauth/access_token", form(v))
+				r.SetBasicAuth("proxy", "x")
+				return s.Client("").Send(r)
+			},
 			"query": func(v [][2]string) *servertest.Response {
 				return s.Client("").Do("POST", "/login/oauth/access_token?client_id="+v[0][1]+"&client_secret="+v[1][1]+"&code="+v[2][1], nil)
 			},
