@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
 )
@@ -26,7 +28,21 @@ func mappers() []kong.Option {
 		mapper(parseString),
 		mapper(parseLevel),
 		mapper(parseAgain),
+		mapper(parseText[config.Size]),
+		mapper(parseText[config.Lifetime]),
+		mapper(parseText[config.Day]),
+		mapper(parseText[config.Color]),
+		mapper(parseText[config.Origins]),
+		mapper(parseText[clientip.Proxies]),
 	}
+}
+
+func parseText[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}](text string) (value T, err error) {
+	err = P(&value).UnmarshalText([]byte(text))
+	return value, err
 }
 
 func parseInt[T int | int64](text string) (T, error) {

@@ -207,8 +207,8 @@ func (s *Settings) checkLimits() error {
 	if s.ShutdownDelay > 10*time.Minute {
 		return fmt.Errorf("--shutdown-delay %s: must be at most 10 minutes", s.ShutdownDelay)
 	}
-	if s.WebhookTimeout > time.Minute {
-		return fmt.Errorf("--webhook-timeout %s: must be at most a minute", s.WebhookTimeout)
+	if s.WebhookTimeout < time.Second || s.WebhookTimeout > time.Minute {
+		return fmt.Errorf("--webhook-timeout %s: must be from 1 second to 1 minute", s.WebhookTimeout)
 	}
 	if s.RateLimit < 0 {
 		return fmt.Errorf("--rate-limit %d: must be at least 0", s.RateLimit)

@@ -8,7 +8,7 @@ import (
 )
 
 func settings() Settings {
-	return Settings{Listen: "127.0.0.1:8080", Data: "data", UploadLimit: 1, PendingTTL: time.Hour}
+	return Settings{Listen: "127.0.0.1:8080", Data: "data", UploadLimit: 1, PendingTTL: time.Hour, WebhookTimeout: time.Second}
 }
 
 func TestComplete(t *testing.T) {
