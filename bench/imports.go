@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/pgtest"
@@ -119,8 +118,7 @@ func (o options) importCatalogue(ctx context.Context, address string, things int
 	if err := cmd.Run(); err != nil {
 		return 0, "", fmt.Errorf("import: %w: %.2000s", err, text.String())
 	}
-	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	return usage.Maxrss, text.String(), nil
+	return peakMemory(cmd.ProcessState), text.String(), nil
 }
 
 // meshyard runs a command of the measured binary on a database.

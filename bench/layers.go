@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -185,10 +184,3 @@ func (l *layer) measure(ctx context.Context, long time.Duration, ids int64) erro
 }
 
 func (l *layer) forget() { l.wall, l.cpu, l.allocs, l.bytes = nil, nil, nil, nil }
-
-// processorTime returns the CPU time that this process has used.
-func processorTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail for the calling process
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"syscall"
 	"time"
 )
 
@@ -62,11 +61,4 @@ func (s *source) upload(ctx context.Context, address, path, token string, size i
 		return 0, fmt.Errorf("upload to %s: %s: %.300s (%v)", path, answer.Status, text, err)
 	}
 	return time.Since(began), nil
-}
-
-// onDisk reports whether a folder is on a disk, where the kernel counts written bytes.
-func onDisk(folder string) bool {
-	const tmpfs, ramfs = 0x01021994, 0x858458f6 // statfs(2)
-	var fs syscall.Statfs_t
-	return syscall.Statfs(folder, &fs) == nil && uint32(fs.Type) != tmpfs && uint32(fs.Type) != ramfs
 }

@@ -5,14 +5,30 @@
 // package installs PostgreSQL if it is missing. Otherwise a machine without PostgreSQL fails the
 // tests; silently skipping them would hide errors.
 //
-// The package runs on Unix only.
+// A private server needs Unix. On other systems, the tests need MESHYARD_TEST_POSTGRES.
 package pgtest
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 )
+
+// Variable is the environment variable with the URL of the server for tests: a postgres:// URL of a
+// role that may create databases.
+const Variable = "MESHYARD_TEST_POSTGRES"
+
+// Start returns the URL of a server, and a function that stops it and removes its data. ctx bounds
+// only the start. A URL from the environment is not checked, and stop does nothing then. A private
+// server that is not stopped ends with the process, however that ends, and its data is removed.
+func Start(ctx context.Context) (address string, stop func(), err error) {
+	if address := os.Getenv(Variable); address != "" {
+		return address, func() {}, nil
+	}
+	return startForgetful(ctx)
+}
 
 // Database creates an empty database with the encoding UTF8 and returns its postgres:// URL. The
 // database is dropped when the test ends, even if clients are still connected. Database is safe in

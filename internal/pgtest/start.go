@@ -1,3 +1,5 @@
+//go:build unix
+
 package pgtest
 
 import (
@@ -18,20 +20,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Variable is the environment variable with the URL of the server for tests: a postgres:// URL of a
-// role that may create databases.
-const Variable = "MESHYARD_TEST_POSTGRES"
-
 // errExited reports a server that exited before it accepted a connection.
 var errExited = errors.New("postgres exited")
 
-// Start returns the URL of a server, and a function that stops it and removes its data. ctx bounds
-// only the start. A URL from the environment is not checked, and stop does nothing then. A private
-// server that is not stopped ends with the process, however that ends, and its data is removed.
-func Start(ctx context.Context) (address string, stop func(), err error) {
-	if address := os.Getenv(Variable); address != "" {
-		return address, func() {}, nil
-	}
+// startForgetful starts a private server whose data need not survive a crash.
+func startForgetful(ctx context.Context) (address string, stop func(), err error) {
 	return start(ctx, place(), slices.Concat(settings, forgetful))
 }
 
