@@ -27,7 +27,7 @@ var tables = []any{
 	(*Category)(nil), (*Collection)(nil), (*collectionThing)(nil), (*Comment)(nil),
 	(*content)(nil), (*countChange)(nil), (*DeprecatedCall)(nil), (*Download)(nil), (*File)(nil),
 	(*follow)(nil), (*grant)(nil), (*identity)(nil), (*importedCounts)(nil), (*importRow)(nil),
-	(*Invitation)(nil), (*like)(nil), (*Make)(nil), (*ModerationEntry)(nil), (*newDownload)(nil),
+	(*Invitation)(nil), (*LastRun)(nil), (*like)(nil), (*Make)(nil), (*ModerationEntry)(nil), (*newDownload)(nil),
 	(*Notification)(nil), (*password)(nil), (*Preview)(nil), (*refreshToken)(nil), (*Report)(nil),
 	(*secret)(nil), (*Session)(nil), (*shapeKey)(nil), (*Tag)(nil), (*Thing)(nil),
 	(*thingAncestor)(nil), (*thingTag)(nil), (*Token)(nil), (*User)(nil), (*view)(nil),

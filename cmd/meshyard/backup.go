@@ -52,6 +52,7 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		if err != nil {
 			return err
 		}
+		recordRun(ctx, store, logger, models.LastRun{Command: models.RunBackup, At: m.CreatedAt, Problems: len(m.Faults)})
 		fmt.Printf("the backup contains the state of %s: %s (%s), of which %s (%s) were new\n", m.CreatedAt.Format(time.RFC3339),
 			count(m.Objects, "object"), count(m.Bytes, "byte"), count(b.newObjects, "object"), count(b.newBytes, "byte"))
 		if c.NoDatabase {
@@ -260,7 +261,7 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 		if previews > 0 {
 			fmt.Printf("queued %s that the backup lacks: running servers make them\n", count(previews, "preview"))
 		}
-		return (&fsckCmd{Grace: server.CollectAfter}).check(ctx, store)
+		return (&fsckCmd{Grace: server.CollectAfter}).check(ctx, store, logger)
 	})
 }
 

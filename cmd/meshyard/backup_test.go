@@ -4,14 +4,18 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	mathrand "math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -103,6 +107,89 @@ func TestBackupCountsWhatItKeeps(t *testing.T) {
 	}
 	if out := c.run("backup", filepath.Join(t.TempDir(), "backup")); !strings.Contains(out, ": 0 objects (0 bytes), of which 0 objects (0 bytes) were new") {
 		t.Errorf("backup printed %q", out)
+	}
+}
+
+// TestRunsAreInMetrics checks that a running server reports the last complete backup and fsck, and
+// the number of problems that they found.
+func TestRunsAreInMetrics(t *testing.T) {
+	t.Parallel()
+	built := buildBinary(t)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			c := newCatalogue(t, built, databaseOn(t, engine))
+			c.env = append(c.env, "MESHYARD_METRICS_TOKEN=scrape")
+			c.run("migrate")
+			c.run("user", "create", "ada")
+			folder := t.TempDir()
+			if err := os.WriteFile(filepath.Join(folder, "part.stl"), []byte("solid part\nendsolid part\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(folder, "README.md"), []byte("A part."), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c.run("import", "folder", folder, "--owner", "ada")
+			server := c.serve()
+			want := func(command string, least time.Time, problems int) {
+				t.Helper()
+				request, _ := http.NewRequest("GET", server.url+"/metrics", nil)
+				request.Header.Set("Authorization", "Bearer scrape")
+				answer, err := http.DefaultClient.Do(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer answer.Body.Close()
+				text, err := io.ReadAll(answer.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				values := map[string]float64{"timestamp_seconds": -1, "problems": -1}
+				for name := range values {
+					if found := regexp.MustCompile(`(?m)^meshyard_last_run_` + name + `\{command="` + command + `"\} (\S+)$`).FindSubmatch(text); found != nil {
+						values[name], _ = strconv.ParseFloat(string(found[1]), 64)
+					}
+				}
+				at := time.Unix(int64(values["timestamp_seconds"]), 0)
+				if never := least.IsZero(); never && at.Unix() != 0 || !never && (at.Before(least.Truncate(time.Second)) || at.After(time.Now())) || int(values["problems"]) != problems {
+					t.Errorf("%s: the metrics are %v, want a time after %s and %d problems", command, values, least, problems)
+				}
+			}
+			want("backup", time.Time{}, 0)
+			want("fsck", time.Time{}, 0)
+			began, dir := time.Now(), filepath.Join(t.TempDir(), "backup")
+			c.run("backup", dir)
+			want("backup", began, 0)
+			want("fsck", time.Time{}, 0)
+			began = time.Now()
+			c.run("fsck")
+			want("fsck", began, 0)
+			objects, err := filepath.Glob(filepath.Join(c.data, "bucket", "files", "*"))
+			if err != nil || len(objects) != 1 {
+				t.Fatalf("the objects are %q, %v", objects, err)
+			}
+			if err := os.Remove(objects[0]); err != nil {
+				t.Fatal(err)
+			}
+			began = time.Now()
+			for _, args := range [][]string{{"backup", filepath.Join(t.TempDir(), "without")}, {"fsck"}} {
+				if _, stderr, err := c.try(args...); exitStatus(err) != 1 {
+					t.Errorf("%s without an object: %v, %s; want exit status 1", args[0], err, stderr)
+				}
+				want(args[0], began, 1)
+			}
+			want("backup", began, 1)
+
+			// A restored database has the time of the backup before, and fsck runs after the restore.
+			c.stop(server)
+			restored := newCatalogue(t, built, databaseOn(t, engine))
+			restored.env = c.env
+			began = time.Now()
+			restored.run("restore", dir)
+			server = restored.serve()
+			want("backup", time.Time{}, 0)
+			want("fsck", began, 0)
+		})
 	}
 }
 

@@ -16,11 +16,11 @@ type fsckCmd struct {
 }
 
 func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error { return c.check(ctx, store) })
+	return withStore(ctx, s, logger, func(store *models.Store) error { return c.check(ctx, store, logger) })
 }
 
-func (c *fsckCmd) check(ctx context.Context, store *models.Store) error {
-	problems := 0
+func (c *fsckCmd) check(ctx context.Context, store *models.Store, logger *slog.Logger) error {
+	began, problems := time.Now(), 0
 	err := store.Check(ctx, c.Grace, c.Rehash, func(problem string) {
 		problems++
 		fmt.Println(problem)
@@ -28,6 +28,7 @@ func (c *fsckCmd) check(ctx context.Context, store *models.Store) error {
 	if err != nil {
 		return err
 	}
+	recordRun(ctx, store, logger, models.LastRun{Command: models.RunFsck, At: began, Problems: problems})
 	if problems > 0 {
 		return fmt.Errorf("database and bucket disagree in %s", count(problems, "place"))
 	}

@@ -31,3 +31,11 @@ func withNewStore(ctx context.Context, s config.Settings, logger *slog.Logger, f
 	defer func() { err = errors.Join(err, a.Close()) }()
 	return fn(a.Store)
 }
+
+// recordRun records a complete run of a command for the metrics of the server. If that fails, it
+// logs a warning, because the run is complete nevertheless.
+func recordRun(ctx context.Context, store *models.Store, logger *slog.Logger, run models.LastRun) {
+	if err := store.RecordRun(ctx, run); err != nil {
+		logger.Warn("the run is not in the metrics of the server", "command", run.Command, "error", err)
+	}
+}

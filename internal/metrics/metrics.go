@@ -291,3 +291,50 @@ func (q *queue) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(q.entries, prometheus.GaugeValue, float64(state.Running), "running")
 	out <- prometheus.MustNewConstMetric(q.oldest, prometheus.GaugeValue, state.OldestSeconds)
 }
+
+// LastRun is the last complete run of a command.
+type LastRun struct {
+	At       time.Time // the moment whose state the run saw
+	Problems int       // that the run found
+}
+
+// LastRuns reports at each scrape the last runs of commands, which read returns by command. A
+// command that has never run has the time 0, so that its absence can be alerted on. If read fails,
+// the metrics are missing from the response.
+func (m *Metrics) LastRuns(commands []string, read func(ctx context.Context) (map[string]LastRun, error)) {
+	m.registry.MustRegister(&lastRuns{
+		commands: commands, read: read,
+		at:       prometheus.NewDesc("meshyard_last_run_timestamp_seconds", "Time of the state that the last complete run of a command saw; 0 if it has never run.", []string{"command"}, nil),
+		problems: prometheus.NewDesc("meshyard_last_run_problems", "Problems that the last complete run of a command found.", []string{"command"}, nil),
+	})
+}
+
+type lastRuns struct {
+	commands     []string
+	read         func(ctx context.Context) (map[string]LastRun, error)
+	at, problems *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (l *lastRuns) Describe(out chan<- *prometheus.Desc) {
+	out <- l.at
+	out <- l.problems
+}
+
+// Collect implements prometheus.Collector.
+func (l *lastRuns) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	runs, err := l.read(ctx)
+	if err != nil {
+		return
+	}
+	for _, command := range l.commands {
+		run, at := runs[command], 0.0
+		if !run.At.IsZero() {
+			at = float64(run.At.Unix())
+		}
+		out <- prometheus.MustNewConstMetric(l.at, prometheus.GaugeValue, at, command)
+		out <- prometheus.MustNewConstMetric(l.problems, prometheus.GaugeValue, float64(run.Problems), command)
+	}
+}

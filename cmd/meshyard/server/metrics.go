@@ -14,6 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/metrics"
 	"github.com/meshyard/meshyard/internal/telemetry"
+	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )
 
@@ -28,6 +29,14 @@ func (a *Server) connectMetrics() {
 	a.metrics.Readiness(telemetry.Reasons, func(ctx context.Context) string { return telemetry.Reason(a.ready(ctx)) })
 	a.metrics.BucketFreeBytes(a.bucket.Free)
 	a.metrics.DatabaseFreeBytes(a.db.Free)
+	a.metrics.LastRuns(models.RecordedRuns, func(ctx context.Context) (map[string]metrics.LastRun, error) {
+		runs, err := a.Store.LastRuns(ctx)
+		found := make(map[string]metrics.LastRun)
+		for _, run := range runs {
+			found[run.Command] = metrics.LastRun{At: run.At, Problems: run.Problems}
+		}
+		return found, err
+	})
 	a.metrics.Queue("previews", func(ctx context.Context) (metrics.Queue, error) {
 		q, err := a.Store.PreviewQueue(ctx)
 		return metrics.Queue{Waiting: q.Waiting, Running: q.Running, OldestSeconds: q.Oldest.Seconds()}, err
