@@ -49,7 +49,7 @@ var parts = map[models.Extra][]string{
 		"Thing.tags", "Thing.fileCount", "Thing.isLiked", "Thing.isCollected", "Thing.description", "Thing.descriptionHtml", "Thing.comments",
 		"Thing.makes", "Thing.remixes", "Thing.ancestors",
 		"Make.id", "Make.nodeId", "Make.thing", "Make.creator", "Make.name", "Make.description", "Make.descriptionHtml", "Make.state",
-		"Make.createdAt", "Make.publishedAt", "Make.isLiked", "Make.comments",
+		"Make.createdAt", "Make.updatedAt", "Make.publishedAt", "Make.isLiked", "Make.comments",
 		"Comment.id", "Comment.nodeId", "Comment.creator", "Comment.body", "Comment.bodyHtml", "Comment.parent", "Comment.replies",
 		"Comment.isDeleted", "Comment.createdAt",
 		"Collection.id", "Collection.nodeId", "Collection.name", "Collection.description", "Collection.descriptionHtml", "Collection.creator",

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -90,7 +91,10 @@ func (s *AccountSource) Record(ctx context.Context, noun string, from, to int64,
 			return nil
 		}
 		if noun == "images" {
-			return dateFile(ctx, tx, to, dates.Created)
+			// The make was not changed when the import attached the image to it.
+			_, err := tx.NewUpdate().Table("makes").Set("modified_at = NULL").
+				Where("id = (SELECT target_id FROM files WHERE id = ? AND target_type = ?)", to, OnMake).Exec(ctx)
+			return errors.Join(err, dateFile(ctx, tx, to, dates.Created))
 		}
 		for id, at := range dates.Files {
 			if err := dateFile(ctx, tx, id, at); err != nil {

@@ -313,8 +313,8 @@ func loseModel(ctx context.Context, tx bun.Tx, f *File, allowed bool) error {
 
 // changeFile locks a finalized file and its target and calls change. The target must belong to the
 // caller; if staffMay is set, moderators and administrators may change files on any target. It
-// returns Conflict if the file is a pending upload. If the target is a thing, its modification time
-// changes. It opens a transaction.
+// returns Conflict if the file is a pending upload. If the target is a thing or a make, its
+// modification time changes. It opens a transaction.
 func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
 	if _, err := s.File(ctx, caller, id); err != nil {
 		return err
@@ -342,10 +342,9 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 		if err != nil {
 			return err
 		}
-		if err := change(ctx, tx, f, locked.owner); err != nil || target.Type != OnThing {
+		if err := change(ctx, tx, f, locked.owner); err != nil {
 			return err
 		}
-		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("modified_at = ?", now()).Where("id = ?", target.ID).Exec(ctx)
-		return err
+		return touch(ctx, tx, target)
 	})
 }

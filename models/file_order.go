@@ -94,11 +94,10 @@ func (s *Store) reorder(ctx context.Context, caller auth.Caller, on Target, ids 
 		if err != nil {
 			return err
 		}
-		if err := r.store(ctx, tx, ordered); err != nil || on.Type != OnThing {
+		if err := r.store(ctx, tx, ordered); err != nil {
 			return err
 		}
-		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("modified_at = ?", now()).Where("id = ?", on.ID).Exec(ctx)
-		return err
+		return touch(ctx, tx, on)
 	})
 	if err != nil {
 		return nil, err

@@ -242,15 +242,15 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 			return err
 		}
 	}
-	switch {
-	case isUserImage(on.Type):
-		err = showUserImage(ctx, tx, files[0])
-	case on.Type == OnThing:
-		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("modified_at = ?", at).Where("id = ?", on.ID).Exec(ctx)
-	case on.make != nil && on.make.State == Draft:
-		err = s.publishMake(ctx, tx, on.make)
+	if isUserImage(on.Type) {
+		return showUserImage(ctx, tx, files[0])
 	}
-	return err
+	if on.make != nil && on.make.State == Draft {
+		if err := s.publishMake(ctx, tx, on.make); err != nil {
+			return err
+		}
+	}
+	return touch(ctx, tx, on.Target)
 }
 
 // lockContent locks the row of a content until tx ends. It is an upsert, which creates a missing

@@ -27,6 +27,7 @@ type Make struct {
 	State       PublicationState
 	CreatedAt   time.Time
 	PublishedAt *time.Time
+	ModifiedAt  *time.Time // of the make or its list of files; nil: not since it was created
 	// TakenDownAt is when the make was hidden because its taken-down thing was deleted. It is nil if
 	// the make is not hidden.
 	TakenDownAt *time.Time
@@ -35,6 +36,14 @@ type Make struct {
 	CommentCount     int64
 	RootCommentCount int64
 	Changes          Changes `bun:",scanonly"`
+}
+
+// UpdatedAt returns when the make or its list of files last changed, or when it was created.
+func (m *Make) UpdatedAt() time.Time {
+	if m.ModifiedAt != nil {
+		return *m.ModifiedAt
+	}
+	return m.CreatedAt
 }
 
 // AfterScanRow adds the pending count changes to the stored counts. It returns TooLarge if the
@@ -203,7 +212,8 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 		}
 		set(&m.Name, c.Name)
 		set(&m.Description, c.Description)
-		if _, err = html.update(tx.NewUpdate().Model(m).Column("name", "description").WherePK()).Exec(ctx); err != nil {
+		m.ModifiedAt = new(now())
+		if _, err = html.update(tx.NewUpdate().Model(m).Column("name", "description", "modified_at").WherePK()).Exec(ctx); err != nil {
 			return err
 		}
 		return s.db.index(ctx, tx, makeIndex, m.ID)

@@ -89,6 +89,17 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 	return o, down
 }
 
+// touch sets the modification time of a thing or a make whose list of files has changed. It does
+// nothing for other targets.
+func touch(ctx context.Context, tx bun.Tx, target Target) error {
+	table, ok := map[TargetType]string{OnThing: "things", OnMake: "makes"}[target.Type]
+	if !ok {
+		return nil
+	}
+	_, err := tx.NewUpdate().Table(table).Set("modified_at = ?", now()).Where("id = ?", target.ID).Exec(ctx)
+	return err
+}
+
 // lockVisibleTarget checks that a thing or a make exists and that the caller can see it, prevents
 // its deletion until tx ends, and returns its creator. It returns NotFound or Forbidden otherwise.
 func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {

@@ -1788,6 +1788,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return model.AppendDateTime(b, v), true
 				},
 			},
+			"updatedAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Make)
+					v := obj.UpdatedAt()
+					return model.AppendDateTime(b, v), true
+				},
+			},
 			"publishedAt": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)

@@ -466,6 +466,7 @@ type ComplexityRoot struct {
 		RootCommentCount func(childComplexity int) int
 		State            func(childComplexity int) int
 		Thing            func(childComplexity int) int
+		UpdatedAt        func(childComplexity int) int
 	}
 
 	MakeConnection struct {
@@ -2674,6 +2675,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Make.Thing(childComplexity), true
+	case "Make.updatedAt":
+		if e.ComplexityRoot.Make.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Make.UpdatedAt(childComplexity), true
 
 	case "MakeConnection.edges":
 		if e.ComplexityRoot.MakeConnection.Edges == nil {
@@ -8120,6 +8127,8 @@ type Make implements Node & Attachable & Commentable & Likeable {
   ): UserConnection! @goField(forceResolver: true)
   "When it was created."
   createdAt: DateTime!
+  "When the make or its list of files last changed. Equal to ` + "`" + `createdAt` + "`" + ` until then."
+  updatedAt: DateTime!
   "When it was first published; null for a draft."
   publishedAt: DateTime
 }
@@ -12239,6 +12248,8 @@ func (ec *executionContext) childFields_Make(ctx context.Context, field graphql.
 		return ec.fieldContext_Make_likers(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Make_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Make_updatedAt(ctx, field)
 	case "publishedAt":
 		return ec.fieldContext_Make_publishedAt(ctx, field)
 	case "isTakenDown":

@@ -243,6 +243,19 @@ func TestImportAccount(t *testing.T) {
 		if got := len(after.list("/users/lovelace/things")); got != n {
 			t.Errorf("got %d things, want %d", got, n)
 		}
+		var mine struct {
+			Me struct {
+				Makes struct {
+					Nodes []struct{ Name, CreatedAt, UpdatedAt string }
+				}
+			}
+		}
+		after.c.Query(`{ me { makes(first: 100) { nodes { name createdAt updatedAt } } } }`, nil, &mine)
+		for _, m := range mine.Me.Makes.Nodes {
+			if m.UpdatedAt != m.CreatedAt {
+				t.Errorf("%s was updated at %s, want %s, because only the import changed it", m.Name, m.UpdatedAt, m.CreatedAt)
+			}
+		}
 		err = to.Store.Check(ctx, time.Hour, true, func(problem string) { t.Error(problem) })
 		if err != nil {
 			t.Error(err)
