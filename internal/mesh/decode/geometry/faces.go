@@ -62,7 +62,7 @@ func (p *Faces) Grow(triangles int64) {
 // that is not finite keeps its number, and is dropped at the end with its faces: scanners write it
 // for a point that they did not see.
 func (p *Faces) AddVertex(at [3]float64, box *Bounds) error {
-	if !finite(at) {
+	if !Finite(at) {
 		p.missing++
 		nan := float32(math.NaN())
 		p.Mesh.Positions = append(p.Mesh.Positions, nan, nan, nan)
@@ -162,8 +162,8 @@ func (p *Faces) isMissing(vertex int64) bool {
 	return math.IsNaN(float64(p.Mesh.Positions[3*vertex]))
 }
 
-// finite reports whether all coordinates are finite: otherwise one minus itself is NaN.
-func finite(at [3]float64) bool {
+// Finite reports whether all coordinates are finite: otherwise one minus itself is NaN.
+func Finite(at [3]float64) bool {
 	return (at[0]-at[0])+(at[1]-at[1])+(at[2]-at[2]) == 0
 }
 

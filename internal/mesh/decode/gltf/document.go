@@ -125,7 +125,7 @@ func (f *file) readMember(d *json.Decoder, key string) error {
 	case "images":
 		return decodeList(f, d, key, &f.images)
 	}
-	return f.decodeValue(d, key, &ignored{})
+	return f.decodeValue(d, textscan.Quote([]byte(key)), &ignored{})
 }
 
 func (f *file) decodeValue(d *json.Decoder, place string, into any) error {

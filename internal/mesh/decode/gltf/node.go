@@ -171,7 +171,10 @@ func (f *file) index(r ref, count int) (int, bool) {
 	return int(r - 1), r > 0 && int64(r) <= int64(count)
 }
 
-// missingIndex returns the error for a reference out of range.
+// missingIndex returns the error for a reference that is missing or out of range.
 func (f *file) missingIndex(what string, r ref, count int) error {
+	if r == 0 {
+		return mesh.Errorf(mesh.Malformed, "The %s file names no %s where one is needed.", f.name, what)
+	}
 	return mesh.Errorf(mesh.Malformed, "The %s file refers to %s %d, where there are %d.", f.name, what, r-1, count)
 }

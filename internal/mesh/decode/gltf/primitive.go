@@ -187,6 +187,9 @@ func (f *file) buildShape(p *primitive, slots []uint32) (*geometry.Shape, []uint
 	for i, v := range vertices {
 		slots[v] = 0
 		at := p.positions.vector(int(v))
+		if !geometry.Finite([3]float64(at[:3])) {
+			return nil, nil, mesh.Errorf(mesh.Malformed, "The %s file has a coordinate that is not a finite number in vertex %d of %s.", f.name, v, p.location)
+		}
 		s.Vertices = append(s.Vertices, at[:3]...)
 		s.Sources[i] = uint32(i)
 		paint[i] = p.appearance.color(int(v))
