@@ -3,6 +3,7 @@ package ply
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -16,6 +17,8 @@ type body interface {
 	rewind()
 	// number reads a value. A text value that is not a number is returned as NaN.
 	number(of scalarType) (float64, error)
+	// place returns the position of the last value, which was read as a type: "Line 3".
+	place(of scalarType) string
 	// skip skips values. In a binary file they take the given number of bytes.
 	skip(numbers, bytes int64) error
 }
@@ -37,6 +40,8 @@ func newTextBody(ctx context.Context, src source.Source, h *header, progress fun
 func (t *textBody) rewind() { t.Words = t.restart() }
 
 func (t *textBody) number(scalarType) (float64, error) { return t.Words.Number("a number") }
+
+func (t *textBody) place(scalarType) string { return fmt.Sprintf("Line %d", t.Line) }
 
 func (t *textBody) skip(numbers, _ int64) error {
 	for ; numbers > 0; numbers-- {
@@ -91,6 +96,10 @@ func (b *binaryBody) number(of scalarType) (float64, error) {
 		return float64(math.Float32frombits(b.order.Uint32(n))), nil
 	}
 	return math.Float64frombits(b.order.Uint64(n)), nil
+}
+
+func (b *binaryBody) place(of scalarType) string {
+	return fmt.Sprintf("Byte %d", b.next-int64(b.end-b.start)-int64(of.size()))
 }
 
 // fill reads more bytes, so that at least size bytes are available.

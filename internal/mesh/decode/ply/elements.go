@@ -166,8 +166,8 @@ func (p *file) readCorners(list property, strips bool) error {
 			return err
 		case strips && v == -1:
 		case !(v >= 0 && v < float64(f.Mesh.Vertices())) || v != float64(int64(v)):
-			return mesh.Errorf(mesh.Malformed, "The PLY file has a face with the vertex %v after %d triangles: there are %d vertices, counted from 0.",
-				v, len(f.Mesh.Indices)/3, f.Mesh.Vertices())
+			return mesh.Errorf(mesh.Malformed, "%s of the PLY file has a face with the vertex %v: there are %d vertices, counted from 0.",
+				p.body.place(list.of), v, f.Mesh.Vertices())
 		}
 		f.Corners = append(f.Corners, int64(v))
 	}
