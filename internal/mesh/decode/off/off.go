@@ -56,12 +56,12 @@ type file struct {
 
 // ParseHeader reports whether a word is the header of an OFF file and returns the letters before
 // OFF: ST for texture coordinates, C for colours, N for normals, 4 for a fourth coordinate, n for
-// another number of dimensions.
+// another number of dimensions. They may have any order: MeshLab writes CSTOFF.
 func ParseHeader(word []byte) (letters string, ok bool) {
 	before, ok := bytes.CutSuffix(word, []byte("OFF"))
 	rest := string(before)
 	for _, letter := range []string{"ST", "C", "N", "4", "n"} {
-		rest = strings.TrimPrefix(rest, letter)
+		rest = strings.Replace(rest, letter, "", 1)
 	}
 	return string(before), ok && rest == ""
 }
