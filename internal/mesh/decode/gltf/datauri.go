@@ -111,12 +111,19 @@ func (t *base64Text) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// escape reads the rest of an escape sequence. It returns unexpected characters unchanged; the
-// base64 decoder rejects them.
+// escape reads the rest of an escape sequence. The base64 decoder ignores line breaks and rejects
+// unexpected characters.
 func (t *base64Text) escape() (byte, error) {
 	b, err := t.in.ReadByte()
-	if err != nil || b != 'u' {
-		return b, err
+	switch {
+	case err != nil:
+		return 0, err
+	case b == 'n' || b == 'r':
+		return '\n', nil
+	case b == '/':
+		return b, nil
+	case b != 'u':
+		return '\\', nil
 	}
 	var digits [4]byte
 	if _, err := io.ReadFull(t.in, digits[:]); err != nil {

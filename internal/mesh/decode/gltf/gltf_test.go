@@ -182,6 +182,8 @@ func TestGLTFShapes(t *testing.T) {
 			[]byte("/octet"), []byte(`\/octet`)), "000 100 010"},
 		"escapes in base64": {bytes.Replace(gltfOf(oneNode, oneMesh, one, gltfBytes([]float32{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0})), []byte("=="),
 			[]byte(`\u003d\u003D`), 1), "000 100 010"},
+		"line breaks in base64": {bytes.Replace(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), []byte("base64,AAAA"), []byte(`base64,AA\r\nAA`), 1),
+			"000 100 010"},
 		"a chunk of another kind": {glbOf(append(gltfOf(oneNode, oneMesh, one, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`),
 			"  "...), floatBytes(corner), []byte("later")), "000 100 010"},
 		"two of the same vertices": {gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":0}}]}]`, one,
