@@ -43,35 +43,58 @@ type joinedPages[V any] func(ctx context.Context, list models.List, parents []in
 // maxJoined is the maximum size of a page of a top-level list that is read together with its nodes.
 const maxJoined = 24
 
-// connect returns a page of the list that belongs to owner. One statement reads the pages of all
-// owners in the batch, and a second statement reads all nodes on them. If joined is given, one
-// statement reads both, except for pages longer than maxJoined of top-level lists without a
-// list.Name: a prepared statement reads their nodes. name identifies the list among the lists of
-// owners of that type, and is part of its cursors.
-func connect[O, V comparable, N any, E model.EdgeOf[N]](
-	ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64,
-	nodes *batch.Loader[V], as func(V) N, joined ...joinedPages[V],
+// ownedList is a list that belongs to an object.
+type ownedList[O comparable] struct {
+	name  string // identifies the list among the lists of owners of that type; part of its cursors
+	list  models.List
+	owner O
+	id    func(O) int64 // returns the ID by which an owner selects its list, or 0 if it has none
+}
+
+// topLevel returns a list that belongs to no object.
+func topLevel(name string, list models.List) ownedList[*root] {
+	return ownedList[*root]{name, list, new(root), rootID}
+}
+
+// nodes describes how the nodes of a list are read, and converted to the type in the schema.
+type nodes[V comparable, N any] struct {
+	loader *batch.Loader[V]
+	as     func(V) N
+	joined joinedPages[V] // may be nil
+}
+
+// nodesOf returns nodes that are not converted. joined may be nil.
+func nodesOf[V comparable](loader *batch.Loader[V], joined joinedPages[V]) nodes[V, V] {
+	return nodes[V, V]{loader, func(v V) V { return v }, joined}
+}
+
+// connect returns a page of a list. One statement reads the pages of all owners in the batch, and a
+// second statement reads all nodes on them. If of.joined is set, one statement reads both, except
+// for pages longer than maxJoined of top-level lists without a List.Name: a prepared statement
+// reads their nodes.
+func connect[E model.EdgeOf[N], O, V comparable, N any](
+	ctx context.Context, on ownedList[O], args pageArgs, of nodes[V, N],
 ) (*model.Connection[N, E], error) {
-	part, err := args.slice(name)
+	part, err := args.slice(on.name)
 	if err != nil {
 		return nil, err
 	}
-	owners := batch.Of(batch.FromContext(ctx), owner)
+	owners := batch.Of(batch.FromContext(ctx), on.owner)
 	count := func(ctx context.Context) (int64, error) {
-		counts, err := batch.Once(ctx, owners, countKey{name}, id, list.Count)
-		return counts[id(owner)], err
+		counts, err := batch.Once(ctx, owners, countKey{on.name}, on.id, on.list.Count)
+		return counts[on.id(on.owner)], err
 	}
 	selected := selectedFields(ctx)
 	if !selected.nodes && !selected.edges && !selected.pageInfo {
 		return &model.Connection[N, E]{Count: count}, nil
 	}
-	_, isRoot := any(owner).(*root)
+	_, isRoot := any(on.owner).(*root)
 	worthJoining := (selected.nodes || selected.edges) && (!isRoot || max(part.First, part.Last) <= maxJoined)
 	// A top-level list with a name is always read with its nodes. So two fields share a statement if
 	// one selects the nodes of a page and the other, as the deprecated listings do, only its pageInfo.
-	if len(joined) > 0 && (worthJoining || isRoot && list.Name != "") {
-		pages, err := batch.Once(ctx, owners, joinedKey{keyOf(name, part)}, id, func(ctx context.Context, ids []int64) (map[int64]models.JoinedPage[V], error) {
-			pages, err := joined[0](ctx, list, ids, part)
+	if of.joined != nil && (worthJoining || isRoot && on.list.Name != "") {
+		pages, err := batch.Once(ctx, owners, joinedKey{keyOf(on.name, part)}, on.id, func(ctx context.Context, ids []int64) (map[int64]models.JoinedPage[V], error) {
+			pages, err := of.joined(ctx, on.list, ids, part)
 			var all []V
 			for _, page := range pages {
 				all = append(all, page.Nodes...)
@@ -79,11 +102,11 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 			batch.Add(batch.FromContext(ctx), all)
 			return pages, err
 		})
-		page := pages[id(owner)]
-		return connection[V, N, E](selected, name, part, page.Page, page.Nodes, as, count), err
+		page := pages[on.id(on.owner)]
+		return connection[V, N, E](selected, on.name, part, page.Page, page.Nodes, of.as, count), err
 	}
-	pages, err := batch.Once(ctx, owners, keyOf(name, part), id, func(ctx context.Context, ids []int64) (map[int64]models.Page, error) {
-		pages, err := list.Page(ctx, ids, part)
+	pages, err := batch.Once(ctx, owners, keyOf(on.name, part), on.id, func(ctx context.Context, ids []int64) (map[int64]models.Page, error) {
+		pages, err := on.list.Page(ctx, ids, part)
 		var all []*models.Entry
 		for _, page := range pages {
 			all = append(all, page.Entries...)
@@ -94,15 +117,15 @@ func connect[O, V comparable, N any, E model.EdgeOf[N]](
 	if err != nil {
 		return nil, err
 	}
-	page := pages[id(owner)]
+	page := pages[on.id(on.owner)]
 	if !selected.nodes && !selected.edges {
-		return &model.Connection[N, E]{PageInfo: pageInfo(name, part, page), Count: count}, nil
+		return &model.Connection[N, E]{PageInfo: pageInfo(on.name, part, page), Count: count}, nil
 	}
-	values, err := batch.Load(ctx, page.Entries, nodes, func(e *models.Entry) int64 { return e.NodeID })
+	values, err := batch.Load(ctx, page.Entries, of.loader, func(e *models.Entry) int64 { return e.NodeID })
 	if err != nil {
 		return nil, err
 	}
-	return connection[V, N, E](selected, name, part, page, values, as, count), nil
+	return connection[V, N, E](selected, on.name, part, page, values, of.as, count), nil
 }
 
 // connection returns a page as a connection, with its nodes and what else is selected: cursors take
@@ -134,8 +157,6 @@ func connection[V comparable, N any, E model.EdgeOf[N]](
 	}
 	return c
 }
-
-func same[V any](v V) V { return v }
 
 // selection has the fields of a connection that an operation selects.
 type selection struct{ nodes, edges, pageInfo, facets bool }
@@ -180,35 +201,35 @@ type root struct{ _ byte }
 func rootID(*root) int64 { return 1 }
 
 func thingsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.ThingConnection, error) {
-	c, err := connect[O, *models.Thing, *models.Thing, model.ThingEdge](ctx, name, list, args, owner, id, loadersOf(ctx).things, same, loadersOf(ctx).store.ThingsOnPages)
+	c, err := connect[model.ThingEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).things, loadersOf(ctx).store.ThingsOnPages))
 	return &model.ThingConnection{Connection: c}, err
 }
 
 func makesOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.MakeConnection, error) {
-	c, err := connect[O, *models.Make, *models.Make, model.MakeEdge](ctx, name, list, args, owner, id, loadersOf(ctx).makes, same, loadersOf(ctx).store.MakesOnPages)
+	c, err := connect[model.MakeEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).makes, loadersOf(ctx).store.MakesOnPages))
 	return &model.MakeConnection{Connection: c}, err
 }
 
 func commentsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.CommentConnection, error) {
-	c, err := connect[O, *models.Comment, *models.Comment, model.CommentEdge](ctx, name, list, args, owner, id, loadersOf(ctx).comments, same, loadersOf(ctx).store.CommentsOnPages)
+	c, err := connect[model.CommentEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).comments, loadersOf(ctx).store.CommentsOnPages))
 	return &model.CommentConnection{Connection: c}, err
 }
 
 func usersOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.UserConnection, error) {
-	c, err := connect[O, *models.User, *models.User, model.UserEdge](ctx, name, list, args, owner, id, loadersOf(ctx).users, same, loadersOf(ctx).store.UsersOnPages)
+	c, err := connect[model.UserEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).users, loadersOf(ctx).store.UsersOnPages))
 	return &model.UserConnection{Connection: c}, err
 }
 
 func collectionsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.CollectionConnection, error) {
-	c, err := connect[O, *models.Collection, *models.Collection, model.CollectionEdge](ctx, name, list, args, owner, id, loadersOf(ctx).collections, same, loadersOf(ctx).store.CollectionsOnPages)
+	c, err := connect[model.CollectionEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).collections, loadersOf(ctx).store.CollectionsOnPages))
 	return &model.CollectionConnection{Connection: c}, err
 }
 
 // searchHits returns a page of the results of a search.
 func searchHits[V comparable](
-	ctx context.Context, name string, found *models.SearchResult, args pageArgs, nodes *batch.Loader[V], joined joinedPages[V],
+	ctx context.Context, name string, found *models.SearchResult, args pageArgs, loader *batch.Loader[V], joined joinedPages[V],
 ) (*model.SearchConnection, error) {
-	c, err := connect[*root, V, model.SearchHit, model.SearchEdge](ctx, name, found.List, args, new(root), rootID, nodes, func(v V) model.SearchHit { return v }, joined)
+	c, err := connect[model.SearchEdge](ctx, topLevel(name, found.List), args, nodes[V, model.SearchHit]{loader, func(v V) model.SearchHit { return v }, joined})
 	if c != nil && selectedFields(ctx).facets {
 		count := c.Count
 		c.Count = func(ctx context.Context) (int64, error) {

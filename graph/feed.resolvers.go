@@ -18,7 +18,8 @@ func (r *userResolver) Feed(ctx context.Context, obj *models.User, first *int32,
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*models.User, any, model.FeedItem, model.FeedEdge](ctx, "User.feed", list, pageArgs{first, after, last, before}, obj, ownID(ctx), loadersOf(ctx).feedItems,
-		func(v any) model.FeedItem { return v })
+	on := ownedList[*models.User]{"User.feed", list, obj, ownID(ctx)}
+	items := nodes[any, model.FeedItem]{loader: loadersOf(ctx).feedItems, as: func(v any) model.FeedItem { return v }}
+	c, err := connect[model.FeedEdge](ctx, on, pageArgs{first, after, last, before}, items)
 	return &model.FeedConnection{Connection: c}, err
 }

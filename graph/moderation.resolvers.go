@@ -90,8 +90,7 @@ func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.ModerationEntry, *models.ModerationEntry, model.ModerationEntryEdge](ctx, "moderationLog", list, pageArgs{first, after, last, before},
-		new(root), rootID, loadersOf(ctx).moderationEntries, same)
+	c, err := connect[model.ModerationEntryEdge](ctx, topLevel("moderationLog", list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).moderationEntries, nil))
 	return &model.ModerationEntryConnection{Connection: c}, err
 }
 

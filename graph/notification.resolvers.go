@@ -66,8 +66,8 @@ func (r *userResolver) Notifications(ctx context.Context, obj *models.User, firs
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*models.User, *models.Notification, *models.Notification, model.NotificationEdge](ctx, fmt.Sprint("User.notifications ", unreadOnly, since), list,
-		pageArgs{first, after, last, before}, obj, ownID(ctx), loadersOf(ctx).notifications, same)
+	on := ownedList[*models.User]{fmt.Sprint("User.notifications ", unreadOnly, since), list, obj, ownID(ctx)}
+	c, err := connect[model.NotificationEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).notifications, nil))
 	return &model.NotificationConnection{Connection: c}, err
 }
 

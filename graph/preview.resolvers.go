@@ -65,10 +65,9 @@ func (r *fileResolver) Processing(ctx context.Context, objs []*models.File) ([]*
 
 // Duplicates is the resolver for the duplicates field.
 func (r *meshResolver) Duplicates(ctx context.Context, obj *model.Mesh, first *int32, after *string, last *int32, before *string) (*model.FileConnection, error) {
-	list, args := r.Store.Duplicates(caller(ctx)), pageArgs{first, after, last, before}
-	id := func(f *models.File) int64 { return f.ID }
 	// The list belongs to the file, so that the duplicates of all files of a list are read together.
-	c, err := connect[*models.File, *models.File, *models.File, model.FileEdge](ctx, "Mesh.duplicates", list, args, obj.File, id, loadersOf(ctx).files, same)
+	on := ownedList[*models.File]{"Mesh.duplicates", r.Store.Duplicates(caller(ctx)), obj.File, func(f *models.File) int64 { return f.ID }}
+	c, err := connect[model.FileEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).files, nil))
 	return &model.FileConnection{Connection: c}, err
 }
 

@@ -42,8 +42,7 @@ func (r *queryResolver) Reports(ctx context.Context, first *int32, after *string
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.Report, *models.Report, model.ReportEdge](ctx, "reports "+string(in), list, pageArgs{first, after, last, before},
-		new(root), rootID, loadersOf(ctx).reports, same)
+	c, err := connect[model.ReportEdge](ctx, topLevel("reports "+string(in), list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).reports, nil))
 	return &model.ReportConnection{Connection: c}, err
 }
 

@@ -24,7 +24,7 @@ func (r *queryResolver) Tags(ctx context.Context, first *int32, after *string, l
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.Tag, *models.Tag, model.TagEdge](ctx, "tags", list, pageArgs{first, after, last, before}, new(root), rootID, loadersOf(ctx).tags, same)
+	c, err := connect[model.TagEdge](ctx, topLevel("tags", list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).tags, nil))
 	return &model.TagConnection{Connection: c}, err
 }
 

@@ -40,7 +40,7 @@ func (r *queryResolver) Tokens(ctx context.Context, first *int32, after *string,
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.Token, *models.Token, model.AccessTokenEdge](ctx, "tokens", list, pageArgs{first, after, last, before}, new(root), rootID, loadersOf(ctx).tokens, same)
+	c, err := connect[model.AccessTokenEdge](ctx, topLevel("tokens", list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).tokens, nil))
 	return &model.AccessTokenConnection{Connection: c}, err
 }
 

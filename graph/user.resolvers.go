@@ -140,7 +140,8 @@ func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first *i
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*models.User, *models.Download, *models.Download, model.DownloadEdge](ctx, "User.downloads", list, pageArgs{first, after, last, before}, obj, ownID(ctx), loadersOf(ctx).downloads, same)
+	on := ownedList[*models.User]{"User.downloads", list, obj, ownID(ctx)}
+	c, err := connect[model.DownloadEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).downloads, nil))
 	return &model.DownloadConnection{Connection: c}, err
 }
 

@@ -54,8 +54,7 @@ func (r *queryResolver) Webhooks(ctx context.Context, first *int32, after *strin
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*root, *models.Webhook, *models.Webhook, model.WebhookEdge](ctx, "webhooks", list, pageArgs{first, after, last, before},
-		new(root), rootID, loadersOf(ctx).webhooks, same)
+	c, err := connect[model.WebhookEdge](ctx, topLevel("webhooks", list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).webhooks, nil))
 	return &model.WebhookConnection{Connection: c}, err
 }
 
@@ -70,8 +69,8 @@ func (r *webhookResolver) Deliveries(ctx context.Context, obj *models.Webhook, f
 	if state != nil {
 		in = *state
 	}
-	c, err := connect[*models.Webhook, *models.WebhookDelivery, *models.WebhookDelivery, model.WebhookDeliveryEdge](ctx, "Webhook.deliveries "+string(in),
-		r.Store.WebhookDeliveriesOf(in), pageArgs{first, after, last, before}, obj, webhookID, loadersOf(ctx).deliveries, same)
+	on := ownedList[*models.Webhook]{"Webhook.deliveries " + string(in), r.Store.WebhookDeliveriesOf(in), obj, webhookID}
+	c, err := connect[model.WebhookDeliveryEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).deliveries, nil))
 	return &model.WebhookDeliveryConnection{Connection: c}, err
 }
 

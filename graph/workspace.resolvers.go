@@ -49,6 +49,7 @@ func (r *userResolver) PendingUploads(ctx context.Context, obj *models.User, fir
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[*models.User, *models.File, *models.File, model.FileEdge](ctx, "User.pendingUploads", list, pageArgs{first, after, last, before}, obj, ownID(ctx), loadersOf(ctx).files, same)
+	on := ownedList[*models.User]{"User.pendingUploads", list, obj, ownID(ctx)}
+	c, err := connect[model.FileEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).files, nil))
 	return &model.FileConnection{Connection: c}, err
 }
