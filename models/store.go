@@ -1,6 +1,14 @@
-// Package models contains the objects of Meshyard, their rules and their queries. Every exported
-// method that writes opens its own transaction. Methods for requests have a caller and check its
-// permissions.
+// Package models contains the objects of Meshyard, their rules and their queries: things, files,
+// makes, comments, collections, users, and what belongs to them. [Store] has the operations for
+// requests, and [Admin] those of the command line.
+//
+// Methods of a Store that act for a user have a parameter of type [auth.Caller] and check what it
+// permits. Every exported method that writes opens its own transaction. It returns an [Error],
+// whose message may be shown to clients, if the input or the state is at fault. Any other error is
+// internal, or means an outage, which package outage recognizes.
+//
+// The package depends on the database, the bucket and packages for single tasks, such as tokenize
+// and markdown. It must not depend on HTTP or GraphQL; a test in package archtest enforces this.
 package models
 
 import (

@@ -1,6 +1,10 @@
-// Package rest serves the REST API of legacy clients. A table maps each route to a stored GraphQL
-// document, which runs on the same schema that GraphQL clients use. The package contains no
-// business rules and no database queries.
+// Package rest serves the REST API of legacy clients. A table (routes.go) maps each route to a
+// stored GraphQL document (folder operations), which runs in process on the same schema that
+// GraphQL clients use. Package wire has the structs of requests and responses. The OpenAPI
+// description and the migration guide are generated from the same table.
+//
+// The package contains no business rules. It must not query the database or import package models;
+// a test in package archtest enforces this.
 package rest
 
 import (

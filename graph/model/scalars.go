@@ -1,5 +1,9 @@
 // Package model contains the types of the GraphQL schema that have no counterpart in package
-// models: connections, scalars, unions, and the generated inputs and payloads.
+// models: connections, scalars, unions, and the inputs and payloads that gqlgen generates
+// (models_gen.go).
+//
+// It contains no rules and no queries. All other types of the schema are bound to types of package
+// models in gqlgen.yml.
 package model
 
 import (

@@ -1,5 +1,9 @@
 // Package wire contains the structs of the REST API. Each struct decodes the result of a stored
 // GraphQL document and encodes the JSON that legacy clients expect.
+//
+// Everything that only the old format needs is in this package: names of fields, numbers for flags,
+// formats of dates, names of licenses, and constant values. Names and types follow the published
+// interface, which package published contains, so they do not change.
 package wire
 
 import (
