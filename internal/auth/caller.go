@@ -1,5 +1,10 @@
 // Package auth identifies callers: it provides scopes, roles, access tokens, passwords, and the
 // caller of a request in its context.
+//
+// Middleware stores the [Caller] in the context with [WithCaller]. Resolvers and routes read it
+// with [From] and check scopes with [Authorize]. Package models checks roles and ownership. This
+// package does not use the database: it computes the hashes of tokens and passwords, and package
+// models stores them.
 package auth
 
 import (

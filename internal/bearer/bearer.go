@@ -1,4 +1,6 @@
-// Package bearer authenticates HTTP requests by bearer token (RFC 6750).
+// Package bearer authenticates HTTP requests by bearer token (RFC 6750): in the header
+// Authorization, or in the query parameter access_token for clients that cannot set a header. It
+// does not know where tokens are stored: the caller passes a function that checks one.
 package bearer
 
 import (

@@ -1,4 +1,6 @@
-// Package clientip determines the IP address of the client of a request behind trusted proxies.
+// Package clientip determines the IP address of the client of a request behind trusted proxies, and
+// the network by which requests without a token are counted. X-Forwarded-For is ignored unless the
+// request comes from a trusted proxy, because any client can set it.
 package clientip
 
 import (

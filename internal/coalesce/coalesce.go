@@ -1,4 +1,6 @@
-// Package coalesce lets concurrent calls that want the same result share one execution.
+// Package coalesce lets concurrent calls that want the same result share one execution. In contrast
+// to golang.org/x/sync/singleflight, a call never gets a result that was read before the call
+// began.
 package coalesce
 
 import (

@@ -1,5 +1,9 @@
 // Package concurrency limits how much work each caller may run concurrently, and shares the slots
 // fairly among callers when all slots are taken.
+//
+// A slot stands for a scarce resource, such as a database connection. Package database uses a
+// [Limiter] for the statements and the transactions of a caller. Limits count the work of this
+// process only.
 package concurrency
 
 import (

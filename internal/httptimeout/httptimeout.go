@@ -1,5 +1,6 @@
 // Package httptimeout ends HTTP requests and responses of clients that stall, while it lets slow
-// but steady transfers take as long as they need.
+// but steady transfers take as long as they need. The timeouts of http.Server limit the whole
+// duration of a request instead, which would end large uploads.
 package httptimeout
 
 import (

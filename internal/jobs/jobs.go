@@ -1,5 +1,10 @@
-// Package jobs runs background work with River. A job is inserted in the transaction of the change
-// that requires it, and calls a handler. It is retried if it fails or if the process dies.
+// Package jobs runs background work with River, a job queue in the database. A job is inserted in
+// the transaction of the change that requires it, and calls a handler. It is retried if it fails or
+// if the process dies, so handlers must be idempotent.
+//
+// The package contains no work of its own: [Handlers] holds the functions, which
+// cmd/meshyard/server passes. Previews do not use it, because they are scheduled fairly among
+// users; see models.
 package jobs
 
 import (

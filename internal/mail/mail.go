@@ -1,5 +1,6 @@
 // Package mail sends plain-text mails, each to one recipient, through the SMTP server of the
-// operator.
+// operator. Each mail opens a connection. The package does not retry: the caller does, unless the
+// error matches [ErrPermanent].
 package mail
 
 import (

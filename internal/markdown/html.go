@@ -1,4 +1,7 @@
-// Package markdown converts Markdown that users write to HTML that is safe to display.
+// Package markdown converts Markdown that users write to HTML that is safe to display: an
+// allow-list of elements and attributes, without raw HTML and scripts. The time and the length of
+// the result are bounded for any input. A text that would exceed them is escaped and shown as it
+// was written.
 package markdown
 
 import (

@@ -1,6 +1,9 @@
 // Package oidc authenticates users with the operator's OpenID provider. It implements sign-in by
 // the authorization code flow of OpenID Connect Core 1.0, with state, nonce and PKCE, and verifies
 // ID tokens that the provider issued for this server.
+//
+// It returns an [auth.Identity] and does not use the database: package models finds or creates the
+// user. The server can start, and run, while the provider is down.
 package oidc
 
 import (

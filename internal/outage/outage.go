@@ -1,5 +1,8 @@
 // Package outage recognizes errors that mean that the database or the file storage is down or full.
-// Such an error is not caused by the request: the same request will succeed after the outage.
+// Such an error is not caused by the request: the same request will succeed after the outage. The
+// APIs respond with 503 or 507, and background work waits instead of failing.
+//
+// [Of] classifies an error, and [Log] logs each outage once and not for each request.
 package outage
 
 import (

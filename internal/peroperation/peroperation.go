@@ -1,4 +1,7 @@
-// Package peroperation caches values that are computed from an operation of a GraphQL document.
+// Package peroperation caches values that are computed from an operation of a GraphQL document,
+// such as its plan or its cost. A value is kept as long as the parsed document, which package
+// graphqlhttp caches, so it needs no limit of its own. A cached value must not depend on variables
+// or on the caller.
 package peroperation
 
 import (

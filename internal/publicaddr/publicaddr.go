@@ -1,5 +1,7 @@
 // Package publicaddr recognizes public IP addresses. Programs that request URLs of untrusted users
-// need it, so that they do not access the private network.
+// need it, so that they do not access the private network (server-side request forgery). The
+// address must be checked when it is dialed, with [Control]: a host name can have another address
+// at each look-up.
 package publicaddr
 
 import (

@@ -1,5 +1,6 @@
 // Package ratelimit limits how many requests a caller may make within a time window, and how much
-// they may cost in total.
+// they may cost in total. Windows are fixed, and counts are in the memory of this process: several
+// servers count separately, and a restart forgets them.
 package ratelimit
 
 import (

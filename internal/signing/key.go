@@ -1,5 +1,7 @@
 // Package signing signs what the server issues and later accepts: URLs of files that work without a
-// token, and the policies of upload forms.
+// token, and the policies of upload forms. Signatures are HMACs with a [Key] that all servers on
+// one database share. Each has a purpose, so a signature for one purpose is not valid for another.
+// The package does not store what it signs.
 package signing
 
 import (

@@ -1,4 +1,6 @@
-// Package telemetry provides logging, request logs and health checks.
+// Package telemetry provides logging, request logs and the probes of liveness and readiness. Log
+// lines contain no tokens, queries or bodies. Package metrics provides metrics, and package tracing
+// traces.
 package telemetry
 
 import (

@@ -1,4 +1,6 @@
-// Package urls builds the absolute URLs in responses.
+// Package urls builds the absolute URLs in responses: of files, images, pages and the REST API. All
+// of them begin with the base URL of the server. URLs of content that is not public are signed and
+// expire.
 package urls
 
 import (
