@@ -47,7 +47,7 @@ type WebhookOptions struct {
 	// Check returns an error if messages cannot be sent to a URL.
 	Check func(url string) error
 	// Send makes one attempt to deliver a message.
-	Send func(ctx context.Context, m webhook.Message) webhook.Answer
+	Send func(ctx context.Context, m webhook.Message) webhook.Result
 	// Timeout is the maximum duration of Send.
 	Timeout time.Duration
 	// BaseURL begins the URLs in messages. It has no slash at its end.

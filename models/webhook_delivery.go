@@ -206,8 +206,8 @@ func (s *Store) claimDeliveries(ctx context.Context, webhookID int64) (due []*We
 
 // deliver makes an attempt and records it.
 func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) error {
-	answer := s.options.Webhooks.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(now()), Body: []byte(d.Payload)})
-	interrupted := ctx.Err() != nil && answer.Error != ""
+	result := s.options.Webhooks.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(now()), Body: []byte(d.Payload)})
+	interrupted := ctx.Err() != nil && result.Error != ""
 	ctx = context.WithoutCancel(ctx)
 	if interrupted { // by a shutdown: the attempt does not count
 		_, err := claimed(s.db.Write.NewUpdate(), d).Set("attempts = attempts - 1, next_attempt_at = ?", now()).Exec(ctx)
@@ -216,7 +216,7 @@ func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) err
 	outcome, reason := "delivered", ""
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		var err error
-		outcome, reason, err = s.recordAttempt(ctx, tx, d, answer)
+		outcome, reason, err = s.recordAttempt(ctx, tx, d, result)
 		return err
 	})
 	if err != nil {
@@ -240,7 +240,7 @@ func claimed(q *bun.UpdateQuery, d *WebhookDelivery) *bun.UpdateQuery {
 
 // recordAttempt stores the result of an attempt, and schedules the next one or disables the
 // webhook. outcome is "delivered", "retried" or "failed"; disabled is why the webhook was disabled.
-func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery, a webhook.Answer) (outcome, disabled string, err error) {
+func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery, a webhook.Result) (outcome, disabled string, err error) {
 	w := new(Webhook)
 	err = s.db.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ?", d.WebhookID)).Scan(ctx)
 	if err := ignoreNoRows(err); err != nil || w.ID == 0 {
@@ -256,7 +256,7 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 		}
 		switch {
 		case a.Status == gone:
-			disabled = "the receiver answered 410 Gone"
+			disabled = "the receiver responded with 410 Gone"
 		case at.Sub(*w.FailingSince) > maxFailing:
 			disabled = "all deliveries failed for three days"
 		}

@@ -18,11 +18,11 @@ func TestOutcomesOfAttempts(t *testing.T) {
 	jobs := 0
 	eachStoreDuring(t, func() { jobs++ }, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		var answer webhook.Answer
+		var result webhook.Result
 		var outcomes, disabled []string
 		s.options.Webhooks = WebhookOptions{
 			Check:   func(string) error { return nil },
-			Send:    func(context.Context, webhook.Message) webhook.Answer { return answer },
+			Send:    func(context.Context, webhook.Message) webhook.Result { return result },
 			Timeout: time.Minute,
 		}
 		s.options.Events.WebhookDelivered = func(outcome string) { outcomes = append(outcomes, outcome) }
@@ -30,7 +30,7 @@ func TestOutcomesOfAttempts(t *testing.T) {
 		long := now().Add(-maxFailing - time.Hour)
 		for _, c := range []struct {
 			name         string
-			answer       webhook.Answer
+			result       webhook.Result
 			failingSince *time.Time
 			outcome      string
 			state        DeliveryState
@@ -38,11 +38,11 @@ func TestOutcomesOfAttempts(t *testing.T) {
 			jobs         int
 			disabled     []string
 		}{
-			{"200", webhook.Answer{Status: 200}, &long, "delivered", DeliveryDelivered, "", 0, nil},
-			{"500", webhook.Answer{Status: 500, Error: "HTTP 500"}, nil, "retried", DeliveryWaiting, "HTTP 500", 1, nil},
-			{"503 for an hour", webhook.Answer{Status: 503, Error: "HTTP 503", RetryAfter: time.Hour}, nil, "retried", DeliveryWaiting, "HTTP 503", 1, nil},
-			{"500 for three days", webhook.Answer{Status: 500, Error: "HTTP 500"}, &long, "failed", DeliveryFailed, "HTTP 500; " + webhookDisabled, 0, []string{"all deliveries failed for three days"}},
-			{"410", webhook.Answer{Status: 410, Error: "HTTP 410"}, nil, "failed", DeliveryFailed, "HTTP 410; " + webhookDisabled, 0, []string{"the receiver answered 410 Gone"}},
+			{"200", webhook.Result{Status: 200}, &long, "delivered", DeliveryDelivered, "", 0, nil},
+			{"500", webhook.Result{Status: 500, Error: "HTTP 500"}, nil, "retried", DeliveryWaiting, "HTTP 500", 1, nil},
+			{"503 for an hour", webhook.Result{Status: 503, Error: "HTTP 503", RetryAfter: time.Hour}, nil, "retried", DeliveryWaiting, "HTTP 503", 1, nil},
+			{"500 for three days", webhook.Result{Status: 500, Error: "HTTP 500"}, &long, "failed", DeliveryFailed, "HTTP 500; " + webhookDisabled, 0, []string{"all deliveries failed for three days"}},
+			{"410", webhook.Result{Status: 410, Error: "HTTP 410"}, nil, "failed", DeliveryFailed, "HTTP 410; " + webhookDisabled, 0, []string{"the receiver responded with 410 Gone"}},
 		} {
 			w, _, err := s.Admin().CreateWebhook(ctx, "ada", NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
 			if err != nil {
@@ -52,7 +52,7 @@ func TestOutcomesOfAttempts(t *testing.T) {
 				t.Fatal(err)
 			}
 			published(t, s, ada)
-			answer, outcomes, disabled, jobs = c.answer, nil, nil, 0
+			result, outcomes, disabled, jobs = c.result, nil, nil, 0
 			if err := s.DeliverWebhook(ctx, w.ID); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
@@ -60,7 +60,7 @@ func TestOutcomesOfAttempts(t *testing.T) {
 			if err := s.db.Read.NewSelect().Model(d).Where("wd.webhook_id = ?", w.ID).Scan(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if after := c.answer.RetryAfter; after != 0 && d.NextAttemptAt.Before(d.AttemptedAt.Add(after)) {
+			if after := c.result.RetryAfter; after != 0 && d.NextAttemptAt.Before(d.AttemptedAt.Add(after)) {
 				t.Errorf("%s: the next attempt is at %v, want it %s after %v", c.name, d.NextAttemptAt, after, d.AttemptedAt)
 			}
 			if d.State != c.state || d.Error != c.err || (d.NextAttemptAt != nil) != (c.state == DeliveryWaiting) {

@@ -24,8 +24,8 @@ type Message struct {
 	Body    []byte
 }
 
-// Answer is the result of an attempt to deliver a message.
-type Answer struct {
+// Result is the outcome of an attempt to deliver a message.
+type Result struct {
 	Status int // of the response; 0 if there was none
 	// Error is the reason why the attempt failed, for the owner of the webhook. It is empty if the
 	// attempt succeeded.

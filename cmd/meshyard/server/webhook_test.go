@@ -378,7 +378,7 @@ func TestWebhookAPI(t *testing.T) {
 		}
 		// A webhook whose receiver responds with 410 is disabled, and its deliveries fail.
 		settled(dead, "isEnabled disabledReason waiting: deliveries(state: WAITING) { totalCount }", func(data string) bool {
-			return strings.Contains(data, `"isEnabled":false,"disabledReason":"the receiver answered 410 Gone","waiting":{"totalCount":0}`)
+			return strings.Contains(data, `"isEnabled":false,"disabledReason":"the receiver responded with 410 Gone","waiting":{"totalCount":0}`)
 		})
 		if r := mutate(ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id } } }`, dead); r.Code() != "CONFLICT" {
 			t.Errorf("ping of a disabled webhook: %s %+v", r.Data, r.Errors)
@@ -386,7 +386,7 @@ func TestWebhookAPI(t *testing.T) {
 		// Failed deliveries are retried later, except for pings.
 		failed := ping(failing)
 		settled(failing, "failingSince deliveries(state: FAILED) { nodes { id statusCode error nextAttemptAt attempts } }", func(data string) bool {
-			return strings.Contains(data, `"id":"`+failed+`","statusCode":500,"error":"the receiver answered 500","nextAttemptAt":null,"attempts":1`) && !strings.Contains(data, `"failingSince":null`)
+			return strings.Contains(data, `"id":"`+failed+`","statusCode":500,"error":"the receiver responded with 500","nextAttemptAt":null,"attempts":1`) && !strings.Contains(data, `"failingSince":null`)
 		})
 		settled(failing, "deliveries(state: WAITING) { nodes { attempts statusCode } }", func(data string) bool {
 			return strings.Count(data, `{"attempts":1,"statusCode":500}`) == 20

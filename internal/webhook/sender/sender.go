@@ -23,9 +23,9 @@ import (
 
 const (
 	maxURL = 2_000
-	// maxAnswer is how much of a response is read. Reading it to its end allows the connection to be
+	// maxResponse is how much of a response is read. Reading it to its end allows the connection to be
 	// reused.
-	maxAnswer = 16 << 10
+	maxResponse = 16 << 10
 	// maxRetryAfter is the longest wait that a receiver can ask for.
 	maxRetryAfter = 24 * time.Hour
 )
@@ -77,20 +77,20 @@ func (s *Sender) Check(address string) error {
 	return nil
 }
 
-// Send makes one attempt to deliver a message. It succeeds if the receiver answers with a status of
+// Send makes one attempt to deliver a message. It succeeds if the receiver responds with a status of
 // 200 to 299 in time.
-func (s *Sender) Send(ctx context.Context, m webhook.Message) webhook.Answer {
+func (s *Sender) Send(ctx context.Context, m webhook.Message) webhook.Result {
 	at := time.Now()
 	signature, err := m.Signature(at)
 	if err == nil {
 		err = s.Check(m.URL) // the settings may have been less strict when the URL was registered
 	}
 	if err != nil {
-		return webhook.Answer{Error: err.Error()}
+		return webhook.Result{Error: err.Error()}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return webhook.Answer{Error: "the URL is not valid"}
+		return webhook.Result{Error: "the URL is not valid"}
 	}
 	r.Header = http.Header{
 		"Content-Type": {"application/json"}, "User-Agent": {s.userAgent},
@@ -98,24 +98,24 @@ func (s *Sender) Send(ctx context.Context, m webhook.Message) webhook.Answer {
 	}
 	response, err := s.client.Do(r)
 	if err != nil {
-		return webhook.Answer{Error: s.explain(err)}
+		return webhook.Result{Error: s.explain(err)}
 	}
 	defer response.Body.Close()
 	// An error is ignored: the status has been received, even if the response does not end.
-	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer)
-	answer := webhook.Answer{Status: response.StatusCode}
+	_, _ = io.CopyN(io.Discard, response.Body, maxResponse)
+	result := webhook.Result{Status: response.StatusCode}
 	switch {
 	case response.StatusCode >= 200 && response.StatusCode < 300:
-		return answer
+		return result
 	case response.StatusCode >= 300 && response.StatusCode < 400:
-		answer.Error = fmt.Sprintf("the receiver redirects (%d), and redirects are not followed", response.StatusCode)
+		result.Error = fmt.Sprintf("the receiver redirects (%d), and redirects are not followed", response.StatusCode)
 	default:
-		answer.Error = fmt.Sprintf("the receiver answered %d", response.StatusCode)
+		result.Error = fmt.Sprintf("the receiver responded with %d", response.StatusCode)
 	}
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
-		answer.RetryAfter = min(time.Duration(min(seconds, 1_000_000))*time.Second, maxRetryAfter)
+		result.RetryAfter = min(time.Duration(min(seconds, 1_000_000))*time.Second, maxRetryAfter)
 	}
-	return answer
+	return result
 }
 
 // explain returns the reason why there was no response. It is shown to the owner of the webhook, so
@@ -131,7 +131,7 @@ func (s *Sender) explain(err error) string {
 	case errors.As(err, &name):
 		return "the host name cannot be resolved"
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return fmt.Sprintf("the receiver did not answer within %s", s.timeout)
+		return fmt.Sprintf("the receiver did not respond within %s", s.timeout)
 	case errors.As(err, &certificate):
 		return "the certificate of the receiver is not valid"
 	case errors.As(err, &operation) && operation.Op == "dial":

@@ -78,12 +78,12 @@ func TestSend(t *testing.T) {
 	defer server.Close()
 	defer close(hang)
 	patient, impatient := New(time.Minute, true, "test"), New(200*time.Millisecond, true, "test")
-	for path, want := range map[string]webhook.Answer{
+	for path, want := range map[string]webhook.Result{
 		"/ok":       {Status: 204},
 		"/endless":  {Status: 200},
-		"/hang":     {Error: "the receiver did not answer within 200ms"},
+		"/hang":     {Error: "the receiver did not respond within 200ms"},
 		"/redirect": {Status: 307, Error: "the receiver redirects (307), and redirects are not followed"},
-		"/busy":     {Status: 503, Error: "the receiver answered 503", RetryAfter: 2 * time.Minute},
+		"/busy":     {Status: 503, Error: "the receiver responded with 503", RetryAfter: 2 * time.Minute},
 		"/drop":     {Error: "the connection to the receiver failed"},
 	} {
 		s := patient
@@ -108,7 +108,7 @@ func TestPrivateAddresses(t *testing.T) {
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "https://"), ":")
 	s := New(5*time.Second, false, "test")
 	got := s.Send(t.Context(), message("https://localhost:"+port+"/"))
-	if want := (webhook.Answer{Error: "the host has no address of the public internet"}); got != want {
+	if want := (webhook.Result{Error: "the host has no address of the public internet"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if requests.Load() > 0 {
@@ -121,7 +121,7 @@ func TestPrivateAddresses(t *testing.T) {
 func TestStricterSettings(t *testing.T) {
 	t.Parallel()
 	got := New(5*time.Second, false, "test").Send(t.Context(), message("http://localhost:1/"))
-	if want := (webhook.Answer{Error: `must begin with https:// (got "http://localhost:1/")`}); got != want {
+	if want := (webhook.Result{Error: `must begin with https:// (got "http://localhost:1/")`}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
