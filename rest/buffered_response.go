@@ -49,7 +49,7 @@ func (a *bufferedResponse) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send sends the response. A response with status 200 gets an ETag, and is answered with 304 if the
+// send sends the response. A response with status 200 gets an ETag, and is replaced by a 304 if the
 // client already has that version.
 func (a *bufferedResponse) send(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()

@@ -103,7 +103,7 @@ func (d *describer) operation(r route, op *operation) object {
 			}
 			continue
 		}
-		if r.answer.schema == found.schema && v.Type.Elem != nil {
+		if r.responder.schema == found.schema && v.Type.Elem != nil {
 			value = d.inputOf(v.Type.Elem) // a search takes one value, which becomes a list of one
 		}
 		if v.Variable == "per_page" && op.variables["after"] != nil { // a page number becomes a cursor
@@ -111,7 +111,7 @@ func (d *describer) operation(r route, op *operation) object {
 		}
 		parameters = append(parameters, parameter(v.Variable, in, pageBounds(v.Variable, value)))
 	}
-	for _, name := range r.answer.query {
+	for _, name := range r.responder.query {
 		parameters = append(parameters, parameter(name, "query", object{"type": "string", "enum": imageWords[name]}))
 	}
 	for _, name := range ignored[r.operation] {
@@ -171,27 +171,27 @@ func requestBody(op *operation, properties object, required []string) object {
 func (d *describer) responses(r route, op *operation) object {
 	success := object{"description": "Done."}
 	status := http.StatusOK
-	if r.answer.schema != nil {
-		success["content"] = object{"application/json": object{"schema": d.schemaOf(r.answer.schema)}}
+	if r.responder.schema != nil {
+		success["content"] = object{"application/json": object{"schema": d.schemaOf(r.responder.schema)}}
 	} else {
 		status = http.StatusFound
 		success = object{"description": "The URL of the bytes, which needs no token.", "headers": object{"Location": header("string")}}
 	}
-	if r.answer.paged {
+	if r.responder.paged {
 		success["headers"] = object{"Link": header("string"), "Total-Count": header("integer")}
 	}
 	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 	if op.mutates() {
 		statuses = append(statuses, http.StatusInsufficientStorage)
 	}
-	if op.canReturnBadRequest(r) || r.answer.paged {
+	if op.canReturnBadRequest(r) || r.responder.paged {
 		statuses = append(statuses, http.StatusBadRequest)
 	}
 	all := object{strconv.Itoa(status): success}
-	if r.answer.anonymous != nil {
+	if r.responder.anonymous != nil {
 		all["302"] = object{"description": "Without a token, if the image is public and the server permits anonymous reading: the URL of its bytes.", "headers": object{"Location": header("string")}}
 	}
-	if !op.mutates() && r.answer.schema != nil {
+	if !op.mutates() && r.responder.schema != nil {
 		all["304"] = object{"description": "Not modified: If-None-Match contains the current ETag."}
 	}
 	for _, s := range statuses {

@@ -94,7 +94,7 @@ var parameterTexts = map[string]string{
 	"username":             "The name of a user; me is the caller.",
 }
 
-// imageWords are the allowed values of the query parameters that answers read themselves.
+// imageWords are the allowed values of the query parameters that responders read themselves.
 var imageWords = func() map[string][]string {
 	kinds, sizes := make(map[string]bool), make(map[string]bool)
 	for _, size := range thumbnail.Sizes {

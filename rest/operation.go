@@ -129,21 +129,21 @@ func commentAbove(definition *ast.OperationDefinition) string {
 // operation may have a second field with the alias list: a detail of the object that the first
 // returns, or an object that must exist.
 func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error) {
-	var answer *ast.Field
+	var root *ast.Field
 	others := 0
 	for _, selection := range definition.SelectionSet {
 		field, ok := selection.(*ast.Field)
 		switch {
 		case ok && field.Alias == "answer":
-			answer = field
+			root = field
 		case !ok || field.Alias != "list":
 			others++
 		}
 	}
-	if answer != nil && others == 0 {
-		if d := answer.Definition.Directives.ForName("auth"); d != nil {
+	if root != nil && others == 0 {
+		if d := root.Definition.Directives.ForName("auth"); d != nil {
 			value, _ := d.ArgumentMap(nil)["scope"].(string)
-			return answer, auth.Scope(strings.ToLower(value)), nil
+			return root, auth.Scope(strings.ToLower(value)), nil
 		}
 	}
 	return nil, "", fmt.Errorf("rest: operation %s: want one field, with @auth, under the alias answer, and no other but list", definition.Name)

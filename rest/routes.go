@@ -10,7 +10,7 @@ import (
 type route struct {
 	method, path string
 	operation    string
-	answer       answer
+	responder    responder
 	deprecated   *deprecation
 }
 

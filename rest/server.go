@@ -237,10 +237,10 @@ func (s *server) serve(rt route, op *operation) http.Handler {
 			s.respond(rt, op, w, r)
 			return
 		}
-		answer := newBufferedResponse()
-		s.respond(rt, op, answer, r)
-		answer.send(w, r)
-		answer.free()
+		buffered := newBufferedResponse()
+		s.respond(rt, op, buffered, r)
+		buffered.send(w, r)
+		buffered.free()
 	})
 }
 
@@ -268,7 +268,7 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 		writeErrors(w, response.Errors)
 		return
 	}
-	if err := rt.answer.write(s, w, r, response.Data); err != nil {
+	if err := rt.responder.write(s, w, r, response.Data); err != nil {
 		WriteFailure(w, r, err)
 	}
 }
@@ -278,7 +278,7 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 // exceeded. Otherwise it writes nothing and returns false.
 func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWriter, r *http.Request) bool {
 	caller, err := auth.From(r.Context())
-	if rt.answer.anonymous == nil || err != nil || caller.Known() {
+	if rt.responder.anonymous == nil || err != nil || caller.Known() {
 		return false
 	}
 	variables, err := s.variables(op, r)
@@ -290,7 +290,7 @@ func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWrit
 		writeErrors(w, response.Errors)
 		return true
 	}
-	return len(response.Errors) == 0 && rt.answer.anonymous(w, response.Data) == nil
+	return len(response.Errors) == 0 && rt.responder.anonymous(w, response.Data) == nil
 }
 
 // observe reports an executed operation and its error codes to Observe.

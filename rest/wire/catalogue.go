@@ -95,7 +95,7 @@ func (c *CollectionSchema) Complete(a urls.Builder) {
 	c.Featured, c.Newest = nil, nil
 }
 
-// SearchTagSchema is a tag in the answer of a tag search.
+// SearchTagSchema is a tag in the response to a tag search.
 type SearchTagSchema struct {
 	Tag      string `json:"tag"`
 	TagCount int    `json:"tag_count"`

@@ -77,8 +77,8 @@ func (s *Sender) Check(address string) error {
 	return nil
 }
 
-// Send makes one attempt to deliver a message. It succeeds if the receiver responds with a status of
-// 200 to 299 in time.
+// Send makes one attempt to deliver a message. It succeeds if the receiver responds with a status
+// of 200 to 299 in time.
 func (s *Sender) Send(ctx context.Context, m webhook.Message) webhook.Result {
 	at := time.Now()
 	signature, err := m.Signature(at)

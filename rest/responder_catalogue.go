@@ -10,7 +10,7 @@ import (
 
 // categories responds with the category tree: with ?return=complete each category contains its
 // children, otherwise only the roots are listed.
-var categories = func() answer {
+var categories = func() responder {
 	a := body(func(s *server, r *http.Request, data []byte) ([]*wire.CategorySchema, error) {
 		roots, err := read[[]*wire.CategorySchema](data)
 		if err != nil {

@@ -12,10 +12,10 @@ import (
 // does.
 func TestBodiesAsEncodingJSON(t *testing.T) {
 	for _, r := range routes {
-		if r.answer.schema == nil {
+		if r.responder.schema == nil {
 			continue
 		}
-		body := reflect.New(r.answer.schema)
+		body := reflect.New(r.responder.schema)
 		if body.Elem().Kind() == reflect.Slice { // pointers, or structs that the server points to
 			element := body.Elem().Type().Elem()
 			body.Elem().Set(reflect.Append(body.Elem(), reflect.Zero(element)))

@@ -11,7 +11,7 @@ import (
 )
 
 // redirect sends the client to the URL that the operation returned.
-var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
+var redirect = responder{write: func(_ *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
 	to, err := read[struct{ URL string }](data)
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ var redirect = answer{write: func(_ *server, w http.ResponseWriter, _ *http.Requ
 
 // headRedirect is the response to HEAD where GET would record a download: it redirects to the file
 // and records nothing.
-var headRedirect = answer{write: func(s *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
+var headRedirect = responder{write: func(s *server, w http.ResponseWriter, _ *http.Request, data []byte) error {
 	f, err := read[struct {
 		ID                wire.ID
 		State             string
@@ -44,7 +44,7 @@ var headRedirect = answer{write: func(s *server, w http.ResponseWriter, _ *http.
 }}
 
 // fileOrImage responds with an image summary if the file is an image, and with the file otherwise.
-var fileOrImage = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+var fileOrImage = responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 	payload, err := read[struct{ File *wire.FileSchema }](data)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ var summaries = imageList(func(_ *server, _ *http.Request, p *wire.Picture) *wir
 	return p.Summary()
 }, func(i *wire.ImageSummary, sizes []wire.ImageSize) { i.Sizes = sizes })
 
-func imageList[T any](as func(s *server, r *http.Request, p *wire.Picture) *T, setSizes func(image *T, sizes []wire.ImageSize)) answer {
+func imageList[T any](as func(s *server, r *http.Request, p *wire.Picture) *T, setSizes func(image *T, sizes []wire.ImageSize)) responder {
 	a := body(func(s *server, r *http.Request, data []byte) ([]*T, error) {
 		of, err := read[struct{ Images []*wire.Picture }](data)
 		if err != nil {
@@ -107,7 +107,7 @@ func sizesOf(r *http.Request, p *wire.Picture) []wire.ImageSize {
 
 // image responds with one image in the sizes selected by ?type= and ?size=. Without a token it
 // redirects to the file of the image.
-var image = func() answer {
+var image = func() responder {
 	a := first("image", func(r *http.Request, p *wire.Picture) *wire.ImageSummary {
 		summary := p.Summary()
 		summary.Sizes = sizesOf(r, p)

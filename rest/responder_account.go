@@ -34,7 +34,7 @@ var stats = body(func(_ *server, _ *http.Request, data []byte) ([]*wire.StatsSch
 var bareText = body(func(_ *server, _ *http.Request, data []byte) (string, error) { return read[string](data) })
 
 // bareList responds with an array that is not divided into pages.
-func bareList[T any]() answer {
+func bareList[T any]() responder {
 	return body(func(s *server, _ *http.Request, data []byte) ([]*T, error) {
 		items, err := read[[]*T](data)
 		return completeAll(s, items), err

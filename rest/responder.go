@@ -11,13 +11,13 @@ import (
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
-// answer defines how the data of an operation becomes a REST response. The data are decoded once,
-// into the wire structs, and are about the size of one page.
-type answer struct {
+// responder defines how the data of an operation becomes a REST response. The data is decoded once,
+// into the wire structs, and is about the size of one page.
+type responder struct {
 	write  func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error
 	schema reflect.Type // of the body; nil if there is none
 	paged  bool         // whether the response has page headers
-	query  []string     // query parameters that the answer reads itself
+	query  []string     // query parameters that the responder reads
 
 	// anonymous writes the response to a request without a token. If nil, such a request gets 401.
 	anonymous func(w http.ResponseWriter, data []byte) error
@@ -63,12 +63,12 @@ func only[T any](object map[string]T) (v T, err error) {
 			return v, nil
 		}
 	}
-	return v, fmt.Errorf("an answer with %d keys where one was expected", len(object))
+	return v, fmt.Errorf("a result with %d keys where one was expected", len(object))
 }
 
 // body responds with the value that a function returns for the data.
-func body[T any](of func(s *server, r *http.Request, data []byte) (T, error)) answer {
-	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+func body[T any](of func(s *server, r *http.Request, data []byte) (T, error)) responder {
+	return responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		v, err := of(s, r, data)
 		if err != nil {
 			return err
@@ -78,13 +78,13 @@ func body[T any](of func(s *server, r *http.Request, data []byte) (T, error)) an
 }
 
 // as sets the schema of the body, for Go types with more fields than the body has.
-func (a answer) as(schema reflect.Type) answer {
+func (a responder) as(schema reflect.Type) responder {
 	a.schema = schema
 	return a
 }
 
 // one responds with a wire struct.
-func one[T any]() answer {
+func one[T any]() responder {
 	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
 		v, err := read[*T](data)
 		if err == nil {
@@ -95,7 +95,7 @@ func one[T any]() answer {
 }
 
 // inside responds with the value of the only key of a payload.
-func inside[T any]() answer {
+func inside[T any]() responder {
 	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
 		payload, err := read[map[string]*T](data)
 		if err != nil {
@@ -111,7 +111,7 @@ func inside[T any]() answer {
 
 // first responds with the first entry of the list in the only key of an object. It returns NotFound
 // if the list is empty.
-func first[T, Read any](noun string, as func(r *http.Request, read *Read) *T) answer {
+func first[T, Read any](noun string, as func(r *http.Request, read *Read) *T) responder {
 	return body(func(s *server, r *http.Request, data []byte) (*T, error) {
 		object, err := read[map[string][]*Read](data)
 		if err != nil {
@@ -131,8 +131,8 @@ func first[T, Read any](noun string, as func(r *http.Request, read *Read) *T) an
 
 // listInside responds with the complete list in the only key of an object, as an array. A single
 // object becomes a list of one entry.
-func listInside[T any]() answer {
-	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+func listInside[T any]() responder {
+	return responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		object, err := read[map[string]oneOrMore[T]](data)
 		if err != nil {
 			return err
@@ -166,13 +166,13 @@ type part[T any] struct {
 
 // page responds with a numbered page of a list as an array, with the total and links to other pages
 // in headers.
-func page[T any]() answer {
+func page[T any]() responder {
 	return pageAs(func(items []*T) any { return items }, reflect.TypeFor[[]T]())
 }
 
 // pageAs is like page, with a function that converts the page to the body.
-func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
-	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+func pageAs[T any](as func(items []*T) any, schema reflect.Type) responder {
+	return responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		list, err := read[struct {
 			part[T]
 			List *part[T] // if the list belongs to an object
@@ -188,10 +188,10 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) answer {
 	}, schema: schema, paged: true}
 }
 
-// listing is like page, for an operation whose answer is the list itself. Its total and page end
+// listing is like page, for an operation whose result is the list itself. Its total and page end
 // come from the field with the alias list.
-func listing[T any]() answer {
-	return answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+func listing[T any]() responder {
+	return responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		var of struct {
 			Answer []*T        `json:"answer"`
 			List   wire.Extent `json:"list"`
@@ -205,7 +205,7 @@ func listing[T any]() answer {
 }
 
 // found responds with a page of search results.
-var found = answer{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+var found = responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 	v, err := read[*wire.SearchSchema](data)
 	if err != nil {
 		return err
