@@ -91,7 +91,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	a := &answer{ResponseWriter: w, before: w.Header().Clone(), fail: h.Status}
+	a := &responseWriter{ResponseWriter: w, before: w.Header().Clone(), fail: h.Status}
 	for again := false; ; again = true {
 		blob, err := h.Find(r, id, by)
 		if err != nil {

@@ -30,7 +30,7 @@ const (
 func Handler(next http.Handler, idleTimeout time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := http.NewResponseController(w)
-		a := &answer{ResponseWriter: w, connection: connection, idleTimeout: idleTimeout}
+		a := &responseWriter{ResponseWriter: w, connection: connection, idleTimeout: idleTimeout}
 		if r.Body != nil && r.Body != http.NoBody {
 			a.body = &body{
 				ReadCloser: r.Body, connection: connection, began: time.Now(), idleTimeout: idleTimeout,
@@ -81,8 +81,8 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answer is a response writer that returns an error if the client receives too slowly.
-type answer struct {
+// responseWriter returns an error if the client receives too slowly.
+type responseWriter struct {
 	http.ResponseWriter
 	connection  *http.ResponseController
 	idleTimeout time.Duration
@@ -91,7 +91,7 @@ type answer struct {
 	extended    time.Time // when the deadline was set; zero if it was not
 }
 
-func (a *answer) begin(status int) {
+func (a *responseWriter) begin(status int) {
 	if !a.begun && status >= http.StatusOK {
 		a.begun = true
 		a.settle(status)
@@ -102,20 +102,20 @@ func (a *answer) begin(status int) {
 // three writes, and setting a deadline for each took 2% of the CPU time of a short request.
 const precision = time.Second
 
-func (a *answer) extend() {
+func (a *responseWriter) extend() {
 	if now := time.Now(); now.Sub(a.extended) >= precision {
 		a.extended = now
 		_ = a.connection.SetWriteDeadline(now.Add(a.idleTimeout))
 	}
 }
 
-func (a *answer) WriteHeader(status int) {
+func (a *responseWriter) WriteHeader(status int) {
 	a.begin(status)
 	a.extend()
 	a.ResponseWriter.WriteHeader(status)
 }
 
-func (a *answer) Write(b []byte) (n int, err error) {
+func (a *responseWriter) Write(b []byte) (n int, err error) {
 	a.begin(http.StatusOK)
 	for {
 		part := b[n:min(len(b), n+step)]
@@ -129,7 +129,7 @@ func (a *answer) Write(b []byte) (n int, err error) {
 
 // ReadFrom lets the kernel copy a file to the connection, in steps. The kernel path is recognized
 // by the type of the reader and one io.LimitedReader around it.
-func (a *answer) ReadFrom(from io.Reader) (n int64, err error) {
+func (a *responseWriter) ReadFrom(from io.Reader) (n int64, err error) {
 	a.begin(http.StatusOK)
 	limited, ok := from.(*io.LimitedReader)
 	if !ok {
@@ -151,13 +151,13 @@ func (a *answer) ReadFrom(from io.Reader) (n int64, err error) {
 
 // Hijack passes the connection to WebSockets. Compressing writers look for this method, and for
 // Flush, by name.
-func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) { return a.connection.Hijack() }
+func (a *responseWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) { return a.connection.Hijack() }
 
 // Flush sends buffered data.
-func (a *answer) Flush() {
+func (a *responseWriter) Flush() {
 	a.extend()
 	_ = a.connection.Flush()
 }
 
 // Unwrap returns the underlying writer, for http.ResponseController.
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *responseWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }

@@ -19,7 +19,7 @@ const (
 // The server would wait for the rest without limit. It is worth waiting for a short rest, because
 // the connection can then be reused. Otherwise the connection closes with the response, so that a
 // rejection does not wait for the body it rejects.
-func (a *answer) settle(status int) {
+func (a *responseWriter) settle(status int) {
 	b := a.body
 	if b == nil || b.ended.Load() {
 		return

@@ -6,9 +6,9 @@ import (
 	"net/http"
 )
 
-// answer is a response writer for Serve. It forwards success, and replaces the body of an error by
-// one that fail writes.
-type answer struct {
+// responseWriter is the writer that Serve writes to. It forwards success, and replaces the body of
+// an error by one that fail writes.
+type responseWriter struct {
 	http.ResponseWriter
 	before http.Header // the headers before describe
 	fail   func(w http.ResponseWriter, status int, message string)
@@ -16,7 +16,7 @@ type answer struct {
 	begun, failed bool
 }
 
-func (a *answer) WriteHeader(status int) {
+func (a *responseWriter) WriteHeader(status int) {
 	if a.begun || status < http.StatusBadRequest || a.fail == nil {
 		a.begun = a.begun || status >= http.StatusOK
 		a.ResponseWriter.WriteHeader(status)
@@ -33,7 +33,7 @@ func (a *answer) WriteHeader(status int) {
 }
 
 // reset restores the headers that were set before describe.
-func (a *answer) reset() {
+func (a *responseWriter) reset() {
 	h := a.Header()
 	clear(h)
 	maps.Copy(h, a.before.Clone())
@@ -49,7 +49,7 @@ func failure(status int) string {
 	return "the file cannot be served: " + http.StatusText(status)
 }
 
-func (a *answer) Write(b []byte) (int, error) {
+func (a *responseWriter) Write(b []byte) (int, error) {
 	if a.failed {
 		return len(b), nil
 	}
@@ -58,7 +58,7 @@ func (a *answer) Write(b []byte) (int, error) {
 }
 
 // ReadFrom lets the kernel copy a file to the connection.
-func (a *answer) ReadFrom(from io.Reader) (int64, error) {
+func (a *responseWriter) ReadFrom(from io.Reader) (int64, error) {
 	if a.failed {
 		return io.Copy(io.Discard, from)
 	}
@@ -67,4 +67,4 @@ func (a *answer) ReadFrom(from io.Reader) (int64, error) {
 }
 
 // Unwrap returns the underlying writer, for http.ResponseController.
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+func (a *responseWriter) Unwrap() http.ResponseWriter { return a.ResponseWriter }
