@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	maxAnswer   = 32 << 20 // bytes of JSON
+	maxResponse = 32 << 20 // bytes of JSON
 	maxAttempts = 6
 	maxWait     = 15 * time.Minute // the longest wait that a service can ask for
 	stall       = time.Minute      // how long a response may send no data
@@ -197,24 +197,24 @@ func (c *Client) try(ctx context.Context, u *url.URL, read func(*http.Response) 
 	if c.ours(u) {
 		r.Header.Set("Authorization", "Bearer "+c.options.Token)
 	}
-	answer, err := c.http.Do(r)
+	response, err := c.http.Do(r)
 	if err != nil {
 		return 0, err
 	}
-	defer answer.Body.Close()
+	defer response.Body.Close()
 	timer := time.AfterFunc(stall, func() { cancel(fmt.Errorf("%s: no data for %s", u, stall)) })
 	defer timer.Stop()
-	answer.Body = &watched{answer.Body, timer}
+	response.Body = &watched{response.Body, timer}
 	switch {
-	case answer.StatusCode == http.StatusOK:
-		if err := read(answer); err != nil {
+	case response.StatusCode == http.StatusOK:
+		if err := read(response); err != nil {
 			return 0, errors.Join(err, context.Cause(ctx))
 		}
-		return 0, c.waitForRateLimit(ctx, answer.Header)
-	case answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode >= 500:
-		return retryAfter(answer.Header), &StatusError{answer.StatusCode, u.String(), message(answer)}
+		return 0, c.waitForRateLimit(ctx, response.Header)
+	case response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= 500:
+		return retryAfter(response.Header), &StatusError{response.StatusCode, u.String(), message(response)}
 	}
-	return 0, finalError{&StatusError{answer.StatusCode, u.String(), message(answer)}}
+	return 0, finalError{&StatusError{response.StatusCode, u.String(), message(response)}}
 }
 
 // watched restarts the timer that cancels a request each time data arrives.
@@ -230,9 +230,9 @@ func (w *watched) Read(p []byte) (int, error) {
 }
 
 // message returns the explanation in an error response of the service, or "".
-func message(answer *http.Response) string {
+func message(response *http.Response) string {
 	var body struct{ Message, Error string }
-	text, err := io.ReadAll(io.LimitReader(answer.Body, 4<<10))
+	text, err := io.ReadAll(io.LimitReader(response.Body, 4<<10))
 	if err != nil || json.Unmarshal(text, &body) != nil {
 		return ""
 	}
@@ -284,12 +284,12 @@ func (c *Client) JSON(ctx context.Context, path string, v any) error {
 		address = c.base.String() + path
 	}
 	return c.get(ctx, address, func(r *http.Response) error {
-		text, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer+1))
+		text, err := io.ReadAll(io.LimitReader(r.Body, maxResponse+1))
 		if err != nil {
 			return err
 		}
-		if len(text) > maxAnswer {
-			return finalError{fmt.Errorf("%s: must be at most %d bytes", address, maxAnswer)}
+		if len(text) > maxResponse {
+			return finalError{fmt.Errorf("%s: must be at most %d bytes", address, maxResponse)}
 		}
 		if err := json.Unmarshal(text, v); err != nil {
 			return finalError{fmt.Errorf("%s: %w", address, err)}

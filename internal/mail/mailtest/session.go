@@ -68,7 +68,7 @@ func (m *Mailbox) serve(conn net.Conn) {
 		conn = tls.Server(conn, m.options.TLS)
 	}
 	s.use(conn, m.options.Implicit)
-	s.answer("220 test ESMTP")
+	s.reply("220 test ESMTP")
 	for {
 		line, err := s.in.ReadLine()
 		if err != nil {
@@ -99,7 +99,7 @@ func (m *unencrypted) Write(p []byte) (int, error) {
 	return m.unencrypted.Write(p)
 }
 
-func (s *session) answer(lines ...string) { fmt.Fprint(s.conn, strings.Join(lines, "\r\n")+"\r\n") }
+func (s *session) reply(lines ...string) { fmt.Fprint(s.conn, strings.Join(lines, "\r\n")+"\r\n") }
 
 // command executes a command and reports whether the session continues.
 func (s *session) command(verb, rest string) bool {
@@ -112,45 +112,45 @@ func (s *session) command(verb, rest string) bool {
 		if len(s.options.Mechanisms) > 0 {
 			lines = append(lines, "250-AUTH "+strings.Join(s.options.Mechanisms, " "))
 		}
-		s.answer(append(lines, "250 8BITMIME")...)
+		s.reply(append(lines, "250 8BITMIME")...)
 	case "STARTTLS":
-		s.answer("220 go on")
+		s.reply("220 go on")
 		s.use(tls.Server(s.conn, s.options.TLS), true)
 	case "AUTH":
 		s.authenticate(rest)
 	case "MAIL":
 		if len(s.options.Mechanisms) > 0 && s.mail.User == "" {
-			s.answer("530 authenticate first")
+			s.reply("530 authenticate first")
 			break
 		}
-		s.answer("250 ok")
+		s.reply("250 ok")
 	case "RCPT":
 		to, _, _ := strings.Cut(strings.TrimPrefix(rest, "TO:<"), ">")
 		switch s.mail.To = to; {
 		case strings.HasPrefix(to, "unknown@"):
-			s.answer("550 no such user")
+			s.reply("550 no such user")
 		case strings.HasPrefix(to, "later@"):
-			s.answer("451 try again later")
+			s.reply("451 try again later")
 		default:
-			s.answer("250 ok")
+			s.reply("250 ok")
 		}
 	case "DATA":
-		s.answer("354 go on")
+		s.reply("354 go on")
 		text, err := io.ReadAll(s.in.DotReader())
 		if err != nil {
 			return false
 		}
 		if s.refused.Add(-1) >= 0 {
-			s.answer("451 try again later")
+			s.reply("451 try again later")
 			break
 		}
 		s.keep(s.mail, string(text))
-		s.answer("250 ok")
+		s.reply("250 ok")
 	case "QUIT":
-		s.answer("221 bye")
+		s.reply("221 bye")
 		return false
 	default:
-		s.answer("250 ok")
+		s.reply("250 ok")
 	}
 	return true
 }
@@ -159,7 +159,7 @@ func (s *session) command(verb, rest string) bool {
 func (s *session) authenticate(rest string) {
 	mechanism, first, _ := strings.Cut(rest, " ")
 	if !s.mail.Encrypted || !slices.Contains(s.options.Mechanisms, mechanism) {
-		s.answer("504 this is not offered")
+		s.reply("504 this is not offered")
 		return
 	}
 	decode := func(text string) string {
@@ -167,7 +167,7 @@ func (s *session) authenticate(rest string) {
 		return string(b)
 	}
 	ask := func(what string) string {
-		s.answer("334 " + base64.StdEncoding.EncodeToString([]byte(what)))
+		s.reply("334 " + base64.StdEncoding.EncodeToString([]byte(what)))
 		line, _ := s.in.ReadLine() // an error also makes the next command fail
 		return decode(line)
 	}
@@ -179,9 +179,9 @@ func (s *session) authenticate(rest string) {
 		user, password = ask("Username:"), ask("Password:")
 	}
 	if user != s.options.Username || password != s.options.Password {
-		s.answer("535 wrong user name or password")
+		s.reply("535 wrong user name or password")
 		return
 	}
 	s.mail.User = user
-	s.answer("235 welcome")
+	s.reply("235 welcome")
 }
