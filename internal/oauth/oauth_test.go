@@ -50,9 +50,9 @@ func TestMatchesChallenge(t *testing.T) {
 
 func TestAnswer(t *testing.T) {
 	for got, want := range map[string]string{
-		Answer("https://a.example/cb", false, [2]string{"code", "a b"}, [2]string{"state", "x&y"}):             "https://a.example/cb?code=a+b&state=x%26y",
-		Answer("https://a.example/cb?k=v", false, [2]string{"code", "c"}, [2]string{"state", ""}):              "https://a.example/cb?k=v&code=c",
-		Answer("http://[::1]/", true, [2]string{"access_token", "t"}, [2]string{"token_type", "Bearer"}):       "http://[::1]/#access_token=t&token_type=Bearer",
+		ResponseURI("https://a.example/cb", false, [2]string{"code", "a b"}, [2]string{"state", "x&y"}):        "https://a.example/cb?code=a+b&state=x%26y",
+		ResponseURI("https://a.example/cb?k=v", false, [2]string{"code", "c"}, [2]string{"state", ""}):         "https://a.example/cb?k=v&code=c",
+		ResponseURI("http://[::1]/", true, [2]string{"access_token", "t"}, [2]string{"token_type", "Bearer"}):  "http://[::1]/#access_token=t&token_type=Bearer",
 		Origin("https://a.example:8443/cb") + " " + Origin("org.example.app:/x") + Origin("http://[::1]:9/cb"): "https://a.example:8443 org.example.app:http://[::1]:9",
 	} {
 		if got != want {

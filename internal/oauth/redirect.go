@@ -94,9 +94,9 @@ func TrimParameters(text string) string {
 	return value
 }
 
-// Answer returns the redirect URI with the response parameters in the given order: in its query, or
-// in its fragment if they include a token.
-func Answer(redirect string, inFragment bool, parameters ...[2]string) string {
+// ResponseURI returns the redirect URI with the response parameters in the given order: in its
+// query, or in its fragment if they include a token.
+func ResponseURI(redirect string, inFragment bool, parameters ...[2]string) string {
 	var b strings.Builder
 	b.WriteString(redirect)
 	sign := "?"

@@ -32,23 +32,23 @@ type documents struct {
 }
 
 type document struct {
-	answer *http.Response
-	body   []byte
-	err    error
-	at     time.Time
+	response *http.Response
+	body     []byte
+	err      error
+	at       time.Time
 }
 
 // RoundTrip sends a request to the provider, or returns the cached response.
 func (d *documents) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet || r.Header.Get("Authorization") != "" {
-		answer, err := http.DefaultTransport.RoundTrip(r)
+		response, err := http.DefaultTransport.RoundTrip(r)
 		if err == nil {
-			answer.Body = struct {
+			response.Body = struct {
 				io.Reader
 				io.Closer
-			}{io.LimitReader(answer.Body, maxDocument), answer.Body}
+			}{io.LimitReader(response.Body, maxDocument), response.Body}
 		}
-		return answer, err
+		return response, err
 	}
 	d.mu.Lock() // one request at a time: the others wait for its response
 	defer d.mu.Unlock()
@@ -66,9 +66,9 @@ func (d *documents) RoundTrip(r *http.Request) (*http.Response, error) {
 	if last.err != nil {
 		return nil, last.err
 	}
-	answer := *last.answer
-	answer.Request, answer.Header, answer.Body = r, last.answer.Header.Clone(), io.NopCloser(bytes.NewReader(last.body))
-	return &answer, nil
+	response := *last.response
+	response.Request, response.Header, response.Body = r, last.response.Header.Clone(), io.NopCloser(bytes.NewReader(last.body))
+	return &response, nil
 }
 
 // failure returns the error of the last request for a document, or nil if it succeeded or is older
@@ -84,18 +84,18 @@ func (d *documents) failure(address string) error {
 }
 
 func fetch(r *http.Request) document {
-	answer, err := http.DefaultTransport.RoundTrip(r)
+	response, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		return document{err: err, at: time.Now()}
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxDocument+1))
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxDocument+1))
 	switch {
 	case err != nil:
 	case len(body) > maxDocument:
 		err = fmt.Errorf("%s: the response must be at most %d bytes", r.URL.Redacted(), maxDocument)
-	case answer.StatusCode != http.StatusOK:
-		err = fmt.Errorf("%s: the status is %s, want 200", r.URL.Redacted(), answer.Status)
+	case response.StatusCode != http.StatusOK:
+		err = fmt.Errorf("%s: the status is %s, want 200", r.URL.Redacted(), response.Status)
 	}
-	return document{answer: answer, body: body, err: err, at: time.Now()}
+	return document{response: response, body: body, err: err, at: time.Now()}
 }

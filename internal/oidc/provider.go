@@ -108,8 +108,8 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 	}
 	ctx = oidc.ClientContext(ctx, p.client())
 	token, err := p.config(found).Exchange(ctx, code, oauth2.VerifierOption(verifier))
-	if answer := new(oauth2.RetrieveError); errors.As(err, &answer) {
-		return auth.Identity{}, fmt.Errorf("%w: the token endpoint returned %s %s", ErrRefused, answer.Response.Status, answer.ErrorCode)
+	if retrieveErr := new(oauth2.RetrieveError); errors.As(err, &retrieveErr) {
+		return auth.Identity{}, fmt.Errorf("%w: the token endpoint returned %s %s", ErrRefused, retrieveErr.Response.Status, retrieveErr.ErrorCode)
 	} else if err != nil {
 		return auth.Identity{}, fmt.Errorf("token request to the OpenID provider %s: %w", p.Issuer, err)
 	}

@@ -92,7 +92,7 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 	q.OutOfBand = q.Redirect == oauth.OutOfBand
 	q.State, q.Implicit = given.Get("state"), given.Get("response_type") == "token"
 	if code, description := q.check(given, twice); code != "" {
-		s.answer(w, r, q, [2]string{"error", code}, [2]string{"error_description", description})
+		s.respond(w, r, q, [2]string{"error", code}, [2]string{"error_description", description})
 		return nil, false
 	}
 	return q, true
@@ -133,12 +133,12 @@ func (q *authorizationRequest) check(given url.Values, twice string) (code, desc
 
 const maxState = 2_000
 
-// answer redirects the browser to the application with the given response parameters and the state
+// respond redirects the browser to the application with the given response parameters and the state
 // of the request. It adds the issuer, which prevents mix-up attacks (RFC 9207), except for the
 // implicit grant, whose legacy applications do not know it.
-func (s *site) answer(w http.ResponseWriter, r *http.Request, q *authorizationRequest, parameters ...[2]string) {
+func (s *site) respond(w http.ResponseWriter, r *http.Request, q *authorizationRequest, parameters ...[2]string) {
 	if q.OutOfBand {
-		s.showAnswer(w, r, q, parameters)
+		s.showResponse(w, r, q, parameters)
 		return
 	}
 	parameters = append(parameters, [2]string{"state", q.State})
@@ -146,11 +146,11 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, q *authorizationRe
 		parameters = append(parameters, [2]string{"iss", s.BaseURL})
 	}
 	// 303, so that the browser does not repeat the form at the redirect URI: RFC 9700 section 4.12.
-	http.Redirect(w, r, oauth.Answer(q.Redirect, q.Implicit, parameters...), http.StatusSeeOther)
+	http.Redirect(w, r, oauth.ResponseURI(q.Redirect, q.Implicit, parameters...), http.StatusSeeOther)
 }
 
-// showAnswer shows the response on a page, for a program that has no redirect URI.
-func (s *site) showAnswer(w http.ResponseWriter, r *http.Request, q *authorizationRequest, parameters [][2]string) {
+// showResponse shows the response on a page, for a program that has no redirect URI.
+func (s *site) showResponse(w http.ResponseWriter, r *http.Request, q *authorizationRequest, parameters [][2]string) {
 	given := make(map[string]string, len(parameters))
 	for _, p := range parameters {
 		given[p[0]] = p[1]
@@ -171,9 +171,9 @@ func (s *site) authorize(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	who, secret, ok, answered := s.session(w, r)
+	who, secret, ok, responded := s.session(w, r)
 	switch {
-	case answered:
+	case responded:
 	case !ok:
 		s.signInFirst(w, r, authorizePath+"?"+q.Given.Encode())
 	default:
@@ -198,9 +198,9 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	who, secret, ok, answered := s.session(w, r)
+	who, secret, ok, responded := s.session(w, r)
 	switch {
-	case answered:
+	case responded:
 		return
 	case !ok:
 		s.signInFirst(w, r, authorizePath+"?"+q.Given.Encode())
@@ -209,7 +209,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusForbidden, "This form has expired or was changed. Go back to the application and start again.")
 		return
 	case r.PostForm.Get("decision") != "allow":
-		s.answer(w, r, q, [2]string{"error", "access_denied"}, [2]string{"error_description", "the user denied access"})
+		s.respond(w, r, q, [2]string{"error", "access_denied"}, [2]string{"error_description", "the user denied access"})
 		return
 	}
 	g := oauth.Grant{Application: q.Application, UserID: who.UserID, Redirect: q.Redirect, Scopes: q.Scopes, Challenge: q.Challenge}
@@ -219,7 +219,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 			s.fail(w, r, err)
 			return
 		}
-		s.answer(w, r, q, [2]string{"access_token", token.Text}, [2]string{"token_type", "Bearer"})
+		s.respond(w, r, q, [2]string{"access_token", token.Text}, [2]string{"token_type", "Bearer"})
 		return
 	}
 	code, err := s.Store.Authorize(r.Context(), g)
@@ -227,7 +227,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.answer(w, r, q, [2]string{"code", code})
+	s.respond(w, r, q, [2]string{"code", code})
 }
 
 // describe returns the server metadata of RFC 8414.

@@ -13,8 +13,8 @@ import (
 )
 
 func (s *site) showSignIn(w http.ResponseWriter, r *http.Request) {
-	who, _, ok, answered := s.session(w, r)
-	if answered {
+	who, _, ok, responded := s.session(w, r)
+	if responded {
 		return
 	}
 	next := r.URL.Query().Get("next")

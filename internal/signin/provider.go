@@ -55,7 +55,7 @@ func (s *site) flow(r *http.Request) (f flow, ok bool) {
 	return f, err == nil && json.Unmarshal(text, &f) == nil && time.Now().Before(f.Until)
 }
 
-func (s *site) providerAnswered(w http.ResponseWriter, r *http.Request) {
+func (s *site) handleCallback(w http.ResponseWriter, r *http.Request) {
 	f, ok := s.flow(r)
 	s.setCookie(w, flowCookie, "", -time.Second)
 	q := r.URL.Query()

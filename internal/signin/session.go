@@ -62,8 +62,8 @@ func (c Cookies) cookie(r *http.Request, name string) string {
 }
 
 // session returns the signed-in user and the secret of the session. ok is false if no user is
-// signed in. After an error it writes the response and answered is true.
-func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok, answered bool) {
+// signed in. After an error it writes the response and responded is true.
+func (s *site) session(w http.ResponseWriter, r *http.Request) (who auth.SignedIn, secret string, ok, responded bool) {
 	if secret = s.Session(r); secret == "" {
 		return who, "", false, false
 	}

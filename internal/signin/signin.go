@@ -151,7 +151,7 @@ func Handler(o Options) http.Handler {
 	handle("GET /.well-known/oauth-authorization-server", s.describe)
 	if o.Provider != nil {
 		handle("GET /login/oidc", s.askProvider)
-		handle("GET "+callbackPath, s.providerAnswered)
+		handle("GET "+callbackPath, s.handleCallback)
 	}
 	mux.HandleFunc("/", o.Missing)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -86,14 +86,14 @@ func (s *site) issueToken(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(text))
 		return
 	}
-	answer := map[string]any{"access_token": token.Text, "token_type": "Bearer", "scope": token.Scopes.String()}
+	response := map[string]any{"access_token": token.Text, "token_type": "Bearer", "scope": token.Scopes.String()}
 	if token.ExpiresAt != nil {
-		answer["expires_in"] = expiresIn(token)
+		response["expires_in"] = expiresIn(token)
 	}
 	if token.Refresh != "" {
-		answer["refresh_token"] = token.Refresh
+		response["refresh_token"] = token.Refresh
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, response)
 }
 
 // expiresIn returns the remaining lifetime of a token in seconds.
@@ -111,11 +111,11 @@ func (s *site) tokenInfo(w http.ResponseWriter, r *http.Request) {
 		s.failToken(w, r, err, http.StatusUnauthorized, "invalid_token")
 		return
 	}
-	answer := map[string]string{"audience": clientID, "user_id": ""}
+	response := map[string]string{"audience": clientID, "user_id": ""}
 	if userID != 0 {
-		answer["user_id"] = strconv.FormatInt(userID, 10)
+		response["user_id"] = strconv.FormatInt(userID, 10)
 	}
-	writeJSON(w, http.StatusOK, answer)
+	writeJSON(w, http.StatusOK, response)
 }
 
 // parameters returns the parameters in the query and in the body, which is multipart, urlencoded or
@@ -215,9 +215,9 @@ func refuseToken(w http.ResponseWriter, status int, code, description string) {
 	writeJSON(w, status, map[string]string{"error": code, "error_description": description})
 }
 
-func writeJSON(w http.ResponseWriter, status int, answer any) {
+func writeJSON(w http.ResponseWriter, status int, response any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Pragma", "no-cache") // RFC 6749 section 5.1
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) // an error means that the client has disconnected
+	_ = json.NewEncoder(w).Encode(response) // an error means that the client has disconnected
 }

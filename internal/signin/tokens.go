@@ -60,8 +60,8 @@ func (s *site) showTokens(w http.ResponseWriter, r *http.Request) {
 // sign-in. If no user is signed in, it redirects to the sign-in page and from there back to path,
 // and ok is false.
 func (s *site) signedIn(w http.ResponseWriter, r *http.Request, path string) (who auth.SignedIn, secret string, ok bool) {
-	who, secret, ok, answered := s.session(w, r)
-	if !ok && !answered {
+	who, secret, ok, responded := s.session(w, r)
+	if !ok && !responded {
 		s.signInFirst(w, r, path)
 	}
 	return who, secret, ok

@@ -134,7 +134,7 @@ func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	i.codes[code] = q
 	i.mu.Unlock()
-	http.Redirect(w, r, oauth.Answer(q.Get("redirect_uri"), false, [2]string{"code", code}, [2]string{"state", q.Get("state")}), http.StatusFound)
+	http.Redirect(w, r, oauth.ResponseURI(q.Get("redirect_uri"), false, [2]string{"code", code}, [2]string{"state", q.Get("state")}), http.StatusFound)
 }
 
 func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
