@@ -14,9 +14,10 @@ import (
 // Cache-Control and others) on w beforehand.
 //
 // An object in a directory is sent by this process, with sendfile where w allows it; range and
-// conditional requests are supported. For an object in S3 the response is a redirect (302, no-
-// store) to a presigned URL that carries the same Content-Type, Content-Disposition and Cache-
-// Control; this process responds to HEAD itself, and to GET whose If-None-Match contains the ETag.
+// conditional requests are supported. For an object in S3 the response is a redirect (302,
+// no-store) to a presigned URL that carries the same Content-Type, Content-Disposition and
+// Cache-Control. This process responds to HEAD itself, and to GET whose If-None-Match contains the
+// ETag.
 //
 // If there is no such object, the function writes nothing and returns an error that matches
 // bucket.ErrNotExist. It reports no errors after the first byte.
