@@ -50,7 +50,7 @@ func (d *describer) schemaOf(t reflect.Type) object {
 		return object{"type": "object", "required": []string{"ok"}, "properties": object{"ok": object{"const": "ok"}}}
 	case reflect.TypeFor[eitherSchema]():
 		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()), d.schemaOf(t.Field(1).Type.Elem())}}
-	case reflect.TypeFor[wire.CopiedThing]():
+	case reflect.TypeFor[wire.OrEmpty[wire.FullThingSchema]](), reflect.TypeFor[wire.OrEmpty[wire.ShortThingSchema]]():
 		return object{"anyOf": []object{d.schemaOf(t.Field(0).Type.Elem()), {"type": "object", "additionalProperties": false}}}
 	case reflect.TypeFor[wire.Hit]():
 		var kinds []object

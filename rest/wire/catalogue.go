@@ -125,13 +125,13 @@ type PageEnd struct {
 	HasNextPage bool   `json:"hasNextPage"`
 }
 
-// Hit is a search hit: a thing, a copy, a user or a collection (see HitSchemas).
+// Hit is a search hit: a thing, a make, a user or a collection (see HitSchemas).
 type Hit struct{ Completer }
 
 // HitSchemas create the wire struct of a hit by its GraphQL type name.
 var HitSchemas = map[string]func() Completer{
 	"Thing":      func() Completer { return new(ThingHit) },
-	"Make":       func() Completer { return new(CopySchema) },
+	"Make":       func() Completer { return new(MakeHit) },
 	"User":       func() Completer { return new(UserSchema) },
 	"Collection": func() Completer { return new(CollectionSchema) },
 }

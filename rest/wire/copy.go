@@ -7,6 +7,19 @@ import (
 
 // CopySchema is a make. REST calls makes copies.
 type CopySchema struct {
+	copyFields
+	Thing OrEmpty[FullThingSchema] `json:"thing"`
+}
+
+// MakeHit is a make in the results of a search. Its thing is short, like the hits of a search for
+// things.
+type MakeHit struct {
+	copyFields
+	Thing OrEmpty[ShortThingSchema] `json:"thing"`
+}
+
+// copyFields are the fields of a make without its thing.
+type copyFields struct {
 	ID               ID           `json:"id"`
 	URL              string       `json:"url"`
 	PublicURL        string       `json:"public_url"`
@@ -25,7 +38,6 @@ type CopySchema struct {
 	NeedsModeration  bool         `json:"needs_moderation"`
 	CommentsDisabled bool         `json:"is_comments_disabled"`
 	Creator          *UserSummary `json:"creator"`
-	Thing            CopiedThing  `json:"thing"`
 	Thumbnail        string       `json:"thumbnail"`
 	PreviewImage     string       `json:"preview_image"`
 	ImagesURL        string       `json:"images_url"`
@@ -33,28 +45,54 @@ type CopySchema struct {
 	CategoryName     string       `json:"category_name"`
 	CategoryURL      string       `json:"category_url"`
 
-	Image *Picture `json:"image,omitempty"` // input only: cleared by Complete
+	// Input only: cleared by Complete.
+	Image       *Picture     `json:"image,omitempty"`
+	Categorized *categorized `json:"categorized,omitempty"`
 }
 
-// CopiedThing is the thing of a make, or an empty object if the thing was deleted.
-type CopiedThing struct{ *ShortThingSchema }
+// categorized is the category of the thing of a make.
+type categorized struct {
+	Category *struct {
+		Name string `json:"name"`
+		Slug string `json:"slug"`
+	} `json:"category"`
+}
+
+// OrEmpty is a thing, or an empty object if the thing was deleted. Clients that are generated from
+// the published interface do not accept null.
+type OrEmpty[T any] struct{ Thing *T }
 
 // UnmarshalJSON reads a thing or null.
-func (t *CopiedThing) UnmarshalJSON(b []byte) error { return structjson.Decode(b, &t.ShortThingSchema) }
+func (t *OrEmpty[T]) UnmarshalJSON(b []byte) error { return structjson.Decode(b, &t.Thing) }
 
 // MarshalJSON writes the thing, or an empty object.
-func (t CopiedThing) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
+func (t OrEmpty[T]) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
 // AppendJSON appends the same encoding as MarshalJSON to b.
-func (t CopiedThing) AppendJSON(b []byte) ([]byte, error) {
-	if t.ShortThingSchema == nil {
+func (t OrEmpty[T]) AppendJSON(b []byte) ([]byte, error) {
+	if t.Thing == nil {
 		return append(b, "{}"...), nil
 	}
-	return structjson.Append(b, t.ShortThingSchema)
+	return structjson.Append(b, t.Thing)
 }
 
 // Complete implements [Completer].
 func (c *CopySchema) Complete(a urls.Builder) {
+	c.complete(a)
+	if c.Thing.Thing != nil {
+		c.Thing.Thing.Complete(a)
+	}
+}
+
+// Complete implements [Completer].
+func (c *MakeHit) Complete(a urls.Builder) {
+	c.complete(a)
+	if c.Thing.Thing != nil {
+		c.Thing.Thing.Complete(a)
+	}
+}
+
+func (c *copyFields) complete(a urls.Builder) {
 	c.URL = a.Base + "/copies/" + c.ID.String()
 	c.PublicURL = a.Base + "/make:" + c.ID.String()
 	c.ImagesURL = c.URL + "/images"
@@ -64,11 +102,8 @@ func (c *CopySchema) Complete(a urls.Builder) {
 	c.Details = "<div>" + c.DescriptionHTML + "</div>"
 	c.DetailsParts = []any{}
 	c.TypeName = "Make"
-	if t := c.Thing.ShortThingSchema; t != nil {
-		if t.Category != nil {
-			c.CategoryName, c.CategoryURL = t.Category.Name, a.Base+"/categories/"+t.Category.Slug
-		}
-		t.Complete(a)
+	if of := c.Categorized; of != nil && of.Category != nil {
+		c.CategoryName, c.CategoryURL = of.Category.Name, a.Base+"/categories/"+of.Category.Slug
 	}
-	c.Image = nil
+	c.Image, c.Categorized = nil, nil
 }

@@ -8,12 +8,13 @@ import (
 
 // EventSchema is a notification. REST calls notifications events.
 type EventSchema struct {
-	ID      ID            `json:"id"`
-	Type    int           `json:"type"` // see eventTypes
-	Message string        `json:"message"`
-	Time    Time          `json:"time"`
-	Targets []EventObject `json:"targets"`
-	Sources []EventObject `json:"sources"`
+	ID           ID            `json:"id"`
+	Type         int           `json:"type"` // see eventTypes
+	Message      string        `json:"message"`
+	Time         Time          `json:"time"`
+	Targets      []EventObject `json:"targets"`
+	Sources      []EventObject `json:"sources"`
+	Subscription any           `json:"subscription"` // null: the server has no subscriptions
 
 	// Input only: cleared by Complete.
 	Kind   string       `json:"kind,omitempty"`

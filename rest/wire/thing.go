@@ -220,15 +220,7 @@ type ShortThingSchema struct {
 	IsNSFW       *bool        `json:"is_nsfw"`
 	Rank         *int         `json:"rank"`
 
-	// Input only: cleared by Complete.
-	Image    *Picture       `json:"image,omitempty"`
-	Category *CategoryNames `json:"category,omitempty"`
-}
-
-// CategoryNames is the category of the thing of a make.
-type CategoryNames struct {
-	Name string `json:"name"`
-	Slug string `json:"slug"`
+	Image *Picture `json:"image,omitempty"` // input only: cleared by Complete
 }
 
 // Complete implements [Completer].
@@ -241,7 +233,7 @@ func (t *ShortThingSchema) Complete(a urls.Builder) {
 	}
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
 	t.PreviewImage = t.Image.preview(a)
-	t.Image, t.Category = nil, nil
+	t.Image = nil
 }
 
 // FullThingSchema is a thing in a list of complete things. It also has the fields of

@@ -14,6 +14,7 @@ type UserSummary struct {
 	CountOfFollowers int    `json:"count_of_followers"`
 	CountOfFollowing int    `json:"count_of_following"`
 	CountOfDesigns   int    `json:"count_of_designs"`
+	CollectionCount  int    `json:"collection_count"`
 	MakeCount        int    `json:"make_count"`
 	AcceptsTips      bool   `json:"accepts_tips"`
 	IsFollowing      bool   `json:"is_following"`

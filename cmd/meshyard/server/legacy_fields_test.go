@@ -174,8 +174,8 @@ func TestLastActive(t *testing.T) {
 	})
 }
 
-// TestListsOfWholeThings checks that lists that are documented as complete things return complete
-// things.
+// TestListsOfWholeThings checks that lists that are documented as complete things, and makes, have
+// complete things.
 func TestListsOfWholeThings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
@@ -184,15 +184,19 @@ func TestListsOfWholeThings(t *testing.T) {
 		whole := read(t, ada.Get(fmt.Sprint("/things/", thing)))
 		for _, path := range []string{
 			"/users/ada/things", "/users/bob/likes", "/users/bob/favorites", "/tags/wall_mount/things", "/categories/parts/things",
-			fmt.Sprintf("/things/%d/derivatives", first), "/users/ada/downloads",
+			fmt.Sprintf("/things/%d/derivatives", first), "/users/ada/downloads", "/copies", "/users/bob/copies", fmt.Sprint("/things/", thing, "/copies"),
 		} {
 			var list []object
 			ada.Get(path).Want(t, 200, &list)
 			if len(list) != 1 {
-				t.Fatalf("%s: %d things, want 1", path, len(list))
+				t.Fatalf("%s: %d entries, want 1", path, len(list))
+			}
+			got := list[0]
+			if of, isMake := got["thing"].(object); isMake {
+				got = of
 			}
 			for field, want := range whole {
-				got, _ := json.Marshal(list[0][field])
+				got, _ := json.Marshal(got[field])
 				expected, _ := json.Marshal(want)
 				if field != "is_liked" && string(got) != string(expected) {
 					t.Errorf("%s: %s is %s, want %s", path, field, got, expected)

@@ -68,6 +68,9 @@ func TestNotifications(t *testing.T) {
 		count(ada, 0)
 		var events []struct{ ID int64 }
 		ada.Get("/events").Want(t, 200, &events)
+		if v, there := read(t, ada.Get(fmt.Sprintf("/events/%d", events[0].ID)))["subscription"]; v != nil || !there {
+			t.Errorf("subscription: %v (%t), want null", v, there)
+		}
 		bob.Do("DELETE", fmt.Sprintf("/events/%d", events[0].ID), nil).Want(t, 404)
 		ada.Do("DELETE", fmt.Sprintf("/events/%d", events[0].ID), nil).Want(t, 200)
 		ada.Get(fmt.Sprintf("/events/%d", events[0].ID)).Want(t, 404)

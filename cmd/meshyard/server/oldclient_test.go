@@ -38,7 +38,7 @@ var oldShapes = map[string]string{
 	"Tag":       `name:text url:url count:int things_url:url absolute_url:text tag:text`,
 	"TagCount":  `tag:text tag_count:int`,
 	"UserSummary": `id:int name:text first_name:text last_name:text url:url public_url:url thumbnail:url count_of_followers:int
-		count_of_following:int count_of_designs:int make_count:int accepts_tips:bool is_following:bool location:text cover:link is_admin:bool
+		count_of_following:int count_of_designs:int collection_count:int make_count:int accepts_tips:bool is_following:bool location:text cover:link is_admin:bool
 		is_moderator:bool is_featured:bool is_verified:bool`,
 	"ThingSchema": `name:text thumbnail:url url:url public_url:url description:text instructions:text description_html:text
 		instructions_html:text details:filled edu_details:text license:license files_url:url images_url:url likes_url:url ancestors_url:url
@@ -57,7 +57,7 @@ var oldShapes = map[string]string{
 		count_of_followers:int count_of_following:int count_of_designs:int collection_count:int make_count:int like_count:int has_favorite:bool favorite_count:int is_admin:bool
 		is_moderator:bool is_featured:bool is_verified:bool is_following:bool default_license~:text`,
 	"CopySchema": `id:int url:url public_url:text added:date like_count:int comment_count:int description:text description_html:text
-		is_liked:bool creator:UserSummary thing:object thumbnail:url preview_image:link images_url:url name:text needs_moderation:bool
+		is_liked:bool creator:UserSummary thing:ThingSchema|empty thumbnail:url preview_image:link images_url:url name:text needs_moderation:bool
 		type_name:text view_count:int category_name:text category_url:link details_parts:list details:text root_comment_count:int
 		is_watched:bool is_comments_disabled:bool`,
 	"CommentSchema": `id:int url:url target_type:text target_id:int public_url:text target_url:url body:text body_html:text user:UserSummary
@@ -136,7 +136,7 @@ func oldPlain(base string, v any, kind string) bool {
 	text, isText := v.(string)
 	_, isBool := v.(bool)
 	_, isArray := v.([]any)
-	_, isObject := v.(oldObject)
+	object, isObject := v.(oldObject)
 	_, notInt := strconv.ParseInt(string(number), 10, 64)
 	lately := func(layout string) bool {
 		at, err := time.Parse(layout, text)
@@ -145,7 +145,7 @@ func oldPlain(base string, v any, kind string) bool {
 	isFlag, isURL := number == "0" || number == "1", strings.HasPrefix(text, base+"/")
 	ok, known := map[string]bool{
 		"int": isNumber && notInt == nil, "flag": isFlag, "bool": isBool, "switch": isBool || isFlag, "text": isText, "filled": text != "",
-		"url": isURL, "link": isText && (text == "" || isURL), "list": isArray, "object": isObject, "some": v != nil, "ok": text == "ok",
+		"url": isURL, "link": isText && (text == "" || isURL), "list": isArray, "object": isObject, "empty": isObject && len(object) == 0, "some": v != nil, "ok": text == "ok",
 		"date": lately("2006-01-02T15:04:05+00:00"), "filedate": lately("2006-01-02 15:04:05"), "license": slices.Contains(oldLicenses, text),
 	}[kind]
 	if !known {

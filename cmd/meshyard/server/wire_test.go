@@ -192,7 +192,7 @@ const (
 		default_image:object? date:filetime formatted_size:string meta_data:array download_count:int direct_url:address? hash:string rank:int`
 	imageFields = `id:int url:address name:string sizes:array added:time`
 	userFields  = `id:int name:string first_name:string last_name:string url:address public_url:address thumbnail:address count_of_followers:int
-		count_of_following:int count_of_designs:int make_count:int accepts_tips:bool is_following:bool location:string cover:string is_admin:bool
+		count_of_following:int count_of_designs:int collection_count:int make_count:int accepts_tips:bool is_following:bool location:string cover:string is_admin:bool
 		is_moderator:bool is_featured:bool is_verified:bool`
 	thingFields = `name:string thumbnail:address url:address public_url:address description:string instructions:string description_html:string
 		instructions_html:string details:string edu_details:string license:string files_url:address images_url:address likes_url:address
