@@ -112,7 +112,7 @@ func (d *describer) operation(r route, op *operation) object {
 		parameters = append(parameters, parameter(v.Variable, in, pageBounds(v.Variable, value)))
 	}
 	for _, name := range r.responder.query {
-		parameters = append(parameters, parameter(name, "query", object{"type": "string", "enum": imageWords[name]}))
+		parameters = append(parameters, parameter(name, "query", pageBounds(name, object{"type": "string", "enum": imageWords[name]})))
 	}
 	for _, name := range ignored[r.operation] {
 		parameters = append(parameters, ignoredParameter(name))

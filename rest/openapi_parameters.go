@@ -113,7 +113,7 @@ var (
 	ignored = map[string][]string{
 		"get_search": ignoredBySearch, "get_search_term": ignoredBySearch,
 		"get_collections_collection_id_things": {"sort", "search", "image_type", "image_size"},
-		"get_categories":                       {"page", "per_page"}, // all categories are one page
+		"get_categories":                       {"per_page"}, // all categories are one page
 		"get_printers_0_brands":                {"include_user_defined"},
 		"get_printers_0_models":                {"include_user_defined", "brand"},
 	}

@@ -32,6 +32,15 @@ func number(text string, least, most, otherwise int) int {
 	return min(max(n, least), most)
 }
 
+// onFirstPage returns a list that is not divided into pages, or nothing if the request asks for a
+// page behind the first: some clients request the next page until one is empty.
+func onFirstPage[T any](r *http.Request, whole []T) []T {
+	if page, _ := pageNumbers(r.URL.Query()); page > 1 {
+		return nil
+	}
+	return whole
+}
+
 // cursorOf returns the cursor of the page that a query asks for, or "" for the first page. A cursor
 // is more precise than a page number, so it has priority. The exception is a cursor from the link
 // to another page than the requested one: some clients keep the query of a link and only increment

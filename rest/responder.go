@@ -142,7 +142,7 @@ func listInside[T any]() responder {
 			return err
 		}
 		w.Header().Set("Total-Count", strconv.Itoa(len(items)))
-		return writeJSON(w, completeAll(s, items))
+		return writeJSON(w, completeAll(s, onFirstPage(r, items)))
 	}, schema: reflect.TypeFor[[]T]()}
 }
 

@@ -21,9 +21,9 @@ var categories = func() responder {
 				root.Children = nil
 			}
 		}
-		return completeAll(s, roots), nil
+		return completeAll(s, onFirstPage(r, roots)), nil
 	}).as(reflect.TypeFor[[]wire.CategorySchema]())
-	a.query = []string{"return"}
+	a.query = []string{"return", "page"}
 	return a
 }()
 

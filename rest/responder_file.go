@@ -86,8 +86,9 @@ func imageList[T any](as func(s *server, r *http.Request, p *wire.Picture) *T, s
 		if err != nil {
 			return nil, err
 		}
-		shown := make([]*T, len(of.Images))
-		for i, p := range of.Images {
+		pictures := onFirstPage(r, of.Images)
+		shown := make([]*T, len(pictures))
+		for i, p := range pictures {
 			shown[i] = as(s, r, p)
 			setSizes(shown[i], sizesOf(r, p))
 		}

@@ -387,6 +387,28 @@ func TestPages(t *testing.T) {
 	})
 }
 
+// TestListsOfOnePage checks that a client which requests pages until one is empty comes to an end
+// in lists that are not divided into pages.
+func TestListsOfOnePage(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		ids := fullThing(t, s, ada, bob)
+		thing := fmt.Sprint("/things/", ids["thing_id"])
+		for _, path := range []string{thing + "/files", thing + "/images", thing + "/tags", thing + "/categories", fmt.Sprintf("/copies/%v/images", ids["copy_id"]), "/categories", "/categories?return=complete"} {
+			sign := "?"
+			if strings.Contains(path, "?") {
+				sign = "&"
+			}
+			whole := string(ada.Get(path).Want(t, 200).Bytes)
+			for query, want := range map[string]string{"page=1": whole, "page=0&per_page=1": whole, "page=": whole, "page=2": "[]", "page=7&per_page=1": "[]"} {
+				if got := string(ada.Get(path+sign+query).Want(t, 200).Bytes); got != want || whole == "[]" {
+					t.Errorf("%s%s%s: %.200s, want %.200s", path, sign, query, got, want)
+				}
+			}
+		}
+	})
+}
+
 var (
 	relations = regexp.MustCompile(`rel="([^"]*)"`)
 	letters   = regexp.MustCompile(`^[a-z]+$`)
