@@ -1,6 +1,10 @@
 package rest
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/meshyard/meshyard/internal/auth"
+)
 
 // unservedOperation is an operation of the published interface that is not served, with the reason.
 type unservedOperation struct{ method, path, reason string }
@@ -83,7 +87,12 @@ var unservedOperations = []unservedOperation{
 	{get, "/changelogs", noChangelogs},
 }
 
-// ServeHTTP responds with 404 and the reason.
-func (u unservedOperation) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+// ServeHTTP responds with 404 and the reason. As for the operations that are served, a request
+// without a valid token gets 401, by which clients know that they must sign in again.
+func (u unservedOperation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, err := auth.Identified(r.Context()); err != nil {
+		WriteFailure(w, r, err)
+		return
+	}
 	WriteError(w, http.StatusNotFound, u.reason)
 }

@@ -458,7 +458,7 @@ func TestDeprecation(t *testing.T) {
 }
 
 // TestRefusedOperations checks that operations of the published interface that this server does not
-// support return 404 with the reason.
+// support return 404 with the reason, or 401 without a valid token.
 func TestRefusedOperations(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -467,6 +467,9 @@ func TestRefusedOperations(t *testing.T) {
 			checkErrorBody(t, r)
 			if !strings.Contains(string(r.Bytes), "not part of this server") {
 				t.Errorf("GET %s: %s", path, r.Bytes)
+			}
+			for _, token := range []string{"", "meshyard_wrong"} {
+				checkErrorBody(t, s.Client(token).Get(path).Want(t, http.StatusUnauthorized))
 			}
 		}
 	})
