@@ -10,7 +10,8 @@ import (
 )
 
 // Diagnose returns maintenance problems of the database, each with its remedy: missing or old
-// statistics, space of deleted rows, and unfinished work. It returns none if there are no problems.
+// statistics, space of deleted rows, unfinished work, and postponed previews. It returns none if
+// there are no problems.
 func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 	var imports []importRow
 	if err := s.db.Read.NewSelect().Model(&imports).Scan(ctx); err != nil {
@@ -39,6 +40,11 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 			findings = append(findings, fmt.Sprintf("%d %s are not folded: a running server folds them every few seconds", n, waiting.what))
 		}
 	}
+	postponed, err := s.diagnosePreviews(ctx)
+	if err != nil {
+		return nil, err
+	}
+	findings = append(findings, postponed...)
 	var more []string
 	if s.db.Engine == database.Postgres {
 		more, err = s.diagnosePostgres(ctx)

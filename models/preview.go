@@ -37,6 +37,7 @@ type Preview struct {
 	Error    string  // the reason of the failure, for the owner of a file
 	OwnerID  int64   // of the first file that requested it, for fair scheduling
 	Attempts int32
+	Outages  int32      // how many of the last attempts ended because of an outage; they do not count
 	BegunAt  *time.Time // when the last attempt started
 	TookMS   int64      `bun:"took_ms"` // the duration of the last attempt so far
 	BeatAt   time.Time  // the last heartbeat of the worker; for a waiting preview, when it may start

@@ -15,9 +15,10 @@ import (
 const (
 	maxPreviewAttempts = 3
 
-	// previewOutage is the time between attempts during an outage. Meanwhile other previews have their
-	// turn, because the disk may be unable to read only this file.
-	previewOutage = 30 * time.Second
+	// previewOutage is the time until the next attempt after an outage. It doubles with each outage of
+	// the same preview up to maxPreviewOutage, because the disk may be unable to read only this file.
+	previewOutage    = 30 * time.Second
+	maxPreviewOutage = 10 * time.Minute
 
 	// previewBeat is the interval of the heartbeats of a worker. A worker without a heartbeat for
 	// previewLost is considered dead.
@@ -91,7 +92,7 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 	err = s.db.Write.NewUpdate().Model(&rows).Set("state = ?", PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
 		Set("error = ''").Set("version = ?", preview.Version).Set("beat_at = ?", at).Set("begun_at = ?", at).Set("took_ms = 0").
 		Where("id = (?)", next).Where(claimable, at, lost, preview.Version).
-		Returning("id, sha256, subject, version, state, owner_id, attempts, begun_at, beat_at").Scan(ctx)
+		Returning("id, sha256, subject, version, state, owner_id, attempts, outages, begun_at, beat_at").Scan(ctx)
 	if err != nil || len(rows) == 0 {
 		return nil, nil, ignoreNoRows(err)
 	}
@@ -150,7 +151,7 @@ func (p *Preview) took(at time.Time) int64 { return max(1, at.Sub(*p.BegunAt).Mi
 func (s *Store) failPreview(ctx context.Context, p *Preview, why string) error {
 	p.State = PreviewFailed
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
-		q.Set("state = ?", PreviewFailed).Set("error = ?", why).Set("beat_at = ?", at)
+		q.Set("state = ?", PreviewFailed).Set("error = ?", why).Set("beat_at = ?", at).Set("outages = 0")
 	})
 }
 
@@ -162,15 +163,24 @@ func (s *Store) retryPreview(ctx context.Context, p *Preview, why string) error 
 	}
 	p.State = PreviewWaiting
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
-		q.Set("state = ?", PreviewWaiting).Set("beat_at = ?", at.Add(time.Duration(p.Attempts*p.Attempts)*2*time.Second))
+		q.Set("state = ?", PreviewWaiting).Set("beat_at = ?", at.Add(time.Duration(p.Attempts*p.Attempts)*2*time.Second)).Set("outages = 0")
 	})
 }
 
-// releasePreview schedules a preview again because the server stops, the machine is overloaded, or
-// the bucket is unavailable or full. The attempt does not count. The next one begins after wait.
-func (s *Store) releasePreview(ctx context.Context, p *Preview, wait time.Duration) error {
+// releasePreview schedules a preview again because the server stops or the machine is overloaded.
+// The attempt does not count.
+func (s *Store) releasePreview(ctx context.Context, p *Preview) error {
 	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
-		q.Set("state = ?", PreviewWaiting).Set("attempts = attempts - 1").Set("beat_at = ?", at.Add(wait))
+		q.Set("state = ?", PreviewWaiting).Set("attempts = attempts - 1").Set("beat_at = ?", at)
+	})
+}
+
+// postponePreview schedules a preview again because the bucket is unavailable or full. The attempt
+// does not count.
+func (s *Store) postponePreview(ctx context.Context, p *Preview) error {
+	return s.endPreview(ctx, p, func(q *bun.UpdateQuery, at time.Time) {
+		wait := min(previewOutage<<min(p.Outages, 10), maxPreviewOutage)
+		q.Set("state = ?", PreviewWaiting).Set("attempts = attempts - 1").Set("outages = outages + 1").Set("beat_at = ?", at.Add(wait))
 	})
 }
 

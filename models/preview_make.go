@@ -49,11 +49,11 @@ func (s *Store) MakePreview(ctx context.Context) (again bool, err error) {
 	case errors.As(err, &crash):
 		return true, errors.Join(err, s.failPreview(ctx, p, "The preview process crashed on this file; the log of the server has the details."))
 	case ctx.Err() != nil, errors.As(err, &interrupted) && interrupted.Starved:
-		return true, s.releasePreview(ctx, p, 0)
+		return true, s.releasePreview(ctx, p)
 	case errors.As(err, &interrupted):
 		return true, errors.Join(err, s.retryPreview(ctx, p, interrupted.Message))
 	case outage.Of(err) != nil:
-		return false, errors.Join(err, s.releasePreview(ctx, p, previewOutage))
+		return false, errors.Join(err, s.postponePreview(ctx, p))
 	}
 	return true, errors.Join(err, s.retryPreview(ctx, p, "The file is not the cause; the log of the server has the details."))
 }
@@ -96,7 +96,7 @@ func (s *Store) derive(ctx context.Context, p *Preview) (preview.Result, error) 
 
 // finishPreview stores the result of an attempt, whose parts are in the bucket.
 func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result) error {
-	p.State, p.Stage, p.Progress, p.BeatAt = PreviewDone, "", 1, now()
+	p.State, p.Stage, p.Progress, p.BeatAt, p.Outages = PreviewDone, "", 1, now(), 0
 	p.TookMS = p.took(p.BeatAt)
 	p.ShapeID = 0 // until it is assigned below
 	p.Picture, p.Width, p.Height, p.Threejs, p.GLB, p.Mesh = r.Picture, r.Width, r.Height, r.Threejs, r.GLB, r.Mesh
@@ -107,7 +107,7 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 			}
 		}
 		updated, err := attempt(tx.NewUpdate().Model(p), p).
-			Column("state", "stage", "progress", "beat_at", "took_ms", "picture", "width", "height", "threejs", "glb", "mesh", "shape_id").Exec(ctx)
+			Column("state", "stage", "progress", "beat_at", "took_ms", "outages", "picture", "width", "height", "threejs", "glb", "mesh", "shape_id").Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -2,9 +2,12 @@ package models
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/bucket"
 )
 
 // PreviewQueue is the state of the queue of previews.
@@ -31,4 +34,24 @@ func (s *Store) PreviewQueue(ctx context.Context) (PreviewQueue, error) {
 		q.Oldest = max(0, now().Sub(first.Time))
 	}
 	return q, ignoreNoRows(err)
+}
+
+// PostponedPreviews returns the number of previews whose last attempt ended because of an outage.
+func (s *Store) PostponedPreviews(ctx context.Context) (int64, error) {
+	return s.db.Read.NewSelect().Model((*Preview)(nil)).Where("p.outages > 0").Count(ctx)
+}
+
+// diagnosePreviews returns a finding for each of the first postponed previews.
+func (s *Store) diagnosePreviews(ctx context.Context) (findings []string, err error) {
+	const most = 10
+	var rows []*Preview
+	n, err := s.db.Read.NewSelect().Model(&rows).Column("id", "sha256", "outages").Where("p.outages > 0").Order("id").Limit(most).ScanAndCount(ctx)
+	for _, p := range rows {
+		findings = append(findings, fmt.Sprintf("preview %d: %d attempts ended because the bucket was unavailable or full; if others succeed, check that the server can read the object %s",
+			p.ID, p.Outages, bucket.ContentKey(p.SHA256)))
+	}
+	if n > most {
+		findings = append(findings, fmt.Sprintf("%d more previews are postponed", n-most))
+	}
+	return findings, err
 }

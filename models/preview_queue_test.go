@@ -1,10 +1,13 @@
 package models
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/preview"
 )
 
 // TestPreviewQueue checks the state of the queue of previews: with none, with one that waits, and
@@ -32,5 +35,57 @@ func TestPreviewQueue(t *testing.T) {
 		}
 		defer end()
 		want(0, 1, 0)
+	})
+}
+
+// TestPostponedPreviews checks that the time between attempts doubles with each outage up to a
+// limit, that such previews are counted and reported, and that the next success forgets the
+// outages.
+func TestPostponedPreviews(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		published(t, s, ada)
+		claim := func() *Preview {
+			t.Helper()
+			if _, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).Set("beat_at = ?", now()).Where("state = ?", PreviewWaiting).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+			p, end, err := s.claimPreview(ctx)
+			if err != nil || p == nil {
+				t.Fatalf("got %v, %v; want a preview", p, err)
+			}
+			end()
+			return p
+		}
+		want := func(n int64, finding string) {
+			t.Helper()
+			if got, err := s.PostponedPreviews(ctx); err != nil || got != n {
+				t.Errorf("got %d postponed previews, %v; want %d", got, err, n)
+			}
+			findings, err := s.diagnosePreviews(ctx)
+			if text := strings.Join(findings, "\n"); err != nil || finding == "" && text != "" || !strings.HasPrefix(text, finding) {
+				t.Errorf("got the findings %q, %v; want %q", text, err, finding)
+			}
+		}
+		want(0, "")
+		for i, wait := range []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 10 * time.Minute, 10 * time.Minute} {
+			p := claim()
+			if err := s.postponePreview(ctx, p); err != nil {
+				t.Fatal(err)
+			}
+			stored, err := s.PreviewsByID(ctx, []int64{p.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = stored[p.ID]
+			if got := time.Until(p.BeatAt); got > wait || got < wait-20*time.Second || p.State != PreviewWaiting || p.Attempts != 0 {
+				t.Errorf("outage %d: the preview is %s after %d attempts and waits %s, want waiting, 0 and %s", i+1, p.State, p.Attempts, got, wait)
+			}
+			want(1, fmt.Sprintf("preview %d: %d attempts ended because", p.ID, i+1))
+		}
+		if err := s.finishPreview(ctx, claim(), preview.Result{}); err != nil {
+			t.Fatal(err)
+		}
+		want(0, "")
 	})
 }

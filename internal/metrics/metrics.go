@@ -292,6 +292,22 @@ func (q *queue) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(q.oldest, prometheus.GaugeValue, state.OldestSeconds)
 }
 
+// PostponedPreviews reports at each scrape how many previews wait because of an outage. The value
+// is NaN if read fails.
+func (m *Metrics) PostponedPreviews(read func(ctx context.Context) (int64, error)) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "meshyard_previews_postponed", Help: "Previews whose last attempt ended because the bucket was unavailable or full.",
+	}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+		defer cancel()
+		n, err := read(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return float64(n)
+	}))
+}
+
 // LastRun is the last complete run of a command.
 type LastRun struct {
 	At       time.Time // the moment whose state the run saw

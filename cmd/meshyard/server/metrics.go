@@ -29,6 +29,7 @@ func (a *Server) connectMetrics() {
 	a.metrics.Readiness(telemetry.Reasons, func(ctx context.Context) string { return telemetry.Reason(a.ready(ctx)) })
 	a.metrics.BucketFreeBytes(a.bucket.Free)
 	a.metrics.DatabaseFreeBytes(a.db.Free)
+	a.metrics.PostponedPreviews(a.Store.PostponedPreviews)
 	a.metrics.LastRuns(models.RecordedRuns, func(ctx context.Context) (map[string]metrics.LastRun, error) {
 		runs, err := a.Store.LastRuns(ctx)
 		found := make(map[string]metrics.LastRun)

@@ -201,6 +201,13 @@ func TestBucketOutage(t *testing.T) {
 			if again, err := s.Store.MakePreview(t.Context()); again || err != nil {
 				t.Errorf("make a preview at once: got %v, %v; want that it waits", again, err)
 			}
+			wantPostponed := func(n int) {
+				t.Helper()
+				if text := scrape(t, s); !strings.Contains(text, fmt.Sprintf("\nmeshyard_previews_postponed %d\n", n)) {
+					t.Errorf("the metrics do not have %d postponed previews", n)
+				}
+			}
+			wantPostponed(1)
 			l.scrape(scrapesDuring)
 			lasts(t, func() { ada.Get("/readyz").Want(t, http.StatusServiceUnavailable) })
 			down.Store(false)
@@ -218,6 +225,7 @@ func TestBucketOutage(t *testing.T) {
 			if state := processing(ada, waiting).Processing.State; state != "DONE" {
 				t.Errorf("the preview is %s, want DONE", state)
 			}
+			wantPostponed(0)
 			ada.Get("/readyz").Want(t, http.StatusOK)
 		})
 	}
