@@ -95,15 +95,24 @@ func (s *Store) checkObject(ctx context.Context, key string, f *File, rehash boo
 		return "is missing", nil
 	}
 	if err != nil {
-		return "", err
+		return unreadable(err)
 	}
 	defer r.Close()
 	hash := sha256.New()
 	if _, err := io.Copy(hash, r); err != nil {
-		return "", err
+		return unreadable(err)
 	}
 	if sum := hex.EncodeToString(hash.Sum(nil)); sum != f.SHA256 {
 		return "has other content: its SHA-256 is " + sum, nil
 	}
 	return "", nil
+}
+
+// unreadable returns the description of an error of reading an object, or the error if other
+// objects would have it, too.
+func unreadable(err error) (string, error) {
+	if bucket.IsUnreadable(err) {
+		return "cannot be read: " + err.Error(), nil
+	}
+	return "", err
 }

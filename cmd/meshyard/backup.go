@@ -62,7 +62,7 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 			fmt.Println(fault)
 		}
 		if len(m.Faults) > 0 {
-			return fmt.Errorf("%s of the database are missing from the bucket or damaged; the backup contains everything else", count(len(m.Faults), "object"))
+			return fmt.Errorf("%s of the database are missing from the bucket, damaged or unreadable; the backup contains everything else", count(len(m.Faults), "object"))
 		}
 		return nil
 	})
@@ -110,9 +110,9 @@ func (b *backingUp) run(ctx context.Context) (*backup.Manifest, error) {
 	}
 }
 
-// isFault reports whether an object is missing or damaged.
+// isFault reports whether an object is missing or damaged, or cannot be read.
 func isFault(err error) bool {
-	return errors.Is(err, bucket.ErrNotExist) || errors.Is(err, bucket.ErrDamaged)
+	return errors.Is(err, bucket.ErrNotExist) || errors.Is(err, bucket.ErrDamaged) || errors.Is(err, bucket.ErrUnreadable)
 }
 
 // snapshot takes a snapshot of the database, copies the objects that it refers to, and
@@ -152,10 +152,10 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 	return m, b.folder.Commit(ctx, m, file, func(key string) bool { return keys[key] })
 }
 
-// object copies an object of the snapshot. It ignores a missing derived object. If a file object is
-// missing or damaged, it checks the current state of the rows: a deleted pending upload is added to
-// m.Deleted, and other changes return errChanged. If nothing changed, the object is added to
-// m.Faults.
+// object copies an object of the snapshot. It ignores a fault of a derived object. If a file object
+// is missing, damaged or unreadable, it checks the current state of the rows: a deleted pending
+// upload is added to m.Deleted, and other changes return errChanged. If nothing changed, the object
+// is added to m.Faults.
 func (b *backingUp) object(ctx context.Context, m *backup.Manifest, o models.SnapshotObject) error {
 	err := b.copying.copy(ctx, o.Key, o.Key)
 	if errors.Is(err, bucket.ErrNotExist) && o.FileID != 0 {

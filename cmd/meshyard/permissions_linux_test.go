@@ -3,6 +3,7 @@ package main_test
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -38,22 +39,68 @@ func TestDatabaseCannotBeWritten(t *testing.T) {
 				}
 				defer os.Chmod(path, old.Mode())
 			}
-			cmd := c.command(strings.Fields(test.args)...)
-			if os.Getuid() == 0 {
-				// Root may write everything. In a user namespace the same user is an ordinary one.
-				cmd.SysProcAttr = &syscall.SysProcAttr{
-					Cloneflags:  syscall.CLONE_NEWUSER,
-					UidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: 0, Size: 1}},
-					GidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: 0, Size: 1}},
-				}
-			}
-			out, err := cmd.CombinedOutput()
-			if errors.Is(err, syscall.EPERM) {
-				t.Skip("this system refuses user namespaces")
-			}
+			out, err := asOrdinaryUser(t, c.command(strings.Fields(test.args)...))
 			if exitStatus(err) != 1 || !strings.Contains(string(out), test.says) {
 				t.Errorf("meshyard %s: %v, %s; want exit status 1 and %q", test.args, err, out, test.says)
 			}
 		})
+	}
+}
+
+// asOrdinaryUser runs a command and returns its output. Root may read and write everything, so the
+// command runs in a user namespace then, where the same user is an ordinary one.
+func asOrdinaryUser(t *testing.T, cmd *exec.Cmd) ([]byte, error) {
+	t.Helper()
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: 0, Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: 1000, HostID: 0, Size: 1}},
+		}
+	}
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("this system refuses user namespaces")
+	}
+	return out, err
+}
+
+// TestUnreadableObject checks that backup and fsck report an object that cannot be read, and that
+// the backup contains the others.
+func TestUnreadableObject(t *testing.T) {
+	t.Parallel()
+	c := newCatalogue(t, buildBinary(t), "")
+	c.run("user", "create", "ada")
+	folder := t.TempDir()
+	for name, text := range map[string]string{"one.stl": "solid one\nendsolid one\n", "two.stl": "solid two\nendsolid two\n", "README.md": "Two parts."} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.run("import", "folder", folder, "--owner", "ada")
+	objects, err := filepath.Glob(filepath.Join(c.data, "bucket", "files", "*"))
+	if err != nil || len(objects) != 2 {
+		t.Fatalf("the objects are %q, %v", objects, err)
+	}
+	if err := os.Chmod(objects[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	dir, key := filepath.Join(t.TempDir(), "backup"), "files/"+filepath.Base(objects[0])
+	for _, test := range []struct {
+		args []string
+		says []string
+	}{
+		{[]string{"backup", dir}, []string{": 1 object (", "\nobject " + key + ": the object cannot be read: ", "1 object of the database are missing from the bucket, damaged or unreadable"}},
+		{[]string{"fsck", "--rehash"}, []string{"object " + key + " cannot be read: ", "database and bucket disagree in 1 place"}},
+	} {
+		out, err := asOrdinaryUser(t, c.command(test.args...))
+		for _, says := range test.says {
+			if exitStatus(err) != 1 || !strings.Contains(string(out), says) {
+				t.Errorf("meshyard %s: %v, %s; want exit status 1 and %q", test.args[0], err, out, says)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "objects", "files", filepath.Base(objects[1]))); err != nil {
+		t.Errorf("the other object: %v", err)
 	}
 }

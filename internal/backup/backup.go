@@ -47,7 +47,8 @@ type Manifest struct {
 	// Deleted lists the IDs of pending uploads that are in the database of the backup but whose bytes
 	// were deleted while the backup was made. Restoring the backup deletes these uploads.
 	Deleted []int64 `json:"deleted_uploads,omitempty"`
-	// Faults lists the objects that rows refer to but that were missing or damaged in the bucket.
+	// Faults lists the objects that rows refer to but that were missing, damaged or unreadable in the
+	// bucket.
 	Faults []string `json:"faults,omitempty"`
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"syscall"
 
 	"github.com/gabriel-vasile/mimetype"
 )
@@ -15,11 +17,20 @@ import (
 // SHA-256.
 var ErrDamaged = errors.New("the SHA-256 of the object does not match its content")
 
+// ErrUnreadable matches the error of [Copy] for an object that [IsUnreadable].
+var ErrUnreadable = errors.New("the object cannot be read")
+
+// IsUnreadable reports whether an error of reading an object means that the disk or the permissions
+// of its file prevent it. Other objects may be readable.
+func IsUnreadable(err error) bool {
+	return errors.Is(err, syscall.EIO) || errors.Is(err, fs.ErrPermission)
+}
+
 // Copy copies the object fromKey of a bucket to the object toKey of another one, and returns the
 // number of bytes. If the destination has an object of the same key and size, Copy does nothing and
 // returns 0. If sum is not empty, the bytes must have that SHA-256, in lower-case hex: otherwise
 // the error matches [ErrDamaged] and nothing is stored. The error matches [ErrNotExist] if there is
-// no object to copy.
+// no object to copy, and [ErrUnreadable] if it cannot be read.
 //
 // Only one process may copy to a destination at a time, and nothing else may write to it.
 func Copy(ctx context.Context, to *Bucket, toKey string, from *Bucket, fromKey, sum string) (n int64, err error) {
@@ -34,14 +45,40 @@ func Copy(ctx context.Context, to *Bucket, toKey string, from *Bucket, fromKey, 
 	}
 	r, _, err := from.Reader(ctx, fromKey)
 	if err != nil {
-		return 0, err
+		return 0, unreadable(err)
 	}
 	defer r.Close()
-	n, err = to.copyFrom(ctx, toKey, r, sum)
+	reader := &sourceReader{ReadSeeker: r}
+	n, err = to.copyFrom(ctx, toKey, reader, sum)
 	if err != nil {
+		if reader.err != nil {
+			err = unreadable(reader.err)
+		}
 		return n, fmt.Errorf("copy %s to %s: %w", fromKey, toKey, err)
 	}
 	return n, nil
+}
+
+// unreadable makes an error of reading an object match [ErrUnreadable] if it is one.
+func unreadable(err error) error {
+	if IsUnreadable(err) {
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return err
+}
+
+// sourceReader keeps the error of reading, to distinguish it from those of writing.
+type sourceReader struct {
+	io.ReadSeeker
+	err error
+}
+
+func (s *sourceReader) Read(p []byte) (int, error) {
+	n, err := s.ReadSeeker.Read(p)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
 }
 
 func (b *Bucket) copyFrom(ctx context.Context, key string, r io.ReadSeeker, sum string) (int64, error) {
