@@ -54,7 +54,7 @@ func insertLink(ctx context.Context, db bun.IDB, l *accountLink) (secret string,
 	return secret, err
 }
 
-var errLink = fail(NotFound, "the link does not work: it has expired, was used, or was replaced by a newer one")
+var errLink = about("token", fail(NotFound, "the link does not work: it has expired, was used, or was replaced by a newer one"))
 
 // orErrLink returns errLink if err is sql.ErrNoRows, and otherwise err.
 func orErrLink(err error) error {

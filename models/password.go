@@ -75,7 +75,7 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 	if err != nil {
 		return err
 	}
-	wrong := fail(Forbidden, "the current password is wrong")
+	wrong := about("present", fail(Forbidden, "the current password is wrong"))
 	if !good {
 		return wrong
 	}

@@ -1,12 +1,11 @@
-// Builds the files that internal/gallery embeds. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
-import { copyFileSync, mkdirSync } from 'node:fs';
+// Builds the files that internal/gallery embeds: a script for each language in src/strings, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import * as esbuild from 'esbuild';
 
 const watch = process.argv.includes('--watch');
 const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? '../internal/gallery/dist';
 
 const options = {
-  entryPoints: { gallery: 'src/main.tsx' },
   outdir: folder,
   bundle: true,
   minify: !watch,
@@ -21,5 +20,11 @@ const options = {
 
 mkdirSync(folder, { recursive: true });
 copyFileSync('src/icon.svg', `${folder}/icon.svg`);
-if (watch) await (await esbuild.context(options)).watch();
-else await esbuild.build(options);
+const builds = readdirSync('src/strings').map((file) => file.replace('.ts', '')).map((code) => ({
+  ...options, entryPoints: { [`gallery.${code}`]: 'src/main.tsx' }, alias: { '#strings': `./src/strings/${code}.ts` },
+}));
+builds.push({ ...options, entryPoints: { gallery: 'src/styles/gallery.css' } });
+for (const build of builds) {
+  if (watch) await (await esbuild.context(build)).watch();
+  else await esbuild.build(build);
+}

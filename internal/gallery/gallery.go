@@ -24,9 +24,9 @@ const Prefix = "/assets/gallery/"
 // nothing before it has loaded the style sheet.
 func Styles() string { return string(files()["gallery.css"].Content) }
 
-// Script returns the path of the script, a module, below the base URL of the server. It contains a
-// hash of the content.
-func Script() string { return address("gallery.js") }
+// Script returns the path of the script in a language, a module, below the base URL of the server.
+// It contains a hash of the content. There is a script for each language of package language.
+func Script(code string) string { return address("gallery." + code + ".js") }
 
 // Icon returns the path of the icon of the site, below the base URL of the server. It contains a
 // hash of the content.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/clientip"
+	"github.com/meshyard/meshyard/internal/language"
 	"github.com/meshyard/meshyard/internal/ratelimit"
 	"github.com/meshyard/meshyard/internal/urls"
 )
@@ -68,13 +69,13 @@ const accountFormPurpose = "account form"
 
 func (s *site) showAccount(w http.ResponseWriter, r *http.Request) {
 	if who, secret, ok := s.signedIn(w, r, passwordPath); ok {
-		s.account(w, r, who, secret, http.StatusOK, "", "")
+		s.account(w, r, who, secret, http.StatusOK, language.Message{}, "")
 	}
 }
 
 // account shows the account page for the password and the e-mail address, with an error message or
 // a notice about a finished action, if not empty.
-func (s *site) account(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int, message, notice string) {
+func (s *site) account(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int, message language.Message, notice string) {
 	email, confirmed, err := s.Store.Email(r.Context(), who.Caller)
 	if err != nil {
 		s.fail(w, r, err)
@@ -98,12 +99,12 @@ func (s *site) changePassword(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := s.Store.ChangePassword(r.Context(), who.Caller, r.PostForm.Get("present"), r.PostForm.Get("password")); err != nil {
-		status, message := s.Explain(r.Context(), err)
+		status, message := s.explain(r, err)
 		s.account(w, r, who, secret, status, message, "")
 		return
 	}
 	s.attempts.succeeded(account, network, s.device(r, account))
-	s.account(w, r, who, secret, http.StatusOK, "", "The password was changed, and you were signed out in all other browsers.")
+	s.account(w, r, who, secret, http.StatusOK, language.Message{}, texts(r).PasswordChanged)
 }
 
 func (s *site) sendConfirmation(w http.ResponseWriter, r *http.Request) {
@@ -112,12 +113,12 @@ func (s *site) sendConfirmation(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !s.SendsMail {
-		s.refuse(w, r, http.StatusNotFound, "This server does not send mail.")
+		s.refuse(w, r, http.StatusNotFound, texts(r).NoMail)
 		return
 	}
 	if err := s.Store.RequestConfirmation(r.Context(), who.Caller); err != nil {
 		s.fail(w, r, err)
 		return
 	}
-	s.account(w, r, who, secret, http.StatusOK, "", "A link is on its way to your e-mail address.")
+	s.account(w, r, who, secret, http.StatusOK, language.Message{}, texts(r).CheckSent)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/language"
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
@@ -69,16 +70,16 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 		}
 	}
 	if twice == "client_id" || twice == "redirect_uri" {
-		s.refuse(w, r, http.StatusBadRequest, "The request of the application is invalid: "+twice+" is given twice.")
+		s.refuseRequest(w, r, twice+" is given twice")
 		return nil, false
 	}
 	a, err := s.Store.Application(r.Context(), given.Get("client_id"))
 	if err != nil {
 		if status, _ := s.Explain(r.Context(), err); status >= http.StatusInternalServerError {
-			s.refuse(w, r, http.StatusInternalServerError, "Internal error. The log of the server has the details.")
+			s.refuse(w, r, http.StatusInternalServerError, texts(r).Internal)
 			return nil, false
 		}
-		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here is not registered on this server: its client_id is unknown.")
+		s.refuse(w, r, http.StatusBadRequest, texts(r).UnknownApplication)
 		return nil, false
 	}
 	q.Application, q.Redirect = a, given.Get("redirect_uri")
@@ -86,7 +87,7 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 	case q.Redirect == "" && len(a.Redirects) == 1:
 		q.Redirect = a.Redirects[0]
 	case !a.AllowsRedirect(q.Redirect):
-		s.refuse(w, r, http.StatusBadRequest, "The application that sent you here uses a redirect_uri that is not registered.")
+		s.refuse(w, r, http.StatusBadRequest, texts(r).UnknownRedirect)
 		return nil, false
 	}
 	q.OutOfBand = q.Redirect == oauth.OutOfBand
@@ -96,6 +97,12 @@ func (s *site) read(w http.ResponseWriter, r *http.Request, given url.Values) (q
 		return nil, false
 	}
 	return q, true
+}
+
+// refuseRequest shows the error of an authorization request to the user. description is in English,
+// because it is for the developer of the application.
+func (s *site) refuseRequest(w http.ResponseWriter, r *http.Request, description string) {
+	s.show(w, r, "refused", http.StatusBadRequest, view{Message: language.Message{Text: texts(r).RequestInvalid, Detail: description + "."}}, "")
 }
 
 // check validates the rest of an authorization request. It returns an error code of section 4.1.2.1
@@ -159,9 +166,9 @@ func (s *site) showResponse(w http.ResponseWriter, r *http.Request, q *authoriza
 	case given["code"] != "":
 		s.show(w, r, "code", http.StatusOK, view{Request: q, Code: given["code"]}, "")
 	case given["error"] == "access_denied":
-		s.show(w, r, "refused", http.StatusOK, view{Message: "You did not give access to " + q.Application.Name + "."}, "")
+		s.show(w, r, "refused", http.StatusOK, view{Message: language.Message{Text: fmt.Sprintf(texts(r).Denied, q.Application.Name)}}, "")
 	default:
-		s.show(w, r, "refused", http.StatusBadRequest, view{Message: "The request of the application is invalid: " + given["error_description"] + "."}, "")
+		s.refuseRequest(w, r, given["error_description"])
 	}
 }
 
@@ -191,7 +198,7 @@ func (s *site) decisionToken(secret string, q *authorizationRequest) string {
 // decide handles the submitted consent form.
 func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
-		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
+		s.refuse(w, r, http.StatusBadRequest, texts(r).FormUnreadable)
 		return
 	}
 	q, ok := s.read(w, r, r.PostForm)
@@ -206,7 +213,7 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 		s.signInFirst(w, r, authorizePath+"?"+q.Given.Encode())
 		return
 	case !s.Key.Verify(r.PostForm.Get("token"), "oauth decision", secret, q.Given.Encode()):
-		s.refuse(w, r, http.StatusForbidden, "This form has expired or was changed. Go back to the application and start again.")
+		s.refuse(w, r, http.StatusForbidden, texts(r).DecisionExpired)
 		return
 	case r.PostForm.Get("decision") != "allow":
 		s.respond(w, r, q, [2]string{"error", "access_denied"}, [2]string{"error_description", "the user denied access"})

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"github.com/meshyard/meshyard/internal/language"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -76,13 +77,13 @@ func TestMistakeIsForgotten(t *testing.T) {
 		w := httptest.NewRecorder()
 		form := httptest.NewRequest(http.MethodPost, "/login", nil)
 		form.Header.Set("Accept", "text/html")
-		s.showAgain(w, form, "sign-in", http.StatusForbidden, loginPath, url.Values{}, view{Message: "Wrong.", Username: "ada"})
+		s.showAgain(w, form, "sign-in", http.StatusForbidden, loginPath, url.Values{}, view{Message: language.Message{Text: "Wrong."}, Username: "ada"})
 		r := returning(w)
 		check := func(when, path string, status int, message string) {
 			t.Helper()
 			var v view
-			if got := s.correct(httptest.NewRecorder(), r, path, &v); got != status || v.Message != message {
-				t.Errorf("%s, on %s: got %d %q, want %d %q", when, path, got, v.Message, status, message)
+			if got := s.correct(httptest.NewRecorder(), r, path, &v); got != status || v.Message.Text != message {
+				t.Errorf("%s, on %s: got %d %q, want %d %q", when, path, got, v.Message.Text, status, message)
 			}
 		}
 		check("at once", ResetPath, http.StatusOK, "")

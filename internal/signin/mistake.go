@@ -7,16 +7,19 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/language"
 )
 
 // mistake describes a form that was rejected, so that the page with the form can show it again. It
 // is kept in a signed cookie. Without the signature, another host of the same domain could set a
 // message.
 type mistake struct {
-	Path                     string // of the page with the form
-	Status                   int
-	Message, Username, Email string
-	Until                    time.Time
+	Path            string // of the page with the form
+	Status          int
+	Message         language.Message
+	Username, Email string
+	Until           time.Time
 }
 
 const (

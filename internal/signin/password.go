@@ -1,7 +1,6 @@
 package signin
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -31,7 +30,7 @@ func (s *site) showSignIn(w http.ResponseWriter, r *http.Request) {
 
 func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
-		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
+		s.refuse(w, r, http.StatusBadRequest, texts(r).FormUnreadable)
 		return
 	}
 	name, next := strings.TrimSpace(r.PostForm.Get("username")), r.PostForm.Get("next")
@@ -48,14 +47,14 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	network, device := clientip.Network(r), s.device(r, account)
 	if wait, ok := s.attempts.take(r.Context(), account, network, device); !ok {
 		w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
-		again.Message = fmt.Sprintf("Too many attempts. Wait %s and try again.", wait)
+		again.Message.Text = tooManyAttempts(r, wait)
 		s.show(w, r, "sign-in", http.StatusTooManyRequests, again, "")
 		return
 	}
 	who, err := s.Store.CheckPassword(r.Context(), account, r.PostForm.Get("password"))
 	if err != nil {
 		if status, _ := s.Explain(r.Context(), err); status < http.StatusInternalServerError {
-			again.Message = "The name or the password is wrong."
+			again.Message.Text = texts(r).WrongPassword
 			s.showAgain(w, r, "sign-in", http.StatusForbidden, loginPath, url.Values{"next": {next}}, again)
 			return
 		}

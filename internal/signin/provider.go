@@ -30,7 +30,7 @@ const (
 func (s *site) askProvider(w http.ResponseWriter, r *http.Request) {
 	f := flow{State: auth.NewSecret(), Nonce: auth.NewSecret(), Verifier: auth.NewSecret(), Next: r.URL.Query().Get("next"), Until: time.Now().Add(flowLifetime)}
 	if len(f.Next) > maxNext {
-		s.refuse(w, r, http.StatusBadRequest, "The request of the application is too long.")
+		s.refuse(w, r, http.StatusBadRequest, texts(r).RequestTooLong)
 		return
 	}
 	to, err := s.Provider.AuthorizeURL(r.Context(), f.State, f.Nonce, f.Verifier)
@@ -60,13 +60,13 @@ func (s *site) handleCallback(w http.ResponseWriter, r *http.Request) {
 	s.setCookie(w, flowCookie, "", -time.Second)
 	q := r.URL.Query()
 	if !ok || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1 {
-		s.refuse(w, r, http.StatusForbidden, "This sign-in was not started in this browser, or took too long. Start again.")
+		s.refuse(w, r, http.StatusForbidden, texts(r).NotStartedHere)
 		return
 	}
 	// The user or the provider refused the sign-in. The error message of the provider is not shown,
 	// because it is not trusted.
 	if q.Get("code") == "" {
-		s.refuse(w, r, http.StatusForbidden, "The OpenID provider rejected the sign-in.")
+		s.refuse(w, r, http.StatusForbidden, texts(r).ProviderRejected)
 		return
 	}
 	id, err := s.Provider.Exchange(r.Context(), q.Get("code"), f.Nonce, f.Verifier)
@@ -88,12 +88,12 @@ func (s *site) providerFailed(w http.ResponseWriter, r *http.Request, err error)
 	switch {
 	case errors.Is(err, oidc.ErrRefused):
 		slog.WarnContext(r.Context(), "OpenID sign-in rejected", "error", err.Error())
-		s.refuse(w, r, http.StatusForbidden, "The OpenID provider did not sign you in.")
+		s.refuse(w, r, http.StatusForbidden, texts(r).ProviderRefused)
 	case errors.Is(err, oidc.ErrNotAdmitted):
 		slog.InfoContext(r.Context(), "OpenID sign-in rejected", "error", err.Error())
-		s.refuse(w, r, http.StatusForbidden, "Your account at the OpenID provider may not use this server. Ask the operator of this server for access.")
+		s.refuse(w, r, http.StatusForbidden, texts(r).NotAdmitted)
 	default:
 		slog.ErrorContext(r.Context(), "OpenID sign-in failed", "error", err.Error())
-		s.refuse(w, r, http.StatusBadGateway, "The OpenID provider cannot be reached.")
+		s.refuse(w, r, http.StatusBadGateway, texts(r).ProviderDown)
 	}
 }

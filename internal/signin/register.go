@@ -1,6 +1,7 @@
 package signin
 
 import (
+	"fmt"
 	"net/http"
 	"net/mail"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/language"
 )
 
 // The purposes of links. The Store uses the same names.
@@ -33,7 +35,12 @@ const (
 // tooMany responds to a request that exceeds a limit.
 func (s *site) tooMany(w http.ResponseWriter, r *http.Request, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
-	s.refuse(w, r, http.StatusTooManyRequests, "Too many attempts. Wait "+wait.String()+" and try again.")
+	s.refuse(w, r, http.StatusTooManyRequests, tooManyAttempts(r, wait))
+}
+
+// tooManyAttempts returns the message for a request that exceeds a limit.
+func tooManyAttempts(r *http.Request, wait time.Duration) string {
+	return fmt.Sprintf(texts(r).TooManyAttempts, int(wait.Minutes()), int(wait.Seconds())%60)
 }
 
 // link returns the link whose secret is in the request. If it is not valid, or not for one of the
@@ -48,7 +55,7 @@ func (s *site) link(w http.ResponseWriter, r *http.Request, purposes ...string) 
 	if slices.Contains(purposes, l.Purpose) {
 		return l, secret, true
 	}
-	s.refuse(w, r, http.StatusNotFound, "This link has another purpose.")
+	s.refuse(w, r, http.StatusNotFound, texts(r).OtherPurpose)
 	return l, "", false
 }
 
@@ -57,7 +64,7 @@ func (s *site) link(w http.ResponseWriter, r *http.Request, purposes ...string) 
 // account directly.
 func (s *site) showSignUp(w http.ResponseWriter, r *http.Request) {
 	if !s.Registration {
-		s.refuse(w, r, http.StatusForbidden, "Creating an account on this server requires an invitation.")
+		s.refuse(w, r, http.StatusForbidden, texts(r).NeedsInvitation)
 		return
 	}
 	name := "register"
@@ -72,7 +79,7 @@ func (s *site) showSignUp(w http.ResponseWriter, r *http.Request) {
 func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !s.Registration:
-		s.refuse(w, r, http.StatusForbidden, "Creating an account on this server requires an invitation.")
+		s.refuse(w, r, http.StatusForbidden, texts(r).NeedsInvitation)
 		return
 	case !s.allowed(w, r):
 		return
@@ -82,7 +89,7 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 	}
 	email, next := strings.TrimSpace(r.PostFormValue("email")), r.PostFormValue("next")
 	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > maxEmail {
-		v := view{Email: email, Next: next, Message: "E-mail address: must be valid, such as ada@example.org."}
+		v := view{Email: email, Next: next, Message: language.Message{Text: texts(r).BadEmail}}
 		s.showAgain(w, r, "sign-up", http.StatusBadRequest, signUpPath, url.Values{"next": {next}}, v)
 		return
 	}
@@ -95,7 +102,7 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 	if len(next) <= maxNext {
 		s.setCookie(w, nextCookie, url.QueryEscape(next), signUpLifetime)
 	}
-	s.show(w, r, "sent", http.StatusOK, view{Message: "A link to create your account is on its way to " + email + ". It is valid for a day."}, "")
+	s.show(w, r, "sent", http.StatusOK, view{Message: language.Message{Text: fmt.Sprintf(texts(r).SignUpSent, email)}}, "")
 }
 
 func (s *site) showInvitation(w http.ResponseWriter, r *http.Request) {
@@ -128,7 +135,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
 	userID, err := s.Store.Register(r.Context(), registration)
 	if err != nil {
 		var status int
-		if status, v.Message = s.Explain(r.Context(), err); status >= http.StatusInternalServerError {
+		if status, v.Message = s.explain(r, err); status >= http.StatusInternalServerError {
 			s.fail(w, r, err)
 			return
 		}
@@ -147,7 +154,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
 
 func (s *site) showForgotten(w http.ResponseWriter, r *http.Request) {
 	if !s.SendsMail {
-		s.refuse(w, r, http.StatusNotFound, "This server does not send mail. Ask its operator for a new password.")
+		s.refuse(w, r, http.StatusNotFound, texts(r).NoMailReset)
 		return
 	}
 	s.show(w, r, "forgotten", http.StatusOK, view{}, "")
@@ -172,7 +179,7 @@ func (s *site) forgotten(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	s.show(w, r, "sent", http.StatusOK, view{Message: "If there is an account with this name or e-mail address, and its address is confirmed, a link is on its way there. It is valid for an hour."}, "")
+	s.show(w, r, "sent", http.StatusOK, view{Message: language.Message{Text: texts(r).ResetSent}}, "")
 }
 
 func (s *site) showReset(w http.ResponseWriter, r *http.Request) {
@@ -193,7 +200,7 @@ func (s *site) reset(w http.ResponseWriter, r *http.Request) {
 	}
 	userID, err := s.Store.ResetPassword(r.Context(), secret, r.PostFormValue("password"))
 	if err != nil {
-		status, message := s.Explain(r.Context(), err)
+		status, message := s.explain(r, err)
 		if status >= http.StatusInternalServerError {
 			s.fail(w, r, err)
 			return
@@ -226,5 +233,5 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.show(w, r, "sent", http.StatusOK, view{Message: l.Email + " is confirmed as the e-mail address of " + l.Username + "."}, "")
+	s.show(w, r, "sent", http.StatusOK, view{Message: language.Message{Text: fmt.Sprintf(texts(r).EmailConfirmed, l.Email, l.Username)}}, "")
 }

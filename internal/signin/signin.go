@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/oauth"
 	"github.com/meshyard/meshyard/internal/oidc"
@@ -59,9 +60,9 @@ type Options struct {
 	// SendsMail reports whether the server sends mail, and Registration whether visitors can create an
 	// account without an invitation.
 	SendsMail, Registration bool
-	// Explain returns the status and the message for an error. It logs errors that have no public
+	// Explain returns the status for an error, and its public part. It logs errors that have no public
 	// message.
-	Explain func(ctx context.Context, err error) (status int, message string)
+	Explain func(ctx context.Context, err error) (status int, public *apierror.Error)
 	// IsPage reports whether a path, perhaps with a query and a fragment, is that of a page to which a
 	// browser can be redirected after signing in.
 	IsPage func(path string) bool
@@ -113,7 +114,7 @@ func Handler(o Options) http.Handler {
 		_ = s.origin.AddTrustedOrigin(u.Scheme + "://" + u.Host)
 	}
 	s.origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, http.StatusForbidden, "This form was sent from a page of another website.")
+		s.refuse(w, r, http.StatusForbidden, texts(r).OtherSite)
 	}))
 	mux := http.NewServeMux()
 	handle := func(pattern string, h http.HandlerFunc) {

@@ -201,8 +201,8 @@ func wantsJSON(r *http.Request) bool {
 // failToken responds with the given status and code, and the message of err. If err is an internal
 // error, it responds with 500 and server_error.
 func (s *site) failToken(w http.ResponseWriter, r *http.Request, err error, status int, code string) {
-	if is, message := s.Explain(r.Context(), err); is < http.StatusInternalServerError {
-		refuseToken(w, status, code, message)
+	if is, public := s.Explain(r.Context(), err); is < http.StatusInternalServerError {
+		refuseToken(w, status, code, public.Message)
 		return
 	}
 	refuseToken(w, http.StatusInternalServerError, "server_error", "internal error; the log of the server has the details")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/language"
 )
 
 // Token describes a valid access token. The text of the token is not stored.
@@ -53,7 +54,7 @@ func (s *site) showTokens(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	s.listTokens(w, r, who, secret, http.StatusOK, "", tokenPage{Made: NewToken{Scopes: []auth.Scope{auth.Read, auth.Write}}, Days: defaultLifetime})
+	s.listTokens(w, r, who, secret, http.StatusOK, language.Message{}, tokenPage{Made: NewToken{Scopes: []auth.Scope{auth.Read, auth.Write}}, Days: defaultLifetime})
 }
 
 // signedIn returns the signed-in user and the secret of the session, for a page that requires a
@@ -71,12 +72,12 @@ func (s *site) signedIn(w http.ResponseWriter, r *http.Request, path string) (wh
 // form was not issued to this session for the purpose, it writes the response and ok is false.
 func (s *site) sessionForm(w http.ResponseWriter, r *http.Request, path, purpose string) (who auth.SignedIn, secret string, ok bool) {
 	if err := r.ParseForm(); err != nil {
-		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
+		s.refuse(w, r, http.StatusBadRequest, texts(r).FormUnreadable)
 		return who, "", false
 	}
 	who, secret, ok = s.signedIn(w, r, path)
 	if ok && !s.Key.Verify(r.PostForm.Get("token"), purpose, secret) {
-		s.refuse(w, r, http.StatusForbidden, "This form has expired or was changed. Open the page again.")
+		s.refuse(w, r, http.StatusForbidden, texts(r).FormExpired)
 		return who, "", false
 	}
 	return who, secret, ok
@@ -89,7 +90,7 @@ func (s *site) makeToken(w http.ResponseWriter, r *http.Request) {
 	}
 	days, err := strconv.Atoi(r.PostForm.Get("days"))
 	if err != nil || days < 0 || days > 3650 {
-		s.refuse(w, r, http.StatusBadRequest, "The form could not be read.")
+		s.refuse(w, r, http.StatusBadRequest, texts(r).FormUnreadable)
 		return
 	}
 	page := tokenPage{Made: NewToken{Name: r.PostForm.Get("name")}, Days: days}
@@ -101,16 +102,16 @@ func (s *site) makeToken(w http.ResponseWriter, r *http.Request) {
 		page.Made.ExpiresAt = &at
 	}
 	if strings.TrimSpace(page.Made.Name) == "" {
-		s.listTokens(w, r, who, secret, http.StatusBadRequest, "Name: must not be blank.", page)
+		s.listTokens(w, r, who, secret, http.StatusBadRequest, language.Message{Text: texts(r).NameBlank}, page)
 		return
 	}
 	page.Secret, err = s.Store.MakeToken(r.Context(), who.Caller, page.Made)
 	if err != nil {
-		status, message := s.Explain(r.Context(), err)
+		status, message := s.explain(r, err)
 		s.listTokens(w, r, who, secret, status, message, page)
 		return
 	}
-	s.listTokens(w, r, who, secret, http.StatusOK, "", page)
+	s.listTokens(w, r, who, secret, http.StatusOK, language.Message{}, page)
 }
 
 func (s *site) revokeToken(w http.ResponseWriter, r *http.Request) {
@@ -128,7 +129,7 @@ func (s *site) revokeToken(w http.ResponseWriter, r *http.Request) {
 }
 
 // listTokens shows the page, with an error message if it is not empty.
-func (s *site) listTokens(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int, message string, page tokenPage) {
+func (s *site) listTokens(w http.ResponseWriter, r *http.Request, who auth.SignedIn, secret string, status int, message language.Message, page tokenPage) {
 	list, err := s.Store.Tokens(r.Context(), who.Caller)
 	if err != nil {
 		s.fail(w, r, err)

@@ -231,7 +231,7 @@ func TestNoWebGL(t *testing.T) {
 	tab := graphiqltest.Open(t, s.URL, chromedp.Flag("disable-3d-apis", true))
 	tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7"))
 	awaitPhase(t, tab, "failed")
-	tab.Await(t, "be told", `document.querySelector('#message').innerText.includes('no WebGL')`)
+	tab.Await(t, "be told", `document.querySelector('#message').innerText.includes('needs WebGL')`)
 	tab.Await(t, "see the image", `document.querySelector('#thumbnail').naturalWidth === 8`)
 	checkProblems(t, tab)
 }

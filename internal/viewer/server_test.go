@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/viewer"
 )
 
@@ -36,7 +37,9 @@ func serve(t *testing.T, m viewer.Model) *server {
 			defer s.mu.Unlock()
 			return s.model, s.err
 		},
-		Explain: func(_ context.Context, err error) (int, string) { return http.StatusNotFound, err.Error() },
+		Explain: func(_ context.Context, err error) (int, *apierror.Error) {
+			return http.StatusNotFound, &apierror.Error{Message: err.Error()}
+		},
 		Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusForbidden)
 		},

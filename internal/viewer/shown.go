@@ -1,15 +1,19 @@
 package viewer
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/meshyard/meshyard/internal/language"
 )
 
 // shown is the data of a model for the page, in its HTML and for its script.
 type shown struct {
 	State      State   `json:"state"`
 	Message    string  `json:"message"` // shown instead of the model until it is ready
+	Reason     string  `json:"reason"`  // if failed: the reason, in English
 	Progress   float64 `json:"progress"`
 	Threejs    string  `json:"threejs"`
 	GLB        string  `json:"glb"`
@@ -19,37 +23,37 @@ type shown struct {
 	Detail     string  `json:"detail"`
 }
 
-func show(m Model) shown {
+func show(m Model, t *language.Texts) shown {
 	s := shown{
 		State: m.State, Progress: m.Progress, Threejs: m.ThreejsURL, GLB: m.GLBURL, Decimated: m.Decimated, Thumbnail: m.ThumbnailURL,
-		Dimensions: dimensions(m.SizeMM), Detail: detail(m),
+		Dimensions: dimensions(m.SizeMM, t), Detail: detail(m, t),
 	}
 	if s.State == Done && s.Threejs == "" && s.GLB == "" {
 		s.State = None
 	}
 	switch s.State {
 	case Waiting:
-		s.Message = "The 3D view of this model is waiting to be generated."
+		s.Message = t.Viewer.Waiting
 	case Running:
-		s.Message = "The 3D view of this model is being generated."
+		s.Message = t.Viewer.Running
 	case Done:
-		s.Message = "The model is loading."
+		s.Message = t.Viewer.Loading
 	case Failed:
-		s.Message = "The 3D view of this model could not be generated. " + m.Error
+		s.Message, s.Reason = t.Viewer.CannotShow, m.Error
 	case None:
-		s.Message = "There is no 3D view of this file."
+		s.Message = t.Viewer.No3D
 	}
 	return s
 }
 
 // dimensions formats width × depth × height, or returns "" if the model has no extent.
-func dimensions(size [3]float64) string {
+func dimensions(size [3]float64, t *language.Texts) string {
 	if size == [3]float64{} {
 		return ""
 	}
 	var parts [3]string
 	for i, mm := range size {
-		parts[i] = length(mm)
+		parts[i] = strings.Replace(length(mm), ".", t.Decimal, 1)
 	}
 	return strings.Join(parts[:], " × ") + " mm"
 }
@@ -63,23 +67,14 @@ func length(mm float64) string {
 }
 
 // detail formats the number of triangles, or of points if there are none.
-func detail(m Model) string {
+func detail(m Model, t *language.Texts) string {
 	switch {
 	case m.Triangles == 1:
-		return "1 triangle"
+		return t.Viewer.OneTriangle
 	case m.Triangles > 0:
-		return grouped(m.Triangles) + " triangles"
+		return fmt.Sprintf(t.Viewer.Triangles, t.Number(m.Triangles))
 	case m.Vertices > 0:
-		return grouped(m.Vertices) + " points"
+		return fmt.Sprintf(t.Viewer.Points, t.Number(m.Vertices))
 	}
 	return ""
-}
-
-// grouped formats a number with commas between thousands.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
 }

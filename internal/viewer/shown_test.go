@@ -1,6 +1,10 @@
 package viewer
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/language"
+)
 
 func TestDimensions(t *testing.T) {
 	t.Parallel()
@@ -11,7 +15,7 @@ func TestDimensions(t *testing.T) {
 		"10 × 0 × 99.99 mm":            {9.999, 0, 99.99},
 		"1 × 0.00012 × 3 mm":           {1, .00012, 3},
 	} {
-		if got := dimensions(size); got != want {
+		if got := dimensions(size, language.All[0]); got != want {
 			t.Errorf("%v: got %q, want %q", size, got, want)
 		}
 	}
@@ -27,7 +31,7 @@ func TestDetail(t *testing.T) {
 		"12,345,678 triangles": {Triangles: 12345678},
 		"4,096 points":         {Vertices: 4096},
 	} {
-		if got := detail(m); got != want {
+		if got := detail(m, language.All[0]); got != want {
 			t.Errorf("%+v: got %q, want %q", m, got, want)
 		}
 	}
@@ -38,11 +42,11 @@ func TestDetail(t *testing.T) {
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	for _, state := range []State{Waiting, Running, Done, Failed, None} {
-		if s := show(Model{State: state, GLBURL: "/m.glb"}); s.Message == "" || s.State != state {
+		if s := show(Model{State: state, GLBURL: "/m.glb"}, language.All[0]); s.Message == "" || s.State != state {
 			t.Errorf("%s: got %+v", state, s)
 		}
 	}
-	if s := show(Model{State: Done}); s.State != None {
+	if s := show(Model{State: Done}, language.All[0]); s.State != None {
 		t.Errorf("done without a model: got %+v", s)
 	}
 }

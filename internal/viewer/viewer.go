@@ -13,7 +13,9 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/assets"
+	"github.com/meshyard/meshyard/internal/language"
 )
 
 // State is the state of processing of a file.
@@ -59,8 +61,8 @@ type Options struct {
 	// Redirect redirects the browser for an error of Load if signing in resolves it, and reports
 	// whether it did. It may be nil.
 	Redirect func(w http.ResponseWriter, r *http.Request, err error) bool
-	// Explain returns the status for an error of Load and a message for users.
-	Explain func(ctx context.Context, err error) (status int, message string)
+	// Explain returns the status for an error of Load, and its public part.
+	Explain func(ctx context.Context, err error) (status int, public *apierror.Error)
 }
 
 //go:embed page.html
@@ -96,10 +98,11 @@ func pagePolicy(nonce string) string {
 
 // page writes the page with a new nonce, so the response must not be stored. Errors are pages too.
 func (o Options) page(w http.ResponseWriter, r *http.Request) {
+	t := language.Of(r)
 	text := r.PathValue("file_id")
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		writeError(w, http.StatusNotFound, fmt.Sprintf("There is no model with the id %.40q: an id is a number, as in /view/1.", text))
+		writeError(w, t, http.StatusNotFound, language.Message{Text: fmt.Sprintf(t.Viewer.NoModel, fmt.Sprintf("%.40q", text))})
 		return
 	}
 	m, err := o.Load(r, id)
@@ -107,26 +110,28 @@ func (o Options) page(w http.ResponseWriter, r *http.Request) {
 		if o.Redirect != nil && o.Redirect(w, r, err) {
 			return
 		}
-		status, message := o.Explain(r.Context(), err)
-		writeError(w, status, message)
+		status, public := o.Explain(r.Context(), err)
+		writeError(w, t, status, t.Explain(public))
 		return
 	}
 	nonce := rand.Text()
 	var page bytes.Buffer
-	if err := pageTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Asset": assetAddress, "Model": m, "Shown": show(m)}); err != nil {
-		status, message := o.Explain(r.Context(), fmt.Errorf("page of a model: %w", err))
-		writeError(w, status, message)
+	if err := pageTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Asset": assetAddress, "Model": m, "Shown": show(m, t), "Lang": t, "T": &t.Viewer}); err != nil {
+		status, public := o.Explain(r.Context(), fmt.Errorf("page of a model: %w", err))
+		writeError(w, t, status, t.Explain(public))
 		return
 	}
+	t.SetHeader(w.Header())
 	assets.WritePage(w, http.StatusOK, pagePolicy(nonce), page.Bytes())
 }
 
 // writeError writes an error page.
-func writeError(w http.ResponseWriter, status int, message string) {
+func writeError(w http.ResponseWriter, t *language.Texts, status int, message language.Message) {
 	nonce := rand.Text()
 	var page bytes.Buffer
 	// It fails only if the template contains a misspelt name, which a test would detect.
-	_ = errorTemplate.Execute(&page, map[string]string{"Nonce": nonce, "Title": http.StatusText(status), "Message": message})
+	_ = errorTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Lang": t, "Title": t.Status(status), "Message": message})
+	t.SetHeader(w.Header())
 	assets.WritePage(w, status, pagePolicy(nonce), page.Bytes())
 }
 
@@ -152,10 +157,12 @@ func (o Options) state(w http.ResponseWriter, r *http.Request) {
 		o.Fail(w, r, err)
 		return
 	}
-	content, err := json.Marshal(show(m))
+	t := language.Of(r)
+	content, err := json.Marshal(show(m, t))
 	if err != nil {
 		o.Fail(w, r, fmt.Errorf("state of a model: %w", err))
 		return
 	}
+	t.SetHeader(w.Header())
 	assets.New("state.json", content).Serve(w, r, "")
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/viewer"
 )
 
@@ -29,7 +30,9 @@ func ask(t *testing.T, m viewer.Model, fault error, method, target string, heade
 		Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, "refused: "+err.Error(), http.StatusForbidden)
 		},
-		Explain: func(_ context.Context, err error) (int, string) { return http.StatusForbidden, err.Error() },
+		Explain: func(_ context.Context, err error) (int, *apierror.Error) {
+			return http.StatusForbidden, &apierror.Error{Message: err.Error()}
+		},
 	}))
 	r := httptest.NewRequest(method, target, nil)
 	maps.Copy(r.Header, header)
@@ -100,7 +103,7 @@ func TestPathsAndMethods(t *testing.T) {
 func TestErrorPage(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]string{
-		"/view/8": "there is no such file", "/view/%3Cscript%3E": "There is no model with the id &#34;&lt;script&gt;&#34;",
+		"/view/8": "There is no such file.", "/view/%3Cscript%3E": "There is no model with the id &#34;&lt;script&gt;&#34;",
 	} {
 		body := ask(t, ell, nil, "GET", target, nil).Body.String()
 		if !strings.Contains(body, want) || !strings.Contains(body, "<h1>") || strings.Contains(body, "<script>") {
@@ -152,8 +155,8 @@ func TestEscaping(t *testing.T) {
 		ThumbnailURL: `/p.png?"onload="alert(5)`, ThreejsURL: evil, GLBURL: evil,
 	}
 	page := ask(t, m, nil, "GET", "/view/7", nil).Body.String()
-	if n := strings.Count(page, "<script"); n != 3 {
-		t.Errorf("the page has %d scripts, want 3:\n%s", n, page)
+	if n := strings.Count(page, "<script"); n != 4 {
+		t.Errorf("the page has %d scripts, want 4:\n%s", n, page)
 	}
 	for _, bad := range []string{"<img src=x", "javascript:", `src="/p.png?"`, "onerror=alert(2)>\"'"} {
 		if strings.Contains(page, bad) {
@@ -166,9 +169,9 @@ func TestEscaping(t *testing.T) {
 			t.Errorf("the page does not contain %q:\n%s", want, page)
 		}
 	}
-	var state struct{ Message string }
-	if err := json.Unmarshal(shownIn(t, page), &state); err != nil || !strings.HasSuffix(state.Message, "E"+evil) {
-		t.Errorf("the script receives %q, %v", state.Message, err)
+	var state struct{ Reason string }
+	if err := json.Unmarshal(shownIn(t, page), &state); err != nil || state.Reason != "E"+evil {
+		t.Errorf("the script receives %q, %v", state.Reason, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/language"
 )
 
 // page describes the page at a path: an operation of Documents whose data the page shows, a page
@@ -14,11 +15,11 @@ type page struct {
 	kind      kind
 	operation string // in Documents; "" if the page needs no data
 	variables map[string]any
-	paged     bool   // the page has a list, which takes the parameter page
-	name      string // the user name in the path of a user
-	tab       string // the rest of the path of a user
-	title     string // of a page without data
-	canonical string // the path to redirect to, escaped; "" if there is none
+	paged     bool                             // the page has a list, which takes the parameter page
+	name      string                           // the user name in the path of a user
+	tab       string                           // the rest of the path of a user
+	title     func(t *language.Gallery) string // of a page without data
+	canonical string                           // the path to redirect to, escaped; "" if there is none
 }
 
 // kind is the kind of a page.
@@ -43,8 +44,12 @@ const (
 
 // clientPages are the titles, by path, of pages that require a sign-in and that only the client
 // shows.
-var clientPages = map[string]string{
-	"/upload": "Upload", "/feed": "Feed", "/notifications": "Notifications", "/settings": "Settings", "/moderation": "Moderation",
+var clientPages = map[string]func(t *language.Gallery) string{
+	"/upload":        func(t *language.Gallery) string { return t.Upload },
+	"/feed":          func(t *language.Gallery) string { return t.Feed },
+	"/notifications": func(t *language.Gallery) string { return t.Notifications },
+	"/settings":      func(t *language.Gallery) string { return t.Settings },
+	"/moderation":    func(t *language.Gallery) string { return t.Moderation },
 }
 
 // tabs maps the paths below the page of a user to the operations of their lists.
@@ -113,7 +118,7 @@ func object(noun, key, rest string) (p page, ok bool) {
 		case "zip":
 			p.kind = zipFile
 		case "edit":
-			p = page{kind: clientPage, title: "Edit"}
+			p = page{kind: clientPage, title: func(t *language.Gallery) string { return t.Edit }}
 		default:
 			p = to("/thing:" + key)
 		}
@@ -135,7 +140,7 @@ func ofUser(name, rest string) (p page, ok bool) {
 		return to("/" + name + tab), true
 	}
 	if rest == "drafts" {
-		return page{kind: clientPage, title: "Drafts"}, true
+		return page{kind: clientPage, title: func(t *language.Gallery) string { return t.Drafts }}, true
 	}
 	operation, ok := tabs[rest]
 	return page{kind: userPage, operation: operation, variables: map[string]any{"name": name}, paged: true, name: name, tab: rest}, ok

@@ -7,6 +7,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/apierror"
 )
 
 // TestProblems checks that a browser gets an error page with the reason, and that a program gets
@@ -17,11 +20,13 @@ func TestProblems(t *testing.T) {
 		http.StatusInternalServerError: "Something went wrong", http.StatusServiceUnavailable: "The server is busy",
 	} {
 		o := Options{
-			BaseURL: "https://example.org/models", Site: &Site{Name: "Parts"}, AnonymousRead: true, Reserved: func(string) bool { return true }, Script: "/gallery.js",
+			BaseURL: "https://example.org/models", Site: &Site{Name: "Parts"}, AnonymousRead: true, Reserved: func(string) bool { return true }, Script: func(string) string { return "/gallery.js" },
 			Visitor: func(r *http.Request) (*User, *http.Request) { return nil, r },
 			Run:     func(context.Context, string, map[string]any) ([]byte, error) { return nil, errors.New("secret") },
-			Explain: func(context.Context, error) Problem { return Problem{status, "The <reason>.", 7} },
-			Fail:    func(w http.ResponseWriter, _ *http.Request, _ error) { http.Error(w, "{}", status) },
+			Explain: func(context.Context, error) (int, *apierror.Error) {
+				return status, &apierror.Error{Message: "the <reason>", RetryAfter: 7 * time.Second}
+			},
+			Fail: func(w http.ResponseWriter, _ *http.Request, _ error) { http.Error(w, "{}", status) },
 		}
 		for _, path := range []string{"/", "/thing:1", "/thing:1/zip"} {
 			get := func(header ...string) *httptest.ResponseRecorder {

@@ -130,7 +130,7 @@ func (s *Site) ServeLogo(w http.ResponseWriter, r *http.Request) {
 func (o Options) serveLegal(w http.ResponseWriter, r *http.Request, v *view, name string) {
 	at := slices.IndexFunc(o.Site.Legal, func(l LegalPage) bool { return l.Name == name })
 	if at < 0 {
-		o.write(w, r, http.StatusNotFound, o.newView(missingPage, v.Config.User))
+		o.write(w, r, http.StatusNotFound, o.newView(r, missingPage, v.Config.User))
 		return
 	}
 	v.Title, v.Legal = o.Site.Legal[at].Title, o.Site.Legal[at].HTML

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/language"
 )
 
 // answer is the data of the response to an operation.
@@ -121,8 +123,9 @@ func (n *node) isPublic() bool {
 // view is the data of the template.
 type view struct {
 	Kind        kind
-	Title       string // of the page, without the name of the site
-	Message     string // reason of a problem
+	Lang        *language.Texts
+	Title       string           // of the page, without the name of the site
+	Message     language.Message // reason of a problem
 	Description string
 	Path        string // canonical, escaped; "" if the page has none
 	Base        string // the path of the base URL, the prefix of each path
@@ -152,17 +155,27 @@ type view struct {
 
 // clientConfig is the configuration in the page that the client reads.
 type clientConfig struct {
-	Name          string        `json:"name"`
-	Logo          string        `json:"logo"`
-	Accent        string        `json:"accent"`
-	BaseURL       string        `json:"baseURL"`
-	User          *User         `json:"user"`
-	AnonymousRead bool          `json:"anonymousRead"`
-	Registration  bool          `json:"registration"`
-	UploadLimit   int64         `json:"uploadLimit"`
-	Locale        string        `json:"locale"`
-	Welcome       template.HTML `json:"welcome"`
-	Legal         []link        `json:"legal"`
+	Name          string         `json:"name"`
+	Logo          string         `json:"logo"`
+	Accent        string         `json:"accent"`
+	BaseURL       string         `json:"baseURL"`
+	User          *User          `json:"user"`
+	AnonymousRead bool           `json:"anonymousRead"`
+	Registration  bool           `json:"registration"`
+	UploadLimit   int64          `json:"uploadLimit"`
+	Locale        string         `json:"locale"` // the language of the page
+	Languages     []languageName `json:"languages"`
+	Welcome       template.HTML  `json:"welcome"`
+	Legal         []link         `json:"legal"`
+}
+
+// T returns the texts of the page.
+func (v *view) T() *language.Gallery { return &v.Lang.Gallery }
+
+// languageName is a language that a visitor can choose.
+type languageName struct {
+	Code string `json:"code"`
+	Name string `json:"name"`
 }
 
 // HasScript reports whether the client runs on the page and replaces its content.
@@ -172,6 +185,7 @@ func (v *view) HasScript() bool { return v.Kind != legalPage && v.Kind != proble
 type card struct {
 	*node
 	Base string
+	By   string // precedes the name of the creator
 	// IsAtTop reports whether the image is likely to be visible without scrolling, and IsFirst whether
 	// it is the first image of the page.
 	IsAtTop, IsFirst bool
@@ -185,7 +199,7 @@ func (v *view) Cards(l *list) []card {
 	hasTop := v.Featured == nil || len(v.Featured.Nodes) == 0 || l == v.Featured
 	cards := make([]card, len(l.Nodes))
 	for i := range l.Nodes {
-		cards[i] = card{node: &l.Nodes[i], Base: v.Base, IsAtTop: hasTop && i < cardsAtTop, IsFirst: hasTop && i == 0}
+		cards[i] = card{node: &l.Nodes[i], Base: v.Base, By: v.T().By, IsAtTop: hasTop && i < cardsAtTop, IsFirst: hasTop && i == 0}
 	}
 	return cards
 }
@@ -196,8 +210,9 @@ type link struct {
 }
 
 // Tabs returns the lists on the page of a user.
-func (*view) Tabs() []link {
-	return []link{{"Things", "designs"}, {"Makes", "makes"}, {"Collections", "collections"}, {"Likes", "likes"}, {"Followers", "followers"}, {"Following", "following"}}
+func (v *view) Tabs() []link {
+	t := v.T()
+	return []link{{t.Things, "designs"}, {t.Makes, "makes"}, {t.Collections, "collections"}, {t.Likes, "likes"}, {t.Followers, "followers"}, {t.Following, "following"}}
 }
 
 // describe sets the fields of the view that are derived from the data of a page.
@@ -209,32 +224,32 @@ func (o Options) describe(v *view, p page, of answer) {
 	if of.Page != nil && of.Page.List != nil {
 		v.List = of.Page.List
 	}
-	n := v.Of
+	n, t := v.Of, v.T()
 	v.Title = n.DisplayName()
 	switch p.kind {
 	case homePage:
 		v.Title, v.Description, v.Path = "", firstText(string(o.Site.Welcome)), "/"
-		v.Feed, v.FeedTitle = "/feed.xml", "Newest things"
+		v.Feed, v.FeedTitle = "/feed.xml", t.Newest
 		if v.Description == "" {
-			v.Description = "3D models to print, make and share."
+			v.Description = t.Site
 		}
 	case explorePage:
-		v.Title, v.Description, v.Path = "Explore", "All things, to be searched and filtered.", "/explore"
+		v.Title, v.Description, v.Path = t.Explore, t.All, "/explore"
 		if v.Query != "" {
-			v.Title = "Search: " + v.Query
-			v.Description = fmt.Sprintf("3D models for the search “%s”.", v.Query)
+			v.Title = fmt.Sprintf(t.SearchTitle, v.Query)
+			v.Description = fmt.Sprintf(t.SearchText, v.Query)
 			v.Path += "?" + url.Values{"q": {v.Query}}.Encode()
 			v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"q": {v.Query}}.Encode(), v.Title
 		}
 	case thingPage:
 		v.Path, v.License = "/thing:"+n.ID, o.LicenseName(n.License)
-		v.Description = fmt.Sprintf("%s by %s. License: %s.", n.Name, n.Creator.DisplayName(), v.License)
+		v.Description = fmt.Sprintf(t.ThingBy, n.Name, n.Creator.DisplayName(), v.License)
 		if text := firstText(n.DescriptionHTML); text != "" {
 			v.Description = text
 		}
 	case makePage:
 		v.Path = "/make:" + n.ID
-		v.Description = fmt.Sprintf("A make by %s.", n.Creator.DisplayName())
+		v.Description = fmt.Sprintf(t.MakeBy, n.Creator.DisplayName())
 		if text := firstText(n.DescriptionHTML); text != "" {
 			v.Description = text
 		}
@@ -242,22 +257,27 @@ func (o Options) describe(v *view, p page, of answer) {
 		v.Path = "/" + url.PathEscape(n.Username)
 		if p.tab != "" && p.tab != "designs" {
 			v.Path += "/" + p.tab
-			v.Title += ": " + p.tab
+			for _, one := range v.Tabs() {
+				if one.Path == p.tab {
+					v.Title += ": " + one.Title
+				}
+			}
 		}
-		v.Description = fmt.Sprintf("Things by %s.", n.DisplayName())
+		v.FeedTitle = fmt.Sprintf(t.ThingsBy, n.DisplayName())
+		v.Description = v.FeedTitle
 		if text := firstText(n.BioHTML); text != "" {
 			v.Description = text
 		}
-		v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"user": {n.Username}}.Encode(), "Things by "+n.DisplayName()
+		v.Feed = "/feed.xml?" + url.Values{"user": {n.Username}}.Encode()
 	case tagPage:
-		v.Path, v.Description = "/tag:"+url.PathEscape(n.Slug), fmt.Sprintf("Things with the tag %s.", n.Name)
+		v.Path, v.Description = "/tag:"+url.PathEscape(n.Slug), fmt.Sprintf(t.WithTag, n.Name)
 		v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"tag": {n.Slug}}.Encode(), v.Description
 	case categoryPage:
-		v.Path, v.Description = "/category/"+url.PathEscape(n.Slug), fmt.Sprintf("Things in the category %s.", n.Name)
+		v.Path, v.Description = "/category/"+url.PathEscape(n.Slug), fmt.Sprintf(t.InCategory, n.Name)
 		v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"category": {n.Slug}}.Encode(), v.Description
 	case collectionPage:
 		v.Path = "/collection:" + n.ID
-		v.Description = fmt.Sprintf("A collection by %s.", n.Creator.DisplayName())
+		v.Description = fmt.Sprintf(t.Selected, n.Creator.DisplayName())
 		if text := firstText(n.DescriptionHTML); text != "" {
 			v.Description = text
 		}

@@ -25,7 +25,9 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/filesize"
+	"github.com/meshyard/meshyard/internal/language"
 	"github.com/meshyard/meshyard/internal/pages"
 )
 
@@ -59,8 +61,10 @@ type Options struct {
 	UploadLimit int64
 	// Styles is the style sheet of the client.
 	Styles string
-	// Script and Icon are the paths of the client, below BaseURL.
-	Script, Icon string
+	// Script returns the path of the client in a language, and Icon is the path of its icon, both below
+	// BaseURL.
+	Script func(code string) string
+	Icon   string
 	// Visitor returns the user who is signed in with the browser session of a request, or nil, and a
 	// request whose context has that user as the caller.
 	Visitor func(r *http.Request) (*User, *http.Request)
@@ -80,9 +84,9 @@ type Options struct {
 	Reserved func(name string) bool
 	// Fail writes the response for an error, including [ErrNotFound], to a program.
 	Fail func(w http.ResponseWriter, r *http.Request, err error)
-	// Explain returns the content of the error page for an error. It logs errors that have no public
+	// Explain returns the status for an error, and its public part. It logs errors that have no public
 	// message.
-	Explain func(ctx context.Context, err error) Problem
+	Explain func(ctx context.Context, err error) (status int, public *apierror.Error)
 
 	known          *checksums
 	urlsPerSitemap int
@@ -112,7 +116,7 @@ func (o Options) Serves(r *http.Request) bool {
 	return ok
 }
 
-var shell = template.Must(template.New("shell").Funcs(template.FuncMap{"size": filesize.Format, "path": url.PathEscape, "safe": func(html string) template.HTML {
+var shell = template.Must(template.New("shell").Funcs(template.FuncMap{"fill": language.Fill, "size": filesize.Format, "path": url.PathEscape, "safe": func(html string) template.HTML {
 	return template.HTML(html) // sanitized by the schema
 }}).Parse(shellHTML))
 
@@ -159,7 +163,7 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 			visitor.Avatar = of.Page.AvatarURL
 		}
 	}
-	v := o.newView(p.kind, visitor)
+	v := o.newView(r, p.kind, visitor)
 	if p.kind == legalPage {
 		o.serveLegal(w, r, v, p.name)
 		return
@@ -176,11 +180,11 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 	case p.kind == missingPage:
 		status = http.StatusNotFound
 	case p.operation == "":
-		v.Title = p.title
+		v.Title = p.title(&v.Lang.Gallery)
 	default:
 		switch err := o.load(r, v, p); {
 		case errors.Is(err, ErrNotFound) && !HasToken(r):
-			v, status = o.newView(missingPage, visitor), http.StatusNotFound
+			v, status = o.newView(r, missingPage, visitor), http.StatusNotFound
 		case errors.Is(err, ErrSignInRequired) && !HasToken(r):
 			o.SignIn(w, r)
 			return
@@ -280,14 +284,23 @@ func (o Options) redirect(w http.ResponseWriter, r *http.Request, canonical stri
 	http.Redirect(w, r, o.BaseURL+canonical, http.StatusMovedPermanently)
 }
 
+// languages are the languages that a visitor can choose.
+var languages = func() (all []languageName) {
+	for _, t := range language.All {
+		all = append(all, languageName{t.Code, t.Name})
+	}
+	return all
+}()
+
 // newView returns the view of a page without its data.
-func (o Options) newView(k kind, visitor *User) *view {
+func (o Options) newView(r *http.Request, k kind, visitor *User) *view {
+	t := language.Of(r)
 	base := pages.BasePath(o.BaseURL)
 	v := &view{
-		Kind: k, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.Theme(), Styles: template.CSS(o.Styles), Script: base + o.Script, Icon: base + o.Icon, Of: new(node),
+		Kind: k, Lang: t, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.Theme(), Styles: template.CSS(o.Styles), Script: base + o.Script(t.Code), Icon: base + o.Icon, Of: new(node),
 		Config: clientConfig{
 			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration, UploadLimit: o.UploadLimit,
-			Locale: "en", Welcome: o.Site.Welcome, Legal: []link{},
+			Locale: t.Code, Languages: languages, Welcome: o.Site.Welcome, Legal: []link{},
 		},
 	}
 	if o.Site.Logo != nil {
@@ -297,7 +310,7 @@ func (o Options) newView(k kind, visitor *User) *view {
 		v.Config.Legal = append(v.Config.Legal, link{l.Title, base + "/legal/" + l.Name})
 	}
 	if k == missingPage {
-		v.Title, v.Description = "Not found", "There is no page at this URL."
+		v.Title, v.Description = t.Gallery.NotFound, t.Gallery.NotFoundText
 	}
 	return v
 }
@@ -319,7 +332,8 @@ func (o Options) write(w http.ResponseWriter, r *http.Request, status int, v *vi
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "private, no-store")
-	h.Add("Vary", "Authorization, Cookie")
+	h.Add("Vary", "Authorization")
+	v.Lang.SetHeader(h)
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
 		_, _ = b.WriteTo(w) // an error means that the client has disconnected

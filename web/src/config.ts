@@ -8,7 +8,8 @@ type Config = {
   baseURL: string;
   user: { username: string; name: string; role: Role; avatar: string } | null;
   anonymousRead: boolean;
-  locale: string;
+  locale: string; // the language of the page
+  languages: { code: string; name: string }[];
   registration?: boolean;
   uploadLimit: number; // bytes of the largest file that the server accepts
   welcome?: string;
@@ -18,7 +19,7 @@ type Config = {
 const text = document.getElementById('config')?.textContent;
 
 export const config: Config = {
-  name: 'Meshyard', logo: '', baseURL: location.origin, user: null, anonymousRead: true, locale: 'en', uploadLimit: Infinity,
+  name: 'Meshyard', logo: '', baseURL: location.origin, user: null, anonymousRead: true, locale: 'en', languages: [], uploadLimit: Infinity,
   ...(text ? (JSON.parse(text) as Partial<Config>) : {}),
 };
 

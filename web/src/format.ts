@@ -1,5 +1,7 @@
 // Numbers, sizes and times in the language of the page.
-import { locale } from './locale';
+import { config } from './config';
+
+const { locale } = config;
 
 // Creating the first formatter takes as long as rendering the page, so formatters are created on demand.
 function once<T>(make: () => T): () => T {

@@ -1,5 +1,7 @@
 // A GraphQL client over fetch: it sends an operation and returns its data, or throws a Failure.
+import { h, type ComponentChildren } from 'preact';
 import { base, me } from './config';
+import { count } from './format';
 import { setSessionEnded } from './session';
 import { t } from './strings';
 
@@ -7,7 +9,7 @@ import { t } from './strings';
 export type Operation<Data, Variables> = { name: string; text: string; data?: Data; variables?: Variables };
 
 /** The error of one input: an entry of extensions.fields, see docs/errors.md. */
-export type Fault = { path: string[]; code: string; message: string };
+export type Fault = { path: string[]; code: string; message: string; limit?: number };
 
 export class Failure extends Error {
   constructor(message: string, readonly code: string, readonly faults: Fault[] = [], readonly retryAfter = 0) {
@@ -15,15 +17,16 @@ export class Failure extends Error {
   }
 
   /** The message for an input, without its name, or "" if it has no error. */
-  of(field: string): string {
+  of(field: string): ComponentChildren {
     const fault = this.faults.find((one) => concerns(one, field));
     return fault ? messageOf(fault) : '';
   }
 
-  /** The message without the names of inputs and without what these fields show themselves. */
-  besides(fields: string[] = []): string {
-    if (this.faults.length === 0) return plain(this.message);
-    return this.faults.filter((fault) => !fields.some((field) => concerns(fault, field))).map(messageOf).join(' ');
+  /** The message in the language of the page, without the names of inputs and without what these fields show themselves. */
+  explain(fields: string[] = []): ComponentChildren {
+    if (this.faults.length === 0) return detailed((t.errors as Texts)[this.code], this.message);
+    const others = this.faults.filter((fault) => !fields.some((field) => concerns(fault, field)));
+    return others.length > 0 && others.map((fault) => [messageOf(fault), ' ']);
   }
 }
 
@@ -34,7 +37,15 @@ export function concerns(fault: Fault, field: string): boolean {
 }
 
 /** The message of a fault without the name of its input. */
-export const messageOf = (fault: Fault) => t.faults[fault.code] ?? plain(fault.message);
+export const messageOf = (fault: Fault) => detailed((t.faults as Texts)[fault.code], fault.message, fault.limit);
+
+type Texts = Partial<Record<string, string>>;
+
+/** A text in which %s is the message of the server, which is in English, and %n a limit. */
+function detailed(text = '%s', message: string, limit?: number): ComponentChildren {
+  const [before, after] = text.replace('%n', () => count(limit ?? 0)).split('%s');
+  return after === undefined ? before : [before, h('span', { lang: 'en' }, plain(message)), after];
+}
 
 /** A message of the server as a sentence without the name of an input: "name: must not be blank" becomes "Must not be blank." */
 function plain(message: string): string {

@@ -2,23 +2,13 @@
 import { render } from 'preact';
 import { App } from './app';
 import { prepare } from './format';
-import { locale } from './locale';
 import { match, start } from './router';
 import { applyTheme, storedTheme } from './theme';
 import { started, turn } from './turns';
-import './styles/base.css';
-import './styles/frame.css';
-import './styles/controls.css';
-import './styles/cards.css';
-import './styles/explore.css';
-import './styles/thing.css';
-import './styles/people.css';
-import './styles/edit.css';
 
 const maxWait = 1500; // milliseconds until the page is shown while its data is still missing
 
 applyTheme(storedTheme());
-document.documentElement.lang = locale;
 start();
 
 // The HTML of the server stays visible until its pictures and the data of the first page are loaded, so that nothing flickers. The

@@ -1,9 +1,2 @@
-// The texts of the page in its language.
-import { locale } from './locale';
-import { de } from './strings/de';
-import { en, type Strings } from './strings/en';
-
-const languages: Record<string, Strings> = { en, de };
-
-export const t: Strings = languages[locale] ?? en;
-export const languageNames = Object.entries(languages).map(([code, strings]) => ({ code, name: strings.language }));
+// The texts of the page. The build replaces #strings by the file of the language for which it builds the script.
+export { strings as t } from '#strings';

@@ -1,4 +1,5 @@
 // Uploads of files, a few at a time, with their progress. Requests that fail because the server is unreachable or busy are retried.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import { explain } from './components/Toast';
 import { uploadFile } from './generated';
@@ -10,7 +11,7 @@ import { useUnsaved } from './unsaved';
 const atOnce = 2;
 const maxBatch = 10; // uploads that are finalized together
 
-export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: string; stop: AbortController; id: string };
+export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: ComponentChildren; stop: AbortController; id: string };
 
 let keys = 0;
 

@@ -92,7 +92,7 @@ func TestInvitations(t *testing.T) {
 		if r := register(t, s.Browser(), letter.Link(), "STAFF", nil); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "is taken") {
 			t.Errorf("a taken name: %d %s", r.StatusCode, r.Bytes)
 		}
-		if r := register(t, s.Browser(), letter.Link(), "grace", url.Values{"password": {"short"}}); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "password: must be") {
+		if r := register(t, s.Browser(), letter.Link(), "grace", url.Values{"password": {"short"}}); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "Password: must be") {
 			t.Errorf("a short password: %d %s", r.StatusCode, r.Bytes)
 		}
 		b := s.Browser()
@@ -306,7 +306,7 @@ func TestChangePassword(t *testing.T) {
 			form.Set("password", password)
 			return form
 		}
-		if r := b.Post("/login/password", set("wrong horse battery", "a new horse battery")); r.StatusCode != http.StatusForbidden || !strings.Contains(string(r.Bytes), "the current password is wrong") {
+		if r := b.Post("/login/password", set("wrong horse battery", "a new horse battery")); r.StatusCode != http.StatusForbidden || !strings.Contains(string(r.Bytes), "The current password is wrong.") {
 			t.Errorf("a wrong password: %d %s", r.StatusCode, r.Bytes)
 		}
 		b.Post("/login/password", set(pass, "short")).Want(t, http.StatusBadRequest)

@@ -5,7 +5,6 @@ package server_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -122,30 +121,6 @@ func newSceneOn(t testing.TB, engine string, change ...func(*config.Settings)) s
 	}
 	rendered(t, c.ada, c.thing)
 	return c
-}
-
-// rendered waits until the previews of a thing are generated or have failed.
-func rendered(t testing.TB, owner *servertest.Client, id int64) {
-	t.Helper()
-	for range 600 {
-		var found struct {
-			Thing struct {
-				Files []struct{ Processing struct{ State string } }
-			}
-		}
-		owner.Query(`query($id: ID!) { thing(id: $id) { files { processing { state } } } }`, object{"id": fmt.Sprint(id)}, &found)
-		waiting := 0
-		for _, f := range found.Thing.Files {
-			if f.Processing.State == "WAITING" || f.Processing.State == "RUNNING" {
-				waiting++
-			}
-		}
-		if waiting == 0 {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatalf("thing %d has no preview", id)
 }
 
 func (v *visitor) signOut() {

@@ -98,7 +98,7 @@ func TestBrowserGallerySpace(t *testing.T) {
 	v.await("the menu on the screen", `(menu => menu.top >= 0 && menu.bottom <= innerHeight)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
 
 	// German has the longest names of the numbers.
-	v.run("choose German", `localStorage.setItem('language', 'de')`)
+	v.run("choose German", `document.cookie = 'meshyard_language=de; path=/'`)
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
 	v.await("numbers that do not overlap", `(all => all.length === 4 && all.every(e => e.scrollWidth <= e.clientWidth))([...document.querySelectorAll('.stats li')])`)
 

@@ -101,7 +101,7 @@ func TestBrowserGalleryGerman(t *testing.T) {
 	}`, object{"id": fmt.Sprint(s.thing)}, new(any))
 	v := visitGallery(t, s.Server)
 	v.open("/")
-	v.run("choose German", `localStorage.setItem('language', 'de')`)
+	v.run("choose German", `document.cookie = 'meshyard_language=de; path=/'`)
 	v.size(image.Pt(360, 740))
 	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
 	v.await("the comment", `document.querySelector('.comment')`)

@@ -43,7 +43,7 @@ func refusePage(webPages webpage.Options) func(w http.ResponseWriter, r *http.Re
 			rest.WriteError(w, http.StatusTooManyRequests, e.Message)
 			return
 		}
-		webPages.Refuse(w, r, webpage.Problem{Status: http.StatusTooManyRequests, Message: sentence(e.Message)})
+		webPages.Refuse(w, r, http.StatusTooManyRequests, e)
 	}
 }
 

@@ -192,7 +192,7 @@ func wantProblem(t *testing.T, r *servertest.Response, status int, title string)
 	t.Helper()
 	r.Want(t, status)
 	if page := string(r.Bytes); !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") || r.Header.Get("Retry-After") == "" ||
-		!strings.Contains(page, "<h1>"+title+"</h1>") || strings.Contains(page, "gallery.js") {
+		!strings.Contains(page, "<h1>"+title+"</h1>") || strings.Contains(page, "gallery.en.js") {
 		t.Errorf("got %v\n%s\nwant a page about the problem %q, without the client", r.Header, page, title)
 	}
 }

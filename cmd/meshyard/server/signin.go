@@ -115,11 +115,22 @@ func (a accounts) RequestConfirmation(ctx context.Context, caller auth.Caller) e
 	return a.RequestMail(ctx, models.Mail{Purpose: models.ConfirmationLink, UserID: caller.UserID})
 }
 
-// explain returns the status and the public message of an error, for an error page.
-func explain(ctx context.Context, err error) (status int, message string) {
-	presented := graphqlhttp.PresentError(ctx, err)
+// explain returns the status of an error and its public part, for a page.
+func explain(ctx context.Context, err error) (status int, public *apierror.Error) {
+	var presented *gqlerror.Error // of an operation
+	if !errors.As(err, &presented) {
+		presented = graphqlhttp.PresentError(ctx, err)
+	}
 	_, status = graphqlhttp.MostSevere(gqlerror.List{presented})
-	return status, presented.Message
+	public = &apierror.Error{Message: presented.Message}
+	if code, ok := presented.Extensions["code"].(string); ok {
+		public.Code = apierror.Code(code)
+	}
+	public.Field, _ = presented.Extensions["field"].(string)
+	if seconds, ok := presented.Extensions["retryAfter"].(int); ok {
+		public.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return status, public
 }
 
 // newProvider returns the OpenID provider of the settings, or nil if none is configured.

@@ -8,13 +8,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/vektah/gqlparser/v2"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/meshyard/meshyard/graph"
@@ -74,7 +71,7 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 		client[d.Name] = runner(g.Executor(graphqlhttp.SingleDocument{Document: document}))
 	}
 	return webpage.Options{
-		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Registration: a.Settings.Registration, UploadLimit: int64(a.Settings.UploadLimit), Styles: gallery.Styles(), Script: gallery.Script(), Icon: gallery.Icon(),
+		BaseURL: a.Settings.BaseURL, Site: site, AnonymousRead: a.Settings.AnonymousRead, Registration: a.Settings.Registration, UploadLimit: int64(a.Settings.UploadLimit), Styles: gallery.Styles(), Script: gallery.Script, Icon: gallery.Icon(),
 		Visitor: a.visitor,
 		Run:     run,
 		RunClient: func(ctx context.Context, operation string, variables map[string]any) ([]byte, error) {
@@ -108,15 +105,7 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 				rest.WriteFailure(w, r, err)
 			}
 		},
-		Explain: func(ctx context.Context, err error) webpage.Problem {
-			var presented *gqlerror.Error // of an operation
-			if !errors.As(err, &presented) {
-				presented = graphqlhttp.PresentError(ctx, err)
-			}
-			_, status := graphqlhttp.MostSevere(gqlerror.List{presented})
-			seconds, _ := presented.Extensions["retryAfter"].(int)
-			return webpage.Problem{Status: status, Message: sentence(presented.Message), RetryAfter: seconds}
-		},
+		Explain: explain,
 	}, nil
 }
 
@@ -149,12 +138,6 @@ func runner(executor *executor.Executor) func(ctx context.Context, operation str
 		}
 		return response.Data, nil
 	}
-}
-
-// sentence returns the message of an error as a sentence.
-func sentence(message string) string {
-	first, size := utf8.DecodeRuneInString(message)
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
 }
 
 // reportReservedNames logs a warning for each user whose name is a path of the server. Their

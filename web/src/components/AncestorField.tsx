@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { holdFocus } from '../focus';
 import { findThing, findThings } from '../generated';
@@ -34,10 +35,10 @@ async function find(text: string): Promise<Ancestor[]> {
 }
 
 /** The things that a thing is a remix of. They are found by URL, ID or name. */
-export function AncestorField({ id, chosen, onChange, fault }: { id: string; chosen: Ancestor[]; onChange: (chosen: Ancestor[]) => void; fault: string }) {
+export function AncestorField({ id, chosen, onChange, fault }: { id: string; chosen: Ancestor[]; onChange: (chosen: Ancestor[]) => void; fault: ComponentChildren }) {
   const [text, setText] = useState('');
   const [found, setFound] = useState<Ancestor[]>();
-  const [failure, setFailure] = useState('');
+  const [failure, setFailure] = useState<ComponentChildren>('');
   const words = text.trim();
   useEffect(() => {
     setFound(undefined);

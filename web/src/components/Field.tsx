@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-type Props = { label: string; hint?: string; fault?: string; id: string; children: ComponentChildren };
+type Props = { label: string; hint?: string; fault?: ComponentChildren; id: string; children: ComponentChildren };
 
 /** A control with its label and, below it, its error. The control has the id and is described by `${id}-fault`. */
 export function Field({ label, hint, fault, id, children }: Props) {
@@ -15,4 +15,4 @@ export function Field({ label, hint, fault, id, children }: Props) {
 }
 
 /** The attributes that connect a control with its Field. Browsers ignore the id of a hint or an error that the field does not have. */
-export const control = (id: string, fault: string) => ({ id, name: id, 'aria-invalid': fault ? ('true' as const) : undefined, 'aria-describedby': `${id}-hint ${id}-fault` });
+export const control = (id: string, fault: ComponentChildren) => ({ id, name: id, 'aria-invalid': fault ? ('true' as const) : undefined, 'aria-describedby': `${id}-hint ${id}-fault` });

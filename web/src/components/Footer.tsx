@@ -1,7 +1,6 @@
-import { config } from '../config';
+import { base, config } from '../config';
 import { href } from '../router';
-import { languageNames, t } from '../strings';
-import { locale } from '../locale';
+import { t } from '../strings';
 
 export function Footer() {
   return (
@@ -13,11 +12,11 @@ export function Footer() {
       </nav>
       <label>
         <span class="unseen">{t.languageLabel}</span>
-        <select value={locale} onChange={(event) => {
-          localStorage.setItem('language', event.currentTarget.value);
+        <select value={config.locale} onChange={(event) => {
+          document.cookie = `meshyard_language=${event.currentTarget.value}; path=${base}/; max-age=${365 * 24 * 3600}; samesite=lax`;
           location.reload();
         }}>
-          {languageNames.map(({ code, name }) => <option key={code} value={code} lang={code}>{name}</option>)}
+          {config.languages.map(({ code, name }) => <option key={code} value={code} lang={code}>{name}</option>)}
         </select>
       </label>
       <p>{t.poweredBy}</p>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { mutate } from '../cache';
 import { bytes } from '../format';
@@ -14,7 +15,7 @@ type Chosen = { file: File; id: string }; // id is that of the pending upload
 
 /** A dialog to post a make of a thing with a text and pictures, or to edit a make. */
 export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: string }; make?: Make; onClose: () => void; onDone: () => void }) {
-  const [faults, setFaults] = useState<string[]>([]);
+  const [faults, setFaults] = useState<ComponentChildren[]>([]);
   const [sent, setSent] = useState<number>();
   const [reading, setReading] = useState(false);
   const [chosen, setChosen] = useState<Chosen[]>([]);
@@ -27,7 +28,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
   const choose = async (files: File[]) => {
     setReading(true);
     const good: Chosen[] = [];
-    const bad: string[] = [];
+    const bad: ComponentChildren[] = [];
     for (const file of files) {
       try {
         good.push({ file: await prepared(file), id: '' });
@@ -115,7 +116,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
         )}
         <label class="field"><span>{t.description}</span><textarea name="text" rows={5} placeholder={t.makeText} defaultValue={make?.description} /></label>
         {sent !== undefined && <progress value={sent} max={1} aria-label={t.uploading(Math.round(sent * 100))} />}
-        {faults.length > 0 && <div class="fault" role="alert">{faults.map((fault) => <p key={fault}>{fault}</p>)}</div>}
+        {faults.length > 0 && <div class="fault" role="alert">{faults.map((fault) => <p>{fault}</p>)}</div>}
         <div class="actions">
           <button type="button" class="button" onClick={onClose}>{t.cancel}</button>
           <button type="submit" class="button primary" disabled={reading || sent !== undefined}>{make ? t.save : t.post}</button>

@@ -1,16 +1,11 @@
-import { render } from 'preact';
+import { render, type ComponentChildren } from 'preact';
 import { me } from '../config';
 import { Failure } from '../graphql';
-import { t } from '../strings';
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Returns the message for an error, without what the fields in known show themselves. */
-export function explain(error: unknown, known?: string[]): string {
-  if (!(error instanceof Failure)) return String(error);
-  if (error.code === 'FORBIDDEN' && error.message) return error.message; // it says what is needed
-  return t.errors[error.code] ?? error.besides(known);
-}
+export const explain = (error: unknown, known?: string[]): ComponentChildren => (error instanceof Failure ? error.explain(known) : String(error));
 
 /** Puts the place of messages above a dialog that was opened after it. Its message may still be about to appear. */
 export function raise() {

@@ -1,9 +1,8 @@
 // Every text of the gallery in German.
 import { count } from '../format';
-import { en, type Strings } from './en';
+import type { Strings } from './en';
 
-export const de: Strings = {
-  language: 'Deutsch',
+export const strings: Strings = {
   search: 'Suchen',
   searchPlaceholder: 'Modelle, Leute, Schlagwörter …',
   explore: 'Entdecken',
@@ -72,16 +71,28 @@ export const de: Strings = {
   errors: {
     OFFLINE: 'Der Server ist nicht erreichbar. Prüfe deine Verbindung.',
     UNAUTHENTICATED: 'Du bist nicht angemeldet, oder deine Sitzung ist abgelaufen.',
-    NOT_FOUND: 'Unter dieser Adresse gibt es keine Seite.',
-    FORBIDDEN: 'Darauf hast du keinen Zugriff.',
+    NOT_FOUND: 'Das gibt es nicht oder nicht mehr.',
+    FORBIDDEN: 'Das ist dir nicht erlaubt. %s',
+    CONFLICT: 'Das ist gerade nicht möglich. %s',
+    BAD_USER_INPUT: 'Eine Eingabe ist ungültig. %s',
+    TOO_LARGE: 'Das ist zu groß. %s',
     UNAVAILABLE: 'Der Server ist ausgelastet oder wird neu gestartet. Warte einen Moment und versuche es noch einmal.',
     RATE_LIMITED: 'Zu viele Anfragen. Warte einen Moment und versuche es noch einmal.',
+    TIMEOUT: 'Der Server hat zu lange gebraucht. Versuche es noch einmal.',
+    INSUFFICIENT_STORAGE: 'Der Speicher des Servers ist voll.',
     INTERNAL: 'Interner Serverfehler.',
   },
   faults: {
     REQUIRED: 'Fülle dieses Feld aus.',
     DESCRIPTION_REQUIRED: 'Schreibe eine Beschreibung.',
     MODEL_REQUIRED: 'Füge mindestens eine Modelldatei hinzu.',
+    TOO_LONG: 'Höchstens %n Zeichen sind erlaubt.',
+    TOO_MANY: 'Höchstens %n sind erlaubt.',
+    TOO_LARGE: 'Das ist zu groß. %s',
+    OUT_OF_RANGE: 'Der Wert ist zu klein oder zu groß. %s',
+    DUPLICATE: 'Das gibt es schon. %s',
+    NOT_FOUND: 'Das gibt es nicht. %s',
+    INVALID: 'Das ist ungültig. %s',
   },
   notFound: 'Nicht gefunden',
   notFoundText: 'Die Seite wurde vielleicht gelöscht oder umbenannt, oder sie ist privat.',
@@ -113,8 +124,11 @@ export const de: Strings = {
   onlyFeatured: 'Ausgewählt',
   resultsFor: (words) => `Treffer für „${words}“`,
 
-  licenses: { ...en.licenses, PD0: 'Gemeinfrei (CC0)' },
-  formats: en.formats,
+  licenses: {
+    CC: 'CC BY', CC_SA: 'CC BY-SA', CC_ND: 'CC BY-ND', CC_NC: 'CC BY-NC', CC_NC_SA: 'CC BY-NC-SA', CC_NC_ND: 'CC BY-NC-ND', PD0: 'Gemeinfrei (CC0)', GPL: 'GNU GPL',
+    LGPL: 'GNU LGPL', BSD: 'BSD',
+  },
+  formats: { STL: 'STL', OBJ: 'OBJ', THREE_MF: '3MF', PLY: 'PLY', GLTF: 'glTF', GLB: 'GLB', OFF: 'OFF', AMF: 'AMF' },
   licenseText: 'Vollständiger Lizenztext',
   may: {
     use: 'Drucken und weitergeben',

@@ -1,9 +1,8 @@
-// Every text of the gallery in English. Another language is an object of the same shape, such as de.ts; strings.ts lists the languages.
+// Every text of the gallery in English. Another language is an object of the same shape, such as de.ts.
 import { count } from '../format';
 import type { License, MeshFormat, ModerationAction, ReportReason, SearchSort, SearchType } from '../generated';
 
-export const en = {
-  language: 'English',
+export const strings = {
   search: 'Search',
   searchPlaceholder: 'Search models, makers, tags…',
   explore: 'Explore',
@@ -69,20 +68,33 @@ export const en = {
   previous: 'Previous',
   next: 'Next',
 
+  // The errors of the server by code, and below those of inputs. %s is the message of the server, which is in English, and %n the limit.
   errors: {
     OFFLINE: 'The server cannot be reached. Check your connection.',
     UNAUTHENTICATED: 'You are not signed in, or your session has ended.',
-    NOT_FOUND: 'There is no page at this URL.',
-    FORBIDDEN: 'You do not have access to this.',
+    NOT_FOUND: 'It does not exist, or no longer exists.',
+    FORBIDDEN: '%s',
+    CONFLICT: '%s',
+    BAD_USER_INPUT: '%s',
+    TOO_LARGE: '%s',
     UNAVAILABLE: 'The server is busy or is being restarted. Wait a moment and try again.',
     RATE_LIMITED: 'Too many requests. Wait a moment and try again.',
+    TIMEOUT: 'The server took too long. Try again.',
+    INSUFFICIENT_STORAGE: 'The server has no space left.',
     INTERNAL: 'Internal server error.',
-  } as Record<string, string>,
+  },
   faults: {
     REQUIRED: 'Fill in this field.',
     DESCRIPTION_REQUIRED: 'Write a description.',
     MODEL_REQUIRED: 'Add at least one model file.',
-  } as Record<string, string>,
+    TOO_LONG: '%s',
+    TOO_MANY: '%s',
+    TOO_LARGE: '%s',
+    OUT_OF_RANGE: '%s',
+    DUPLICATE: '%s',
+    NOT_FOUND: '%s',
+    INVALID: '%s',
+  },
   notFound: 'Not found',
   notFoundText: 'The page may have been deleted, renamed or made private.',
   unavailableText: 'It is a draft, or a moderator has taken it down.',
@@ -356,4 +368,4 @@ export const en = {
   operator: 'The operator',
 };
 
-export type Strings = typeof en;
+export type Strings = typeof strings;

@@ -18,6 +18,7 @@ type Browser struct {
 	URL       string
 	UserAgent string // default: Go's own
 	Accept    string // default: none
+	Languages string // Accept-Language; default: none
 
 	t      testing.TB
 	client *http.Client
@@ -93,6 +94,9 @@ func (b *Browser) send(method, address string, form url.Values, site string) *Re
 	}
 	if b.Accept != "" {
 		r.Header.Set("Accept", b.Accept)
+	}
+	if b.Languages != "" {
+		r.Header.Set("Accept-Language", b.Languages)
 	}
 	answer, err := b.client.Do(r)
 	if err != nil {

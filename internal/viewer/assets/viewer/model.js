@@ -1,10 +1,11 @@
-// Fetches models and makes them fit to be shown: Y up, in millimetres, standing on the middle of the ground.
+// Fetches models and makes them fit to be shown: Y up, in millimetres, standing on the middle of the ground. text of an error is the name of
+// its text in package language.
 import { Box3, DoubleSide, Group, ObjectLoader, Vector3 } from 'three';
 
 // fetchBytes calls back with how many bytes have come, as a length that is told beforehand may be that of compressed ones.
 async function fetchBytes(address, arrived) {
   const response = await fetch(address);
-  if (!response.ok) throw new Error(`the server responds with ${response.status}`);
+  if (!response.ok) throw Object.assign(new Error(), { text: 'Answers', status: response.status });
   const chunks = [];
   let bytes = 0;
   for (const reader = response.body.getReader(); ;) {
@@ -56,7 +57,7 @@ class Model {
     this.wireframe = false;
 
     const box = new Box3().setFromObject(upright);
-    if (box.isEmpty()) throw new Error('there is nothing in it');
+    if (box.isEmpty()) throw Object.assign(new Error(), { text: 'Empty' });
     const middle = box.getCenter(new Vector3());
     this.object.scale.setScalar(millimetersPerUnit);
     this.object.position.set(-middle.x, -box.min.y, -middle.z).multiplyScalar(millimetersPerUnit);

@@ -9,8 +9,13 @@ const sleep = (milliseconds) => new Promise((done) => {
   setTimeout(done, milliseconds);
   document.addEventListener('visibilitychange', done, { once: true });
 });
-const count = new Intl.NumberFormat('en');
-const length = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+const texts = JSON.parse($('texts').textContent);
+const { lang } = document.documentElement;
+const count = new Intl.NumberFormat(lang);
+const length = new Intl.NumberFormat(lang, { maximumSignificantDigits: 3 });
+const megabytes = new Intl.NumberFormat(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+// fill replaces the placeholders of a text in turn.
+const fill = (text, ...values) => values.reduce((text, value) => text.replace('%s', () => value), text);
 
 // A page that shows the viewer in a frame has the name, the facts and the download of the model itself.
 if (window !== window.parent) document.documentElement.dataset.framed = '';
@@ -19,9 +24,11 @@ let shown = JSON.parse($('shown').textContent);
 let stage;
 let working = false;
 
-// say tells something in the model's place. progress is 0 to 1, or null where nobody knows, or undefined where there is none.
-function say(message, progress) {
-  $('message').textContent = message;
+// say tells something in the model's place. progress is 0 to 1, or null where nobody knows, or undefined where there is none. reason is in
+// English.
+function say(message, progress, reason = '') {
+  $('text').textContent = message;
+  $('reason').textContent = reason;
   $('progress').hidden = progress === undefined;
   if (progress == null) $('progress').removeAttribute('value');
   else $('progress').value = progress;
@@ -37,7 +44,7 @@ function tell(now) {
     $('thumbnail').hidden = false;
   }
   phase(shown.state);
-  say(shown.message, { waiting: null, running: shown.progress, done: null }[shown.state]);
+  say(shown.message, { waiting: null, running: shown.progress, done: null }[shown.state], shown.reason);
 }
 
 // follow asks for the state until it is one that stays, more and more rarely while nothing changes. The browser revalidates by itself.
@@ -59,10 +66,10 @@ async function follow() {
     }
     if (response && response.status < 500 && response.status !== 429) {
       phase('failed');
-      say(`The server does not say how far this model is: it answers ${response.status}.`);
+      say(`${texts.StateFailed} ${fill(texts.Answers, response.status)}`);
       return false;
     }
-    say('The server does not answer. Trying again.', null);
+    say(texts.NoAnswer, null);
   }
   return shown.state === 'done';
 }
@@ -72,25 +79,27 @@ async function bring(load, address, sameView) {
   if (working) return false;
   working = true;
   phase(sameView ? 'more' : 'done');
-  const arrived = (bytes) => say(`The model is being loaded: ${(bytes / 1e6).toFixed(1)} MB.`, null);
+  const arrived = (bytes) => say(fill(texts.LoadingBytes, megabytes.format(bytes / 1e6)), null);
   try {
-    say('The model is being loaded.', null);
+    say(texts.Loading, null);
     const model = await load(address, arrived);
     model.wireframe = $('wireframe').ariaPressed === 'true';
     $('canvas').hidden = false;
     stage.show(model, sameView);
-    $('scale').textContent = `Grid: ${length.format(stage.grid.cell)} mm`;
+    $('scale').textContent = fill(texts.Grid, length.format(stage.grid.cell));
     $('scale').hidden = false;
     const { triangles, vertices } = model;
     const some = shown.decimated && load === loadThreejs;
-    $('detail').textContent = some ? `${shown.detail}, ${count.format(triangles || vertices)} of them shown` : shown.detail;
+    $('detail').textContent = some ? fill(texts.Shown, shown.detail, count.format(triangles || vertices)) : shown.detail;
     $('reset').disabled = false;
     $('wireframe').disabled = triangles === 0;
     say('');
     phase('shown');
     return true;
   } catch (error) {
-    say(`The model could not be loaded: ${error.message}.`);
+    const { text, status } = error;
+    if (text) say(`${texts.LoadFailed} ${fill(texts[text], status)}`);
+    else say(texts.LoadFailed, undefined, `${error.message}.`);
     phase(sameView ? 'more' : 'failed');
     return false;
   } finally {
@@ -119,7 +128,7 @@ function wire() {
   });
   $('canvas').addEventListener('webglcontextlost', () => {
     phase('failed');
-    say('The browser has taken the graphics away from this page. It may give them back; if not, load the page again.');
+    say(texts.GraphicsLost);
   });
   $('canvas').addEventListener('webglcontextrestored', () => phase('shown'));
   $('full').addEventListener('click', async () => {
@@ -154,7 +163,7 @@ async function start() {
   const context = $('canvas').getContext('webgl2', { alpha: true, antialias: true, powerPreference: 'high-performance' });
   if (!context) {
     phase('failed');
-    say('This browser has no WebGL, which the 3D view needs. The file can be downloaded all the same.');
+    say(texts.NoWebGL);
     return;
   }
   stage = new Stage($('canvas'), context, covered);

@@ -1,0 +1,124 @@
+// Package language provides the texts of the pages that the server renders, in each language of the
+// gallery, and chooses the language of a visitor.
+package language
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+)
+
+// All lists the texts of all languages. The first one is the default.
+var All = []*Texts{english, german}
+
+// cookie is the cookie that the gallery sets when a visitor chooses a language
+// (web/src/components/Footer.tsx).
+const cookie = "meshyard_language"
+
+// Of returns the texts in the language that the visitor chose in the gallery, otherwise in the
+// language of Accept-Language with the highest weight, otherwise in English. Region and script of a
+// language tag do not count.
+func Of(r *http.Request) *Texts {
+	if c, err := r.Cookie(cookie); err == nil {
+		if t := find(c.Value); t != nil {
+			return t
+		}
+	}
+	best, most := All[0], 0.0
+	for _, header := range r.Header.Values("Accept-Language") {
+		for part := range strings.SplitSeq(header, ",") {
+			tag, parameter, _ := strings.Cut(part, ";")
+			weight := 1.0
+			if text, ok := strings.CutPrefix(strings.TrimSpace(parameter), "q="); ok {
+				weight, _ = strconv.ParseFloat(text, 64) // 0 if it is not valid
+			}
+			code, _, _ := strings.Cut(strings.TrimSpace(tag), "-")
+			if t := find(strings.ToLower(code)); t != nil && weight > most {
+				best, most = t, weight
+			}
+		}
+	}
+	return best
+}
+
+func find(code string) *Texts {
+	for _, t := range All {
+		if t.Code == code {
+			return t
+		}
+	}
+	return nil
+}
+
+// SetHeader sets the headers of a response that depends on the language of the visitor.
+func (t *Texts) SetHeader(h http.Header) {
+	h.Set("Content-Language", t.Code)
+	h.Add("Vary", "Accept-Language, Cookie")
+}
+
+// Message is a message for a visitor. Detail is the message of the server in English if Text, which
+// is in the language of the visitor, says less.
+type Message struct{ Text, Detail string }
+
+// Explain returns the message for an error.
+func (t *Texts) Explain(e *apierror.Error) Message {
+	if t == english {
+		return Message{Text: sentence(e.Message)}
+	}
+	if text := t.Inputs[e.Field+" "+string(e.Code)]; text != "" {
+		return Message{Text: text}
+	}
+	text := t.Errors[e.Code]
+	if text == "" {
+		text = t.Errors[apierror.Internal]
+	}
+	switch e.Code {
+	case apierror.Internal, apierror.Unavailable, apierror.Timeout:
+		return Message{Text: text}
+	}
+	return Message{Text: text, Detail: sentence(e.Message)}
+}
+
+// sentence returns the message of an error as a sentence.
+func sentence(message string) string {
+	first, size := utf8.DecodeRuneInString(message)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
+}
+
+// Fill replaces the placeholders %s of a text that contains HTML.
+func Fill(text string, values ...any) template.HTML {
+	for i, value := range values {
+		values[i] = template.HTMLEscapeString(fmt.Sprint(value))
+	}
+	return template.HTML(fmt.Sprintf(text, values...))
+}
+
+// Number formats a number with a separator between thousands.
+func (t *Texts) Number(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + t.Thousands + digits[i:]
+	}
+	return digits
+}
+
+// Status returns the title of an error page with an HTTP status.
+func (t *Texts) Status(status int) string {
+	switch status {
+	case http.StatusForbidden:
+		return t.Gallery.NoAccess
+	case http.StatusNotFound:
+		return t.Gallery.NotFound
+	case http.StatusTooManyRequests:
+		return t.Gallery.TooManyRequests
+	case http.StatusServiceUnavailable:
+		return t.Gallery.Busy
+	}
+	return t.Gallery.Failed
+}

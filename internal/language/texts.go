@@ -1,0 +1,113 @@
+package language
+
+import "github.com/meshyard/meshyard/internal/apierror"
+
+// Texts are the texts of one language. %s and %d are placeholders. A text that contains HTML is
+// shown with [Fill].
+type Texts struct {
+	Code, Name string // the language: its ISO 639-1 code, and its own name for it
+	Date       string // the layout of a date, as in package time
+	Thousands  string // the separator of thousands
+	Decimal    string // the decimal separator
+	// Errors are sentences for the codes of errors, and Inputs for those of inputs, by the name of the
+	// input and the code. English has none: the messages of errors are English.
+	Errors map[apierror.Code]string
+	Inputs map[string]string
+
+	Skip          string // the link to the content
+	CreateAccount string
+	SignIn        SignIn
+	Gallery       Gallery
+	Viewer        Viewer
+}
+
+// SignIn are the texts of the pages of package signin.
+type SignIn struct {
+	SignIn, SignOut, SignedIn, SignedInAs string
+	GoTo                                  string // the name of the site
+	Username, Password                    string
+	Provider                              string
+	NoAccount, HaveAccount                string
+	Forgotten, NoPassword                 string
+
+	UsernameRule, PasswordRule string
+	Email, EmailOptional       string
+	LinkFollows, SendLink      string
+
+	Reset, NameOrEmail, NewPassword, SetPassword, SignsOut string
+	ConfirmEmail, ConfirmQuestion, Confirm                 string
+	Done, Continue                                         string
+	Refused                                                string
+
+	BackToSettings, Account                              string
+	CurrentPassword, ChangePassword, ChangeEffect        string
+	ResetIt, NoEmail                                     string
+	IsConfirmed, NotConfirmed, UntilConfirmed, SendCheck string
+
+	AllowTitle, AllowHeading, Requests, ReadScope, WriteScope string
+	CodeFollows, SentTo, MayRevoke                            string
+	Deny, Allow, NotYou, OtherUser                            string
+	CopyCode, PasteCode, Code, KeepCode                       string
+
+	Tokens, CopyToken, NewToken, ShownOnce string
+	TokenPurpose, Name, Example            string
+	Permissions                            string
+	TokenRead, TokenWrite, TokenAdmin      string
+	Expires, InDays, Never                 string
+	CreateToken, Valid, None               string
+	Nameless, OfApplication                string
+	Created, ExpiresOn, NeverExpires       string
+	LastUsed, NeverUsed                    string
+	Revoke, RevokeNamed, RevokeNameless    string
+	SignedInShort                          string
+
+	PasswordChanged, CheckSent, SignUpSent, ResetSent, EmailConfirmed string
+
+	FormUnreadable, FormExpired, DecisionExpired, OtherSite string
+	NoMail, NoMailReset                                     string
+	TooManyAttempts, WrongPassword, BadEmail, NameBlank     string
+	OtherPurpose, NeedsInvitation                           string
+	Internal, PageFailed                                    string
+	RequestTooLong, RequestInvalid                          string
+	UnknownApplication, UnknownRedirect, Denied             string
+	NotStartedHere, ProviderRejected, ProviderRefused       string
+	NotAdmitted, ProviderDown                               string
+}
+
+// Gallery are the texts of the pages of package webpage.
+type Gallery struct {
+	Search, SignIn                                           string
+	Explore, Upload, Feed, Notifications, Settings           string
+	Moderation, Edit, Drafts                                 string
+	NeedsScript                                              string
+	TryAgain                                                 string
+	NotFound, NotFoundText, HomePage                         string
+	NoAccess, TooManyRequests, Busy, Failed                  string
+	By, MakeOf, License, Counts                              string
+	Lists                                                    string
+	Things, Makes, Collections, Likes, Followers, Following  string
+	Instructions, Files, DownloadAll, Tags, Categories       string
+	Featured, Popular, Nothing                               string
+	Pages, Previous, Next                                    string
+	Developers                                               string
+	Newest                                                   string
+	Site, All, SearchTitle, SearchText                       string
+	ThingBy, MakeBy, ThingsBy, WithTag, InCategory, Selected string
+}
+
+// Viewer are the texts of the pages of package viewer. Its script reads them as JSON.
+type Viewer struct {
+	NoModel                                      string
+	OfThing, ItsThing                            string
+	Size, Detail                                 string
+	View3D, Keys, Picture                        string
+	Progress, NeedsScript                        string
+	Toolbar                                      string
+	Reset, ResetHint, Wireframe, WireframeHint   string
+	Full, FullHint, Fullscreen, Download         string
+	Waiting, Running, Loading, CannotShow, No3D  string
+	OneTriangle, Triangles, Points               string
+	LoadingBytes, Shown, Grid, LoadFailed, Empty string
+	Answers, StateFailed, NoAnswer               string
+	GraphicsLost, NoWebGL                        string
+}
