@@ -80,18 +80,6 @@ type Look struct {
 	Accent, Text template.CSS // color of buttons and links, and of text on it; "" for the default
 }
 
-// schemeCookie is the cookie that the gallery sets for the color scheme (web/src/theme.ts).
-const schemeCookie = "meshyard_theme"
-
-// schemeOf returns the value of schemeCookie, or "".
-func schemeOf(r *http.Request) string {
-	cookie, err := r.Cookie(schemeCookie)
-	if err != nil {
-		return ""
-	}
-	return cookie.Value
-}
-
 // Asset returns the path of a file of package pages.
 func (v view) Asset(name string) (string, error) { return pages.AssetAddress(v.Base, name) }
 
@@ -103,10 +91,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, name string, status 
 	if v.Site = s.SiteName; v.Site == "" {
 		v.Site = "Meshyard"
 	}
-	v.Look = s.Look
-	if scheme := schemeOf(r); scheme == "light" || scheme == "dark" {
-		v.Scheme = scheme
-	}
+	v.Look, v.Scheme = s.Look, pages.Scheme(r)
 	var page bytes.Buffer
 	// It fails only if a template contains a misspelt name, which a test would detect.
 	if err := templates[name].ExecuteTemplate(&page, "layout.html", v); err != nil {

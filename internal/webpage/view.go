@@ -124,6 +124,7 @@ func (n *node) isPublic() bool {
 type view struct {
 	Kind        kind
 	Lang        *language.Texts
+	Scheme      string           // color scheme that the visitor chose; "" for that of the system
 	Title       string           // of the page, without the name of the site
 	Message     language.Message // reason of a problem
 	Description string

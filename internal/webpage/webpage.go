@@ -61,7 +61,7 @@ type Options struct {
 	UploadLimit int64
 	// Styles is the style sheet of the client.
 	Styles string
-	// Script returns the path of the client in a language, and Icon is the path of its icon, both below
+	// Script returns the path of the client in a language, and Icon is that of its icon, both below
 	// BaseURL.
 	Script func(code string) string
 	Icon   string
@@ -297,7 +297,7 @@ func (o Options) newView(r *http.Request, k kind, visitor *User) *view {
 	t := language.Of(r)
 	base := pages.BasePath(o.BaseURL)
 	v := &view{
-		Kind: k, Lang: t, Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.Theme(), Styles: template.CSS(o.Styles), Script: base + o.Script(t.Code), Icon: base + o.Icon, Of: new(node),
+		Kind: k, Lang: t, Scheme: pages.Scheme(r), Base: base, BaseURL: o.BaseURL, Nonce: rand.Text(), Site: o.Site, Theme: o.Site.Theme(), Styles: template.CSS(o.Styles), Script: base + o.Script(t.Code), Icon: base + o.Icon, Of: new(node),
 		Config: clientConfig{
 			Name: o.Site.Name, Accent: o.Site.Color.String(), BaseURL: o.BaseURL, User: visitor, AnonymousRead: o.AnonymousRead, Registration: o.Registration, UploadLimit: o.UploadLimit,
 			Locale: t.Code, Languages: languages, Welcome: o.Site.Welcome, Legal: []link{},

@@ -10,7 +10,7 @@ export function storedTheme(): Theme {
 }
 
 export function applyTheme(theme: Theme) {
-  // For the pages to sign in, which run no scripts.
+  // For the HTML of the server, some of which runs no scripts.
   if (theme !== 'auto' || document.cookie.includes('meshyard_theme=')) {
     document.cookie = `meshyard_theme=${theme}; path=${base}/; max-age=${theme === 'auto' ? 0 : 365 * 24 * 3600}; samesite=lax`;
   }

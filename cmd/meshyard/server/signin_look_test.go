@@ -42,9 +42,11 @@ func TestLookOfSignInPages(t *testing.T) {
 		source, _, _ = strings.Cut(source, `"`)
 		visitor.Get(source).Want(t, 200)
 	}
-	for _, scheme := range []string{"", "auto", `dark" onload="x`} {
-		if page := get("/login", scheme); !strings.Contains(page, `<html lang="en">`) {
-			t.Errorf("scheme %q: got %s", scheme, page)
+	for _, path := range []string{"/login", "/"} {
+		for scheme, want := range map[string]string{"": "", "auto": "", `dark" onload="x`: "", "light": ` data-theme="light"`, "dark": ` data-theme="dark"`} {
+			if page := get(path, scheme); !strings.Contains(page, `<html lang="en"`+want+">") && !strings.Contains(page, `<html lang="en"`+want+" prefix=") {
+				t.Errorf("%s, scheme %q: got %s", path, scheme, page)
+			}
 		}
 	}
 }
