@@ -33,6 +33,9 @@ export function ago(time: string): string {
   return relative().format(0, 'second'); // “now”
 }
 
+/** Isolates a name that has letters of a right-to-left script or control characters, so that it does not change the order of the text around it. */
+export const isolated = (name: string) => (/[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/.test(name) ? `\u2068${name}\u2069` : name);
+
 const units = ['kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 
 /** Formats a number of bytes: “1.2 MB”. */

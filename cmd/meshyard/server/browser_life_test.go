@@ -166,6 +166,11 @@ func live(t *testing.T, v *visitor, s scene) {
 	v.sees("There are no reports.")
 	v.open("/")
 	v.signOut()
+	v.signInAs("ada")
+	v.open("/notifications")
+	v.sees("A moderator took down “Half a donut”.\nReason: A copy.")
+	v.open("/")
+	v.signOut()
 
 	// Carla ends the session of another browser, and deletes her account.
 	s.Browser().SignIn("carla", pass).Want(t, 303)

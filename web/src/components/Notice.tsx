@@ -12,8 +12,8 @@ import { explain } from './Toast';
 export function ErrorNotice({ error, retry }: { error: Failure; retry: () => void }) {
   const missing = error.code === 'NOT_FOUND' || error.code === 'BAD_USER_INPUT';
   if (missing) return <NotFound />;
-  const forbidden = error.code === 'FORBIDDEN' && !me;
-  if (forbidden && config.anonymousRead) return <NotAvailable />;
+  const forbidden = error.code === 'FORBIDDEN';
+  if (forbidden && (me || config.anonymousRead)) return <NotAvailable />;
   const mustSignIn = error.code === 'UNAUTHENTICATED' || forbidden;
   return (
     <div class="notice" role="alert">
@@ -36,7 +36,7 @@ export function NotFound() {
   );
 }
 
-/** A notice for visitors in place of a draft or of a thing that was taken down. Only its owner and moderators can see it. */
+/** A notice in place of a draft or of a thing that was taken down. Only its owner and moderators can see it. */
 function NotAvailable() {
   useTitle(t.unavailable);
   return (

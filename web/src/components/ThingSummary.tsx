@@ -13,6 +13,7 @@ import { LikeButton } from './LikeButton';
 import { Menu } from './Menu';
 import { ReasonDialog } from './ReasonDialog';
 import { ReportDialog } from './ReportDialog';
+import { ShareButton } from './ShareButton';
 import { askToSignIn } from './SignInDialog';
 import { say } from './Toast';
 
@@ -58,6 +59,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
         <LikeButton large kind="thing" id={thing.id} name={thing.name} liked={thing.isLiked} likes={thing.likeCount} disabled={own} />
         <button type="button" class="button" aria-pressed={collected} onClick={signedIn(() => setDialog('collect'))}><Icon name="folderAdd" />{collected ? t.collected : t.collect}</button>
         <button type="button" class="button" aria-pressed={watched} onClick={signedIn(toggleWatch)}><Icon name="eye" />{watched ? t.watching : t.watch}</button>
+        {thing.state !== 'DRAFT' && <ShareButton path={`/thing:${thing.id}`} title={thing.name} />}
         {(!own || isStaff) && (
           <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
             {!own && <button type="button" onClick={signedIn(() => setDialog('report'))}><Icon name="flag" />{t.report}</button>}

@@ -8,7 +8,7 @@ import { Empty, ErrorNotice } from '../components/Notice';
 import { ReasonDialog } from '../components/ReasonDialog';
 import { Tabs } from '../components/Tabs';
 import { me } from '../config';
-import { ago, date } from '../format';
+import { ago, date, isolated } from '../format';
 import {
   deleteComment, deleteMake, dismissReport, moderationLog, reports, resolveReport, suspendUser, takeDownThing, type ReportsData,
 } from '../generated';
@@ -49,7 +49,7 @@ function Target({ target }: { target: Report['target'] }) {
   switch (target?.__typename) {
     case undefined: return <span class="quiet">{t.targetGone}</span>;
     case 'User': return <a href={href(`/${target.username}`)}>{target.username}</a>;
-    case 'Comment': return <a href={href(commentPath(target.about.__typename, target.about.id, target.id))}>{t.commentOn(target.about.name)}</a>;
+    case 'Comment': return <a href={href(commentPath(target.about.__typename, target.about.id, target.id))}>{t.commentOn(isolated(target.about.name))}</a>;
     default: return <a href={href(`/${target!.__typename.toLowerCase()}:${target!.id}`)}>{target!.name}</a>;
   }
 }
