@@ -198,8 +198,8 @@ func TestNothingToShow(t *testing.T) {
 	}{
 		{"failed", failed, "failed", "without three numbers"},
 		{"none", none, "none", "There is no 3D view"},
-		{"empty", empty, "failed", "there is nothing in it"},
-		{"missing", missing, "failed", "the server responds with 404"},
+		{"empty", empty, "failed", "There is nothing in it"},
+		{"missing", missing, "failed", "The server responds with 404"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tab := open(t, serve(t, tc.model))
