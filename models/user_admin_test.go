@@ -64,6 +64,8 @@ func TestRenamedUsersAreFoundAfterMigration(t *testing.T) {
 			"DELETE FROM schema_migrations WHERE name >= '" + renamedMigration + "'",
 			"DROP TABLE last_runs",
 			"ALTER TABLE makes DROP COLUMN modified_at",
+			"DROP INDEX previews_postponed",
+			"ALTER TABLE previews DROP COLUMN outages",
 		} {
 			if _, err := s.db.Write.ExecContext(ctx, undo); err != nil {
 				t.Fatal(err)
