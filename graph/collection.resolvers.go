@@ -64,6 +64,26 @@ func (r *collectionResolver) Likers(ctx context.Context, obj *models.Collection,
 	return usersOf(ctx, "Collection.likers", r.Store.Likers(models.OnCollection), pageArgs{first, after, last, before}, obj, func(c *models.Collection) int64 { return c.ID })
 }
 
+// Things is the resolver for the things field.
+func (r *deleteCollectionPayloadResolver) Things(ctx context.Context, obj *model.DeletedCollection) ([]*models.Thing, error) {
+	return inOrder(ctx, obj.ThingIDs, r.Store.ThingsByID)
+}
+
+// Me is the resolver for the me field.
+func (r *deleteCollectionPayloadResolver) Me(ctx context.Context, obj *model.DeletedCollection) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
+}
+
+// FromCollections is the resolver for the fromCollections field.
+func (r *moveThingsPayloadResolver) FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error) {
+	return inOrder(ctx, obj.From, r.Store.CollectionsByID)
+}
+
+// Things is the resolver for the things field.
+func (r *moveThingsPayloadResolver) Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error) {
+	return inOrder(ctx, obj.ThingIDs, r.Store.ThingsByID)
+}
+
 // CreateCollection is the resolver for the createCollection field.
 func (r *mutationResolver) CreateCollection(ctx context.Context, input models.NewCollection) (*model.CreateCollectionPayload, error) {
 	c, err := r.Store.CreateCollection(ctx, caller(ctx), input)
@@ -77,8 +97,9 @@ func (r *mutationResolver) UpdateCollection(ctx context.Context, input models.Co
 }
 
 // DeleteCollection is the resolver for the deleteCollection field.
-func (r *mutationResolver) DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.Deleted, error) {
-	return &model.Deleted{Type: "Collection", DeletedID: input.ID}, r.Store.DeleteCollection(ctx, caller(ctx), input.ID)
+func (r *mutationResolver) DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeletedCollection, error) {
+	things, err := r.Store.DeleteCollection(ctx, caller(ctx), input.ID)
+	return &model.DeletedCollection{Deleted: model.Deleted{Type: "Collection", DeletedID: input.ID}, ThingIDs: orEmpty(things)}, err
 }
 
 // AddToCollection is the resolver for the addToCollection field.
@@ -94,15 +115,13 @@ func (r *mutationResolver) RemoveFromCollection(ctx context.Context, input model
 }
 
 // MoveThings is the resolver for the moveThings field.
-func (r *mutationResolver) MoveThings(ctx context.Context, input models.MoveThings) (*model.MoveThingsPayload, error) {
-	c, err := r.Store.MoveThings(ctx, caller(ctx), input)
-	return &model.MoveThingsPayload{Collection: c, ThingIds: input.ThingIDs}, err
+func (r *mutationResolver) MoveThings(ctx context.Context, input models.MoveThings) (*models.MovedThings, error) {
+	return r.Store.MoveThings(ctx, caller(ctx), input)
 }
 
 // RemoveThings is the resolver for the removeThings field.
-func (r *mutationResolver) RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*model.RemoveThingsPayload, error) {
-	err := r.Store.RemoveThings(ctx, caller(ctx), input.ThingIds, input.CollectionID)
-	return &model.RemoveThingsPayload{ThingIds: input.ThingIds}, err
+func (r *mutationResolver) RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*models.MovedThings, error) {
+	return r.Store.RemoveThings(ctx, caller(ctx), input.ThingIds, input.CollectionID)
 }
 
 // Collection is the resolver for the collection field.
@@ -124,6 +143,16 @@ func (r *removeFromCollectionPayloadResolver) Thing(ctx context.Context, objs []
 	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(c *model.Collected) int64 { return c.ThingID }, visibleThing(ctx))
 }
 
+// FromCollections is the resolver for the fromCollections field.
+func (r *removeThingsPayloadResolver) FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error) {
+	return inOrder(ctx, obj.From, r.Store.CollectionsByID)
+}
+
+// Things is the resolver for the things field.
+func (r *removeThingsPayloadResolver) Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error) {
+	return inOrder(ctx, obj.ThingIDs, r.Store.ThingsByID)
+}
+
 // Collections is the batch resolver for the collections field.
 func (r *thingResolver) Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error) {
 	return batch.LoadAs(ctx, objs, loadersOf(ctx).holding, thingID, func(held []*models.Collection) []*models.Collection {
@@ -139,13 +168,31 @@ func (r *Resolver) AddToCollectionPayload() exec.AddToCollectionPayloadResolver 
 // Collection returns exec.CollectionResolver implementation.
 func (r *Resolver) Collection() exec.CollectionResolver { return &collectionResolver{r} }
 
+// DeleteCollectionPayload returns exec.DeleteCollectionPayloadResolver implementation.
+func (r *Resolver) DeleteCollectionPayload() exec.DeleteCollectionPayloadResolver {
+	return &deleteCollectionPayloadResolver{r}
+}
+
+// MoveThingsPayload returns exec.MoveThingsPayloadResolver implementation.
+func (r *Resolver) MoveThingsPayload() exec.MoveThingsPayloadResolver {
+	return &moveThingsPayloadResolver{r}
+}
+
 // RemoveFromCollectionPayload returns exec.RemoveFromCollectionPayloadResolver implementation.
 func (r *Resolver) RemoveFromCollectionPayload() exec.RemoveFromCollectionPayloadResolver {
 	return &removeFromCollectionPayloadResolver{r}
 }
 
+// RemoveThingsPayload returns exec.RemoveThingsPayloadResolver implementation.
+func (r *Resolver) RemoveThingsPayload() exec.RemoveThingsPayloadResolver {
+	return &removeThingsPayloadResolver{r}
+}
+
 type (
 	addToCollectionPayloadResolver      struct{ *Resolver }
 	collectionResolver                  struct{ *Resolver }
+	deleteCollectionPayloadResolver     struct{ *Resolver }
+	moveThingsPayloadResolver           struct{ *Resolver }
 	removeFromCollectionPayloadResolver struct{ *Resolver }
+	removeThingsPayloadResolver         struct{ *Resolver }
 )

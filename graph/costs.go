@@ -37,9 +37,17 @@ var listLengths = map[string]listLength{
 	"User.recommendedTags":  {fixed: 20},
 	"User.stats":            {fixed: maxFirst},
 
-	"SearchEdge.highlights":       {fixed: 22}, // the name, the description and 20 tags
-	"ReorderFilesPayload.files":   {fixed: models.MaxFiles},
-	"ReorderImagesPayload.images": {fixed: models.MaxFiles},
+	"SearchEdge.highlights":                      {fixed: 22}, // the name, the description and 20 tags
+	"ReorderFilesPayload.files":                  {fixed: models.MaxFiles},
+	"ReorderImagesPayload.images":                {fixed: models.MaxFiles},
+	"MoveThingsPayload.fromCollections":          {fixed: maxFirst},
+	"DeleteCollectionPayload.things":             {fixed: maxFirst},
+	"MoveThingsPayload.things":                   {fixed: maxFirst},
+	"RemoveThingsPayload.fromCollections":        {fixed: maxFirst},
+	"RemoveThingsPayload.things":                 {fixed: maxFirst},
+	"MarkNotificationsReadPayload.notifications": {fixed: maxFirst},
+	"ResolveReportPayload.closedReports":         {fixed: maxFirst},
+	"DismissReportPayload.closedReports":         {fixed: maxFirst},
 }
 
 type listLength struct {
@@ -85,21 +93,22 @@ var ownCosts = map[string]int{
 	"User.unreadNotificationCount": 20,
 	"User.feed":                    300, // sorts everything that the followed users published
 	// These read a large part of the database for each object.
-	"Query.randomThings":      150,
-	"Query.categories":        30,
-	"Thing.popularity":        50,
-	"Thing.collections":       30,
-	"Thing.printSettings":     10,
-	"Category.things":         200,
-	"Mesh.duplicates":         300,
-	"User.recommendedThings":  3_000,
-	"User.recommendedTags":    500,
-	"User.downloadedThings":   600,
-	"User.likedThingIds":      1_000, // 10,000 IDs
-	"User.collectedThingIds":  1_000,
-	"User.stats":              1_000,
-	"SearchEdge.highlights":   5,
-	"SearchConnection.facets": 4_000, // up to five counts: each facet ignores its own filter
+	"Query.randomThings":               150,
+	"Query.categories":                 30,
+	"Thing.popularity":                 50,
+	"Thing.collections":                30,
+	"Thing.printSettings":              10,
+	"Category.things":                  200,
+	"Mesh.duplicates":                  300,
+	"User.recommendedThings":           3_000,
+	"User.recommendedTags":             500,
+	"User.downloadedThings":            600,
+	"User.likedThingIds":               1_000, // 10,000 IDs
+	"DeleteCollectionPayload.thingIds": 100,   // 10,000 IDs, which the mutation has read
+	"User.collectedThingIds":           1_000,
+	"User.stats":                       1_000,
+	"SearchEdge.highlights":            5,
+	"SearchConnection.facets":          4_000, // up to five counts: each facet ignores its own filter
 	// These make the server send a request to any receiver on the internet.
 	"Mutation.pingWebhook":      1_000,
 	"Mutation.redeliverWebhook": 1_000,

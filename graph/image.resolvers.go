@@ -52,7 +52,11 @@ func (r *mutationResolver) UpdateImage(ctx context.Context, input models.ImageCh
 	if err != nil {
 		return nil, err
 	}
-	return &model.UpdateImagePayload{Image: images[0]}, nil
+	target, err := targets[model.Attachable](ctx, []*models.File{f}, fileTarget)
+	if err != nil {
+		return nil, err
+	}
+	return &model.UpdateImagePayload{Image: images[0], Target: target[0]}, nil
 }
 
 // DeleteImage is the resolver for the deleteImage field.

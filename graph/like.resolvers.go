@@ -8,9 +8,15 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
+
+// Me is the resolver for the me field.
+func (r *likeThingPayloadResolver) Me(ctx context.Context, obj *model.LikeThingPayload) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
+}
 
 // LikeThing is the resolver for the likeThing field.
 func (r *mutationResolver) LikeThing(ctx context.Context, input model.LikeThingInput) (*model.LikeThingPayload, error) {
@@ -47,3 +53,23 @@ func (r *mutationResolver) UnlikeCollection(ctx context.Context, input model.Unl
 	collection, err := afterUnmark(ctx, r.Store.Unlike, models.OnCollection, input.ID, r.Store.Collection)
 	return &model.UnlikeCollectionPayload{Collection: collection}, err
 }
+
+// Me is the resolver for the me field.
+func (r *unlikeThingPayloadResolver) Me(ctx context.Context, obj *model.UnlikeThingPayload) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
+}
+
+// LikeThingPayload returns exec.LikeThingPayloadResolver implementation.
+func (r *Resolver) LikeThingPayload() exec.LikeThingPayloadResolver {
+	return &likeThingPayloadResolver{r}
+}
+
+// UnlikeThingPayload returns exec.UnlikeThingPayloadResolver implementation.
+func (r *Resolver) UnlikeThingPayload() exec.UnlikeThingPayloadResolver {
+	return &unlikeThingPayloadResolver{r}
+}
+
+type (
+	likeThingPayloadResolver   struct{ *Resolver }
+	unlikeThingPayloadResolver struct{ *Resolver }
+)

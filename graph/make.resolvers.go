@@ -16,8 +16,13 @@ import (
 )
 
 // Thing is the batch resolver for the thing field.
-func (r *deleteMakePayloadResolver) Thing(ctx context.Context, objs []*model.DeletedMake) ([]*models.Thing, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(d *model.DeletedMake) int64 { return d.ThingID }, visibleThing(ctx))
+func (r *deleteMakePayloadResolver) Thing(ctx context.Context, objs []*model.DeletedContent) ([]*models.Thing, error) {
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(d *model.DeletedContent) int64 { return d.ThingID }, visibleThing(ctx))
+}
+
+// Creator is the batch resolver for the creator field.
+func (r *deleteMakePayloadResolver) Creator(ctx context.Context, objs []*model.DeletedContent) ([]*models.User, error) {
+	return batch.Load(ctx, objs, loadersOf(ctx).users, func(d *model.DeletedContent) int64 { return d.OwnerID })
 }
 
 // Thing is the batch resolver for the thing field.
@@ -76,12 +81,12 @@ func (r *mutationResolver) UpdateMake(ctx context.Context, input models.MakeChan
 }
 
 // DeleteMake is the resolver for the deleteMake field.
-func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeletedMake, error) {
+func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeletedContent, error) {
 	m, err := r.Store.DeleteMake(ctx, caller(ctx), input.ID, input.Reason)
 	if err != nil {
 		return nil, err
 	}
-	return &model.DeletedMake{Deleted: model.Deleted{Type: "Make", DeletedID: input.ID}, ThingID: m.ThingID}, nil
+	return &model.DeletedContent{Deleted: model.Deleted{Type: "Make", DeletedID: input.ID}, ThingID: m.ThingID, OwnerID: m.OwnerID}, nil
 }
 
 // Make is the resolver for the make field.

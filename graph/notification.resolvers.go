@@ -16,13 +16,24 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// Me is the resolver for the me field.
+func (r *deleteNotificationPayloadResolver) Me(ctx context.Context, obj *model.Deleted) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
+}
+
+// Notifications is the resolver for the notifications field.
+func (r *markNotificationsReadPayloadResolver) Notifications(ctx context.Context, obj *models.ReadNotifications) ([]*models.Notification, error) {
+	return inOrder(ctx, obj.IDs, r.Store.NotificationsByID)
+}
+
+// Me is the resolver for the me field.
+func (r *markNotificationsReadPayloadResolver) Me(ctx context.Context, obj *models.ReadNotifications) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
+}
+
 // MarkNotificationsRead is the resolver for the markNotificationsRead field.
-func (r *mutationResolver) MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*model.MarkNotificationsReadPayload, error) {
-	if err := r.Store.MarkNotificationsRead(ctx, caller(ctx), input.Ids); err != nil {
-		return nil, err
-	}
-	n, err := r.Store.UnreadNotifications(ctx, caller(ctx))
-	return &model.MarkNotificationsReadPayload{UnreadCount: int32(n)}, err
+func (r *mutationResolver) MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*models.ReadNotifications, error) {
+	return r.Store.MarkNotificationsRead(ctx, caller(ctx), input.Ids)
 }
 
 // DeleteNotification is the resolver for the deleteNotification field.
@@ -81,7 +92,21 @@ func (r *userResolver) UnreadNotificationCount(ctx context.Context, obj *models.
 	return &shown, err
 }
 
+// DeleteNotificationPayload returns exec.DeleteNotificationPayloadResolver implementation.
+func (r *Resolver) DeleteNotificationPayload() exec.DeleteNotificationPayloadResolver {
+	return &deleteNotificationPayloadResolver{r}
+}
+
+// MarkNotificationsReadPayload returns exec.MarkNotificationsReadPayloadResolver implementation.
+func (r *Resolver) MarkNotificationsReadPayload() exec.MarkNotificationsReadPayloadResolver {
+	return &markNotificationsReadPayloadResolver{r}
+}
+
 // Notification returns exec.NotificationResolver implementation.
 func (r *Resolver) Notification() exec.NotificationResolver { return &notificationResolver{r} }
 
-type notificationResolver struct{ *Resolver }
+type (
+	deleteNotificationPayloadResolver    struct{ *Resolver }
+	markNotificationsReadPayloadResolver struct{ *Resolver }
+	notificationResolver                 struct{ *Resolver }
+)

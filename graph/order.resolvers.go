@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/models"
 )
 
 // ReorderCollection is the resolver for the reorderCollection field.
@@ -21,7 +22,14 @@ func (r *mutationResolver) ReorderCollection(ctx context.Context, input model.Re
 // ReorderFiles is the resolver for the reorderFiles field.
 func (r *mutationResolver) ReorderFiles(ctx context.Context, input model.ReorderFilesInput) (*model.ReorderFilesPayload, error) {
 	files, err := r.Store.ReorderFiles(ctx, caller(ctx), *input.Target, input.FileIds)
-	return &model.ReorderFilesPayload{Files: files}, err
+	if err != nil {
+		return nil, err
+	}
+	target, err := targets[model.Attachable](ctx, []*models.Target{input.Target}, func(t *models.Target) (models.Target, bool) { return *t, true })
+	if err != nil {
+		return nil, err
+	}
+	return &model.ReorderFilesPayload{Files: files, Target: target[0]}, nil
 }
 
 // ReorderImages is the resolver for the reorderImages field.
@@ -31,6 +39,13 @@ func (r *mutationResolver) ReorderImages(ctx context.Context, input model.Reorde
 		return nil, err
 	}
 	images, err := r.mediaImages(ctx, files)
+	if err != nil {
+		return nil, err
+	}
 	images = slices.DeleteFunc(images, func(m *model.MediaImage) bool { return m == nil })
-	return &model.ReorderImagesPayload{Images: images}, err
+	target, err := targets[model.Attachable](ctx, []*models.Target{input.Target}, func(t *models.Target) (models.Target, bool) { return *t, true })
+	if err != nil {
+		return nil, err
+	}
+	return &model.ReorderImagesPayload{Images: images, Target: target[0]}, nil
 }

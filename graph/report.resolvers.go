@@ -14,6 +14,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// ClosedReports is the resolver for the closedReports field.
+func (r *dismissReportPayloadResolver) ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error) {
+	return inOrder(ctx, obj.Closed, r.Store.ReportsByID)
+}
+
 // ReportContent is the resolver for the reportContent field.
 func (r *mutationResolver) ReportContent(ctx context.Context, input models.NewReport) (*model.ReportContentPayload, error) {
 	report, err := r.Store.ReportContent(ctx, caller(ctx), input)
@@ -21,15 +26,13 @@ func (r *mutationResolver) ReportContent(ctx context.Context, input models.NewRe
 }
 
 // ResolveReport is the resolver for the resolveReport field.
-func (r *mutationResolver) ResolveReport(ctx context.Context, input model.ResolveReportInput) (*model.ResolveReportPayload, error) {
-	report, err := r.Store.DecideReport(ctx, caller(ctx), input.ID, models.Resolved, input.Reason)
-	return &model.ResolveReportPayload{Report: report}, err
+func (r *mutationResolver) ResolveReport(ctx context.Context, input model.ResolveReportInput) (*models.DecidedReport, error) {
+	return r.Store.DecideReport(ctx, caller(ctx), input.ID, models.Resolved, input.Reason)
 }
 
 // DismissReport is the resolver for the dismissReport field.
-func (r *mutationResolver) DismissReport(ctx context.Context, input model.DismissReportInput) (*model.DismissReportPayload, error) {
-	report, err := r.Store.DecideReport(ctx, caller(ctx), input.ID, models.Dismissed, input.Reason)
-	return &model.DismissReportPayload{Report: report}, err
+func (r *mutationResolver) DismissReport(ctx context.Context, input model.DismissReportInput) (*models.DecidedReport, error) {
+	return r.Store.DecideReport(ctx, caller(ctx), input.ID, models.Dismissed, input.Reason)
 }
 
 // Reports is the resolver for the reports field.
@@ -74,7 +77,26 @@ func (r *reportResolver) Decision(ctx context.Context, obj *models.Report) (stri
 	return obj.Decision, nil
 }
 
+// ClosedReports is the resolver for the closedReports field.
+func (r *resolveReportPayloadResolver) ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error) {
+	return inOrder(ctx, obj.Closed, r.Store.ReportsByID)
+}
+
+// DismissReportPayload returns exec.DismissReportPayloadResolver implementation.
+func (r *Resolver) DismissReportPayload() exec.DismissReportPayloadResolver {
+	return &dismissReportPayloadResolver{r}
+}
+
 // Report returns exec.ReportResolver implementation.
 func (r *Resolver) Report() exec.ReportResolver { return &reportResolver{r} }
 
-type reportResolver struct{ *Resolver }
+// ResolveReportPayload returns exec.ResolveReportPayloadResolver implementation.
+func (r *Resolver) ResolveReportPayload() exec.ResolveReportPayloadResolver {
+	return &resolveReportPayloadResolver{r}
+}
+
+type (
+	dismissReportPayloadResolver struct{ *Resolver }
+	reportResolver               struct{ *Resolver }
+	resolveReportPayloadResolver struct{ *Resolver }
+)

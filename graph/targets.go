@@ -151,6 +151,21 @@ func targets[T any, O comparable](ctx context.Context, objects []O, of func(O) (
 	return results, nil
 }
 
+// inOrder reads at most maxFirst objects and returns them in the order of their IDs, without
+// those that do not exist or that the caller cannot see.
+func inOrder[O any](ctx context.Context, ids []int64, read func(context.Context, []int64) (map[int64]*O, error)) ([]*O, error) {
+	ids = ids[:min(len(ids), maxFirst)]
+	found, err := read(ctx, ids)
+	objects := make([]*O, 0, len(found))
+	for _, id := range ids {
+		if o := found[id]; o != nil && checkVisible(ctx, o) == nil {
+			objects = append(objects, o)
+		}
+	}
+	batch.Add(batch.FromContext(ctx), objects)
+	return objects, err
+}
+
 // nilOrValue converts a pointer to an interface. A nil pointer becomes a nil interface.
 func nilOrValue[V any](v *V) any {
 	if v == nil {

@@ -63,7 +63,7 @@ func TestTargetIsGoneMeanwhile(t *testing.T) {
 				err  models.Code
 				make func(ctx context.Context, id int64) error
 			}{
-				"deleted": {models.NotFound, func(ctx context.Context, id int64) error { return s.DeleteCollection(ctx, ada, id) }},
+				"deleted": {models.NotFound, func(ctx context.Context, id int64) error { _, err := s.DeleteCollection(ctx, ada, id); return err }},
 				"hidden": {models.Forbidden, func(ctx context.Context, id int64) error {
 					_, err := s.UpdateCollection(ctx, ada, models.CollectionChange{ID: id, Visibility: new(models.PrivateCollection)})
 					return err

@@ -15,6 +15,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// Creator is the batch resolver for the creator field.
+func (r *deleteThingPayloadResolver) Creator(ctx context.Context, objs []*model.DeletedContent) ([]*models.User, error) {
+	return batch.Load(ctx, objs, loadersOf(ctx).users, func(d *model.DeletedContent) int64 { return d.OwnerID })
+}
+
 // PublishThing is the resolver for the publishThing field.
 func (r *mutationResolver) PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error) {
 	t, err := r.Store.PublishThing(ctx, caller(ctx), input.ID, input.State)
@@ -31,8 +36,12 @@ func (r *mutationResolver) UpdateThing(ctx context.Context, input models.ThingCh
 }
 
 // DeleteThing is the resolver for the deleteThing field.
-func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.Deleted, error) {
-	return &model.Deleted{Type: "Thing", DeletedID: input.ID}, r.Store.DeleteThing(ctx, caller(ctx), input.ID, input.Reason)
+func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.DeletedContent, error) {
+	t, err := r.Store.DeleteThing(ctx, caller(ctx), input.ID, input.Reason)
+	if err != nil {
+		return nil, err
+	}
+	return &model.DeletedContent{Deleted: model.Deleted{Type: "Thing", DeletedID: input.ID}, OwnerID: t.OwnerID}, nil
 }
 
 // FeatureThing is the resolver for the featureThing field.
@@ -161,7 +170,15 @@ func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *in
 	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), pageArgs{first, after, last, before}, obj, thingID)
 }
 
+// DeleteThingPayload returns exec.DeleteThingPayloadResolver implementation.
+func (r *Resolver) DeleteThingPayload() exec.DeleteThingPayloadResolver {
+	return &deleteThingPayloadResolver{r}
+}
+
 // Thing returns exec.ThingResolver implementation.
 func (r *Resolver) Thing() exec.ThingResolver { return &thingResolver{r} }
 
-type thingResolver struct{ *Resolver }
+type (
+	deleteThingPayloadResolver struct{ *Resolver }
+	thingResolver              struct{ *Resolver }
+)

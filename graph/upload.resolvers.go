@@ -15,6 +15,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// Me is the resolver for the me field.
+func (r *deletePendingUploadPayloadResolver) Me(ctx context.Context, obj *model.Deleted) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
+}
+
 // UploadFile is the resolver for the uploadFile field.
 func (r *mutationResolver) UploadFile(ctx context.Context, input model.UploadFileInput) (*model.UploadFilePayload, error) {
 	upload := models.NewUpload{Name: input.File.Filename, Bytes: input.File.File, AtLeast: input.File.Size}
@@ -94,7 +99,15 @@ func (r *stagedUploadResolver) MaxSize(ctx context.Context, obj *models.StagedUp
 	return obj.Limit, nil
 }
 
+// DeletePendingUploadPayload returns exec.DeletePendingUploadPayloadResolver implementation.
+func (r *Resolver) DeletePendingUploadPayload() exec.DeletePendingUploadPayloadResolver {
+	return &deletePendingUploadPayloadResolver{r}
+}
+
 // StagedUpload returns exec.StagedUploadResolver implementation.
 func (r *Resolver) StagedUpload() exec.StagedUploadResolver { return &stagedUploadResolver{r} }
 
-type stagedUploadResolver struct{ *Resolver }
+type (
+	deletePendingUploadPayloadResolver struct{ *Resolver }
+	stagedUploadResolver               struct{ *Resolver }
+)

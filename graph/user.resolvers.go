@@ -16,6 +16,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// Me is the resolver for the me field.
+func (r *followUserPayloadResolver) Me(ctx context.Context, obj *model.FollowUserPayload) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
+}
+
 // UpdateProfile is the resolver for the updateProfile field.
 func (r *mutationResolver) UpdateProfile(ctx context.Context, input models.ProfileChange) (*model.UpdateProfilePayload, error) {
 	u, err := r.Store.UpdateProfile(ctx, caller(ctx), input)
@@ -37,6 +42,11 @@ func (r *mutationResolver) UnfollowUser(ctx context.Context, input model.Unfollo
 // User is the resolver for the user field.
 func (r *queryResolver) User(ctx context.Context, username string) (*models.User, error) {
 	return r.Store.User(ctx, caller(ctx), username)
+}
+
+// Me is the resolver for the me field.
+func (r *unfollowUserPayloadResolver) Me(ctx context.Context, obj *model.UnfollowUserPayload) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
 }
 
 // Email is the resolver for the email field.
@@ -154,7 +164,21 @@ func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, f
 	return thingsOf(ctx, "User.downloadedThings", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
 }
 
+// FollowUserPayload returns exec.FollowUserPayloadResolver implementation.
+func (r *Resolver) FollowUserPayload() exec.FollowUserPayloadResolver {
+	return &followUserPayloadResolver{r}
+}
+
+// UnfollowUserPayload returns exec.UnfollowUserPayloadResolver implementation.
+func (r *Resolver) UnfollowUserPayload() exec.UnfollowUserPayloadResolver {
+	return &unfollowUserPayloadResolver{r}
+}
+
 // User returns exec.UserResolver implementation.
 func (r *Resolver) User() exec.UserResolver { return &userResolver{r} }
 
-type userResolver struct{ *Resolver }
+type (
+	followUserPayloadResolver   struct{ *Resolver }
+	unfollowUserPayloadResolver struct{ *Resolver }
+	userResolver                struct{ *Resolver }
+)

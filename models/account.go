@@ -137,8 +137,8 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	}{
 		{"likes", "user_id = ?", s.purgeLike},
 		{"makes", "owner_id = ?", func(ctx context.Context, id int64) error { _, err := s.DeleteMake(ctx, owner, id, ""); return err }},
-		{"things", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteThing(ctx, owner, id, "") }},
-		{"collections", "owner_id = ?", func(ctx context.Context, id int64) error { return s.DeleteCollection(ctx, owner, id) }},
+		{"things", "owner_id = ?", func(ctx context.Context, id int64) error { _, err := s.DeleteThing(ctx, owner, id, ""); return err }},
+		{"collections", "owner_id = ?", func(ctx context.Context, id int64) error { _, err := s.DeleteCollection(ctx, owner, id); return err }},
 		{"comments", "owner_id = ? AND deleted_at IS NULL", func(ctx context.Context, id int64) error {
 			_, err := s.DeleteComment(ctx, owner, id, "")
 			return err

@@ -275,14 +275,15 @@ func removeFromAllCollections(ctx context.Context, tx bun.Tx, thingID int64) err
 	return count(ctx, tx, collectionThings.by(-1, collectionIDs...))
 }
 
-// DeleteCollection deletes a collection of the caller, but not its things. It opens a transaction.
-func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int64) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+// DeleteCollection deletes a collection of the caller, but not its things, of which it returns the
+// IDs, at most 10,000. It opens a transaction.
+func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int64) (thingIDs []int64, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockOwnCollection(ctx, tx, caller, id)
 		if err != nil {
 			return err
 		}
-		var thingIDs []int64
+		thingIDs = nil
 		err = tx.NewDelete().Model((*collectionThing)(nil)).Where("collection_id = ?", id).Returning("thing_id").Scan(ctx, &thingIDs)
 		if err := ignoreNoRows(err); err != nil {
 			return err
@@ -298,6 +299,7 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 		}
 		return errors.Join(count(ctx, tx, thingCollects.by(-1, thingIDs...)), c.count(ctx, tx, -1))
 	})
+	return thingIDs[:min(len(thingIDs), maxIDs)], err
 }
 
 // Collection returns a collection. It returns NotFound if it does not exist, and Forbidden if the

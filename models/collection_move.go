@@ -24,16 +24,25 @@ type MoveThings struct {
 	FromOthers       bool   // remove them from all other collections of the caller
 }
 
+// MovedThings is the result of [Store.MoveThings] and [Store.RemoveThings].
+type MovedThings struct {
+	Collection *Collection // to which they were moved; nil if they were only removed
+	From       []int64     // the IDs of the other collections, from which they were removed
+	ThingIDs   []int64
+}
+
 // MoveThings adds things that the caller may see to a collection of the caller and, if requested,
 // removes them from other collections of the caller. It is atomic. It is not an error if a thing is
 // already in the collection. It opens a transaction.
-func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings) (*Collection, error) {
+func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings) (*MovedThings, error) {
 	if err := checkThingIDs(m.ThingIDs); err != nil {
 		return nil, err
 	}
 	// Lock the things in ID order, so that two calls do not deadlock.
 	ids := slices.Sorted(slices.Values(m.ThingIDs))
+	var from []int64
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		from = nil
 		if err := s.lockUsage(ctx, tx, caller.UserID); err != nil {
 			return err
 		}
@@ -58,26 +67,23 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 		if err := count(ctx, tx, collectionThings.by(int64(len(added)), to.ID), thingCollects.by(1, added...)); err != nil {
 			return err
 		}
-		removed := 0
-		if from := m.FromCollectionID; from != nil && *from != to.ID {
-			if _, err := s.lockOwnCollection(ctx, tx, caller, *from); err != nil {
+		if id := m.FromCollectionID; id != nil && *id != to.ID {
+			if _, err := s.lockOwnCollection(ctx, tx, caller, *id); err != nil {
 				return err
 			}
-			n, err := removeThings(ctx, tx, ids, "collection_id = ?", *from)
-			if err != nil {
+			if from, err = removeThings(ctx, tx, ids, "collection_id = ?", *id); err != nil {
 				return err
 			}
-			removed += n
 		}
 		if m.FromOthers {
-			n, err := removeThings(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
+			others, err := removeThings(ctx, tx, ids, "collection_id <> ? AND collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", to.ID, caller.UserID)
 			if err != nil {
 				return err
 			}
-			removed += n
+			from = append(from, others...)
 		}
 		// Moving is allowed to users above the quota, because it may have been reduced.
-		if len(added) > removed {
+		if len(added) > len(from) {
 			if err := s.checkCollected(ctx, tx, caller.UserID, "thingIds"); err != nil {
 				return err
 			}
@@ -87,27 +93,30 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 	if err != nil {
 		return nil, err
 	}
-	return s.Collection(ctx, caller, m.CollectionID)
+	to, err := s.Collection(ctx, caller, m.CollectionID)
+	return &MovedThings{Collection: to, From: distinct(from), ThingIDs: m.ThingIDs}, err
 }
 
 // RemoveThings removes things from a collection of the caller, or from all collections of the
 // caller if collectionID is nil. It is not an error if a thing is not in the collection. It opens a
 // transaction.
-func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs []int64, collectionID *int64) error {
+func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs []int64, collectionID *int64) (*MovedThings, error) {
 	if err := checkThingIDs(thingIDs); err != nil {
-		return err
+		return nil, err
 	}
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	var from []int64
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if collectionID == nil {
-			_, err := removeThings(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
+			from, err = removeThings(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
 			return err
 		}
 		if _, err := s.lockOwnCollection(ctx, tx, caller, *collectionID); err != nil {
 			return err
 		}
-		_, err := removeThings(ctx, tx, thingIDs, "collection_id = ?", *collectionID)
+		from, err = removeThings(ctx, tx, thingIDs, "collection_id = ?", *collectionID)
 		return err
 	})
+	return &MovedThings{From: distinct(from), ThingIDs: thingIDs}, err
 }
 
 func checkThingIDs(ids []int64) error {
@@ -126,22 +135,22 @@ func checkThingIDs(ids []int64) error {
 }
 
 // removeThings removes things from the collections that match a condition, and updates the counts
-// and modification times. It returns the number of removed rows.
-func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, args ...any) (removed int, err error) {
+// and modification times. It returns the collection of each row that it removed.
+func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string, args ...any) (collections []int64, err error) {
 	var gone []collectionThing
 	err = tx.NewDelete().Model(&gone).Where("thing_id IN (?)", bun.List(thingIDs)).Where(where, args...).
 		Returning("collection_id, thing_id").Scan(ctx)
 	if err := ignoreNoRows(err); err != nil {
-		return 0, err
+		return nil, err
 	}
-	var collections, things []int64
+	var things []int64
 	for _, row := range gone {
 		collections, things = append(collections, row.CollectionID), append(things, row.ThingID)
 	}
 	if err := count(ctx, tx, collectionThings.by(-1, collections...), thingCollects.by(-1, things...)); err != nil || len(gone) == 0 {
-		return 0, err
+		return nil, err
 	}
-	return len(gone), touchCollection(ctx, tx, collections...)
+	return collections, touchCollection(ctx, tx, collections...)
 }
 
 // touchCollection sets the modification time of collections whose things have changed.

@@ -83,7 +83,7 @@ func TestNewDownloads(t *testing.T) {
 				return err
 			}, ""},
 			{"deleted file", func(w scene) error { _, err := s.DeleteFile(ctx, ada, FileDeletion{ID: w.first.ID}); return err }, "file"},
-			{"deleted thing", func(w scene) error { return s.DeleteThing(ctx, ada, w.thing.ID, "") }, "thing"},
+			{"deleted thing", func(w scene) error { _, err := s.DeleteThing(ctx, ada, w.thing.ID, ""); return err }, "thing"},
 			{"deleted user", func(scene) error {
 				if _, err := s.DeleteAccount(ctx, auth.Caller{UserID: user.ID}, user.Username, ""); err != nil {
 					return err

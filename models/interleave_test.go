@@ -84,7 +84,7 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 			first, second string // the rows that act locks, in this order
 			act           func() error
 		}{
-			{"notifications WHERE actor_id = 2", "notifications WHERE actor_id = 3", func() error { return s.MarkNotificationsRead(ctx, ada, nil) }},
+			{"notifications WHERE actor_id = 2", "notifications WHERE actor_id = 3", func() error { _, err := s.MarkNotificationsRead(ctx, ada, nil); return err }},
 			{"invitations", "account_links", func() error { return s.Admin().RevokeInvitation(ctx, invitation.ID) }},
 			{"applications", "tokens", func() error { return s.Admin().DeleteApplication(ctx, application.ClientID) }},
 			{"webhooks", "webhook_deliveries", func() error { return s.DeleteWebhook(ctx, ada, hook.ID) }},

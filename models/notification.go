@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -148,18 +149,34 @@ func (s *Store) UnreadNotifications(ctx context.Context, caller auth.Caller) (in
 	return s.db.Write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL", caller.UserID).Count(ctx)
 }
 
+// ReadNotifications is the result of [Store.MarkNotificationsRead].
+type ReadNotifications struct {
+	UnreadCount int32   // how many are still unread
+	IDs         []int64 // of those that were unread before, the latest first
+}
+
 // MarkNotificationsRead marks notifications of the caller as read, or all of them if ids is nil. It
 // ignores those that do not exist, belong to another user, or are read already.
-func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, ids []int64) error {
+func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, ids []int64) (*ReadNotifications, error) {
 	if len(ids) > maxNotifications {
-		return tooMany("ids", len(ids), maxNotifications)
+		return nil, tooMany("ids", len(ids), maxNotifications)
 	}
 	q := s.db.Write.NewUpdate().Model((*Notification)(nil)).Set("read_at = ?", now()).Where("user_id = ? AND read_at IS NULL", caller.UserID)
 	if ids != nil {
 		q = q.Where("id IN (?)", bun.List(ids))
 	}
-	_, err := s.db.exec(ctx, q)
-	return err
+	var marked []int64
+	err := database.RetryOnDeadlock(func() error {
+		marked = nil
+		return ignoreNoRows(q.Returning("id").Scan(ctx, &marked))
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(marked)
+	slices.Reverse(marked)
+	unread, err := s.UnreadNotifications(ctx, caller)
+	return &ReadNotifications{UnreadCount: int32(unread), IDs: marked}, err
 }
 
 // DeleteNotification deletes a notification of the caller. It returns NotFound for one of another

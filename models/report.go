@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -154,15 +155,23 @@ func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	return r.ID, s.emitReport(ctx, tx, r)
 }
 
+// DecidedReport is the result of [Store.DecideReport].
+type DecidedReport struct {
+	Report *Report
+	Closed []int64 // the IDs of all reports that were closed, the latest first
+}
+
 // DecideReport resolves or dismisses a report, and all other open reports of the same object. It
 // requires a moderator or an administrator, and a reason. If the report was decided in the same way
 // before, nothing changes; if it was decided differently, it returns Conflict. It opens a
 // transaction.
-func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, as ReportState, reason string) (*Report, error) {
+func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, as ReportState, reason string) (*DecidedReport, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
+	var closed []int64
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		closed = nil
 		r := new(Report)
 		if err := s.db.ForUpdate(tx.NewSelect().Model(r).Where("rp.id = ?", id)).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "report", id)
@@ -175,8 +184,8 @@ func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, 
 			return fail(Conflict, "report %d was %s before", id, r.State)
 		}
 		target := Target{r.TargetType, r.TargetID}
-		_, err := tx.NewUpdate().Model((*Report)(nil)).Set("decided_by = ?, decided_at = ?, decision = ?", caller.UserID, now(), reason).
-			Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Exec(ctx)
+		err := tx.NewUpdate().Model((*Report)(nil)).Set("decided_by = ?, decided_at = ?, decision = ?", caller.UserID, now(), reason).
+			Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Returning("id").Scan(ctx, &closed)
 		if err != nil {
 			return err
 		}
@@ -200,7 +209,10 @@ func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, 
 	if err != nil {
 		return nil, err
 	}
-	return s.report(ctx, id)
+	slices.Sort(closed)
+	slices.Reverse(closed)
+	r, err := s.report(ctx, id)
+	return &DecidedReport{Report: r, Closed: closed}, err
 }
 
 // closeReports closes the open reports of an object.

@@ -55,7 +55,7 @@ func TestUnusedTagsAreRemoved(t *testing.T) {
 			}
 		}
 		collect("new", "private", "shared")
-		if err := s.DeleteThing(ctx, ada, public.ID, ""); err != nil {
+		if _, err := s.DeleteThing(ctx, ada, public.ID, ""); err != nil {
 			t.Fatal(err)
 		}
 		collect("private")

@@ -210,13 +210,15 @@ func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 // and download histories. Its makes, and the things that were made from it, belong to other users:
 // they are kept, and only their references to the thing are removed. The garbage collector removes
 // the bytes of the files, unless other files share them. The caller must be the creator, or a
-// moderator or an administrator with a reason. It opens a transaction.
-func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+// moderator or an administrator with a reason. It returns the thing as it was. It opens a
+// transaction.
+func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *Thing, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil {
 			return err
 		}
+		deleted = t
 		if t.OwnerID != caller.UserID && !caller.Staff() {
 			return fail(Forbidden, "thing %d belongs to someone else", id)
 		}
@@ -271,4 +273,5 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 		}
 		return s.db.index(ctx, tx, thingIndex, id)
 	})
+	return deleted, err
 }

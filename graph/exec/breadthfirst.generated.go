@@ -811,17 +811,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DeleteCollectionPayload": {Name: "DeleteCollectionPayload", Implements: []string{"DeleteCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.Deleted)
+					obj := object.(*model.DeletedCollection)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
 				},
 			},
 			"deletedNodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.Deleted)
+					obj := object.(*model.DeletedCollection)
 					v := obj.DeletedNodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
+			},
+			"thingIds": {
+				Get: func(object any) any {
+					obj := object.(*model.DeletedCollection)
+					return obj.ThingIDs
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNID2ᚕint64ᚄ(ctx, nil, value.([]int64))
+				},
+			},
+			"things": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.DeletedCollection)
+					return breadthfirst.Value(ec.Resolvers.DeleteCollectionPayload().Things(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Thing],
+			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.DeletedCollection)
+					return breadthfirst.Value(ec.Resolvers.DeleteCollectionPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
 		"DeleteCommentPayload": {Name: "DeleteCommentPayload", Implements: []string{"DeleteCommentPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -875,25 +900,33 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DeleteMakePayload": {Name: "DeleteMakePayload", Implements: []string{"DeleteMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeletedMake)
+					obj := object.(*model.DeletedContent)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
 				},
 			},
 			"deletedNodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeletedMake)
+					obj := object.(*model.DeletedContent)
 					v := obj.DeletedNodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"thing": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*model.DeletedMake](objects)
+					objs := breadthfirst.Objects[*model.DeletedContent](objects)
 					return breadthfirst.Values(ec.Resolvers.DeleteMakePayload().Thing(ctx, objs))
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.Thing],
+			},
+			"creator": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*model.DeletedContent](objects)
+					return breadthfirst.Values(ec.Resolvers.DeleteMakePayload().Creator(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
 		"DeleteNotificationPayload": {Name: "DeleteNotificationPayload", Implements: []string{"DeleteNotificationPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -911,6 +944,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.Deleted)
+					return breadthfirst.Value(ec.Resolvers.DeleteNotificationPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
+			},
 		}},
 		"DeletePendingUploadPayload": {Name: "DeletePendingUploadPayload", Implements: []string{"DeletePendingUploadPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
@@ -927,21 +968,37 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.Deleted)
+					return breadthfirst.Value(ec.Resolvers.DeletePendingUploadPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
+			},
 		}},
 		"DeleteThingPayload": {Name: "DeleteThingPayload", Implements: []string{"DeleteThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.Deleted)
+					obj := object.(*model.DeletedContent)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
 				},
 			},
 			"deletedNodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.Deleted)
+					obj := object.(*model.DeletedContent)
 					v := obj.DeletedNodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
+			},
+			"creator": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*model.DeletedContent](objects)
+					return breadthfirst.Values(ec.Resolvers.DeleteThingPayload().Creator(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
 		"DeleteWebhookPayload": {Name: "DeleteWebhookPayload", Implements: []string{"DeleteWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -1023,10 +1080,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DismissReportPayload": {Name: "DismissReportPayload", Implements: []string{"DismissReportPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"report": {
 				Get: func(object any) any {
-					obj := object.(*model.DismissReportPayload)
+					obj := object.(*models.DecidedReport)
 					return obj.Report
 				},
 				Nil: breadthfirst.NilPointer[models.Report],
+			},
+			"closedReports": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.DecidedReport)
+					return breadthfirst.Value(ec.Resolvers.DismissReportPayload().ClosedReports(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Report],
 			},
 		}},
 		"Download": {Name: "Download", Implements: []string{"Download"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -1486,6 +1551,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Nil: breadthfirst.NilPointer[models.User],
 			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.FollowUserPayload)
+					return breadthfirst.Value(ec.Resolvers.FollowUserPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
+			},
 		}},
 		"FormField": {Name: "FormField", Implements: []string{"FormField"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"name": {
@@ -1649,6 +1722,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Thing
 				},
 				Nil: breadthfirst.NilPointer[models.Thing],
+			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.LikeThingPayload)
+					return breadthfirst.Value(ec.Resolvers.LikeThingPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
 		"Make": {Name: "Make", Implements: []string{"Make", "FeedItem", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "ReportTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -1898,10 +1979,37 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"MarkNotificationsReadPayload": {Name: "MarkNotificationsReadPayload", Implements: []string{"MarkNotificationsReadPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"unreadCount": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.MarkNotificationsReadPayload)
+					obj := object.(*models.ReadNotifications)
 					v := obj.UnreadCount
 					return strconv.AppendInt(b, int64(v), 10), true
 				},
+			},
+			"notifications": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.ReadNotifications)
+					return breadthfirst.Value(ec.Resolvers.MarkNotificationsReadPayload().Notifications(ctx, obj))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Notification],
+				Nil:   breadthfirst.NilSlice[*models.Notification],
+			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.ReadNotifications)
+					return breadthfirst.Value(ec.Resolvers.MarkNotificationsReadPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
 		"MediaImage": {Name: "MediaImage", Implements: []string{"MediaImage"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -2214,19 +2322,35 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"MoveThingsPayload": {Name: "MoveThingsPayload", Implements: []string{"MoveThingsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"collection": {
 				Get: func(object any) any {
-					obj := object.(*model.MoveThingsPayload)
+					obj := object.(*models.MovedThings)
 					return obj.Collection
 				},
 				Nil: breadthfirst.NilPointer[models.Collection],
 			},
+			"fromCollections": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.MovedThings)
+					return breadthfirst.Value(ec.Resolvers.MoveThingsPayload().FromCollections(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Collection],
+			},
 			"thingIds": {
 				Get: func(object any) any {
-					obj := object.(*model.MoveThingsPayload)
-					return obj.ThingIds
+					obj := object.(*models.MovedThings)
+					return obj.ThingIDs
 				},
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
 					return ec.marshalNID2ᚕint64ᚄ(ctx, nil, value.([]int64))
 				},
+			},
+			"things": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.MovedThings)
+					return breadthfirst.Value(ec.Resolvers.MoveThingsPayload().Things(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Thing],
 			},
 		}},
 		"Mutation": {Name: "Mutation", Implements: []string{"Mutation"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -2426,7 +2550,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.Deleted],
+				Nil:   breadthfirst.NilPointer[model.DeletedCollection],
 			},
 			"addToCollection": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2480,7 +2604,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.MoveThingsPayload],
+				Nil:   breadthfirst.NilPointer[models.MovedThings],
 			},
 			"removeThings": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2498,7 +2622,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.RemoveThingsPayload],
+				Nil:   breadthfirst.NilPointer[models.MovedThings],
 			},
 			"createComment": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -2894,7 +3018,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeletedMake],
+				Nil:   breadthfirst.NilPointer[model.DeletedContent],
 			},
 			"suspendUser": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3002,7 +3126,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.MarkNotificationsReadPayload],
+				Nil:   breadthfirst.NilPointer[models.ReadNotifications],
 			},
 			"deleteNotification": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3128,7 +3252,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.ResolveReportPayload],
+				Nil:   breadthfirst.NilPointer[models.DecidedReport],
 			},
 			"dismissReport": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3146,7 +3270,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DismissReportPayload],
+				Nil:   breadthfirst.NilPointer[models.DecidedReport],
 			},
 			"endSessions": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -3218,7 +3342,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.Deleted],
+				Nil:   breadthfirst.NilPointer[model.DeletedContent],
 			},
 			"featureThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -4777,14 +4901,30 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 		}},
 		"RemoveThingsPayload": {Name: "RemoveThingsPayload", Implements: []string{"RemoveThingsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"fromCollections": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.MovedThings)
+					return breadthfirst.Value(ec.Resolvers.RemoveThingsPayload().FromCollections(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Collection],
+			},
 			"thingIds": {
 				Get: func(object any) any {
-					obj := object.(*model.RemoveThingsPayload)
-					return obj.ThingIds
+					obj := object.(*models.MovedThings)
+					return obj.ThingIDs
 				},
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
 					return ec.marshalNID2ᚕint64ᚄ(ctx, nil, value.([]int64))
 				},
+			},
+			"things": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.MovedThings)
+					return breadthfirst.Value(ec.Resolvers.RemoveThingsPayload().Things(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Thing],
 			},
 		}},
 		"RenameUserPayload": {Name: "RenameUserPayload", Implements: []string{"RenameUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4813,6 +4953,12 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Each: breadthfirst.EachPointer[models.File],
 			},
+			"target": {
+				Get: func(object any) any {
+					obj := object.(*model.ReorderFilesPayload)
+					return obj.Target
+				},
+			},
 		}},
 		"ReorderImagesPayload": {Name: "ReorderImagesPayload", Implements: []string{"ReorderImagesPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"images": {
@@ -4821,6 +4967,12 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Images
 				},
 				Each: breadthfirst.EachPointer[model.MediaImage],
+			},
+			"target": {
+				Get: func(object any) any {
+					obj := object.(*model.ReorderImagesPayload)
+					return obj.Target
+				},
 			},
 		}},
 		"Report": {Name: "Report", Implements: []string{"Report"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4983,10 +5135,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"ResolveReportPayload": {Name: "ResolveReportPayload", Implements: []string{"ResolveReportPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"report": {
 				Get: func(object any) any {
-					obj := object.(*model.ResolveReportPayload)
+					obj := object.(*models.DecidedReport)
 					return obj.Report
 				},
 				Nil: breadthfirst.NilPointer[models.Report],
+			},
+			"closedReports": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.DecidedReport)
+					return breadthfirst.Value(ec.Resolvers.ResolveReportPayload().ClosedReports(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Report],
 			},
 		}},
 		"RestoreCommentPayload": {Name: "RestoreCommentPayload", Implements: []string{"RestoreCommentPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5983,6 +6143,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Nil: breadthfirst.NilPointer[models.User],
 			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.UnfollowUserPayload)
+					return breadthfirst.Value(ec.Resolvers.UnfollowUserPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
+			},
 		}},
 		"UnlikeCollectionPayload": {Name: "UnlikeCollectionPayload", Implements: []string{"UnlikeCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"collection": {
@@ -6009,6 +6177,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Thing
 				},
 				Nil: breadthfirst.NilPointer[models.Thing],
+			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.UnlikeThingPayload)
+					return breadthfirst.Value(ec.Resolvers.UnlikeThingPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
 		"UnpublishThingPayload": {Name: "UnpublishThingPayload", Implements: []string{"UnpublishThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -6090,6 +6266,12 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Image
 				},
 				Nil: breadthfirst.NilPointer[model.MediaImage],
+			},
+			"target": {
+				Get: func(object any) any {
+					obj := object.(*model.UpdateImagePayload)
+					return obj.Target
+				},
 			},
 		}},
 		"UpdateMakePayload": {Name: "UpdateMakePayload", Implements: []string{"UpdateMakePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

@@ -35,8 +35,22 @@ type CollectionResolver interface {
 
 	IsWatched(ctx context.Context, objs []*models.Collection) ([]bool, error)
 }
+type DeleteCollectionPayloadResolver interface {
+	Things(ctx context.Context, obj *model.DeletedCollection) ([]*models.Thing, error)
+	Me(ctx context.Context, obj *model.DeletedCollection) (*models.User, error)
+}
+type MoveThingsPayloadResolver interface {
+	FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error)
+
+	Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error)
+}
 type RemoveFromCollectionPayloadResolver interface {
 	Thing(ctx context.Context, objs []*model.Collected) ([]*models.Thing, error)
+}
+type RemoveThingsPayloadResolver interface {
+	FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error)
+
+	Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1014,7 +1028,7 @@ func (ec *executionContext) fieldContext_CreateCollectionPayload_collection(_ co
 	return fc, nil
 }
 
-func (ec *executionContext) _DeleteCollectionPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteCollectionPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedCollection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1037,7 +1051,7 @@ func (ec *executionContext) fieldContext_DeleteCollectionPayload_deletedId(_ con
 	return graphql.NewScalarFieldContext("DeleteCollectionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteCollectionPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteCollectionPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedCollection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1060,7 +1074,94 @@ func (ec *executionContext) fieldContext_DeleteCollectionPayload_deletedNodeId(_
 	return graphql.NewScalarFieldContext("DeleteCollectionPayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
-func (ec *executionContext) _MoveThingsPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.MoveThingsPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteCollectionPayload_thingIds(ctx context.Context, field graphql.CollectedField, obj *model.DeletedCollection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteCollectionPayload_thingIds(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ThingIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
+			return ec.marshalNID2ᚕint64ᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteCollectionPayload_thingIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteCollectionPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteCollectionPayload_things(ctx context.Context, field graphql.CollectedField, obj *model.DeletedCollection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteCollectionPayload_things(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.DeleteCollectionPayload().Things(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.Thing) graphql.Marshaler {
+			return ec.marshalNThing2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteCollectionPayload_things(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteCollectionPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeleteCollectionPayload_me(ctx context.Context, field graphql.CollectedField, obj *model.DeletedCollection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteCollectionPayload_me(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.DeleteCollectionPayload().Me(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteCollectionPayload_me(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteCollectionPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MoveThingsPayload_collection(ctx context.Context, field graphql.CollectedField, obj *models.MovedThings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1092,7 +1193,39 @@ func (ec *executionContext) fieldContext_MoveThingsPayload_collection(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _MoveThingsPayload_thingIds(ctx context.Context, field graphql.CollectedField, obj *model.MoveThingsPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _MoveThingsPayload_fromCollections(ctx context.Context, field graphql.CollectedField, obj *models.MovedThings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MoveThingsPayload_fromCollections(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.MoveThingsPayload().FromCollections(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.Collection) graphql.Marshaler {
+			return ec.marshalNCollection2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MoveThingsPayload_fromCollections(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MoveThingsPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Collection(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MoveThingsPayload_thingIds(ctx context.Context, field graphql.CollectedField, obj *models.MovedThings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1101,7 +1234,7 @@ func (ec *executionContext) _MoveThingsPayload_thingIds(ctx context.Context, fie
 			return ec.fieldContext_MoveThingsPayload_thingIds(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ThingIds, nil
+			return obj.ThingIDs, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
@@ -1113,6 +1246,38 @@ func (ec *executionContext) _MoveThingsPayload_thingIds(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_MoveThingsPayload_thingIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("MoveThingsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _MoveThingsPayload_things(ctx context.Context, field graphql.CollectedField, obj *models.MovedThings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_MoveThingsPayload_things(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.MoveThingsPayload().Things(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.Thing) graphql.Marshaler {
+			return ec.marshalNThing2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_MoveThingsPayload_things(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MoveThingsPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _RemoveFromCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.Collected) (ret graphql.Marshaler) {
@@ -1202,7 +1367,39 @@ func (ec *executionContext) resolveBatch_RemoveFromCollectionPayload_thing(ctx c
 	)
 }
 
-func (ec *executionContext) _RemoveThingsPayload_thingIds(ctx context.Context, field graphql.CollectedField, obj *model.RemoveThingsPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _RemoveThingsPayload_fromCollections(ctx context.Context, field graphql.CollectedField, obj *models.MovedThings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveThingsPayload_fromCollections(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.RemoveThingsPayload().FromCollections(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.Collection) graphql.Marshaler {
+			return ec.marshalNCollection2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveThingsPayload_fromCollections(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RemoveThingsPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Collection(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RemoveThingsPayload_thingIds(ctx context.Context, field graphql.CollectedField, obj *models.MovedThings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1211,7 +1408,7 @@ func (ec *executionContext) _RemoveThingsPayload_thingIds(ctx context.Context, f
 			return ec.fieldContext_RemoveThingsPayload_thingIds(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ThingIds, nil
+			return obj.ThingIDs, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []int64) graphql.Marshaler {
@@ -1223,6 +1420,38 @@ func (ec *executionContext) _RemoveThingsPayload_thingIds(ctx context.Context, f
 }
 func (ec *executionContext) fieldContext_RemoveThingsPayload_thingIds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("RemoveThingsPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _RemoveThingsPayload_things(ctx context.Context, field graphql.CollectedField, obj *models.MovedThings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemoveThingsPayload_things(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.RemoveThingsPayload().Things(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.Thing) graphql.Marshaler {
+			return ec.marshalNThing2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemoveThingsPayload_things(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RemoveThingsPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _UpdateCollectionPayload_collection(ctx context.Context, field graphql.CollectedField, obj *model.UpdateCollectionPayload) (ret graphql.Marshaler) {
@@ -2324,7 +2553,7 @@ func (ec *executionContext) _CreateCollectionPayload(ctx context.Context, sel as
 
 var deleteCollectionPayloadImplementors = []string{"DeleteCollectionPayload"}
 
-func (ec *executionContext) _DeleteCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
+func (ec *executionContext) _DeleteCollectionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletedCollection) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteCollectionPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2337,13 +2566,94 @@ func (ec *executionContext) _DeleteCollectionPayload(ctx context.Context, sel as
 		case "deletedId":
 			out.Values[i] = ec._DeleteCollectionPayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "deletedNodeId":
 			out.Values[i] = ec._DeleteCollectionPayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "thingIds":
+			out.Values[i] = ec._DeleteCollectionPayload_thingIds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "things":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DeleteCollectionPayload_things(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "me":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DeleteCollectionPayload_me(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2367,7 +2677,7 @@ func (ec *executionContext) _DeleteCollectionPayload(ctx context.Context, sel as
 
 var moveThingsPayloadImplementors = []string{"MoveThingsPayload"}
 
-func (ec *executionContext) _MoveThingsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.MoveThingsPayload) graphql.Marshaler {
+func (ec *executionContext) _MoveThingsPayload(ctx context.Context, sel ast.SelectionSet, obj *models.MovedThings) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, moveThingsPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2380,13 +2690,89 @@ func (ec *executionContext) _MoveThingsPayload(ctx context.Context, sel ast.Sele
 		case "collection":
 			out.Values[i] = ec._MoveThingsPayload_collection(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "fromCollections":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._MoveThingsPayload_fromCollections(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "thingIds":
 			out.Values[i] = ec._MoveThingsPayload_thingIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "things":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._MoveThingsPayload_things(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2486,7 +2872,7 @@ func (ec *executionContext) _RemoveFromCollectionPayload(ctx context.Context, se
 
 var removeThingsPayloadImplementors = []string{"RemoveThingsPayload"}
 
-func (ec *executionContext) _RemoveThingsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveThingsPayload) graphql.Marshaler {
+func (ec *executionContext) _RemoveThingsPayload(ctx context.Context, sel ast.SelectionSet, obj *models.MovedThings) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, removeThingsPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2496,11 +2882,87 @@ func (ec *executionContext) _RemoveThingsPayload(ctx context.Context, sel ast.Se
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("RemoveThingsPayload")
+		case "fromCollections":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._RemoveThingsPayload_fromCollections(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "thingIds":
 			out.Values[i] = ec._RemoveThingsPayload_thingIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "things":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._RemoveThingsPayload_things(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2738,14 +3200,14 @@ func (ec *executionContext) marshalOCreateCollectionPayload2ᚖgithubᚗcomᚋme
 	return ec._CreateCollectionPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedCollection(ctx context.Context, sel ast.SelectionSet, v *model.DeletedCollection) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._DeleteCollectionPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOMoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMoveThingsPayload(ctx context.Context, sel ast.SelectionSet, v *model.MoveThingsPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOMoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMovedThings(ctx context.Context, sel ast.SelectionSet, v *models.MovedThings) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2759,7 +3221,7 @@ func (ec *executionContext) marshalORemoveFromCollectionPayload2ᚖgithubᚗcom�
 	return ec._RemoveFromCollectionPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalORemoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveThingsPayload(ctx context.Context, sel ast.SelectionSet, v *model.RemoveThingsPayload) graphql.Marshaler {
+func (ec *executionContext) marshalORemoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMovedThings(ctx context.Context, sel ast.SelectionSet, v *models.MovedThings) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -396,6 +396,38 @@ func (ec *executionContext) fieldContext_UpdateImagePayload_image(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _UpdateImagePayload_target(ctx context.Context, field graphql.CollectedField, obj *model.UpdateImagePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateImagePayload_target(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Target, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Attachable) graphql.Marshaler {
+			return ec.marshalNAttachable2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAttachable(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateImagePayload_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateImagePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -748,6 +780,11 @@ func (ec *executionContext) _UpdateImagePayload(ctx context.Context, sel ast.Sel
 		case "image":
 			out.Values[i] = ec._UpdateImagePayload_image(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "target":
+			out.Values[i] = ec._UpdateImagePayload_target(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:

@@ -20,7 +20,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type DeleteMakePayloadResolver interface {
-	Thing(ctx context.Context, objs []*model.DeletedMake) ([]*models.Thing, error)
+	Thing(ctx context.Context, objs []*model.DeletedContent) ([]*models.Thing, error)
+	Creator(ctx context.Context, objs []*model.DeletedContent) ([]*models.User, error)
 }
 type MakeResolver interface {
 	Thing(ctx context.Context, objs []*models.Make) ([]*models.Thing, error)
@@ -249,7 +250,7 @@ func (ec *executionContext) fieldContext_CreateMakePayload_upload(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _DeleteMakePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedMake) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteMakePayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -272,7 +273,7 @@ func (ec *executionContext) fieldContext_DeleteMakePayload_deletedId(_ context.C
 	return graphql.NewScalarFieldContext("DeleteMakePayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteMakePayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedMake) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteMakePayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -295,7 +296,7 @@ func (ec *executionContext) fieldContext_DeleteMakePayload_deletedNodeId(_ conte
 	return graphql.NewScalarFieldContext("DeleteMakePayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteMakePayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.DeletedMake) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteMakePayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -326,9 +327,9 @@ func (ec *executionContext) fieldContext_DeleteMakePayload_thing(_ context.Conte
 	}
 	return fc, nil
 }
-func (ec *executionContext) resolveBatch_DeleteMakePayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.DeletedMake) (any, error) {
+func (ec *executionContext) resolveBatch_DeleteMakePayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (any, error) {
 	resolver := ec.Resolvers.DeleteMakePayload()
-	if batch, ok := graphql.BatchParentsFor[*model.DeletedMake](ctx, "DeleteMakePayload"); ok {
+	if batch, ok := graphql.BatchParentsFor[*model.DeletedContent](ctx, "DeleteMakePayload"); ok {
 		result := batch.FieldResult(field, func() (any, error) {
 			return resolver.Thing(ctx, batch.Parents)
 		})
@@ -341,12 +342,67 @@ func (ec *executionContext) resolveBatch_DeleteMakePayload_thing(ctx context.Con
 			batch.IndexMap,
 		)
 	}
-	results, err := resolver.Thing(ctx, []*model.DeletedMake{obj})
+	results, err := resolver.Thing(ctx, []*model.DeletedContent{obj})
 	return graphql.ResolveBatchSingleResult[*models.Thing](
 		ctx,
 		results,
 		err,
 		"DeleteMakePayload.thing",
+	)
+}
+
+func (ec *executionContext) _DeleteMakePayload_creator(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteMakePayload_creator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_DeleteMakePayload_creator(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteMakePayload_creator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteMakePayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_DeleteMakePayload_creator(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (any, error) {
+	resolver := ec.Resolvers.DeleteMakePayload()
+	if batch, ok := graphql.BatchParentsFor[*model.DeletedContent](ctx, "DeleteMakePayload"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Creator(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*models.User](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"DeleteMakePayload.creator",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Creator(ctx, []*model.DeletedContent{obj})
+	return graphql.ResolveBatchSingleResult[*models.User](
+		ctx,
+		results,
+		err,
+		"DeleteMakePayload.creator",
 	)
 }
 
@@ -1656,7 +1712,7 @@ func (ec *executionContext) _CreateMakePayload(ctx context.Context, sel ast.Sele
 
 var deleteMakePayloadImplementors = []string{"DeleteMakePayload"}
 
-func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletedMake) graphql.Marshaler {
+func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletedContent) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteMakePayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1687,6 +1743,44 @@ func (ec *executionContext) _DeleteMakePayload(ctx context.Context, sel ast.Sele
 				}()
 				res = ec._DeleteMakePayload_thing(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "creator":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DeleteMakePayload_creator(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2535,7 +2629,7 @@ func (ec *executionContext) marshalOCreateMakePayload2ᚖgithubᚗcomᚋmeshyard
 	return ec._CreateMakePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedMake(ctx context.Context, sel ast.SelectionSet, v *model.DeletedMake) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedContent(ctx context.Context, sel ast.SelectionSet, v *model.DeletedContent) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

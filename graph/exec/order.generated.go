@@ -4,6 +4,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strconv"
 	"sync/atomic"
@@ -88,6 +89,38 @@ func (ec *executionContext) fieldContext_ReorderFilesPayload_files(_ context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _ReorderFilesPayload_target(ctx context.Context, field graphql.CollectedField, obj *model.ReorderFilesPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReorderFilesPayload_target(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Target, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Attachable) graphql.Marshaler {
+			return ec.marshalNAttachable2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAttachable(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReorderFilesPayload_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReorderFilesPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ReorderImagesPayload_images(ctx context.Context, field graphql.CollectedField, obj *model.ReorderImagesPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -115,6 +148,38 @@ func (ec *executionContext) fieldContext_ReorderImagesPayload_images(_ context.C
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_MediaImage(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReorderImagesPayload_target(ctx context.Context, field graphql.CollectedField, obj *model.ReorderImagesPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReorderImagesPayload_target(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Target, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.Attachable) graphql.Marshaler {
+			return ec.marshalNAttachable2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐAttachable(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReorderImagesPayload_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReorderImagesPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
 		},
 	}
 	return fc, nil
@@ -298,6 +363,11 @@ func (ec *executionContext) _ReorderFilesPayload(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "target":
+			out.Values[i] = ec._ReorderFilesPayload_target(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -333,6 +403,11 @@ func (ec *executionContext) _ReorderImagesPayload(ctx context.Context, sel ast.S
 			out.Values[i] = graphql.MarshalString("ReorderImagesPayload")
 		case "images":
 			out.Values[i] = ec._ReorderImagesPayload_images(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "target":
+			out.Values[i] = ec._ReorderImagesPayload_target(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -19,6 +19,9 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type DismissReportPayloadResolver interface {
+	ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error)
+}
 type ReportResolver interface {
 	Reporter(ctx context.Context, objs []*models.Report) ([]*models.User, error)
 	User(ctx context.Context, objs []*models.Report) ([]*models.User, error)
@@ -27,6 +30,9 @@ type ReportResolver interface {
 	DecidedBy(ctx context.Context, objs []*models.Report) ([]*models.User, error)
 
 	Decision(ctx context.Context, obj *models.Report) (string, error)
+}
+type ResolveReportPayloadResolver interface {
+	ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -37,7 +43,7 @@ type ReportResolver interface {
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _DismissReportPayload_report(ctx context.Context, field graphql.CollectedField, obj *model.DismissReportPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DismissReportPayload_report(ctx context.Context, field graphql.CollectedField, obj *models.DecidedReport) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -62,6 +68,38 @@ func (ec *executionContext) fieldContext_DismissReportPayload_report(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Report(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DismissReportPayload_closedReports(ctx context.Context, field graphql.CollectedField, obj *models.DecidedReport) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DismissReportPayload_closedReports(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.DismissReportPayload().ClosedReports(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.Report) graphql.Marshaler {
+			return ec.marshalNReport2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DismissReportPayload_closedReports(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DismissReportPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Report(ctx, field)
 		},
@@ -647,7 +685,7 @@ func (ec *executionContext) fieldContext_ReportEdge_node(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _ResolveReportPayload_report(ctx context.Context, field graphql.CollectedField, obj *model.ResolveReportPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _ResolveReportPayload_report(ctx context.Context, field graphql.CollectedField, obj *models.DecidedReport) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -672,6 +710,38 @@ func (ec *executionContext) fieldContext_ResolveReportPayload_report(_ context.C
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Report(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ResolveReportPayload_closedReports(ctx context.Context, field graphql.CollectedField, obj *models.DecidedReport) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResolveReportPayload_closedReports(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ResolveReportPayload().ClosedReports(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*models.Report) graphql.Marshaler {
+			return ec.marshalNReport2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResolveReportPayload_closedReports(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ResolveReportPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Report(ctx, field)
 		},
@@ -863,7 +933,7 @@ func (ec *executionContext) _ReportTarget(ctx context.Context, sel ast.Selection
 
 var dismissReportPayloadImplementors = []string{"DismissReportPayload"}
 
-func (ec *executionContext) _DismissReportPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DismissReportPayload) graphql.Marshaler {
+func (ec *executionContext) _DismissReportPayload(ctx context.Context, sel ast.SelectionSet, obj *models.DecidedReport) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, dismissReportPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -876,8 +946,46 @@ func (ec *executionContext) _DismissReportPayload(ctx context.Context, sel ast.S
 		case "report":
 			out.Values[i] = ec._DismissReportPayload_report(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "closedReports":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DismissReportPayload_closedReports(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -1321,7 +1429,7 @@ func (ec *executionContext) _ReportEdge(ctx context.Context, sel ast.SelectionSe
 
 var resolveReportPayloadImplementors = []string{"ResolveReportPayload"}
 
-func (ec *executionContext) _ResolveReportPayload(ctx context.Context, sel ast.SelectionSet, obj *model.ResolveReportPayload) graphql.Marshaler {
+func (ec *executionContext) _ResolveReportPayload(ctx context.Context, sel ast.SelectionSet, obj *models.DecidedReport) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, resolveReportPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1334,8 +1442,46 @@ func (ec *executionContext) _ResolveReportPayload(ctx context.Context, sel ast.S
 		case "report":
 			out.Values[i] = ec._ResolveReportPayload_report(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "closedReports":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ResolveReportPayload_closedReports(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -1495,7 +1641,7 @@ func (ec *executionContext) unmarshalNResolveReportInput2githubᚗcomᚋmeshyard
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODismissReportPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDismissReportPayload(ctx context.Context, sel ast.SelectionSet, v *model.DismissReportPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODismissReportPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDecidedReport(ctx context.Context, sel ast.SelectionSet, v *models.DecidedReport) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -1555,7 +1701,7 @@ func (ec *executionContext) marshalOReportTarget2githubᚗcomᚋmeshyardᚋmeshy
 	return ec._ReportTarget(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOResolveReportPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐResolveReportPayload(ctx context.Context, sel ast.SelectionSet, v *model.ResolveReportPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOResolveReportPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDecidedReport(ctx context.Context, sel ast.SelectionSet, v *models.DecidedReport) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

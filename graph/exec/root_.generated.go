@@ -32,21 +32,32 @@ type ResolverRoot interface {
 	Collection() CollectionResolver
 	Comment() CommentResolver
 	CreatorFacet() CreatorFacetResolver
+	DeleteCollectionPayload() DeleteCollectionPayloadResolver
 	DeleteFilePayload() DeleteFilePayloadResolver
 	DeleteImagePayload() DeleteImagePayloadResolver
 	DeleteMakePayload() DeleteMakePayloadResolver
+	DeleteNotificationPayload() DeleteNotificationPayloadResolver
+	DeletePendingUploadPayload() DeletePendingUploadPayloadResolver
+	DeleteThingPayload() DeleteThingPayloadResolver
+	DismissReportPayload() DismissReportPayloadResolver
 	Download() DownloadResolver
 	File() FileResolver
+	FollowUserPayload() FollowUserPayloadResolver
 	Invitation() InvitationResolver
+	LikeThingPayload() LikeThingPayloadResolver
 	Make() MakeResolver
+	MarkNotificationsReadPayload() MarkNotificationsReadPayloadResolver
 	MediaImage() MediaImageResolver
 	Mesh() MeshResolver
 	ModerationEntry() ModerationEntryResolver
+	MoveThingsPayload() MoveThingsPayloadResolver
 	Mutation() MutationResolver
 	Notification() NotificationResolver
 	Query() QueryResolver
 	RemoveFromCollectionPayload() RemoveFromCollectionPayloadResolver
+	RemoveThingsPayload() RemoveThingsPayloadResolver
 	Report() ReportResolver
+	ResolveReportPayload() ResolveReportPayloadResolver
 	SearchConnection() SearchConnectionResolver
 	SearchEdge() SearchEdgeResolver
 	Session() SessionResolver
@@ -56,6 +67,8 @@ type ResolverRoot interface {
 	Tag() TagResolver
 	TagFacet() TagFacetResolver
 	Thing() ThingResolver
+	UnfollowUserPayload() UnfollowUserPayloadResolver
+	UnlikeThingPayload() UnlikeThingPayloadResolver
 	User() UserResolver
 	Webhook() WebhookResolver
 	WebhookDelivery() WebhookDeliveryResolver
@@ -235,6 +248,9 @@ type ComplexityRoot struct {
 	DeleteCollectionPayload struct {
 		DeletedID     func(childComplexity int) int
 		DeletedNodeID func(childComplexity int) int
+		Me            func(childComplexity int) int
+		ThingIDs      func(childComplexity int) int
+		Things        func(childComplexity int) int
 	}
 
 	DeleteCommentPayload struct {
@@ -253,6 +269,7 @@ type ComplexityRoot struct {
 	}
 
 	DeleteMakePayload struct {
+		Creator       func(childComplexity int) int
 		DeletedID     func(childComplexity int) int
 		DeletedNodeID func(childComplexity int) int
 		Thing         func(childComplexity int) int
@@ -261,14 +278,17 @@ type ComplexityRoot struct {
 	DeleteNotificationPayload struct {
 		DeletedID     func(childComplexity int) int
 		DeletedNodeID func(childComplexity int) int
+		Me            func(childComplexity int) int
 	}
 
 	DeletePendingUploadPayload struct {
 		DeletedID     func(childComplexity int) int
 		DeletedNodeID func(childComplexity int) int
+		Me            func(childComplexity int) int
 	}
 
 	DeleteThingPayload struct {
+		Creator       func(childComplexity int) int
 		DeletedID     func(childComplexity int) int
 		DeletedNodeID func(childComplexity int) int
 	}
@@ -293,7 +313,8 @@ type ComplexityRoot struct {
 	}
 
 	DismissReportPayload struct {
-		Report func(childComplexity int) int
+		ClosedReports func(childComplexity int) int
+		Report        func(childComplexity int) int
 	}
 
 	Download struct {
@@ -390,6 +411,7 @@ type ComplexityRoot struct {
 	}
 
 	FollowUserPayload struct {
+		Me   func(childComplexity int) int
 		User func(childComplexity int) int
 	}
 
@@ -440,6 +462,7 @@ type ComplexityRoot struct {
 	}
 
 	LikeThingPayload struct {
+		Me    func(childComplexity int) int
 		Thing func(childComplexity int) int
 	}
 
@@ -482,7 +505,9 @@ type ComplexityRoot struct {
 	}
 
 	MarkNotificationsReadPayload struct {
-		UnreadCount func(childComplexity int) int
+		Me            func(childComplexity int) int
+		Notifications func(childComplexity int) int
+		UnreadCount   func(childComplexity int) int
 	}
 
 	MediaImage struct {
@@ -539,8 +564,10 @@ type ComplexityRoot struct {
 	}
 
 	MoveThingsPayload struct {
-		Collection func(childComplexity int) int
-		ThingIds   func(childComplexity int) int
+		Collection      func(childComplexity int) int
+		FromCollections func(childComplexity int) int
+		ThingIDs        func(childComplexity int) int
+		Things          func(childComplexity int) int
 	}
 
 	Mutation struct {
@@ -761,7 +788,9 @@ type ComplexityRoot struct {
 	}
 
 	RemoveThingsPayload struct {
-		ThingIds func(childComplexity int) int
+		FromCollections func(childComplexity int) int
+		ThingIDs        func(childComplexity int) int
+		Things          func(childComplexity int) int
 	}
 
 	RenameUserPayload struct {
@@ -773,11 +802,13 @@ type ComplexityRoot struct {
 	}
 
 	ReorderFilesPayload struct {
-		Files func(childComplexity int) int
+		Files  func(childComplexity int) int
+		Target func(childComplexity int) int
 	}
 
 	ReorderImagesPayload struct {
 		Images func(childComplexity int) int
+		Target func(childComplexity int) int
 	}
 
 	Report struct {
@@ -815,7 +846,8 @@ type ComplexityRoot struct {
 	}
 
 	ResolveReportPayload struct {
-		Report func(childComplexity int) int
+		ClosedReports func(childComplexity int) int
+		Report        func(childComplexity int) int
 	}
 
 	RestoreCommentPayload struct {
@@ -1028,6 +1060,7 @@ type ComplexityRoot struct {
 	}
 
 	UnfollowUserPayload struct {
+		Me   func(childComplexity int) int
 		User func(childComplexity int) int
 	}
 
@@ -1040,6 +1073,7 @@ type ComplexityRoot struct {
 	}
 
 	UnlikeThingPayload struct {
+		Me    func(childComplexity int) int
 		Thing func(childComplexity int) int
 	}
 
@@ -1076,7 +1110,8 @@ type ComplexityRoot struct {
 	}
 
 	UpdateImagePayload struct {
-		Image func(childComplexity int) int
+		Image  func(childComplexity int) int
+		Target func(childComplexity int) int
 	}
 
 	UpdateMakePayload struct {
@@ -1876,6 +1911,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteCollectionPayload.DeletedNodeID(childComplexity), true
+	case "DeleteCollectionPayload.me":
+		if e.ComplexityRoot.DeleteCollectionPayload.Me == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCollectionPayload.Me(childComplexity), true
+	case "DeleteCollectionPayload.thingIds":
+		if e.ComplexityRoot.DeleteCollectionPayload.ThingIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCollectionPayload.ThingIDs(childComplexity), true
+	case "DeleteCollectionPayload.things":
+		if e.ComplexityRoot.DeleteCollectionPayload.Things == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteCollectionPayload.Things(childComplexity), true
 
 	case "DeleteCommentPayload.comment":
 		if e.ComplexityRoot.DeleteCommentPayload.Comment == nil {
@@ -1916,6 +1969,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteImagePayload.Target(childComplexity), true
 
+	case "DeleteMakePayload.creator":
+		if e.ComplexityRoot.DeleteMakePayload.Creator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteMakePayload.Creator(childComplexity), true
 	case "DeleteMakePayload.deletedId":
 		if e.ComplexityRoot.DeleteMakePayload.DeletedID == nil {
 			break
@@ -1947,6 +2006,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteNotificationPayload.DeletedNodeID(childComplexity), true
+	case "DeleteNotificationPayload.me":
+		if e.ComplexityRoot.DeleteNotificationPayload.Me == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteNotificationPayload.Me(childComplexity), true
 
 	case "DeletePendingUploadPayload.deletedId":
 		if e.ComplexityRoot.DeletePendingUploadPayload.DeletedID == nil {
@@ -1960,7 +2025,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeletePendingUploadPayload.DeletedNodeID(childComplexity), true
+	case "DeletePendingUploadPayload.me":
+		if e.ComplexityRoot.DeletePendingUploadPayload.Me == nil {
+			break
+		}
 
+		return e.ComplexityRoot.DeletePendingUploadPayload.Me(childComplexity), true
+
+	case "DeleteThingPayload.creator":
+		if e.ComplexityRoot.DeleteThingPayload.Creator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteThingPayload.Creator(childComplexity), true
 	case "DeleteThingPayload.deletedId":
 		if e.ComplexityRoot.DeleteThingPayload.DeletedID == nil {
 			break
@@ -2037,6 +2114,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DisableUserPayload.User(childComplexity), true
 
+	case "DismissReportPayload.closedReports":
+		if e.ComplexityRoot.DismissReportPayload.ClosedReports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DismissReportPayload.ClosedReports(childComplexity), true
 	case "DismissReportPayload.report":
 		if e.ComplexityRoot.DismissReportPayload.Report == nil {
 			break
@@ -2386,6 +2469,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FinalizeFilesPayload.Target(childComplexity), true
 
+	case "FollowUserPayload.me":
+		if e.ComplexityRoot.FollowUserPayload.Me == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FollowUserPayload.Me(childComplexity), true
 	case "FollowUserPayload.user":
 		if e.ComplexityRoot.FollowUserPayload.User == nil {
 			break
@@ -2516,6 +2605,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.LikeMakePayload.Make(childComplexity), true
 
+	case "LikeThingPayload.me":
+		if e.ComplexityRoot.LikeThingPayload.Me == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LikeThingPayload.Me(childComplexity), true
 	case "LikeThingPayload.thing":
 		if e.ComplexityRoot.LikeThingPayload.Thing == nil {
 			break
@@ -2720,6 +2815,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.MakeEdge.Node(childComplexity), true
 
+	case "MarkNotificationsReadPayload.me":
+		if e.ComplexityRoot.MarkNotificationsReadPayload.Me == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MarkNotificationsReadPayload.Me(childComplexity), true
+	case "MarkNotificationsReadPayload.notifications":
+		if e.ComplexityRoot.MarkNotificationsReadPayload.Notifications == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MarkNotificationsReadPayload.Notifications(childComplexity), true
 	case "MarkNotificationsReadPayload.unreadCount":
 		if e.ComplexityRoot.MarkNotificationsReadPayload.UnreadCount == nil {
 			break
@@ -2976,12 +3083,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.MoveThingsPayload.Collection(childComplexity), true
-	case "MoveThingsPayload.thingIds":
-		if e.ComplexityRoot.MoveThingsPayload.ThingIds == nil {
+	case "MoveThingsPayload.fromCollections":
+		if e.ComplexityRoot.MoveThingsPayload.FromCollections == nil {
 			break
 		}
 
-		return e.ComplexityRoot.MoveThingsPayload.ThingIds(childComplexity), true
+		return e.ComplexityRoot.MoveThingsPayload.FromCollections(childComplexity), true
+	case "MoveThingsPayload.thingIds":
+		if e.ComplexityRoot.MoveThingsPayload.ThingIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MoveThingsPayload.ThingIDs(childComplexity), true
+	case "MoveThingsPayload.things":
+		if e.ComplexityRoot.MoveThingsPayload.Things == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MoveThingsPayload.Things(childComplexity), true
 
 	case "Mutation.addToCollection":
 		if e.ComplexityRoot.Mutation.AddToCollection == nil {
@@ -4542,12 +4661,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RemoveFromCollectionPayload.Thing(childComplexity), true
 
-	case "RemoveThingsPayload.thingIds":
-		if e.ComplexityRoot.RemoveThingsPayload.ThingIds == nil {
+	case "RemoveThingsPayload.fromCollections":
+		if e.ComplexityRoot.RemoveThingsPayload.FromCollections == nil {
 			break
 		}
 
-		return e.ComplexityRoot.RemoveThingsPayload.ThingIds(childComplexity), true
+		return e.ComplexityRoot.RemoveThingsPayload.FromCollections(childComplexity), true
+	case "RemoveThingsPayload.thingIds":
+		if e.ComplexityRoot.RemoveThingsPayload.ThingIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemoveThingsPayload.ThingIDs(childComplexity), true
+	case "RemoveThingsPayload.things":
+		if e.ComplexityRoot.RemoveThingsPayload.Things == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemoveThingsPayload.Things(childComplexity), true
 
 	case "RenameUserPayload.user":
 		if e.ComplexityRoot.RenameUserPayload.User == nil {
@@ -4569,6 +4700,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ReorderFilesPayload.Files(childComplexity), true
+	case "ReorderFilesPayload.target":
+		if e.ComplexityRoot.ReorderFilesPayload.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReorderFilesPayload.Target(childComplexity), true
 
 	case "ReorderImagesPayload.images":
 		if e.ComplexityRoot.ReorderImagesPayload.Images == nil {
@@ -4576,6 +4713,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ReorderImagesPayload.Images(childComplexity), true
+	case "ReorderImagesPayload.target":
+		if e.ComplexityRoot.ReorderImagesPayload.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReorderImagesPayload.Target(childComplexity), true
 
 	case "Report.createdAt":
 		if e.ComplexityRoot.Report.CreatedAt == nil {
@@ -4696,6 +4839,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ReportSpamPayload.Comment(childComplexity), true
 
+	case "ResolveReportPayload.closedReports":
+		if e.ComplexityRoot.ResolveReportPayload.ClosedReports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResolveReportPayload.ClosedReports(childComplexity), true
 	case "ResolveReportPayload.report":
 		if e.ComplexityRoot.ResolveReportPayload.Report == nil {
 			break
@@ -5524,6 +5673,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UnfeatureThingPayload.Thing(childComplexity), true
 
+	case "UnfollowUserPayload.me":
+		if e.ComplexityRoot.UnfollowUserPayload.Me == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnfollowUserPayload.Me(childComplexity), true
 	case "UnfollowUserPayload.user":
 		if e.ComplexityRoot.UnfollowUserPayload.User == nil {
 			break
@@ -5545,6 +5700,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UnlikeMakePayload.Make(childComplexity), true
 
+	case "UnlikeThingPayload.me":
+		if e.ComplexityRoot.UnlikeThingPayload.Me == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnlikeThingPayload.Me(childComplexity), true
 	case "UnlikeThingPayload.thing":
 		if e.ComplexityRoot.UnlikeThingPayload.Thing == nil {
 			break
@@ -5614,6 +5775,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.UpdateImagePayload.Image(childComplexity), true
+	case "UpdateImagePayload.target":
+		if e.ComplexityRoot.UpdateImagePayload.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateImagePayload.Target(childComplexity), true
 
 	case "UpdateMakePayload.make":
 		if e.ComplexityRoot.UpdateMakePayload.Make == nil {
@@ -7045,6 +7212,12 @@ type DeleteCollectionPayload {
   deletedId: ID!
   "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
   deletedNodeId: NodeID!
+  "The ids of the things that were in it, at most 10,000."
+  thingIds: [ID!]!
+  "The first 100 of these things, without those that the caller cannot see."
+  things: [Thing!]! @goField(forceResolver: true)
+  "The caller, whose ` + "`" + `collectionCount` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 
 "A thing and the collection to add it to."
@@ -7095,8 +7268,12 @@ input MoveThingsInput {
 type MoveThingsPayload {
   "The collection after the change."
   collection: Collection!
+  "The other collections from which things were removed, after the change; at most 100."
+  fromCollections: [Collection!]! @goField(forceResolver: true)
   "The things that are in it now, as the input named them."
   thingIds: [ID!]!
+  "The things that are in it now, without those that the caller can no longer see."
+  things: [Thing!]! @goField(forceResolver: true)
 }
 
 "The things to remove from a collection."
@@ -7109,8 +7286,12 @@ input RemoveThingsInput {
 
 "Payload of ` + "`" + `removeThings` + "`" + `."
 type RemoveThingsPayload {
+  "The collections from which things were removed, after the change; at most 100."
+  fromCollections: [Collection!]! @goField(forceResolver: true)
   "The things that were taken out, as the input named them."
   thingIds: [ID!]!
+  "The things that were taken out, without those that do not exist or that the caller cannot see."
+  things: [Thing!]! @goField(forceResolver: true)
 }
 `, BuiltIn: false},
 	{Name: "../comment.graphqls", Input: `extend type Query {
@@ -7658,6 +7839,8 @@ input UpdateImageInput {
 type UpdateImagePayload {
   "The image after the change; null while it is being rendered again."
   image: MediaImage
+  "The thing or the make that it is an image of."
+  target: Attachable!
 }
 
 "The image to remove."
@@ -7889,6 +8072,8 @@ input LikeThingInput {
 type LikeThingPayload {
   "The liked thing."
   thing: Thing!
+  "The caller, whose ` + "`" + `likeCount` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 
 "The thing to unlike."
@@ -7901,6 +8086,8 @@ input UnlikeThingInput {
 type UnlikeThingPayload {
   "The thing that is no longer liked. Null if the caller can no longer see it."
   thing: Thing
+  "The caller, whose ` + "`" + `likeCount` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 
 "The make to like."
@@ -8211,6 +8398,8 @@ type DeleteMakePayload {
   deletedNodeId: NodeID!
   "The thing that was made. Null if the caller cannot see it, or if it was deleted."
   thing: Thing @goField(forceResolver: true, batch: true)
+  "The user who created it, whose ` + "`" + `makeCount` + "`" + ` changed."
+  creator: User! @goField(forceResolver: true, batch: true)
 }
 `, BuiltIn: false},
 	{Name: "../moderation.graphqls", Input: `extend type Query {
@@ -8714,6 +8903,10 @@ input MarkNotificationsReadInput {
 type MarkNotificationsReadPayload {
   "The number of notifications of the caller that are still unread."
   unreadCount: Int!
+  "The notifications that were unread before, latest first, at most 100."
+  notifications: [Notification!] @auth @goField(forceResolver: true)
+  "The caller, whose ` + "`" + `unreadNotificationCount` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 
 "The notification to delete."
@@ -8728,6 +8921,8 @@ type DeleteNotificationPayload {
   deletedId: ID!
   "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
   deletedNodeId: NodeID!
+  "The caller, whose ` + "`" + `unreadNotificationCount` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 `, BuiltIn: false},
 	{Name: "../order.graphqls", Input: `extend type Mutation {
@@ -8783,6 +8978,8 @@ input ReorderFilesInput {
 type ReorderFilesPayload {
   "All files of the target in their order."
   files: [File!]!
+  "The object that they are attached to."
+  target: Attachable!
 }
 
 "Images and their target."
@@ -8797,6 +8994,8 @@ input ReorderImagesInput {
 type ReorderImagesPayload {
   "All images of the target in their order."
   images: [MediaImage!]!
+  "The thing or the make that they are images of."
+  target: Attachable!
 }
 `, BuiltIn: false},
 	{Name: "../popularity.graphqls", Input: `extend type Thing {
@@ -9360,6 +9559,8 @@ input ResolveReportInput {
 type ResolveReportPayload {
   "The report after the change."
   report: Report!
+  "All reports that were closed, latest first, at most 100."
+  closedReports: [Report!]! @goField(forceResolver: true)
 }
 
 "The report to dismiss."
@@ -9374,6 +9575,8 @@ input DismissReportInput {
 type DismissReportPayload {
   "The report after the change."
   report: Report!
+  "All reports that were closed, latest first, at most 100."
+  closedReports: [Report!]! @goField(forceResolver: true)
 }
 `, BuiltIn: false},
 	{Name: "../schema.graphqls", Input: `directive @goField(forceResolver: Boolean, name: String, omittable: Boolean, batch: Boolean) on INPUT_FIELD_DEFINITION | FIELD_DEFINITION
@@ -10178,6 +10381,8 @@ type DeleteThingPayload {
   deletedId: ID!
   "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
   deletedNodeId: NodeID!
+  "The user who created it, whose ` + "`" + `thingCount` + "`" + ` changed."
+  creator: User! @goField(forceResolver: true, batch: true)
 }
 
 "The thing to feature."
@@ -10577,6 +10782,8 @@ type DeletePendingUploadPayload {
   deletedId: ID!
   "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
   deletedNodeId: NodeID!
+  "The caller, whose ` + "`" + `usage` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 `, BuiltIn: false},
 	{Name: "../user.graphqls", Input: `extend type Query {
@@ -10879,6 +11086,8 @@ input FollowUserInput {
 type FollowUserPayload {
   "The followed user."
   user: User!
+  "The caller, whose ` + "`" + `followingCount` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 
 "The user to unfollow."
@@ -10891,6 +11100,8 @@ input UnfollowUserInput {
 type UnfollowUserPayload {
   "The user who is no longer followed."
   user: User!
+  "The caller, whose ` + "`" + `followingCount` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 `, BuiltIn: false},
 	{Name: "../user_list.graphqls", Input: `extend type Query {
@@ -11796,6 +12007,12 @@ func (ec *executionContext) childFields_DeleteCollectionPayload(ctx context.Cont
 		return ec.fieldContext_DeleteCollectionPayload_deletedId(ctx, field)
 	case "deletedNodeId":
 		return ec.fieldContext_DeleteCollectionPayload_deletedNodeId(ctx, field)
+	case "thingIds":
+		return ec.fieldContext_DeleteCollectionPayload_thingIds(ctx, field)
+	case "things":
+		return ec.fieldContext_DeleteCollectionPayload_things(ctx, field)
+	case "me":
+		return ec.fieldContext_DeleteCollectionPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteCollectionPayload", field.Name)
 }
@@ -11838,6 +12055,8 @@ func (ec *executionContext) childFields_DeleteMakePayload(ctx context.Context, f
 		return ec.fieldContext_DeleteMakePayload_deletedNodeId(ctx, field)
 	case "thing":
 		return ec.fieldContext_DeleteMakePayload_thing(ctx, field)
+	case "creator":
+		return ec.fieldContext_DeleteMakePayload_creator(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteMakePayload", field.Name)
 }
@@ -11848,6 +12067,8 @@ func (ec *executionContext) childFields_DeleteNotificationPayload(ctx context.Co
 		return ec.fieldContext_DeleteNotificationPayload_deletedId(ctx, field)
 	case "deletedNodeId":
 		return ec.fieldContext_DeleteNotificationPayload_deletedNodeId(ctx, field)
+	case "me":
+		return ec.fieldContext_DeleteNotificationPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteNotificationPayload", field.Name)
 }
@@ -11858,6 +12079,8 @@ func (ec *executionContext) childFields_DeletePendingUploadPayload(ctx context.C
 		return ec.fieldContext_DeletePendingUploadPayload_deletedId(ctx, field)
 	case "deletedNodeId":
 		return ec.fieldContext_DeletePendingUploadPayload_deletedNodeId(ctx, field)
+	case "me":
+		return ec.fieldContext_DeletePendingUploadPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeletePendingUploadPayload", field.Name)
 }
@@ -11868,6 +12091,8 @@ func (ec *executionContext) childFields_DeleteThingPayload(ctx context.Context, 
 		return ec.fieldContext_DeleteThingPayload_deletedId(ctx, field)
 	case "deletedNodeId":
 		return ec.fieldContext_DeleteThingPayload_deletedNodeId(ctx, field)
+	case "creator":
+		return ec.fieldContext_DeleteThingPayload_creator(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteThingPayload", field.Name)
 }
@@ -11914,6 +12139,8 @@ func (ec *executionContext) childFields_DismissReportPayload(ctx context.Context
 	switch field.Name {
 	case "report":
 		return ec.fieldContext_DismissReportPayload_report(ctx, field)
+	case "closedReports":
+		return ec.fieldContext_DismissReportPayload_closedReports(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DismissReportPayload", field.Name)
 }
@@ -12108,6 +12335,8 @@ func (ec *executionContext) childFields_FollowUserPayload(ctx context.Context, f
 	switch field.Name {
 	case "user":
 		return ec.fieldContext_FollowUserPayload_user(ctx, field)
+	case "me":
+		return ec.fieldContext_FollowUserPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FollowUserPayload", field.Name)
 }
@@ -12208,6 +12437,8 @@ func (ec *executionContext) childFields_LikeThingPayload(ctx context.Context, fi
 	switch field.Name {
 	case "thing":
 		return ec.fieldContext_LikeThingPayload_thing(ctx, field)
+	case "me":
+		return ec.fieldContext_LikeThingPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type LikeThingPayload", field.Name)
 }
@@ -12292,6 +12523,10 @@ func (ec *executionContext) childFields_MarkNotificationsReadPayload(ctx context
 	switch field.Name {
 	case "unreadCount":
 		return ec.fieldContext_MarkNotificationsReadPayload_unreadCount(ctx, field)
+	case "notifications":
+		return ec.fieldContext_MarkNotificationsReadPayload_notifications(ctx, field)
+	case "me":
+		return ec.fieldContext_MarkNotificationsReadPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type MarkNotificationsReadPayload", field.Name)
 }
@@ -12406,8 +12641,12 @@ func (ec *executionContext) childFields_MoveThingsPayload(ctx context.Context, f
 	switch field.Name {
 	case "collection":
 		return ec.fieldContext_MoveThingsPayload_collection(ctx, field)
+	case "fromCollections":
+		return ec.fieldContext_MoveThingsPayload_fromCollections(ctx, field)
 	case "thingIds":
 		return ec.fieldContext_MoveThingsPayload_thingIds(ctx, field)
+	case "things":
+		return ec.fieldContext_MoveThingsPayload_things(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type MoveThingsPayload", field.Name)
 }
@@ -12608,8 +12847,12 @@ func (ec *executionContext) childFields_RemoveFromCollectionPayload(ctx context.
 
 func (ec *executionContext) childFields_RemoveThingsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "fromCollections":
+		return ec.fieldContext_RemoveThingsPayload_fromCollections(ctx, field)
 	case "thingIds":
 		return ec.fieldContext_RemoveThingsPayload_thingIds(ctx, field)
+	case "things":
+		return ec.fieldContext_RemoveThingsPayload_things(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RemoveThingsPayload", field.Name)
 }
@@ -12634,6 +12877,8 @@ func (ec *executionContext) childFields_ReorderFilesPayload(ctx context.Context,
 	switch field.Name {
 	case "files":
 		return ec.fieldContext_ReorderFilesPayload_files(ctx, field)
+	case "target":
+		return ec.fieldContext_ReorderFilesPayload_target(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReorderFilesPayload", field.Name)
 }
@@ -12642,6 +12887,8 @@ func (ec *executionContext) childFields_ReorderImagesPayload(ctx context.Context
 	switch field.Name {
 	case "images":
 		return ec.fieldContext_ReorderImagesPayload_images(ctx, field)
+	case "target":
+		return ec.fieldContext_ReorderImagesPayload_target(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReorderImagesPayload", field.Name)
 }
@@ -12718,6 +12965,8 @@ func (ec *executionContext) childFields_ResolveReportPayload(ctx context.Context
 	switch field.Name {
 	case "report":
 		return ec.fieldContext_ResolveReportPayload_report(ctx, field)
+	case "closedReports":
+		return ec.fieldContext_ResolveReportPayload_closedReports(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ResolveReportPayload", field.Name)
 }
@@ -13130,6 +13379,8 @@ func (ec *executionContext) childFields_UnfollowUserPayload(ctx context.Context,
 	switch field.Name {
 	case "user":
 		return ec.fieldContext_UnfollowUserPayload_user(ctx, field)
+	case "me":
+		return ec.fieldContext_UnfollowUserPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UnfollowUserPayload", field.Name)
 }
@@ -13154,6 +13405,8 @@ func (ec *executionContext) childFields_UnlikeThingPayload(ctx context.Context, 
 	switch field.Name {
 	case "thing":
 		return ec.fieldContext_UnlikeThingPayload_thing(ctx, field)
+	case "me":
+		return ec.fieldContext_UnlikeThingPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UnlikeThingPayload", field.Name)
 }
@@ -13226,6 +13479,8 @@ func (ec *executionContext) childFields_UpdateImagePayload(ctx context.Context, 
 	switch field.Name {
 	case "image":
 		return ec.fieldContext_UpdateImagePayload_image(ctx, field)
+	case "target":
+		return ec.fieldContext_UpdateImagePayload_target(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateImagePayload", field.Name)
 }

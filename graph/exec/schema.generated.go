@@ -31,11 +31,11 @@ type MutationResolver interface {
 	DeleteApplication(ctx context.Context, input model.DeleteApplicationInput) (*model.DeleteApplicationPayload, error)
 	CreateCollection(ctx context.Context, input models.NewCollection) (*model.CreateCollectionPayload, error)
 	UpdateCollection(ctx context.Context, input models.CollectionChange) (*model.UpdateCollectionPayload, error)
-	DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.Deleted, error)
+	DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeletedCollection, error)
 	AddToCollection(ctx context.Context, input model.AddToCollectionInput) (*model.Collected, error)
 	RemoveFromCollection(ctx context.Context, input model.RemoveFromCollectionInput) (*model.Collected, error)
-	MoveThings(ctx context.Context, input models.MoveThings) (*model.MoveThingsPayload, error)
-	RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*model.RemoveThingsPayload, error)
+	MoveThings(ctx context.Context, input models.MoveThings) (*models.MovedThings, error)
+	RemoveThings(ctx context.Context, input model.RemoveThingsInput) (*models.MovedThings, error)
 	CreateComment(ctx context.Context, input models.NewComment) (*model.CreateCommentPayload, error)
 	UpdateComment(ctx context.Context, input model.UpdateCommentInput) (*model.UpdateCommentPayload, error)
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
@@ -57,25 +57,25 @@ type MutationResolver interface {
 	UnlikeCollection(ctx context.Context, input model.UnlikeCollectionInput) (*model.UnlikeCollectionPayload, error)
 	CreateMake(ctx context.Context, input models.NewMake) (*model.CreateMakePayload, error)
 	UpdateMake(ctx context.Context, input models.MakeChange) (*model.UpdateMakePayload, error)
-	DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeletedMake, error)
+	DeleteMake(ctx context.Context, input model.DeleteMakeInput) (*model.DeletedContent, error)
 	SuspendUser(ctx context.Context, input model.SuspendUserInput) (*model.SuspendUserPayload, error)
 	UnsuspendUser(ctx context.Context, input model.UnsuspendUserInput) (*model.UnsuspendUserPayload, error)
 	SetUserRole(ctx context.Context, input model.SetUserRoleInput) (*model.SetUserRolePayload, error)
 	TakeDownThing(ctx context.Context, input model.TakeDownThingInput) (*model.TakeDownThingPayload, error)
 	RestoreThing(ctx context.Context, input model.RestoreThingInput) (*model.RestoreThingPayload, error)
-	MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*model.MarkNotificationsReadPayload, error)
+	MarkNotificationsRead(ctx context.Context, input model.MarkNotificationsReadInput) (*models.ReadNotifications, error)
 	DeleteNotification(ctx context.Context, input model.DeleteNotificationInput) (*model.Deleted, error)
 	ReorderCollection(ctx context.Context, input model.ReorderCollectionInput) (*model.ReorderCollectionPayload, error)
 	ReorderFiles(ctx context.Context, input model.ReorderFilesInput) (*model.ReorderFilesPayload, error)
 	ReorderImages(ctx context.Context, input model.ReorderImagesInput) (*model.ReorderImagesPayload, error)
 	UnpublishThing(ctx context.Context, input model.UnpublishThingInput) (*model.UnpublishThingPayload, error)
 	ReportContent(ctx context.Context, input models.NewReport) (*model.ReportContentPayload, error)
-	ResolveReport(ctx context.Context, input model.ResolveReportInput) (*model.ResolveReportPayload, error)
-	DismissReport(ctx context.Context, input model.DismissReportInput) (*model.DismissReportPayload, error)
+	ResolveReport(ctx context.Context, input model.ResolveReportInput) (*models.DecidedReport, error)
+	DismissReport(ctx context.Context, input model.DismissReportInput) (*models.DecidedReport, error)
 	EndSessions(ctx context.Context, input model.EndSessionsInput) (*model.EndSessionsPayload, error)
 	PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error)
 	UpdateThing(ctx context.Context, input models.ThingChange) (*model.UpdateThingPayload, error)
-	DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.Deleted, error)
+	DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.DeletedContent, error)
 	FeatureThing(ctx context.Context, input model.FeatureThingInput) (*model.FeatureThingPayload, error)
 	UnfeatureThing(ctx context.Context, input model.UnfeatureThingInput) (*model.UnfeatureThingPayload, error)
 	CreateToken(ctx context.Context, input models.NewToken) (*model.CreateTokenPayload, error)
@@ -2753,11 +2753,11 @@ func (ec *executionContext) _Mutation_deleteCollection(ctx context.Context, fiel
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.Deleted
+					var zeroVal *model.DeletedCollection
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.Deleted
+					var zeroVal *model.DeletedCollection
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -2766,8 +2766,8 @@ func (ec *executionContext) _Mutation_deleteCollection(ctx context.Context, fiel
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletedCollection) graphql.Marshaler {
+			return ec.marshalODeleteCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedCollection(ctx, selections, v)
 		},
 		true,
 		false,
@@ -2939,11 +2939,11 @@ func (ec *executionContext) _Mutation_moveThings(ctx context.Context, field grap
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.MoveThingsPayload
+					var zeroVal *models.MovedThings
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.MoveThingsPayload
+					var zeroVal *models.MovedThings
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -2952,8 +2952,8 @@ func (ec *executionContext) _Mutation_moveThings(ctx context.Context, field grap
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.MoveThingsPayload) graphql.Marshaler {
-			return ec.marshalOMoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMoveThingsPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.MovedThings) graphql.Marshaler {
+			return ec.marshalOMoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMovedThings(ctx, selections, v)
 		},
 		true,
 		false,
@@ -3001,11 +3001,11 @@ func (ec *executionContext) _Mutation_removeThings(ctx context.Context, field gr
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.RemoveThingsPayload
+					var zeroVal *models.MovedThings
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.RemoveThingsPayload
+					var zeroVal *models.MovedThings
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -3014,8 +3014,8 @@ func (ec *executionContext) _Mutation_removeThings(ctx context.Context, field gr
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.RemoveThingsPayload) graphql.Marshaler {
-			return ec.marshalORemoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRemoveThingsPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.MovedThings) graphql.Marshaler {
+			return ec.marshalORemoveThingsPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐMovedThings(ctx, selections, v)
 		},
 		true,
 		false,
@@ -4365,11 +4365,11 @@ func (ec *executionContext) _Mutation_deleteMake(ctx context.Context, field grap
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeletedMake
+					var zeroVal *model.DeletedContent
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeletedMake
+					var zeroVal *model.DeletedContent
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -4378,8 +4378,8 @@ func (ec *executionContext) _Mutation_deleteMake(ctx context.Context, field grap
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletedMake) graphql.Marshaler {
-			return ec.marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedMake(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletedContent) graphql.Marshaler {
+			return ec.marshalODeleteMakePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedContent(ctx, selections, v)
 		},
 		true,
 		false,
@@ -4737,11 +4737,11 @@ func (ec *executionContext) _Mutation_markNotificationsRead(ctx context.Context,
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.MarkNotificationsReadPayload
+					var zeroVal *models.ReadNotifications
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.MarkNotificationsReadPayload
+					var zeroVal *models.ReadNotifications
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -4750,8 +4750,8 @@ func (ec *executionContext) _Mutation_markNotificationsRead(ctx context.Context,
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.MarkNotificationsReadPayload) graphql.Marshaler {
-			return ec.marshalOMarkNotificationsReadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐMarkNotificationsReadPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.ReadNotifications) graphql.Marshaler {
+			return ec.marshalOMarkNotificationsReadPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReadNotifications(ctx, selections, v)
 		},
 		true,
 		false,
@@ -5171,11 +5171,11 @@ func (ec *executionContext) _Mutation_resolveReport(ctx context.Context, field g
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
 				if err != nil {
-					var zeroVal *model.ResolveReportPayload
+					var zeroVal *models.DecidedReport
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.ResolveReportPayload
+					var zeroVal *models.DecidedReport
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -5184,8 +5184,8 @@ func (ec *executionContext) _Mutation_resolveReport(ctx context.Context, field g
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.ResolveReportPayload) graphql.Marshaler {
-			return ec.marshalOResolveReportPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐResolveReportPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.DecidedReport) graphql.Marshaler {
+			return ec.marshalOResolveReportPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDecidedReport(ctx, selections, v)
 		},
 		true,
 		false,
@@ -5233,11 +5233,11 @@ func (ec *executionContext) _Mutation_dismissReport(ctx context.Context, field g
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "ADMIN")
 				if err != nil {
-					var zeroVal *model.DismissReportPayload
+					var zeroVal *models.DecidedReport
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DismissReportPayload
+					var zeroVal *models.DecidedReport
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -5246,8 +5246,8 @@ func (ec *executionContext) _Mutation_dismissReport(ctx context.Context, field g
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DismissReportPayload) graphql.Marshaler {
-			return ec.marshalODismissReportPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDismissReportPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.DecidedReport) graphql.Marshaler {
+			return ec.marshalODismissReportPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDecidedReport(ctx, selections, v)
 		},
 		true,
 		false,
@@ -5481,11 +5481,11 @@ func (ec *executionContext) _Mutation_deleteThing(ctx context.Context, field gra
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.Deleted
+					var zeroVal *model.DeletedContent
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.Deleted
+					var zeroVal *model.DeletedContent
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -5494,8 +5494,8 @@ func (ec *executionContext) _Mutation_deleteThing(ctx context.Context, field gra
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
-			return ec.marshalODeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.DeletedContent) graphql.Marshaler {
+			return ec.marshalODeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedContent(ctx, selections, v)
 		},
 		true,
 		false,

@@ -19,6 +19,9 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type DeleteThingPayloadResolver interface {
+	Creator(ctx context.Context, objs []*model.DeletedContent) ([]*models.User, error)
+}
 type ThingResolver interface {
 	Takedown(ctx context.Context, obj *models.Thing) (*model.Takedown, error)
 	Creator(ctx context.Context, objs []*models.Thing) ([]*models.User, error)
@@ -355,7 +358,7 @@ func (ec *executionContext) fieldContext_CreateThingPayload_thing(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _DeleteThingPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteThingPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -378,7 +381,7 @@ func (ec *executionContext) fieldContext_DeleteThingPayload_deletedId(_ context.
 	return graphql.NewScalarFieldContext("DeleteThingPayload", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteThingPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteThingPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -399,6 +402,61 @@ func (ec *executionContext) _DeleteThingPayload_deletedNodeId(ctx context.Contex
 }
 func (ec *executionContext) fieldContext_DeleteThingPayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteThingPayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteThingPayload_creator(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteThingPayload_creator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_DeleteThingPayload_creator(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteThingPayload_creator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteThingPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_DeleteThingPayload_creator(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (any, error) {
+	resolver := ec.Resolvers.DeleteThingPayload()
+	if batch, ok := graphql.BatchParentsFor[*model.DeletedContent](ctx, "DeleteThingPayload"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Creator(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*models.User](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"DeleteThingPayload.creator",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Creator(ctx, []*model.DeletedContent{obj})
+	return graphql.ResolveBatchSingleResult[*models.User](
+		ctx,
+		results,
+		err,
+		"DeleteThingPayload.creator",
+	)
 }
 
 func (ec *executionContext) _FeatureThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.FeatureThingPayload) (ret graphql.Marshaler) {
@@ -2979,7 +3037,7 @@ func (ec *executionContext) _CreateThingPayload(ctx context.Context, sel ast.Sel
 
 var deleteThingPayloadImplementors = []string{"DeleteThingPayload"}
 
-func (ec *executionContext) _DeleteThingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
+func (ec *executionContext) _DeleteThingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletedContent) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteThingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2992,13 +3050,51 @@ func (ec *executionContext) _DeleteThingPayload(ctx context.Context, sel ast.Sel
 		case "deletedId":
 			out.Values[i] = ec._DeleteThingPayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "deletedNodeId":
 			out.Values[i] = ec._DeleteThingPayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "creator":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DeleteThingPayload_creator(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -4231,7 +4327,7 @@ func (ec *executionContext) marshalOCreateThingPayload2ᚖgithubᚗcomᚋmeshyar
 	return ec._CreateThingPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeletedContent(ctx context.Context, sel ast.SelectionSet, v *model.DeletedContent) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -18,6 +18,9 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type DeletePendingUploadPayloadResolver interface {
+	Me(ctx context.Context, obj *model.Deleted) (*models.User, error)
+}
 type StagedUploadResolver interface {
 	FormAction(ctx context.Context, obj *models.StagedUpload) (string, error)
 	FormFields(ctx context.Context, obj *models.StagedUpload) ([]*model.FormField, error)
@@ -76,6 +79,38 @@ func (ec *executionContext) _DeletePendingUploadPayload_deletedNodeId(ctx contex
 }
 func (ec *executionContext) fieldContext_DeletePendingUploadPayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeletePendingUploadPayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
+}
+
+func (ec *executionContext) _DeletePendingUploadPayload_me(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeletePendingUploadPayload_me(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.DeletePendingUploadPayload().Me(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.User) graphql.Marshaler {
+			return ec.marshalNUser2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUser(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeletePendingUploadPayload_me(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeletePendingUploadPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_User(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _FinalizeFilePayload_file(ctx context.Context, field graphql.CollectedField, obj *model.FinalizeFilePayload) (ret graphql.Marshaler) {
@@ -643,13 +678,51 @@ func (ec *executionContext) _DeletePendingUploadPayload(ctx context.Context, sel
 		case "deletedId":
 			out.Values[i] = ec._DeletePendingUploadPayload_deletedId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "deletedNodeId":
 			out.Values[i] = ec._DeletePendingUploadPayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "me":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DeletePendingUploadPayload_me(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}

@@ -213,12 +213,6 @@ type DismissReportInput struct {
 	Reason string `json:"reason"`
 }
 
-// Payload of `dismissReport`.
-type DismissReportPayload struct {
-	// The report after the change.
-	Report *models.Report `json:"report"`
-}
-
 // The sessions to end.
 type EndSessionsInput struct {
 	// The ids of sessions of the caller, at most 100. If omitted or null, all sessions end except the
@@ -290,6 +284,8 @@ type FollowUserInput struct {
 type FollowUserPayload struct {
 	// The followed user.
 	User *models.User `json:"user"`
+	// The caller, whose `followingCount` changed.
+	Me *models.User `json:"me"`
 }
 
 // A form field.
@@ -350,26 +346,14 @@ type LikeThingInput struct {
 type LikeThingPayload struct {
 	// The liked thing.
 	Thing *models.Thing `json:"thing"`
+	// The caller, whose `likeCount` changed.
+	Me *models.User `json:"me"`
 }
 
 // The notifications to mark as read.
 type MarkNotificationsReadInput struct {
 	// At most 1,000 notifications of the caller. The default is all of them.
 	Ids []int64 `json:"ids,omitempty"`
-}
-
-// Payload of `markNotificationsRead`.
-type MarkNotificationsReadPayload struct {
-	// The number of notifications of the caller that are still unread.
-	UnreadCount int32 `json:"unreadCount"`
-}
-
-// Payload of `moveThings`.
-type MoveThingsPayload struct {
-	// The collection after the change.
-	Collection *models.Collection `json:"collection"`
-	// The things that are in it now, as the input named them.
-	ThingIds []int64 `json:"thingIds"`
 }
 
 // A new notification, or the start of a subscription.
@@ -501,12 +485,6 @@ type RemoveThingsInput struct {
 	CollectionID *int64 `json:"collectionId,omitempty"`
 }
 
-// Payload of `removeThings`.
-type RemoveThingsPayload struct {
-	// The things that were taken out, as the input named them.
-	ThingIds []int64 `json:"thingIds"`
-}
-
 // The user and the new username.
 type RenameUserInput struct {
 	// The current username.
@@ -547,6 +525,8 @@ type ReorderFilesInput struct {
 type ReorderFilesPayload struct {
 	// All files of the target in their order.
 	Files []*models.File `json:"files"`
+	// The object that they are attached to.
+	Target Attachable `json:"target"`
 }
 
 // Images and their target.
@@ -561,6 +541,8 @@ type ReorderImagesInput struct {
 type ReorderImagesPayload struct {
 	// All images of the target in their order.
 	Images []*MediaImage `json:"images"`
+	// The thing or the make that they are images of.
+	Target Attachable `json:"target"`
 }
 
 // Payload of `reportContent`.
@@ -587,12 +569,6 @@ type ResolveReportInput struct {
 	ID int64 `json:"id"`
 	// The reason, at most 2,000 characters. It is recorded.
 	Reason string `json:"reason"`
-}
-
-// Payload of `resolveReport`.
-type ResolveReportPayload struct {
-	// The report after the change.
-	Report *models.Report `json:"report"`
 }
 
 // The comment to restore.
@@ -815,6 +791,8 @@ type UnfollowUserInput struct {
 type UnfollowUserPayload struct {
 	// The user who is no longer followed.
 	User *models.User `json:"user"`
+	// The caller, whose `followingCount` changed.
+	Me *models.User `json:"me"`
 }
 
 // The collection to unlike.
@@ -851,6 +829,8 @@ type UnlikeThingInput struct {
 type UnlikeThingPayload struct {
 	// The thing that is no longer liked. Null if the caller can no longer see it.
 	Thing *models.Thing `json:"thing,omitempty"`
+	// The caller, whose `likeCount` changed.
+	Me *models.User `json:"me"`
 }
 
 // The thing to unpublish.
@@ -945,6 +925,8 @@ type UpdateFilePayload struct {
 type UpdateImagePayload struct {
 	// The image after the change; null while it is being rendered again.
 	Image *MediaImage `json:"image,omitempty"`
+	// The thing or the make that it is an image of.
+	Target Attachable `json:"target"`
 }
 
 // Payload of `updateMake`.

@@ -19,10 +19,17 @@ type DeletedFile struct {
 	File *models.File // as it was
 }
 
-// DeletedMake is the payload of deleteMake.
-type DeletedMake struct {
+// DeletedContent is the payload of a mutation that deletes a thing or a make.
+type DeletedContent struct {
 	Deleted
-	ThingID int64
+	OwnerID int64
+	ThingID int64 // that was made
+}
+
+// DeletedCollection is the payload of deleteCollection.
+type DeletedCollection struct {
+	Deleted
+	ThingIDs []int64 // that were in it
 }
 
 // Collected is the payload of a mutation that adds a thing to a collection or removes it.

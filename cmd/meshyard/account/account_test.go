@@ -214,7 +214,7 @@ func TestImportAccount(t *testing.T) {
 			t.Errorf("zoe: %+v", zoeReport)
 		}
 		found := must(to.Store.Admin().ThingsNamed(ctx, must(to.Store.Admin().User(ctx, "zoe"))(t).ID, fmt.Sprintf("Thing 1 of %d", zoe.UserID)))(t)
-		if err := to.Store.DeleteThing(ctx, auth.Caller{UserID: must(to.Store.Admin().User(ctx, "zoe"))(t).ID}, found[0], ""); err != nil {
+		if _, err := to.Store.DeleteThing(ctx, auth.Caller{UserID: must(to.Store.Admin().User(ctx, "zoe"))(t).ID}, found[0], ""); err != nil {
 			t.Fatal(err)
 		}
 		for _, at := range []int64{25, int64(3 * n), int64(5 * n)} {

@@ -52,7 +52,7 @@ func archiveFixture(t *testing.T, s *servertest.Server) *fixtureBuilder {
 	last := must(s.Store.CreateThing(ctx, p.as("own"), models.NewThing{
 		Name: "Last", License: models.CC, Category: "Tools", IsNSFW: true, DetailsParts: `[{"type": "summary"}]`,
 	}))(t)
-	if err := s.Store.DeleteThing(ctx, p.as("own"), last.ID, ""); err != nil {
+	if _, err := s.Store.DeleteThing(ctx, p.as("own"), last.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	db := openDB(t, s).SQL()
