@@ -35,6 +35,7 @@ type Collection struct {
 	Description string // Markdown
 	Visibility  CollectionVisibility
 	ThingCount  int64
+	LikeCount   int64
 	CreatedAt   time.Time
 	ModifiedAt  time.Time
 	Changes     Changes `bun:",scanonly"`
@@ -69,7 +70,7 @@ func (c *Collection) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(c.Description)); err != nil {
 		return err
 	}
-	return c.Changes.addTo(map[string]*int64{"thing_count": &c.ThingCount})
+	return c.Changes.addTo(map[string]*int64{"thing_count": &c.ThingCount, "like_count": &c.LikeCount})
 }
 
 type collectionThing struct {

@@ -49,6 +49,7 @@ var (
 	categoryFeatured = Count{"categories", "featured_count"} // appended by triggers
 	tagThings        = Count{"tags", "thing_count"}          // published ones
 	collectionThings = Count{"collections", "thing_count"}   // published or not
+	collectionLikes  = Count{"collections", "like_count"}
 	// Downloads of its files and of those of its makes and comments; folded from new_downloads.
 	thingDownloads = Count{"things", "download_count"}
 )

@@ -111,8 +111,8 @@ func (s *Store) Unlike(ctx context.Context, caller auth.Caller, target Target) e
 
 func countLike(ctx context.Context, tx bun.Tx, target Target, userID, by int64) error {
 	switch target.Type {
-	case OnCollection: // likes of collections are not counted
-		return nil
+	case OnCollection:
+		return count(ctx, tx, collectionLikes.by(by, target.ID))
 	case OnMake:
 		return count(ctx, tx, makeLikes.by(by, target.ID))
 	}

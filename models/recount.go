@@ -39,6 +39,7 @@ var counted = []countedRows{
 	{categoryThings, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published'"},
 	{categoryFeatured, "SELECT count(*) FROM things WHERE category_id = o.id AND state = 'published' AND featured_at IS NOT NULL"},
 	{tagThings, "SELECT count(*) FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE tt.tag_id = o.id AND t.state = 'published'"},
+	{collectionLikes, "SELECT count(*) FROM likes WHERE target_type = 'collection' AND target_id = o.id"},
 	{collectionThings, "SELECT count(*) FROM collection_things WHERE collection_id = o.id"},
 }
 

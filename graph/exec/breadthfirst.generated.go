@@ -396,6 +396,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
 			},
+			"likeCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Collection)
+					v := obj.LikeCount
+					return model.AppendInt64(b, v), true
+				},
+			},
 			"isLiked": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Collection](objects)

@@ -30,6 +30,7 @@ type CollectionResolver interface {
 	Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
 	FeaturedThing(ctx context.Context, objs []*models.Collection) ([]*models.Thing, error)
 	Cover(ctx context.Context, objs []*models.Collection) ([]*model.MediaImage, error)
+
 	IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error)
 	Likers(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
 
@@ -638,6 +639,29 @@ func (ec *executionContext) resolveBatch_Collection_cover(ctx context.Context, f
 		err,
 		"Collection.cover",
 	)
+}
+
+func (ec *executionContext) _Collection_likeCount(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Collection_likeCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LikeCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Collection_likeCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Collection", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _Collection_isLiked(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
@@ -2239,6 +2263,11 @@ func (ec *executionContext) _Collection(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "likeCount":
+			out.Values[i] = ec._Collection_likeCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "isLiked":
 			field := field
 

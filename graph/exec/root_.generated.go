@@ -144,6 +144,7 @@ type ComplexityRoot struct {
 		IsEditable      func(childComplexity int) int
 		IsLiked         func(childComplexity int) int
 		IsWatched       func(childComplexity int) int
+		LikeCount       func(childComplexity int) int
 		Likers          func(childComplexity int, first *int32, after *string, last *int32, before *string) int
 		ModifiedAt      func(childComplexity int) int
 		Name            func(childComplexity int) int
@@ -1556,6 +1557,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Collection.IsWatched(childComplexity), true
+	case "Collection.likeCount":
+		if e.ComplexityRoot.Collection.LikeCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Collection.LikeCount(childComplexity), true
 	case "Collection.likers":
 		if e.ComplexityRoot.Collection.Likers == nil {
 			break
@@ -7125,6 +7132,8 @@ type Collection implements Node & Likeable {
   that thing has no image.
   """
   cover: MediaImage @goField(forceResolver: true, batch: true)
+  "The number of users who like it."
+  likeCount: Int64!
   "Whether the caller likes it."
   isLiked: Boolean! @goField(forceResolver: true, batch: true)
   "The users who like it, most recent like first."
@@ -8747,6 +8756,8 @@ interface Likeable {
   name: String!
   "The user who created it."
   creator: User!
+  "The number of users who like it."
+  likeCount: Int64!
   "Whether the caller likes it."
   isLiked: Boolean!
   "The users who like it, most recent like first."
@@ -11803,6 +11814,8 @@ func (ec *executionContext) childFields_Collection(ctx context.Context, field gr
 		return ec.fieldContext_Collection_featuredThing(ctx, field)
 	case "cover":
 		return ec.fieldContext_Collection_cover(ctx, field)
+	case "likeCount":
+		return ec.fieldContext_Collection_likeCount(ctx, field)
 	case "isLiked":
 		return ec.fieldContext_Collection_isLiked(ctx, field)
 	case "likers":

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // TestCollectedThing checks that the payloads of addToCollection and removeFromCollection contain
@@ -48,7 +49,8 @@ func TestCollectedThing(t *testing.T) {
 	})
 }
 
-// TestCollectionLikers checks that a collection lists the users who like it, also as a Likeable.
+// TestCollectionLikers checks that a collection lists and counts the users who like it, also as a
+// Likeable.
 func TestCollectionLikers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -65,16 +67,31 @@ func TestCollectionLikers(t *testing.T) {
 			Nodes      []struct{ Username string }
 		}
 		var v struct {
-			Collection struct{ Likers likers }
-			Node       struct{ Likers likers }
+			Collection, Node struct {
+				LikeCount int
+				Likers    likers
+			}
 		}
-		ada.Query(`query ($id: ID!, $node: ID!) { collection(id: $id) { likers(first: 1) { totalCount nodes { username } } }
-			node(nodeId: $node) { ... on Likeable { likers { totalCount nodes { username } } } } }`, object{"id": c.ID, "node": c.NodeID}, &v)
+		ada.Query(`query ($id: ID!, $node: ID!) { collection(id: $id) { likeCount likers(first: 1) { totalCount nodes { username } } }
+			node(nodeId: $node) { ... on Likeable { likeCount likers { totalCount nodes { username } } } } }`, object{"id": c.ID, "node": c.NodeID}, &v)
 		if got := v.Collection.Likers; got.TotalCount != 2 || len(got.Nodes) != 1 || got.Nodes[0].Username != "cleo" {
 			t.Errorf("likers of the collection: got %+v, want two, cleo first", got)
 		}
 		if got := v.Node.Likers; got.TotalCount != 2 || len(got.Nodes) != 2 || got.Nodes[1].Username != "bob" {
 			t.Errorf("likers of the node: got %+v, want cleo and bob", got)
+		}
+		if v.Collection.LikeCount != 2 || v.Node.LikeCount != 2 {
+			t.Errorf("got %d likes of the collection and %d of the node, want 2", v.Collection.LikeCount, v.Node.LikeCount)
+		}
+		var unlike struct {
+			UnlikeCollection struct{ Collection struct{ LikeCount int } }
+		}
+		s.Client(s.Token("bob", auth.Read, auth.Write)).Query(`mutation ($id: ID!) { unlikeCollection(input: {id: $id}) { collection { likeCount } } }`, object{"id": c.ID}, &unlike)
+		if got := unlike.UnlikeCollection.Collection.LikeCount; got != 1 {
+			t.Errorf("after unlikeCollection: got %d likes, want 1", got)
+		}
+		if wrong, err := s.Store.Recount(t.Context()); err != nil || wrong != 0 {
+			t.Errorf("%d counts were wrong (%v), want 0", wrong, err)
 		}
 	})
 }
