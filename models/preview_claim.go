@@ -24,6 +24,9 @@ const (
 	// previewLost is considered dead.
 	previewBeat = time.Second
 	previewLost = 30 * time.Second
+	// previewAhead is longer than any wait. A later time was set by a clock that was ahead, and is
+	// ignored.
+	previewAhead = time.Hour
 	// previewShare is the period in which owners get equal shares of the processing time.
 	previewShare = 10 * time.Minute
 )
@@ -65,7 +68,7 @@ func (t *previewTurns) end(owner int64) {
 // claimable is the condition for waiting previews and for those whose worker is dead, without those
 // that only a newer version of the pipeline may generate: nodes of several versions can run during
 // an upgrade. Its first part lets both engines use the partial index.
-const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND beat_at <= ? OR state = 'running' AND beat_at <= ?) AND version <= ?"
+const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND beat_at <= ? OR state = 'running' AND beat_at <= ? OR beat_at > ?) AND version <= ?"
 
 // claimPreview assigns the next preview to the caller, or returns nil if there is none. The next
 // one is the oldest preview of the owner whose previews took the least time recently. The number of
@@ -75,14 +78,14 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 	s.making.mu.Lock()
 	defer s.making.mu.Unlock()
 	at, full := now(), s.making.full(s.options.PreviewWorkers)
-	lost := at.Add(-previewLost)
+	lost, ahead := at.Add(-previewLost), at.Add(previewAhead)
 	// A read comes first, because on SQLite it does not wait for the writer.
-	ready, err := s.db.Read.NewSelect().Table("previews").Where(claimable, at, lost, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
+	ready, err := s.db.Read.NewSelect().Table("previews").Where(claimable, at, lost, ahead, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
 	if err != nil || !ready {
 		return nil, nil, err
 	}
 	oldest := s.db.Write.NewSelect().Table("previews").ColumnExpr("owner_id, min(id) AS id").
-		Where(claimable, at, lost, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).GroupExpr("owner_id")
+		Where(claimable, at, lost, ahead, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).GroupExpr("owner_id")
 	took := s.db.Write.NewSelect().TableExpr("previews AS r").ColumnExpr("coalesce(sum(r.took_ms), 0)").
 		Where("r.owner_id = o.owner_id AND r.begun_at > ?", at.Add(-previewShare))
 	next := s.db.Write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).Limit(1)
@@ -91,7 +94,7 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 	// again for the second one.
 	err = s.db.Write.NewUpdate().Model(&rows).Set("state = ?", PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
 		Set("error = ''").Set("version = ?", preview.Version).Set("beat_at = ?", at).Set("begun_at = ?", at).Set("took_ms = 0").
-		Where("id = (?)", next).Where(claimable, at, lost, preview.Version).
+		Where("id = (?)", next).Where(claimable, at, lost, ahead, preview.Version).
 		Returning("id, sha256, subject, version, state, owner_id, attempts, outages, begun_at, beat_at").Scan(ctx)
 	if err != nil || len(rows) == 0 {
 		return nil, nil, ignoreNoRows(err)

@@ -194,3 +194,21 @@ func TestNewerPreviews(t *testing.T) {
 		}
 	})
 }
+
+// TestPreviewAfterClockWasAhead checks that a preview does not wait for a time that was set while
+// the clock was ahead, whether it waits or its worker is dead.
+func TestPreviewAfterClockWasAhead(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		published(t, s, ada)
+		for _, state := range []PreviewState{PreviewWaiting, PreviewRunning} {
+			if _, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).Set("state = ?, beat_at = ?", state, now().AddDate(1, 0, 0)).Where("true").Exec(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			p, end, err := s.claimPreview(t.Context())
+			if p == nil || err != nil {
+				t.Fatalf("a preview that is %s: got %v, %v; want it", state, p, err)
+			}
+			end()
+		}
+	})
+}

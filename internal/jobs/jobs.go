@@ -178,7 +178,18 @@ func every(interval time.Duration, args river.JobArgs) *river.PeriodicJob {
 }
 
 // Start runs jobs in the background until Stop is called.
-func (q *Queue) Start(ctx context.Context) error { return q.client.Start(ctx) }
+func (q *Queue) Start(ctx context.Context) error {
+	// The leader inserts the periodic jobs, and its term ends after some seconds. If it was killed
+	// while the clock was ahead, the term would end when that time comes.
+	ahead := "datetime('now', '+1 minute')"
+	if q.engine != "sqlite" {
+		ahead = "now() + interval '1 minute'"
+	}
+	if _, err := q.db.ExecContext(ctx, "DELETE FROM river_leader WHERE expires_at > "+ahead); err != nil {
+		return fmt.Errorf("start jobs: %w", err)
+	}
+	return q.client.Start(ctx)
+}
 
 // Stop starts no more jobs and waits for running jobs. When ctx is done, it cancels them.
 func (q *Queue) Stop(ctx context.Context) error {
