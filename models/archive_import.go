@@ -326,7 +326,7 @@ func (b *archiveRows) column(name string) int {
 	return slices.IndexFunc(b.columns, func(c archiveColumn) bool { return c.name == name })
 }
 
-// parse parses a row, which must have exactly the columns of the batch.
+// parse parses a row, which must have exactly the columns of the batch, except optional ones.
 func (b *archiveRows) parse(line []byte) ([]any, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err != nil {
@@ -335,7 +335,10 @@ func (b *archiveRows) parse(line []byte) ([]any, error) {
 	values := make([]any, len(b.columns))
 	for i, c := range b.columns {
 		value, there := fields[c.name]
-		if !there {
+		switch {
+		case !there && c.optional:
+			continue
+		case !there:
 			return nil, fmt.Errorf("%s: is missing", c.name)
 		}
 		delete(fields, c.name)

@@ -129,7 +129,7 @@ var archiveTables = []archiveTable{
 			{name: "state", kind: kindText},
 			{name: "created_at", kind: kindTime},
 			{name: "published_at", kind: kindTime, null: true},
-			{name: "modified_at", kind: kindTime, null: true},
+			{name: "modified_at", kind: kindTime, null: true, optional: true},
 			{name: "taken_down_at", kind: kindTime, null: true},
 		},
 	},

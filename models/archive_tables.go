@@ -31,6 +31,9 @@ type archiveColumn struct {
 	kind   archiveKind
 	refers string // if kind is kindReference, the noun of the row that the column refers to
 	null   bool   // it may be null
+	// optional columns were added after format 1 was published. A row of an older archive lacks them,
+	// and they are null then.
+	optional bool
 	// null and zero determine how a reference to a row that the archive does not have is replaced: by
 	// null or by 0. If neither is set, the row is left out.
 	zero bool

@@ -65,3 +65,18 @@ func TestArchiveTables(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOfOlderArchives checks that a row may lack the columns that were added after format 1 was
+// published, and no others.
+func TestRowsOfOlderArchives(t *testing.T) {
+	makes := archiveTableOf("makes")
+	rows := archiveRows{table: makes, columns: makes.columns}
+	const row = `{"id":1,"owner_id":2,"thing_id":3,"name":"Red","description":"","state":"published","created_at":"2026-01-02T03:04:05Z","published_at":null,"taken_down_at":null}`
+	values, err := rows.parse([]byte(row))
+	if err != nil || len(values) != len(makes.columns) || values[rows.column("modified_at")] != nil || values[rows.column("name")] != "Red" {
+		t.Errorf("without modified_at: got %v and the error %v", values, err)
+	}
+	if _, err := rows.parse([]byte(strings.Replace(row, `"name":"Red",`, "", 1))); err == nil || err.Error() != "name: is missing" {
+		t.Errorf("without name: got the error %v", err)
+	}
+}
