@@ -94,6 +94,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	}
 
 	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = withOneSlash(r)
 		switch {
 		case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
 			bytes.ServeHTTP(w, r)
@@ -175,6 +176,21 @@ func (a *Server) mountDocumentation(mux *http.ServeMux, g *graph.Graph) {
 // repeat a redirected POST as a GET.
 func clean(p string) bool {
 	return p == path.Clean(p) || p == path.Clean(p)+"/"
+}
+
+// withOneSlash returns r with one slash at the start of its path. Clients whose base URL ends with
+// a slash send two.
+func withOneSlash(r *http.Request) *http.Request {
+	if !strings.HasPrefix(r.URL.Path, "//") {
+		return r
+	}
+	clone, u := *r, *r.URL
+	u.Path = "/" + strings.TrimLeft(u.Path, "/")
+	if u.RawPath != "" {
+		u.RawPath = "/" + strings.TrimLeft(u.RawPath, "/")
+	}
+	clone.URL = &u
+	return &clone
 }
 
 // isSearch reports whether u is a search of the REST API. The last segment of its path is the

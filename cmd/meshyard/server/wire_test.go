@@ -25,16 +25,17 @@ func read(t *testing.T, r *servertest.Response) object {
 	return o
 }
 
-// TestSlashes checks that paths work with and without a trailing slash, without a redirect, and
-// that words with capital letters are case-sensitive.
+// TestSlashes checks that paths work with and without a trailing slash, and with several slashes at
+// the start, without a redirect, and that words with capital letters are case-sensitive.
 func TestSlashes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
 		for _, path := range []string{"/files/%d", "/files/%d/download", "/files/%d/finalize"} {
-			for _, slash := range []string{"", "/"} {
-				status := w.ada.Get(fmt.Sprintf(path, w.public) + slash).StatusCode
+			for _, form := range []string{"%s", "%s/", "/%s", "//%s/"} {
+				form := fmt.Sprintf(form, path)
+				status := w.ada.Get(fmt.Sprintf(form, w.public)).StatusCode
 				if want := map[bool]int{true: 302, false: 200}[strings.HasSuffix(path, "download")]; status != want {
-					t.Errorf("GET %s%s: %d, want %d", path, slash, status, want)
+					t.Errorf("GET %s: %d, want %d", form, status, want)
 				}
 			}
 		}
