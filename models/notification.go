@@ -165,10 +165,11 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 	if ids != nil {
 		q = q.Where("id IN (?)", bun.List(ids))
 	}
+	q = q.Returning("id")
 	var marked []int64
 	err := database.RetryOnDeadlock(func() error {
 		marked = nil
-		return ignoreNoRows(q.Returning("id").Scan(ctx, &marked))
+		return ignoreNoRows(q.Scan(ctx, &marked))
 	})
 	if err != nil {
 		return nil, err
