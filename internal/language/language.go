@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/language"
+
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
@@ -21,30 +23,29 @@ var All = []*Texts{english, german}
 // (web/src/components/Footer.tsx).
 const cookie = "meshyard_language"
 
-// Of returns the texts in the language that the visitor chose in the gallery, otherwise in the
-// language of Accept-Language with the highest weight, otherwise in English. Region and script of a
-// language tag do not count.
+// matcher finds the language that fits a visitor best, as an index into All.
+var matcher = func() language.Matcher {
+	var tags []language.Tag
+	for _, t := range All {
+		tags = append(tags, language.Make(t.Code))
+	}
+	return language.NewMatcher(tags)
+}()
+
+// Of returns the texts in the language that the visitor chose in the gallery, otherwise in the one
+// that fits Accept-Language best, otherwise in English.
 func Of(r *http.Request) *Texts {
 	if c, err := r.Cookie(cookie); err == nil {
 		if t := find(c.Value); t != nil {
 			return t
 		}
 	}
-	best, most := All[0], 0.0
-	for _, header := range r.Header.Values("Accept-Language") {
-		for part := range strings.SplitSeq(header, ",") {
-			tag, parameter, _ := strings.Cut(part, ";")
-			weight := 1.0
-			if text, ok := strings.CutPrefix(strings.TrimSpace(parameter), "q="); ok {
-				weight, _ = strconv.ParseFloat(text, 64) // 0 if it is not valid
-			}
-			code, _, _ := strings.Cut(strings.TrimSpace(tag), "-")
-			if t := find(strings.ToLower(code)); t != nil && weight > most {
-				best, most = t, weight
-			}
-		}
+	tags, _, err := language.ParseAcceptLanguage(strings.Join(r.Header.Values("Accept-Language"), ","))
+	if err != nil {
+		return All[0]
 	}
-	return best
+	_, best, _ := matcher.Match(tags...)
+	return All[best]
 }
 
 func find(code string) *Texts {
