@@ -56,7 +56,7 @@ func TestBrowserAccounts(t *testing.T) {
 	v.click("header", "Sign in")
 	v.click("main", "Forgot your password?")
 	v.enter("#name", "ada@other.example")
-	v.click("main", "Send a link")
+	v.click("main", "Send the link")
 	follow("ada@other.example", "New password")
 	v.await("whose it is", `document.querySelector('#username').value === 'ada'`)
 	v.enter("#password", changed+"\r")
