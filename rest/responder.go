@@ -78,9 +78,9 @@ func body[T any](of func(s *server, r *http.Request, data []byte) (T, error)) re
 }
 
 // as sets the schema of the body, for Go types with more fields than the body has.
-func (a responder) as(schema reflect.Type) responder {
-	a.schema = schema
-	return a
+func (r responder) as(schema reflect.Type) responder {
+	r.schema = schema
+	return r
 }
 
 // one responds with a wire struct.

@@ -25,15 +25,35 @@ import (
 // systems that do not support this.
 var dieWithParent *syscall.SysProcAttr
 
-// buildBinary builds the command and returns the path of the binary.
+// binaryFolder is where buildBinary puts the binary. TestMain creates and removes it.
+var binaryFolder string
+
+func TestMain(m *testing.M) {
+	var err error
+	if binaryFolder, err = os.MkdirTemp("", "meshyard-test-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(binaryFolder)
+	m.Run()
+}
+
+// buildBinary returns the path of the command, which the first call builds.
 func buildBinary(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "meshyard")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	path, err := builtBinary()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
+
+var builtBinary = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(binaryFolder, "meshyard")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, ".").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
 
 // catalogue is a database and a bucket on which processes of the real binary work. It survives
 // kills.
