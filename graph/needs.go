@@ -36,6 +36,10 @@ var extras = map[string]models.Extra{
 	"Thing.fileCount":        models.ThingFileCounts,
 	"Thing.tags":             models.ThingTags,
 	"Thing.category":         models.ThingCategory,
+	"Attachable.creator":     models.ThingCreator,
+	"Commentable.creator":    models.ThingCreator,
+	"Likeable.creator":       models.ThingCreator,
+	"Thing.creator":          models.ThingCreator,
 }
 
 // parts maps sets of column groups to the fields that need them. A field that is not listed needs
@@ -44,7 +48,7 @@ var extras = map[string]models.Extra{
 var parts = map[models.Extra][]string{
 	0: {
 		"Query.things", "Query.newest", "Query.popular", "Query.featured", "Query.tag", "Query.category", "Query.makes", "Query.comments",
-		"Query.collections",
+		"Query.collections", "Query.search", "Query.thing",
 		"Thing.id", "Thing.nodeId", "Thing.name", "Thing.state", "Thing.createdAt", "Thing.publishedAt", "Thing.creator", "Thing.files",
 		"Thing.tags", "Thing.fileCount", "Thing.isLiked", "Thing.isCollected", "Thing.description", "Thing.descriptionHtml", "Thing.comments",
 		"Thing.makes", "Thing.remixes", "Thing.ancestors",
@@ -96,7 +100,7 @@ var partsOf = func() map[string]models.Extra {
 // withoutParts are types whose fields need no columns of things, users and files.
 var withoutParts = []string{
 	"ThingConnection", "ThingEdge", "MakeConnection", "MakeEdge", "CommentConnection", "CommentEdge", "CollectionConnection", "CollectionEdge",
-	"UserConnection", "UserEdge", "TagConnection", "TagEdge", "PageInfo", "Image",
+	"UserConnection", "UserEdge", "TagConnection", "TagEdge", "SearchConnection", "SearchEdge", "PageInfo", "Image",
 }
 
 // categoryFields are the fields of a category that do not need the complete category tree.
@@ -142,6 +146,9 @@ func needsOf(operation *ast.OperationDefinition) needs {
 	visit(operation.SelectionSet)
 	if tree {
 		needed &^= models.ThingCategory
+	}
+	if needed&models.OfUser != 0 || slices.Contains(texts, models.UserBio) {
+		needed &^= models.ThingCreator
 	}
 	return needs{texts, needed}
 }

@@ -75,7 +75,13 @@ func (r *thingResolver) Takedown(ctx context.Context, obj *models.Thing) (*model
 
 // Creator is the batch resolver for the creator field.
 func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(t *models.Thing) int64 { return t.OwnerID })
+	creators, err := readOrLoad(objs, has[*models.Thing](models.ThingCreator), func(t *models.Thing) *models.User { return t.Creator }, func() ([]*models.User, error) {
+		return batch.Load(ctx, objs, loadersOf(ctx).users, func(t *models.Thing) int64 { return t.OwnerID })
+	})
+	if err == nil {
+		batch.Add(batch.FromContext(ctx), creators) // if they were read with the things
+	}
+	return creators, err
 }
 
 // Category is the batch resolver for the category field.

@@ -28,6 +28,7 @@ const (
 	ThingWatched
 	ThingDescriptionHTML // see Store.ThingHTML
 	ThingInstructionsHTML
+	ThingCreator // Thing.Creator, without the parts of users, their extras and biographies
 
 	// These are read only with a single thing. For many things, one statement that reads them for all
 	// things costs less.
@@ -53,16 +54,20 @@ const (
 	CommentOther   // the columns of the comment that are seldom needed, and the changes of its count
 )
 
-// AllParts are all parts of the rows of objects.
-const AllParts = partsOfThing | partsOfUser | partsOfFile | TagCounts | MakeCounts | CommentOther
+const (
+	// AllParts are all parts of the rows of objects.
+	AllParts = partsOfThing | partsOfUser | partsOfFile | TagCounts | MakeCounts | CommentOther
+
+	// OfUser are all extras of users.
+	OfUser = partsOfUser | UserAvatar | UserFollowed
+)
 
 const (
 	partsOfThing = ThingCounts | ThingDownloads | ThingOther
 	partsOfUser  = UserCounts | UserOther
 	partsOfFile  = FileDownloads | FileOther | FileStates | FilePreview
 
-	ofUser     = partsOfUser | UserAvatar | UserFollowed
-	ofThing    = partsOfThing | ThingLiked | ThingCollected | ThingWatched | ThingDescriptionHTML | ThingInstructionsHTML
+	ofThing    = partsOfThing | ThingLiked | ThingCollected | ThingWatched | ThingDescriptionHTML | ThingInstructionsHTML | ThingCreator
 	ofOneThing = ofThing | ThingFileCounts | ThingTags | ThingCategory
 	ofCaller   = UserFollowed | ThingLiked | ThingCollected | ThingWatched
 )

@@ -58,6 +58,11 @@ func neededTexts(ctx context.Context, table string) longTextSet {
 // addColumns adds the columns of the model T to a query of its table, except for long texts that
 // the operation does not need, and parts that are not among the extras.
 func addColumns[T any](ctx context.Context, q *bun.SelectQuery, with extras) *bun.SelectQuery {
+	return addColumnsAs[T](ctx, q, with, "")
+}
+
+// addColumnsAs is addColumns with a prefix for the names of the columns in the result.
+func addColumnsAs[T any](ctx context.Context, q *bun.SelectQuery, with extras, prefix string) *bun.SelectQuery {
 	table := q.DB().Table(reflect.TypeFor[T]())
 	needed := neededTexts(ctx, table.Name)
 	var columns []byte
@@ -72,6 +77,9 @@ func addColumns[T any](ctx context.Context, q *bun.SelectQuery, with extras) *bu
 			columns = append(columns, ", "...)
 		}
 		columns = append(columns, table.SQLAlias+"."+field.SQLName...)
+		if prefix != "" {
+			columns = append(columns, " AS "+prefix+field.Name...)
+		}
 	}
 	return q.ColumnExpr(string(columns))
 }

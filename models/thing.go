@@ -65,8 +65,9 @@ type Thing struct {
 	NewDownloads     int64   `bun:",scanonly"` // not yet included in FoldedDownloads
 	Changes          Changes `bun:",scanonly"`
 
-	Extras Extra `bun:",scanonly"` // what was read with the thing
-	Marks        // of the caller
+	Extras  Extra `bun:",scanonly"` // what was read with the thing
+	Creator *User `bun:",scanonly"` // nil: not read
+	Marks         // of the caller
 	thingExtras
 }
 
@@ -99,10 +100,26 @@ func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 // user is the ID of the caller.
 func (s *Store) addThings(ctx context.Context, q *bun.SelectQuery, with extras, user schema.QueryAppender) *bun.SelectQuery {
 	q = with.ofThings(s.db.Engine, addColumns[Thing](ctx, q, with), user)
+	if with.has(ThingCreator) {
+		q = s.joinCreators(ctx, q)
+	}
 	if !with.has(ThingCounts) {
 		return q
 	}
 	return pendingCounts(q, "things", "t")
+}
+
+// joinCreators adds the columns of the creators to a query of things with the alias t.
+func (s *Store) joinCreators(ctx context.Context, q *bun.SelectQuery) *bun.SelectQuery {
+	const prefix = "creator__"
+	if s.db.Engine == database.SQLite {
+		// SQLite does not change the order of a CROSS JOIN.
+		return addColumnsAs[User](ctx, q, extras{}, prefix).Join("CROSS JOIN users AS u ON u.id = t.owner_id")
+	}
+	// With LIMIT, PostgreSQL looks up the creator of each thing. Without it, PostgreSQL could read all
+	// users, because it does not know how many things a prepared statement returns.
+	creator := addColumnsAs[User](ctx, s.db.Read.NewSelect().Model((*User)(nil)), extras{}, prefix).Where("u.id = t.owner_id").Limit(1)
+	return q.ColumnExpr("cr.*").Join("CROSS JOIN LATERAL (?) AS cr", creator)
 }
 
 // lockThing reads a thing and locks its row until tx ends. It returns NotFound if there is no such

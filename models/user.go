@@ -237,7 +237,7 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 	if !auth.IsUsername(name) {
 		return nil, fail(NotFound, "user %.60q does not exist", name)
 	}
-	with := extrasAmong(ctx, ofUser)
+	with := extrasAmong(ctx, OfUser)
 	args := []any{name}
 	for _, n := range with.also() {
 		args = append(args, n)
@@ -294,7 +294,7 @@ func addUsers(ctx context.Context, q *bun.SelectQuery, with extras, user schema.
 
 // UsersOnPages reads one page of the list for each parent, together with the users.
 func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*User], error) {
-	with := extrasAmong(ctx, ofUser)
+	with := extrasAmong(ctx, OfUser)
 	return onPages(ctx, s.db, l, parents, part, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
 		return addUsers(ctx, q, with, user)
 	}, "u.id", func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed })
@@ -302,7 +302,7 @@ func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part 
 
 // UsersByID returns the users with the given IDs. Users that do not exist are missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
-	with := extrasAmong(ctx, ofUser)
+	with := extrasAmong(ctx, OfUser)
 	return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
 		return addUsers(ctx, q, with, user)
 	}, "u.id", func(u *User) int64 { return u.ID })

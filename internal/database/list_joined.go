@@ -79,8 +79,8 @@ func selectJoined[O any](l List, parents []int64, part Slice, bind binder, objec
 	}
 	// Without LIMIT, SQLite flattens each part of the union into the outer query, which takes time
 	// that grows with the square of the number of parts.
-	q := objects.Add(l.DB.Read.NewSelect().Model((*O)(nil)), objects.also(bind)).Join("JOIN (? LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(objects.ID)).
-		ColumnExpr("list.parent AS list_parent, list.id AS list_id")
+	q := l.DB.Read.NewSelect().Model((*O)(nil)).Join("JOIN (? LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), bun.Safe(objects.ID))
+	q = objects.Add(q, objects.also(bind)).ColumnExpr("list.parent AS list_parent, list.id AS list_id")
 	if column := l.By.column(); column != "" {
 		q = q.ColumnExpr("list.? AS list_?", bun.Safe(column), bun.Safe(column))
 	}

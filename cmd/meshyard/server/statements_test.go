@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
@@ -29,6 +31,52 @@ func TestStatementCounts(t *testing.T) {
 		grow(20)
 		if many := costOf(list); many != few || few == 0 {
 			t.Errorf("22 downloads cost %d statements, 2 cost %d", many, few)
+		}
+	})
+}
+
+// TestCreatorsAreReadWithThings checks that the names of creators take no other statement than that
+// of the things.
+func TestCreatorsAreReadWithThings(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		of := make(map[int64]string)
+		publish := func(c *servertest.Client, username string) {
+			thing := c.Thing("box")
+			c.Finalize("thing", thing, c.Upload("box.stl", fmt.Append(nil, "solid", thing))).Want(t, 200)
+			c.Publish(thing).Want(t, 200)
+			of[thing] = username
+		}
+		for range 3 {
+			publish(ada, "ada")
+			publish(bob, "bob")
+		}
+		for _, list := range []string{
+			"things(first: 30) { nodes { %s } }",
+			fmt.Sprintf("thing(id: %d) { %%s }", slices.Min(slices.Collect(maps.Keys(of)))),
+			`search(query: "box", first: 30) { nodes { ... on Thing { %s } } }`,
+		} {
+			document := func(fields string) string { return "{ " + fmt.Sprintf(list, fields) + " }" }
+			without := cost(t, s, ada, document("id"), "", "")
+			if with := cost(t, s, ada, document("id creator { id username firstName role }"), "", ""); with != without {
+				t.Errorf("%s: %d statements with the creators, want %d", list, with, without)
+			}
+		}
+		var listed struct {
+			Things struct {
+				Nodes []struct {
+					ID      int64 `json:",string"`
+					Creator struct{ Username string }
+				}
+			}
+		}
+		ada.Query(`{ things(first: 30) { nodes { id creator { username } } } }`, nil, &listed)
+		got := make(map[int64]string)
+		for _, th := range listed.Things.Nodes {
+			got[th.ID] = th.Creator.Username
+		}
+		if !maps.Equal(got, of) {
+			t.Errorf("things have the creators %v, want %v", got, of)
 		}
 	})
 }
