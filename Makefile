@@ -15,7 +15,7 @@ with-postgres := go run ./internal/pgtest/with --
 go-test := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --no-color --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 \
   --rerun-fails-run-root-test --rerun-fails-abort-on-data-race
 
-.PHONY: test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,11 @@ generate: ## Generate the Go code of the GraphQL schema
 
 bench: ## Compare with plain handlers and with PostGraphile, and measure writes during reads; prints ratios
 	$(with-postgres) go run ./bench
+
+test-bench: ## Check that the handlers that the server is compared with still return the same data, with short turns
+	go run ./bench -only peers -peers=false -things 3000 -round 100ms -pairs 1
+	$(with-postgres) go run ./bench -only listing-postgres -round 100ms -pairs 1
+	go run ./bench -only listing-sqlite -round 100ms -pairs 1
 
 bench-million: ## Compare a catalogue of a million things with one of ten thousand; takes about twenty minutes
 	$(with-postgres) go run ./bench -only million

@@ -11,7 +11,7 @@ import (
 // selectNewest selects the columns of a response, in the order in which thingAnswer.scan reads
 // them.
 const selectNewest = "SELECT t.id, t.name, t.created_at, t.published_at, t.like_count, t.collect_count, t.make_count, t.comment_count, u.id, u.username, u.first_name, " +
-	"u.last_name, u.follower_count, u.following_count, u.thing_count, u.make_count, EXISTS (SELECT 1 FROM follows WHERE follower_id = 1 AND followed_id = u.id), " +
+	"u.last_name, u.follower_count, u.following_count, u.thing_count, u.collection_count, u.make_count, EXISTS (SELECT 1 FROM follows WHERE follower_id = 1 AND followed_id = u.id), " +
 	"u.location, u.is_admin, f.id, f.name, (SELECT CAST(sum(thing_count) AS bigint) FROM categories), " +
 	"(SELECT string_agg(tt.name || chr(1) || g.slug || chr(1) || g.thing_count, chr(2)) " + tagsOfOne + " JOIN tags AS g ON g.id = tt.tag_id) " +
 	pageOfThings + withOwner + "LEFT JOIN files AS f ON f.id = (SELECT id " + filesOfOne + " AND kind = 'image' ORDER BY rank, id LIMIT 1) " + inOrder
@@ -50,6 +50,7 @@ type creatorAnswer struct {
 	CountOfFollowers int64  `json:"count_of_followers"`
 	CountOfFollowing int64  `json:"count_of_following"`
 	CountOfDesigns   int64  `json:"count_of_designs"`
+	CollectionCount  int64  `json:"collection_count"`
 	MakeCount        int64  `json:"make_count"`
 	AcceptsTips      bool   `json:"accepts_tips"`
 	IsFollowing      bool   `json:"is_following"`
@@ -109,7 +110,7 @@ func (t *thingAnswer) scan(e engine, scan scanner, base string) (at position, to
 	var imageName, tags *string
 	u, created, published := &t.Creator, moment{e: e}, moment{e: e}
 	err = scan(&t.ID, &t.Name, created.column(), published.column(), &t.LikeCount, &t.CollectCount, &t.MakeCount, &t.CommentCount, &u.ID, &u.Name, &u.FirstName,
-		&u.LastName, &u.CountOfFollowers, &u.CountOfFollowing, &u.CountOfDesigns, &u.MakeCount, &u.IsFollowing, &u.Location, &u.IsAdmin,
+		&u.LastName, &u.CountOfFollowers, &u.CountOfFollowing, &u.CountOfDesigns, &u.CollectionCount, &u.MakeCount, &u.IsFollowing, &u.Location, &u.IsAdmin,
 		&image, &imageName, &total, &tags)
 	if err != nil {
 		return at, 0, err

@@ -64,6 +64,9 @@ func startContenders(ctx context.Context, o options, address string) (_ *contend
 	if all.limit.process, err = startBare(ctx, o, "peers", string(postgres), address, "http://"+all.ours.process.address); err != nil {
 		return nil, err
 	}
+	if !o.withPeers {
+		return all, nil
+	}
 	// PostGraphile finds relations by foreign keys. files has no foreign key to things, because
 	// pending uploads have no thing.
 	if err := execute(ctx, postgres, address, "COMMENT ON TABLE files IS '@foreignKey (thing_id) references things (id)'"); err != nil {

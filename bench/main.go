@@ -31,19 +31,20 @@ import (
 
 // options are the values of the flags.
 type options struct {
-	place  string        // folder on a disk that contains dir
-	dir    string        // folder for all files of the run, accessible only to the current user
-	server string        // the binary to measure
-	size   int64         // bytes of an upload
-	pairs  int           // number of turns of A and B
-	round  time.Duration // duration of one turn of requests
-	conns  int           // concurrent connections
-	files  int           // number of rows to request
-	things int           // in large catalogues; 0: the default of each comparison
-	search time.Duration // duration of the random search of amplification
-	seed   uint64        // of the random search
-	probes string        // part of the names of the fields that amplification tries; "": all
-	rows   string        // part of the names of the rows that peers measures; "": all
+	place     string        // folder on a disk that contains dir
+	dir       string        // folder for all files of the run, accessible only to the current user
+	server    string        // the binary to measure
+	size      int64         // bytes of an upload
+	pairs     int           // number of turns of A and B
+	round     time.Duration // duration of one turn of requests
+	conns     int           // concurrent connections
+	files     int           // number of rows to request
+	things    int           // in large catalogues; 0: the default of each comparison
+	search    time.Duration // duration of the random search of amplification
+	seed      uint64        // of the random search
+	probes    string        // part of the names of the fields that amplification tries; "": all
+	rows      string        // part of the names of the rows that peers measures; "": all
+	withPeers bool          // whether the comparison peers includes PostGraphile
 }
 
 func main() {
@@ -59,6 +60,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random search")
 	flag.StringVar(&o.probes, "probes", "", "`part` of the names of the fields that amplification tries")
 	flag.StringVar(&o.rows, "rows", "", "`part` of the names of the rows that peers measures")
+	flag.BoolVar(&o.withPeers, "peers", true, "whether the comparison peers includes PostGraphile")
 	flag.IntVar(&o.things, "things", 0, "things in large catalogues; default a million on PostgreSQL, 100,000 on SQLite and for peers")
 	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
 	flag.StringVar(&o.place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")

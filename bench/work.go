@@ -188,7 +188,7 @@ func (w *work) compareAnswers(ctx context.Context, all *contenders, token string
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			if headers != theirHeaders || !reflect.DeepEqual(want, got) {
-				return fmt.Errorf("%s: the answers differ:\nours %s\n%s\n%s %s\n%s", r, headers, body, c.name, theirHeaders, theirs)
+				return fmt.Errorf("%s: the answers differ:\n%s", r, difference(headers+"\n"+string(body), theirHeaders+"\n"+string(theirs)))
 			}
 		}
 	}
@@ -227,4 +227,15 @@ func plainValue(value any) any {
 		return strings.ToLower(v)
 	}
 	return value
+}
+
+// difference returns the parts of two texts around their first difference.
+func difference(ours, theirs string) string {
+	const before, shown = 60, 200
+	at := 0
+	for at < min(len(ours), len(theirs)) && ours[at] == theirs[at] {
+		at++
+	}
+	part := func(text string) string { return fmt.Sprintf("%.*q", shown, text[max(0, at-before):]) }
+	return "ours " + part(ours) + "\ntheirs " + part(theirs)
 }
