@@ -160,10 +160,17 @@ func (s *Store) countFeatured(ctx context.Context) (int64, error) {
 // folded yet. Each thing is in exactly one category.
 func (s *Store) sumOfCategories(ctx context.Context, c Count) (int64, error) {
 	n := []int64{0}
-	err := s.db.Constant(ctx, "SELECT CAST(coalesce(sum("+c.column+"), 0) + coalesce((SELECT sum(delta) FROM count_changes "+
-		"WHERE of_table = 'categories' AND of_column = '"+c.column+"'), 0) AS bigint) FROM categories", &n)
+	err := s.db.Constant(ctx, selectSumOfCategories(c), &n)
 	if err != nil {
 		return 0, err
 	}
 	return n[0], nil
+}
+
+// selectSumOfCategories returns the statement of sumOfCategories. The condition saves the sum most
+// of the time. Even if there are no changes, PostgreSQL could read all that were folded and deleted
+// since the last VACUUM.
+func selectSumOfCategories(c Count) string {
+	return "SELECT CAST(coalesce(sum(" + c.column + "), 0) + CASE WHEN " + strings.Replace(anyPending, "?", "'categories'", 1) + " THEN " +
+		"(SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'categories' AND of_column = '" + c.column + "') ELSE 0 END AS bigint) FROM categories"
 }
