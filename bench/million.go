@@ -84,8 +84,8 @@ func newSized(ctx context.Context, o options, e engine, n int) (c *sized, closeA
 	// Feature enough things for listedPages pages in the smallest catalogue.
 	for _, statement := range []string{
 		"UPDATE things SET featured_at = published_at WHERE id % 8 = 0",
-		// At the last ANALYZE, no thing was featured. The update has also removed pages from the visibility
-		// map, without which lists read each row that they skip.
+		// At the last ANALYZE, no thing was featured. The update has also removed pages from the
+		// visibility map, without which lists read each row that they skip.
 		map[engine]string{postgres: "VACUUM ANALYZE things", sqlite: "ANALYZE things"}[e],
 	} {
 		if _, err := c.db.ExecContext(ctx, statement); err != nil {
