@@ -123,9 +123,16 @@ func TestPreparedLists(t *testing.T) {
 				t.Fatalf("%s: %d entries, want %d", name, got, c.want)
 			}
 			first, last := &all[c.parent].Entries[0].Position, &all[c.parent].Entries[c.want-1].Position
-			for _, part := range []database.Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
+			for _, part := range []database.Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {First: 2, Offset: 2}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
 				among, err := c.list.Page(ctx, parents, part)
 				must(err)
+				if entries := all[c.parent].Entries; part.Offset > 0 {
+					from := min(int(part.Offset), len(entries))
+					want := entries[from:min(from+part.First, len(entries))]
+					if got := among[c.parent].Entries; len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
+						t.Errorf("%s, %+v: %+v, want %+v", name, part, got, want)
+					}
+				}
 				for _, parent := range parents {
 					alone, err := c.list.Page(ctx, []int64{parent}, part)
 					must(err)

@@ -89,9 +89,10 @@ func selectJoined[O any](l List, parents []int64, part Slice, bind binder, objec
 }
 
 // selectsDirectly reports whether a part of the lists of parents is read by selectDirectly. id is
-// the column with the IDs of the objects. For one parent, SQLite is not faster that way.
+// the column with the IDs of the objects. With an offset, all columns of the entries before it
+// would be read. For one parent, SQLite is not faster that way.
 func (l List) selectsDirectly(parents []int64, part Slice, id string) bool {
-	return l.isPrepared(parents, part) && l.By.Node == "" && l.By.ID == id && (l.DB.Engine == Postgres || len(parents) > 1)
+	return l.isPrepared(parents) && part.Offset == 0 && l.By.Node == "" && l.By.ID == id && (l.DB.Engine == Postgres || len(parents) > 1)
 }
 
 // selectDirectly returns the text of a prepared statement that selects the objects without reading

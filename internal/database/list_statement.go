@@ -18,19 +18,22 @@ import (
 // returns its text; it binds the values of the lists, and then those in also. name identifies the
 // statement among those for the same list.
 func (l List) read(ctx context.Context, parents []int64, part Slice, name string, write func(bind binder) (string, error), also []int64, dest any) error {
-	if !l.isPrepared(parents, part) {
+	if !l.isPrepared(parents) {
 		text, err := write(literal)
 		if err != nil {
 			return err
 		}
 		return l.DB.selectText(ctx, text, dest)
 	}
-	name = fmt.Sprintf("list %s, %d, %d, %t, %t, %t, %s", l.Name, part.First, part.Last, part.After != nil, part.Before != nil, len(parents) > 1, name)
+	name = fmt.Sprintf("list %s, %d, %d, %t, %t, %t, %t, %s", l.Name, part.First, part.Last, part.After != nil, part.Before != nil, part.Offset > 0, len(parents) > 1, name)
 	args := l.args(parents)
 	for _, p := range []*Position{part.After, part.Before} {
 		if p != nil {
 			args = append(args, l.By.values(*p)...)
 		}
+	}
+	if part.Offset > 0 {
+		args = append(args, part.Offset)
 	}
 	for _, number := range also {
 		args = append(args, number)
@@ -41,18 +44,15 @@ func (l List) read(ctx context.Context, parents []int64, part Slice, name string
 // entries returns the text of a query that selects the entries of a part of the lists of parents.
 func (l List) entries(parents []int64, part Slice, bind binder) (string, error) {
 	query := func(parent any) *bun.SelectQuery { return l.part(parent, part, bind) }
-	if !l.isPrepared(parents, part) {
+	if !l.isPrepared(parents) {
 		return l.union(parents, query)
 	}
 	return l.forParents(parents, bind, query, "id", "node", l.By.column())
 }
 
-// isPrepared reports whether the statement for a part of the lists of parents is prepared. A part
-// with an offset is not prepared: the text contains the offset, so each offset would need its own
-// statement. If the offset were an argument, PostgreSQL would plan the statement without knowing
-// its value.
-func (l List) isPrepared(parents []int64, part Slice) bool {
-	return l.Name != "" && part.Offset == 0 && (l.Except == 0 || !slices.Contains(parents, l.Except))
+// isPrepared reports whether the statement for the lists of parents is prepared.
+func (l List) isPrepared(parents []int64) bool {
+	return l.Name != "" && (l.Except == 0 || !slices.Contains(parents, l.Except))
 }
 
 // args returns the arguments of a prepared statement for parents, except those for positions.
@@ -127,7 +127,7 @@ func (l List) count(ctx context.Context, parents []int64, dest any) error {
 		}
 		return q.ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
 	}
-	if !l.isPrepared(parents, Slice{}) {
+	if !l.isPrepared(parents) {
 		text, err := l.union(parents, func(parent any) *bun.SelectQuery { return query(parent, literal) })
 		if err != nil {
 			return err
@@ -185,7 +185,12 @@ func (l List) restrict(q *bun.SelectQuery, part Slice, bind binder) *bun.SelectQ
 	if l.By.Key != "" {
 		q = q.OrderExpr("? ?", bun.Safe(l.By.Key), direction)
 	}
-	return q.OrderExpr("? ?", bun.Safe(l.By.ID), direction).Limit(int64(max(part.First, part.Last)) + 1).Offset(part.Offset)
+	limit := max(part.First, part.Last) + 1
+	if part.Offset == 0 {
+		return q.OrderExpr("? ? LIMIT ?", bun.Safe(l.By.ID), direction, limit)
+	}
+	// Offset of Bun accepts no placeholder.
+	return q.OrderExpr("? ? LIMIT ? OFFSET ?", bun.Safe(l.By.ID), direction, limit, bind(part.Offset))
 }
 
 // beyond restricts q to the rows above or below a position.
