@@ -15,7 +15,7 @@ import (
 
 // NeedsModeration is the resolver for the needsModeration field.
 func (r *commentResolver) NeedsModeration(ctx context.Context, obj *models.Comment) (bool, error) {
-	return obj.NeedsModeration() && caller(ctx).Staff(), nil
+	return obj.NeedsModeration() && caller(ctx).Moderates(), nil
 }
 
 // IsTakenDown is the resolver for the isTakenDown field.

@@ -71,7 +71,7 @@ func (r *reportResolver) DecidedBy(ctx context.Context, objs []*models.Report) (
 
 // Decision is the resolver for the decision field.
 func (r *reportResolver) Decision(ctx context.Context, obj *models.Report) (string, error) {
-	if !caller(ctx).Staff() {
+	if !caller(ctx).Moderates() {
 		return "", nil
 	}
 	return obj.Decision, nil

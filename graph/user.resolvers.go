@@ -85,7 +85,7 @@ func (r *userResolver) IsViewer(ctx context.Context, obj *models.User) (bool, er
 
 // Suspension is the resolver for the suspension field.
 func (r *userResolver) Suspension(ctx context.Context, obj *models.User) (*model.Suspension, error) {
-	if c := caller(ctx); obj.SuspendedAt == nil || obj.ID != c.UserID && !c.Staff() {
+	if c := caller(ctx); obj.SuspendedAt == nil || obj.ID != c.UserID && !c.Moderates() {
 		return nil, nil
 	}
 	return &model.Suspension{Reason: obj.SuspensionReason, CreatedAt: *obj.SuspendedAt}, nil

@@ -31,8 +31,8 @@ func TestFinishImportBesideTakedown(t *testing.T) {
 					_, err := tx.NewRaw("DELETE FROM thing_documents WHERE true").Exec(ctx)
 					return err
 				}, func() error { return finish(l, ctx) }, func() error {
-					staff := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Admin}}
-					_, err := s.TakeDownThing(ctx, staff, thing.ID, "Because.")
+					admin := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Admin}}
+					_, err := s.TakeDownThing(ctx, admin, thing.ID, "Because.")
 					return err
 				})
 				if err != nil {

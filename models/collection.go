@@ -58,7 +58,7 @@ func (c *Collection) CoverThingID() int64 {
 
 // Allows returns nil if the caller may read the collection, else Forbidden.
 func (c *Collection) Allows(caller auth.Caller) error {
-	if c.Visibility == PublicCollection || c.OwnerID == caller.UserID || caller.Staff() {
+	if c.Visibility == PublicCollection || c.OwnerID == caller.UserID || caller.Moderates() {
 		return nil
 	}
 	return fail(Forbidden, "collection %d is private", c.ID)

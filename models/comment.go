@@ -223,7 +223,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 		switch {
 		case err != nil:
 			return err
-		case !mayDelete && !caller.Staff():
+		case !mayDelete && !caller.Moderates():
 			return fail(Forbidden, "comment %d belongs to someone else", id)
 		case c.IsDeleted():
 			return nil

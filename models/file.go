@@ -112,7 +112,7 @@ func (f *File) Allows(caller auth.Caller) error {
 	switch {
 	case !f.live(now()), f.State == Pending && f.OwnerID != caller.UserID:
 		return notFound("file", f.ID)
-	case f.State == Pending, f.Public(), caller.UserID != 0 && f.ownedBy(caller.UserID), caller.Staff():
+	case f.State == Pending, f.Public(), caller.UserID != 0 && f.ownedBy(caller.UserID), caller.Moderates():
 		return nil
 	case f.TakenDown:
 		return f.down()
@@ -312,10 +312,10 @@ func loseModel(ctx context.Context, tx bun.Tx, f *File, allowed bool) error {
 }
 
 // changeFile locks a finalized file and its target and calls change. The target must belong to the
-// caller; if staffMay is set, moderators and administrators may change files on any target. It
+// caller; if moderatorsMay is set, moderators and administrators may change files on any target. It
 // returns Conflict if the file is a pending upload. If the target is a thing or a make, its
 // modification time changes. It opens a transaction.
-func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
+func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, moderatorsMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
 	if _, err := s.File(ctx, caller, id); err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 		}
 		// The target is locked before the file, as in finalizations.
 		locked, err := s.lockOwned(ctx, tx, caller, target)
-		if err != nil && !(staffMay && caller.Staff() && CodeOf(err) == Forbidden) {
+		if err != nil && !(moderatorsMay && caller.Moderates() && CodeOf(err) == Forbidden) {
 			return err
 		}
 		f, err := s.lockFile(ctx, tx, id)

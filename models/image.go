@@ -131,12 +131,12 @@ func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, o
 }
 
 // changeImage is changeFile for an image. It returns the ID of the image's file.
-func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, on *Target, staffMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) (int64, error) {
+func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, on *Target, moderatorsMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) (int64, error) {
 	fileID, err := s.imageFile(ctx, id)
 	if err != nil {
 		return 0, err
 	}
-	return fileID, s.changeFile(ctx, caller, fileID, on, staffMay, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+	return fileID, s.changeFile(ctx, caller, fileID, on, moderatorsMay, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		if f.ImageID() != id {
 			return notFound("image", id) // removed in the meantime
 		}

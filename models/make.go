@@ -234,7 +234,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 			return err
 		}
 		deleted = m
-		if m.OwnerID != caller.UserID && !caller.Staff() {
+		if m.OwnerID != caller.UserID && !caller.Moderates() {
 			return fail(Forbidden, "make %d belongs to someone else", id)
 		}
 		if err := m.checkNotTakenDown(caller); err != nil {
@@ -283,7 +283,7 @@ func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, 
 // Allows returns nil if the caller may read the make, else Forbidden. It does not consider whether
 // the thing is visible.
 func (m *Make) Allows(caller auth.Caller) error {
-	if m.State == Published || m.OwnerID == caller.UserID || caller.Staff() {
+	if m.State == Published || m.OwnerID == caller.UserID || caller.Moderates() {
 		return nil
 	}
 	return fail(Forbidden, "make %d is a draft of someone else", m.ID)

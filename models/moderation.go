@@ -88,7 +88,7 @@ func checkReason(reason string) error {
 
 // ModerationLog lists all decisions, the latest first. It requires a moderator or an administrator.
 func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
-	if !caller.Staff() {
+	if !caller.Moderates() {
 		return List{}, fail(Forbidden, "requires a moderator or an administrator")
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "ml.id"}, Rows: func(any, any) *bun.SelectQuery { return s.db.Read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
@@ -103,7 +103,7 @@ func (s *Store) ModerationEntriesByID(ctx context.Context, ids []int64) (map[int
 // checkDecision returns Forbidden if the caller is not a moderator or an administrator, and
 // BadInput if there is no valid reason.
 func checkDecision(caller auth.Caller, reason string) error {
-	if !caller.Staff() {
+	if !caller.Moderates() {
 		return fail(Forbidden, "requires a moderator or an administrator")
 	}
 	return checkReason(reason)

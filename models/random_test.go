@@ -25,7 +25,7 @@ var randomSeed = flag.Uint64("seed", 1, "seed of TestRandomOperationsTogether")
 // deleted.
 type randomWorld struct {
 	*Store
-	staff auth.Caller
+	admin auth.Caller
 	users []auth.Caller
 
 	mu          sync.Mutex
@@ -160,20 +160,20 @@ var randomOperations = map[string]func(r *randomizer) error{
 		return err
 	},
 	"feature a thing": func(r *randomizer) error {
-		_, err := r.FeatureThing(r.ctx, r.staff, r.one(&r.things), r.IntN(2) == 0)
+		_, err := r.FeatureThing(r.ctx, r.admin, r.one(&r.things), r.IntN(2) == 0)
 		return err
 	},
 	"take down a thing": func(r *randomizer) error {
-		_, err := r.TakeDownThing(r.ctx, r.staff, r.one(&r.things), "Because.")
+		_, err := r.TakeDownThing(r.ctx, r.admin, r.one(&r.things), "Because.")
 		return err
 	},
 	"restore a thing": func(r *randomizer) error {
-		_, err := r.RestoreThing(r.ctx, r.staff, r.one(&r.things), "Because.")
+		_, err := r.RestoreThing(r.ctx, r.admin, r.one(&r.things), "Because.")
 		return err
 	},
 	"delete a thing": func(r *randomizer) error {
 		id, by := r.thing()
-		_, err := r.DeleteThing(r.ctx, []auth.Caller{by, by, r.staff}[r.IntN(3)], id, "Because.")
+		_, err := r.DeleteThing(r.ctx, []auth.Caller{by, by, r.admin}[r.IntN(3)], id, "Because.")
 		return err
 	},
 	"create a make": func(r *randomizer) error {
@@ -198,7 +198,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 		return err
 	},
 	"restore a make": func(r *randomizer) error {
-		_, err := r.RestoreMake(r.ctx, r.staff, r.one(&r.makes))
+		_, err := r.RestoreMake(r.ctx, r.admin, r.one(&r.makes))
 		return err
 	},
 	"delete a make": func(r *randomizer) error {
@@ -229,11 +229,11 @@ var randomOperations = map[string]func(r *randomizer) error{
 		return err
 	},
 	"report spam": func(r *randomizer) error {
-		_, err := r.ReportSpam(r.ctx, []auth.Caller{r.user(), r.staff}[r.IntN(2)], r.one(&r.comments))
+		_, err := r.ReportSpam(r.ctx, []auth.Caller{r.user(), r.admin}[r.IntN(2)], r.one(&r.comments))
 		return err
 	},
 	"restore a comment": func(r *randomizer) error {
-		_, err := r.RestoreComment(r.ctx, r.staff, r.one(&r.comments))
+		_, err := r.RestoreComment(r.ctx, r.admin, r.one(&r.comments))
 		return err
 	},
 	"like": func(r *randomizer) error {
@@ -376,11 +376,11 @@ func TestRandomOperationsTogether(t *testing.T) {
 	const sequences, operations = 6, 40
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		admin, err := s.Admin().CreateUser(ctx, "admin", true)
+		u, err := s.Admin().CreateUser(ctx, "admin", true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &randomWorld{Store: s, staff: auth.Caller{UserID: admin.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}, users: []auth.Caller{ada}}
+		w := &randomWorld{Store: s, admin: auth.Caller{UserID: u.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}, users: []auth.Caller{ada}}
 		for _, name := range []string{"bob", "cyd", "dan", "eve"} {
 			w.users = append(w.users, newUser(t, s, name))
 		}

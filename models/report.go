@@ -225,7 +225,7 @@ func closeReports(ctx context.Context, tx bun.Tx, target Target, as ReportState)
 // Reports lists the reports in a state, or all if the state is empty, the latest first. It requires
 // a moderator or an administrator.
 func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
-	if !caller.Staff() {
+	if !caller.Moderates() {
 		return List{}, fail(Forbidden, "requires a moderator or an administrator")
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "rp.id"}, Rows: func(any, any) *bun.SelectQuery {

@@ -22,7 +22,7 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 			return badInput("id", "comment %d is your own", id)
 		case c.IsDeleted():
 			return nil
-		case !caller.Staff():
+		case !caller.Moderates():
 			if c.ReportedAt == nil {
 				at := now()
 				c.ReportedAt = &at
@@ -45,7 +45,7 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 // comment that was deleted for another reason, because its text was not kept. It opens a
 // transaction.
 func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
-	if !caller.Staff() {
+	if !caller.Moderates() {
 		return nil, fail(Forbidden, "restoring a comment requires a moderator or an administrator")
 	}
 	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
@@ -100,7 +100,7 @@ func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int6
 // requires a moderator or an administrator. If the make is not hidden, nothing changes. It opens a
 // transaction.
 func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
-	if !caller.Staff() {
+	if !caller.Moderates() {
 		return nil, fail(Forbidden, "restoring a make requires a moderator or an administrator")
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -21,7 +21,7 @@ func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
 // its creator cannot change or delete it, or anything that is attached to it. It returns nil for
 // moderators and administrators.
 func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
-	if !t.IsTakenDown() || caller.Staff() {
+	if !t.IsTakenDown() || caller.Moderates() {
 		return nil
 	}
 	return fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
@@ -30,7 +30,7 @@ func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
 // checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and
 // deleted. It returns nil for moderators and administrators.
 func (m *Make) checkNotTakenDown(caller auth.Caller) error {
-	if m.TakenDownAt == nil || caller.Staff() {
+	if m.TakenDownAt == nil || caller.Moderates() {
 		return nil
 	}
 	return fail(Forbidden, "make %d is of a thing that was taken down by a moderator, and cannot be changed", m.ID)

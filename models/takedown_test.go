@@ -11,11 +11,11 @@ import (
 func TestDecisionsWithoutEffect(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		admin, err := s.Admin().CreateUser(ctx, "admin", true)
+		u, err := s.Admin().CreateUser(ctx, "admin", true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		staff := auth.Caller{UserID: admin.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+		admin := auth.Caller{UserID: u.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 		thing, _ := published(t, s, ada)
 		count := func() (entries, notifications int) {
 			t.Helper()
@@ -38,27 +38,27 @@ func TestDecisionsWithoutEffect(t *testing.T) {
 			}
 		}
 		restore := func() error {
-			_, err := s.RestoreThing(ctx, staff, thing.ID, "A mistake.")
+			_, err := s.RestoreThing(ctx, admin, thing.ID, "A mistake.")
 			return err
 		}
 		unsuspend := func() error {
-			_, err := s.UnsuspendUser(ctx, staff, "ada", "A mistake.")
+			_, err := s.UnsuspendUser(ctx, admin, "ada", "A mistake.")
 			return err
 		}
 		setRole := func() error {
-			_, err := s.SetUserRole(ctx, staff, "ada", auth.Moderator, "Knows how.")
+			_, err := s.SetUserRole(ctx, admin, "ada", auth.Moderator, "Knows how.")
 			return err
 		}
 		decide("restoring a thing that is not taken down", 0, restore)
 		decide("taking it down", 1, func() error {
-			_, err := s.TakeDownThing(ctx, staff, thing.ID, "A weapon.")
+			_, err := s.TakeDownThing(ctx, admin, thing.ID, "A weapon.")
 			return err
 		})
 		decide("restoring it", 1, restore)
 		decide("restoring it again", 0, restore)
 		decide("unsuspending a user who is not suspended", 0, unsuspend)
 		decide("suspending the user", 1, func() error {
-			_, err := s.SuspendUser(ctx, staff, "ada", "Spam.")
+			_, err := s.SuspendUser(ctx, admin, "ada", "Spam.")
 			return err
 		})
 		decide("unsuspending the user", 1, unsuspend)

@@ -161,7 +161,7 @@ func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing
 
 // Allows returns nil if the caller may read the thing, else Forbidden.
 func (t *Thing) Allows(caller auth.Caller) error {
-	if t.State != Draft || t.OwnerID == caller.UserID || caller.Staff() {
+	if t.State != Draft || t.OwnerID == caller.UserID || caller.Moderates() {
 		return nil
 	}
 	if t.IsTakenDown() && t.HiddenState != Draft {

@@ -163,7 +163,7 @@ func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 // FeatureThing marks a published thing as featured, or removes the mark. It requires a moderator or
 // an administrator. It returns BadInput for a thing that is not published. It opens a transaction.
 func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, featured bool) (*Thing, error) {
-	if !caller.Staff() {
+	if !caller.Moderates() {
 		return nil, fail(Forbidden, "requires a moderator or an administrator")
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -219,7 +219,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 			return err
 		}
 		deleted = t
-		if t.OwnerID != caller.UserID && !caller.Staff() {
+		if t.OwnerID != caller.UserID && !caller.Moderates() {
 			return fail(Forbidden, "thing %d belongs to someone else", id)
 		}
 		if err := t.checkNotTakenDown(caller); err != nil {

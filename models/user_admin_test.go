@@ -185,14 +185,14 @@ func TestLastAdministratorStays(t *testing.T) {
 func TestActionsBesideRenaming(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		staff := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+		admin := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 		for _, test := range []struct {
 			name string
 			act  func(name string) (*User, error)
 		}{
 			{"bob", func(name string) (*User, error) { return s.Follow(ctx, ada, name) }},
-			{"cyd", func(name string) (*User, error) { return s.SuspendUser(ctx, staff, name, "Because.") }},
-			{"dan", func(name string) (*User, error) { return s.RenameUser(ctx, staff, name, "renamed-"+name) }},
+			{"cyd", func(name string) (*User, error) { return s.SuspendUser(ctx, admin, name, "Because.") }},
+			{"dan", func(name string) (*User, error) { return s.RenameUser(ctx, admin, name, "renamed-"+name) }},
 		} {
 			user, rename := newUser(t, s, test.name), "UPDATE users SET username = ? WHERE id = ?"
 			var got *User

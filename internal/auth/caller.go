@@ -89,14 +89,14 @@ type Caller struct {
 // Known reports whether the caller is not anonymous.
 func (c Caller) Known() bool { return c.TokenID != 0 || c.UserID != 0 }
 
-// Staff reports whether the caller acts as a moderator or an administrator: the user has that role,
-// is not suspended, and the token has the scope admin.
-func (c Caller) Staff() bool {
+// Moderates reports whether the caller acts as a moderator or an administrator: the user has that
+// role, is not suspended, and the token has the scope admin.
+func (c Caller) Moderates() bool {
 	return (c.Role == Moderator || c.Role == Administrator) && c.Suspended == "" && c.Scopes.Has(Admin)
 }
 
 // Administers reports whether the caller acts as an administrator.
-func (c Caller) Administers() bool { return c.Role == Administrator && c.Staff() }
+func (c Caller) Administers() bool { return c.Role == Administrator && c.Moderates() }
 
 // Account returns the account that the caller's requests are attributed to: the user, whichever
 // token they use, or the application if the token is an application's own. It is empty for an

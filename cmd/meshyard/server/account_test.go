@@ -133,7 +133,7 @@ func TestUserImages(t *testing.T) {
 // and comments of the user keep their places without their texts.
 func TestDeleteAccount(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		stl, picture := []byte("solid ada\nendsolid ada\n"), servertest.Mesh(t, "lib3mf_thumbnail.png")
 		publish := func(c *servertest.Client, name string) int64 {
 			id := c.Thing(name)
@@ -168,7 +168,7 @@ func TestDeleteAccount(t *testing.T) {
 		id := read(t, ada.Get("/users/me"))["id"]
 
 		bob.Do("DELETE", "/users/ada", nil).Want(t, 403)
-		staff.Do("DELETE", "/users/staff", nil).Want(t, 400) // the last administrator
+		admin.Do("DELETE", "/users/staff", nil).Want(t, 400) // the last administrator
 		bob.Do("DELETE", "/users/none", nil).Want(t, 404)
 		if got := string(ada.Do("DELETE", "/users/me", nil).Want(t, 200).Bytes); got != `{"ok":"ok"}` {
 			t.Errorf("the answer is %s", got)
@@ -188,7 +188,7 @@ func TestDeleteAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{fmt.Sprint("/things/", hers), fmt.Sprint("/things/", draft), "/copies/1", fmt.Sprintf("/collections/%v", collection["id"]), fmt.Sprintf("/collections/%v", last)} {
-			staff.Get(path).Want(t, 404)
+			admin.Get(path).Want(t, 404)
 		}
 		s.Fold()
 		thing := read(t, bob.Get(fmt.Sprint("/things/", his)))
@@ -215,12 +215,12 @@ func TestDeleteAccount(t *testing.T) {
 		if got := read(t, again.Get("/users/me")); got["id"] == id || got["first_name"] != "" {
 			t.Errorf("a new user of the name is %v", got)
 		}
-		staff.Do("DELETE", "/users/ada", nil).Want(t, 200)
+		admin.Do("DELETE", "/users/ada", nil).Want(t, 200)
 		again.Get("/users/me").Want(t, 401)
 		var log struct {
 			ModerationLog struct{ Nodes []struct{ Action string } }
 		}
-		staff.Query(`{ moderationLog(first: 1) { nodes { action } } }`, nil, &log)
+		admin.Query(`{ moderationLog(first: 1) { nodes { action } } }`, nil, &log)
 		if len(log.ModerationLog.Nodes) != 1 || log.ModerationLog.Nodes[0].Action != "DELETE_USER" {
 			t.Errorf("the moderation log begins with %v", log.ModerationLog.Nodes)
 		}
@@ -231,7 +231,7 @@ func TestDeleteAccount(t *testing.T) {
 // and that moderators restore makes that were hidden with their thing.
 func TestSpamAndRestoring(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		thing := ada.Thing("Gear")
 		ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid a\nendsolid a\n"))).Want(t, 200)
 		ada.Publish(thing).Want(t, 200)
@@ -253,38 +253,38 @@ func TestSpamAndRestoring(t *testing.T) {
 		bob.Do("POST", path+"/spam", nil).Want(t, 400)
 		ada.Do("POST", path+"/spam", nil).Want(t, 200)
 		check("reported, to a member", ada, text+" false false 1")
-		check("reported, to a moderator", staff, text+" false true 1")
+		check("reported, to a moderator", admin, text+" false true 1")
 		ada.Do("POST", path+"/restore", nil).Want(t, 403)
-		staff.Do("POST", path+"/restore", nil).Want(t, 200)
-		check("dismissed", staff, text+" false false 1")
+		admin.Do("POST", path+"/restore", nil).Want(t, 200)
+		check("dismissed", admin, text+" false false 1")
 		ada.Do("POST", path+"/spam", nil).Want(t, 200)
-		staff.Do("POST", path+"/spam", nil).Want(t, 200)
-		staff.Do("POST", path+"/spam", nil).Want(t, 200) // a second time
-		check("hidden", staff, " true false 0")
-		staff.Do("POST", path+"/restore", nil).Want(t, 200)
+		admin.Do("POST", path+"/spam", nil).Want(t, 200)
+		admin.Do("POST", path+"/spam", nil).Want(t, 200) // a second time
+		check("hidden", admin, " true false 0")
+		admin.Do("POST", path+"/restore", nil).Want(t, 200)
 		check("restored", ada, text+" false false 1")
 		bob.Do("DELETE", path, nil).Want(t, 200)
-		staff.Do("POST", path+"/restore", nil).Want(t, 400) // its text was deleted
-		check("deleted by its author", staff, " true false 0")
+		admin.Do("POST", path+"/restore", nil).Want(t, 400) // its text was deleted
+		check("deleted by its author", admin, " true false 0")
 
 		var made struct {
 			CreateMake struct{ Make struct{ ID string } }
 		}
 		bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": servertest.ID(thing)}, &made)
 		path = "/copies/" + made.CreateMake.Make.ID
-		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } deleteThing(input: {id: $id, reason: "Copied."}) { deletedId } }`, object{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } deleteThing(input: {id: $id, reason: "Copied."}) { deletedId } }`, object{"id": servertest.ID(thing)}, new(any))
 		ada.Get(path).Want(t, 403)
 		if o := read(t, bob.Get(path)); o["needs_moderation"] != true {
 			t.Errorf("hidden with its thing: needs_moderation %v", o["needs_moderation"])
 		}
 		bob.Do("POST", path+"/restore", nil).Want(t, 403)
 		for range 2 {
-			staff.Do("POST", path+"/restore", nil).Want(t, 200)
+			admin.Do("POST", path+"/restore", nil).Want(t, 200)
 		}
 		if o := read(t, ada.Get(path)); o["needs_moderation"] != false {
 			t.Errorf("restored: needs_moderation %v", o["needs_moderation"])
 		}
-		staff.Do("POST", "/copies/999/restore", nil).Want(t, 404)
+		admin.Do("POST", "/copies/999/restore", nil).Want(t, 404)
 		s.Fold()
 		soundCounts(t, s)
 	})

@@ -60,7 +60,7 @@ func register(t *testing.T, b *servertest.Browser, link, name string, more url.V
 // be used once.
 func TestInvitations(t *testing.T) {
 	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
-		staff := s.Staff()
+		admin := s.Administrator()
 		invite := func(input object) (id, link string) {
 			t.Helper()
 			var made struct {
@@ -69,7 +69,7 @@ func TestInvitations(t *testing.T) {
 					URL        string
 				}
 			}
-			staff.Query(`mutation ($input: CreateInvitationInput!) { createInvitation(input: $input) { invitation { id } url } }`, object{"input": input}, &made)
+			admin.Query(`mutation ($input: CreateInvitationInput!) { createInvitation(input: $input) { invitation { id } url } }`, object{"input": input}, &made)
 			return made.CreateInvitation.Invitation.ID, made.CreateInvitation.URL
 		}
 		works := func(link string, want bool) {
@@ -78,7 +78,7 @@ func TestInvitations(t *testing.T) {
 				t.Errorf("%s: got %d, works: want %t", link, got, want)
 			}
 		}
-		list := func() string { return string(staff.GraphQL(`{ invitations { email } }`, nil).Data) }
+		list := func() string { return string(admin.GraphQL(`{ invitations { email } }`, nil).Data) }
 
 		_, shown := invite(object{"email": "grace@example.org"})
 		letter := box.Next()
@@ -124,9 +124,9 @@ func TestInvitations(t *testing.T) {
 		// An invitation cannot be used after it is revoked or has expired.
 		id, link := invite(object{})
 		works(link, true)
-		staff.Query(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, object{"id": id}, new(any))
+		admin.Query(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, object{"id": id}, new(any))
 		works(link, false)
-		if code := staff.GraphQL(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, object{"id": id}).Code(); code != "NOT_FOUND" {
+		if code := admin.GraphQL(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, object{"id": id}).Code(); code != "NOT_FOUND" {
 			t.Errorf("revoked twice: %s", code)
 		}
 		_, link = invite(object{"expiresAt": time.Now().Add(time.Hour)})
@@ -136,7 +136,7 @@ func TestInvitations(t *testing.T) {
 		}
 		works(link, false)
 		for _, input := range []object{{"email": "nobody"}, {"email": "a@b\nBcc: c@d"}, {"expiresAt": time.Now().Add(-time.Hour)}, {"expiresAt": time.Now().AddDate(2, 0, 0)}} {
-			if code := staff.GraphQL(`mutation ($input: CreateInvitationInput!) { createInvitation(input: $input) { url } }`, object{"input": input}).Code(); code != "BAD_USER_INPUT" {
+			if code := admin.GraphQL(`mutation ($input: CreateInvitationInput!) { createInvitation(input: $input) { url } }`, object{"input": input}).Code(); code != "BAD_USER_INPUT" {
 				t.Errorf("%v: %s", input, code)
 			}
 		}
@@ -397,29 +397,29 @@ func TestRegistration(t *testing.T) {
 // TestAdministerUsers renames and disables users by GraphQL.
 func TestAdministerUsers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		staff, ada := s.Staff(), s.User("ada")
+		admin, ada := s.Administrator(), s.User("ada")
 		s.User("bob")
 		const rename = `mutation ($from: String!, $to: String!) { renameUser(input: {username: $from, newUsername: $to}) { user { username } } }`
 		for to, code := range map[string]string{"BOB": "CONFLICT", "graphql": "BAD_USER_INPUT", "": "BAD_USER_INPUT"} {
-			if got := staff.GraphQL(rename, object{"from": "ada", "to": to}).Code(); got != code {
+			if got := admin.GraphQL(rename, object{"from": "ada", "to": to}).Code(); got != code {
 				t.Errorf("to %q: got %s, want %s", to, got, code)
 			}
 		}
-		if got := staff.GraphQL(rename, object{"from": "nobody", "to": "x"}).Code(); got != "NOT_FOUND" {
+		if got := admin.GraphQL(rename, object{"from": "nobody", "to": "x"}).Code(); got != "NOT_FOUND" {
 			t.Errorf("nobody: %s", got)
 		}
-		staff.Query(rename, object{"from": "ADA", "to": "Countess"}, new(any))
+		admin.Query(rename, object{"from": "ADA", "to": "Countess"}, new(any))
 		var me struct{ Me struct{ Username string } }
 		if ada.Query(`{ me { username } }`, nil, &me); me.Me.Username != "Countess" {
 			t.Errorf("she is %s", me.Me.Username)
 		}
 		const disable = `mutation ($name: String!, $reason: String!) { disableUser(input: {username: $name, reason: $reason}) { user { suspension { reason } } } }`
 		for _, c := range [][3]string{{"countess", "", "BAD_USER_INPUT"}, {"staff", "because", "BAD_USER_INPUT"}} {
-			if got := staff.GraphQL(disable, object{"name": c[0], "reason": c[1]}).Code(); got != c[2] {
+			if got := admin.GraphQL(disable, object{"name": c[0], "reason": c[1]}).Code(); got != c[2] {
 				t.Errorf("%s: got %s, want %s", c[0], got, c[2])
 			}
 		}
-		staff.Query(disable, object{"name": "countess", "reason": "because"}, new(any))
+		admin.Query(disable, object{"name": "countess", "reason": "because"}, new(any))
 		if got := ada.GraphQL(`{ me { username } }`, nil).Code(); got != "UNAUTHENTICATED" {
 			t.Errorf("her token after that: %s", got)
 		}
@@ -431,7 +431,7 @@ func TestAdministerUsers(t *testing.T) {
 				}
 			}
 		}
-		staff.Query(`{ moderationLog(first: 2) { nodes { action actor { username } } } }`, nil, &log)
+		admin.Query(`{ moderationLog(first: 2) { nodes { action actor { username } } } }`, nil, &log)
 		for i, want := range []string{"SUSPEND_USER", "RENAME_USER"} {
 			if got := log.ModerationLog.Nodes[i]; got.Action != want || got.Actor.Username != "staff" {
 				t.Errorf("entry %d is %+v, want %s", i, got, want)

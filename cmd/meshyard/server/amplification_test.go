@@ -107,13 +107,13 @@ const worstRows = 200
 type meter struct {
 	t     *testing.T
 	s     *servertest.Server
-	staff *servertest.Client
+	admin *servertest.Client
 }
 
 func newMeter(t *testing.T, s *servertest.Server) meter {
 	t.Helper()
 	s.Catalogue()
-	m := meter{t, s, s.Staff()}
+	m := meter{t, s, s.Administrator()}
 	db := openDB(t, s).SQL()
 	var owner int64
 	if err := db.QueryRow("SELECT id FROM users WHERE username = 'staff'").Scan(&owner); err != nil {
@@ -153,9 +153,9 @@ func (m meter) measure(document string, fine func(calibration) bool) (c calibrat
 func (m meter) once(document string) (c calibration, accepted bool) {
 	m.t.Helper()
 	statements, rows := m.s.RequestStatements(), m.s.RequestRows()
-	request := m.staff.Request(http.MethodPost, "/graphql", map[string]any{"query": document, "extensions": map[string]any{"cost": true}})
+	request := m.admin.Request(http.MethodPost, "/graphql", map[string]any{"query": document, "extensions": map[string]any{"cost": true}})
 	request.Header.Set("Content-Type", "application/json")
-	r := m.staff.Send(request)
+	r := m.admin.Send(request)
 	var said struct {
 		Extensions struct{ Cost struct{ Requested int64 } }
 	}

@@ -227,7 +227,7 @@ func TestArchive(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", query, rowsOf(t, to, query), rowsOf(t, s, query))
 			}
 		}
-		if r := to.Staff().Get("/search/zoe?type=things").Want(t, 200); !strings.Contains(string(r.Bytes), "zoe's published") {
+		if r := to.Administrator().Get("/search/zoe?type=things").Want(t, 200); !strings.Contains(string(r.Bytes), "zoe's published") {
 			t.Errorf("a search: %s", r.Bytes)
 		}
 		last := func(s *servertest.Server) int64 {
@@ -260,7 +260,7 @@ func TestArchiveOfUser(t *testing.T) {
 		}
 
 		to := otherEngine(t)
-		to.Staff()
+		to.Administrator()
 		taken := to.User("own")
 		taken.Thing("The first one")
 		_, err := to.Store.Admin().ImportArchive(ctx, must(archive.Open(file))(t), models.ArchiveImport{})

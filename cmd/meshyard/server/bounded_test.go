@@ -58,7 +58,7 @@ func TestChangedCursors(t *testing.T) {
 // drafts do not count.
 func TestMakeCountOfUsers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		thing := ada.Thing("Lamp")
 		ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid a"))).Want(t, 200)
 		ada.Query(`mutation ($id: ID!) { updateThing(input: {id: $id, description: "A lamp."}) { thing { id } } createMake(input: {thingId: $id}) { make { id } } }`, object{"id": thing}, new(any))
@@ -84,11 +84,11 @@ func TestMakeCountOfUsers(t *testing.T) {
 		check("a draft", 0)
 		ada.Publish(thing).Want(t, 200)
 		check("published", 1)
-		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "copied"}) { thing { id } } }`, object{"id": thing}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "copied"}) { thing { id } } }`, object{"id": thing}, new(any))
 		check("taken down", 0)
 		ada.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": thing}, new(any))
 		check("made while it was down", 0)
-		staff.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "not copied"}) { thing { id } } }`, object{"id": thing}, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "not copied"}) { thing { id } } }`, object{"id": thing}, new(any))
 		check("restored", 2)
 	})
 }

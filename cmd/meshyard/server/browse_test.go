@@ -169,7 +169,7 @@ func TestUsersAreListed(t *testing.T) {
 		}
 		gone := s.User("adagone")
 		gone.Query(`mutation { deleteAccount(input: {username: "adagone"}) { deletedId } }`, nil, new(any))
-		s.Staff().Query(`mutation { setUserRole(input: {username: "bob", role: MODERATOR, reason: "Helps."}) { user { id } } }`, nil, new(any))
+		s.Administrator().Query(`mutation { setUserRole(input: {username: "bob", role: MODERATOR, reason: "Helps."}) { user { id } } }`, nil, new(any))
 		publishedThing(t, ada, "Bracket")
 		ada.Query(`mutation { followUser(input: {username: "bob"}) { user { id } } }`, nil, new(any))
 		s.Fold()
@@ -257,7 +257,7 @@ func TestFeed(t *testing.T) {
 		if r := ada.GraphQL(`{ user(username: "bob") { feed { totalCount } } }`, nil); r.Code() != "FORBIDDEN" {
 			t.Errorf("the feed of another user: %+v", r)
 		}
-		s.Staff().Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`, object{"id": servertest.ID(old)}, new(any))
+		s.Administrator().Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`, object{"id": servertest.ID(old)}, new(any))
 		if got, want := feed(10), "Thing New of ada, Collection Lamps of ada"; got != want {
 			t.Errorf("after a takedown the feed is %s, want %s", got, want)
 		}

@@ -33,7 +33,7 @@ func TestBrowserAccounts(t *testing.T) {
 	}
 	const home = `location.pathname === '/' && document.querySelector('#app')?.dataset.ready === '' && document.querySelector('header .bell')`
 
-	s.Staff().Query(`mutation { createInvitation(input: {email: "ada@example.org"}) { url } }`, nil, new(any))
+	s.Administrator().Query(`mutation { createInvitation(input: {email: "ada@example.org"}) { url } }`, nil, new(any))
 	follow("ada@example.org", "Create account")
 	v.enter("#username", "ada")
 	v.enter("#password", pass)

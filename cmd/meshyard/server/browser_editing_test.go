@@ -21,7 +21,7 @@ import (
 // pictures, its model and the reason, and that the edit page does not offer to publish it.
 func TestBrowserGalleryTakedown(t *testing.T) {
 	v, s := visitScene(t, "sqlite")
-	s.staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
+	s.admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
 	for _, name := range []string{"ada", "staff"} {
 		v.signInAs(name)
 		v.open(fmt.Sprintf("/thing:%d", s.thing))
@@ -242,7 +242,7 @@ func TestBrowserGallerySuspension(t *testing.T) {
 		var found struct {
 			User struct{ Suspension *struct{ Reason string } }
 		}
-		s.staff.Query(`{ user(username: "bob") { suspension { reason } } }`, nil, &found)
+		s.admin.Query(`{ user(username: "bob") { suspension { reason } } }`, nil, &found)
 		return found.User.Suspension != nil
 	}
 	v.signInAs("staff")

@@ -100,7 +100,7 @@ func (v *visitor) noProblems() {
 // scene is a gallery with a published thing of ada's. All users have the same password.
 type scene struct {
 	*servertest.Server
-	ada, bob, staff *servertest.Client
+	ada, bob, admin *servertest.Client
 	thing           int64
 }
 
@@ -112,7 +112,7 @@ func newScene(t testing.TB) scene {
 func newSceneOn(t testing.TB, engine string, change ...func(*config.Settings)) scene {
 	t.Helper()
 	s := servertest.Start(t, engine, append(change, func(s *config.Settings) { s.PreviewWorkers = 2 })...)
-	c := scene{Server: s, ada: s.User("ada"), bob: s.User("bob"), staff: s.Staff()}
+	c := scene{Server: s, ada: s.User("ada"), bob: s.User("bob"), admin: s.Administrator()}
 	c.thing = c.ada.Thing("Half a donut")
 	c.ada.Finalize("THING", c.thing, c.ada.Upload("donut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")))
 	c.ada.Publish(c.thing)

@@ -194,7 +194,7 @@ func TestBrowserGalleryToast(t *testing.T) {
 // and that administrators create and revoke invitations.
 func TestBrowserGalleryModeration(t *testing.T) {
 	s := newScene(t)
-	for _, who := range []*servertest.Client{s.ada, s.staff} {
+	for _, who := range []*servertest.Client{s.ada, s.admin} {
 		s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": nodeID(t, who)}, new(any))
 	}
 	v := visitGallery(t, s.Server)
@@ -224,7 +224,7 @@ func TestBrowserGalleryModeration(t *testing.T) {
 	v.await("the link, selected", `document.querySelector('#link')?.value.includes('/login/invitation?token=') && document.activeElement.id === 'link'`)
 	v.await("the invitation", `document.querySelector('.sessions')?.innerText.includes('dora@example.org')`)
 	var found struct{ Invitations []struct{ Email string } }
-	s.staff.Query(`{ invitations { email } }`, nil, &found)
+	s.admin.Query(`{ invitations { email } }`, nil, &found)
 	if len(found.Invitations) != 1 || found.Invitations[0].Email != "dora@example.org" {
 		t.Errorf("got %+v, want the invitation", found)
 	}
@@ -232,12 +232,12 @@ func TestBrowserGalleryModeration(t *testing.T) {
 	v.await("the second invitation", `document.querySelectorAll('.sessions li').length === 2`)
 	v.run("revoke both at once", `document.querySelectorAll('.sessions button').forEach(e => e.click())`)
 	v.sees("Nothing here yet.")
-	s.staff.Query(`{ invitations { email } }`, nil, &found)
+	s.admin.Query(`{ invitations { email } }`, nil, &found)
 	if len(found.Invitations) != 0 {
 		t.Errorf("got %+v, want none", found)
 	}
 
-	s.staff.Query(`mutation { setUserRole(input: {username: "ada", role: MODERATOR, reason: "Helps."}) { user { role } } }`, nil, new(any))
+	s.admin.Query(`mutation { setUserRole(input: {username: "ada", role: MODERATOR, reason: "Helps."}) { user { role } } }`, nil, new(any))
 	v.open("/")
 	v.signOut()
 	v.signInAs("ada")

@@ -78,7 +78,7 @@ func TestBrowserGalleryDirection(t *testing.T) {
 	v.sees("bob likes “\u2068حامل هاتف 2\u2069”.")
 
 	// A user who is signed in gets the same page as a visitor for a thing that was taken down.
-	s.staff.Query(`mutation($id: ID!) { takeDownThing(input: {id: $id, reason: "A copy."}) { thing { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
+	s.admin.Query(`mutation($id: ID!) { takeDownThing(input: {id: $id, reason: "A copy."}) { thing { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
 	v.signOut()
 	v.signInAs("bob")
 	v.open(fmt.Sprintf("/thing:%d", s.thing))

@@ -132,7 +132,7 @@ func live(t *testing.T, v *visitor, s scene) {
 	v.sees("donut.stl")
 
 	var invited struct{ CreateInvitation struct{ URL string } }
-	s.staff.Query(`mutation { createInvitation(input: {}) { url } }`, nil, &invited)
+	s.admin.Query(`mutation { createInvitation(input: {}) { url } }`, nil, &invited)
 	v.Do(t, "open the invitation", chromedp.Navigate(invited.CreateInvitation.URL))
 	v.enter("#username", "carla")
 	v.enter("#password", pass+"\r")

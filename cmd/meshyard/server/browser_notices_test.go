@@ -19,7 +19,7 @@ import (
 func TestBrowserGalleryNotices(t *testing.T) {
 	c := newScene(t)
 	hidden := publishedThing(t, c.ada, "Forbidden")
-	c.staff.Query(`mutation($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`, object{"id": fmt.Sprint(hidden)}, new(any))
+	c.admin.Query(`mutation($id: ID!) { takeDownThing(input: {id: $id, reason: "Spam."}) { thing { id } } }`, object{"id": fmt.Sprint(hidden)}, new(any))
 	v := visitGallery(t, c.Server)
 	title := func(want string) {
 		t.Helper()

@@ -49,7 +49,7 @@ func crowdedGallery(t testing.TB) (*servertest.Server, []galleryPage) {
 		owner.Publish(id)
 		things = append(things, id)
 	}
-	s.staff.GraphQL(`mutation($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": fmt.Sprint(things[0])})
+	s.admin.GraphQL(`mutation($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": fmt.Sprint(things[0])})
 	var made struct {
 		CreateMake struct{ Make struct{ ID, NodeID string } }
 	}

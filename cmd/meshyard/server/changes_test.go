@@ -14,7 +14,7 @@ import (
 // up to date.
 func TestPayloadsHaveChanges(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
+		ada, bob, eve, admin := s.User("ada"), s.User("bob"), s.User("eve"), s.Administrator()
 		published := publishedThing(t, ada, "Vase")
 		ids := map[string]string{"$thing": servertest.ID(published), "$second": servertest.ID(publishedThing(t, ada, "Cup"))}
 		png := servertest.Mesh(t, "lib3mf_thumbnail.png")
@@ -74,11 +74,11 @@ func TestPayloadsHaveChanges(t *testing.T) {
 				`{"target":{"files":[{"id":"$b"},{"id":"$a"}]}}`},
 			{ada, `reorderImages(input: {target: {type: THING, id: $thing}, imageIds: [$a]}) { target { ... on Thing { defaultImage { id } } } }`, `{"target":{"defaultImage":{"id":"$a"}}}`},
 			{ada, `updateImage(input: {id: $b, isDefault: true}) { target { ... on Thing { defaultImage { id } } } }`, `{"target":{"defaultImage":{"id":"$b"}}}`},
-			{staff, `resolveReport(input: {id: $report, reason: "Spam"}) { closedReports { state reporter { username } } }`,
+			{admin, `resolveReport(input: {id: $report, reason: "Spam"}) { closedReports { state reporter { username } } }`,
 				`{"closedReports":[{"reporter":{"username":"eve"},"state":"RESOLVED"},{"reporter":{"username":"bob"},"state":"RESOLVED"}]}`},
-			{staff, `resolveReport(input: {id: $report, reason: "Spam"}) { closedReports { id } }`, `{"closedReports":[]}`},
+			{admin, `resolveReport(input: {id: $report, reason: "Spam"}) { closedReports { id } }`, `{"closedReports":[]}`},
 			{bob, `deleteMake(input: {id: $make}) { creator { username makeCount } }`, `{"creator":{"makeCount":0,"username":"bob"}}`},
-			{staff, `deleteThing(input: {id: $second, reason: "Spam"}) { creator { username thingCount } }`, `{"creator":{"thingCount":1,"username":"ada"}}`},
+			{admin, `deleteThing(input: {id: $second, reason: "Spam"}) { creator { username thingCount } }`, `{"creator":{"thingCount":1,"username":"ada"}}`},
 		} {
 			var v struct{ Payload any }
 			c.caller.Query(text("mutation { payload: "+c.mutation+" }"), nil, &v)

@@ -48,7 +48,7 @@ func newDeletionFixture(t *testing.T, s *servertest.Server) *deletionFixture {
 	h.remix, _ = publish(h.bob, "Remix", []string{"shared"}, h.thing)
 	h.png = h.ada.Upload("zeppelin.png", append(png, 1))
 	h.ada.Finalize("thing", h.thing, h.png).Want(t, 200)
-	s.Staff().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(h.thing)}, new(any))
+	s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(h.thing)}, new(any))
 
 	id := func(c *servertest.Client, document string, vars object) int64 {
 		t.Helper()

@@ -200,7 +200,7 @@ func (c *crowd) act(t *testing.T, seed uint64, n int) {
 }
 
 // counts queries every count, by its name, such as "thing 3 likeCount".
-func (c *crowd) counts(staff *servertest.Client) map[string]int64 {
+func (c *crowd) counts(admin *servertest.Client) map[string]int64 {
 	counts := make(map[string]int64)
 	look := func(field, argument string, ids []string, fields string) {
 		for some := range slices.Chunk(ids, 25) {
@@ -209,7 +209,7 @@ func (c *crowd) counts(staff *servertest.Client) map[string]int64 {
 				document += fmt.Sprintf(" a%d: %s(%s: %q) { %s }", i, field, argument, id, fields)
 			}
 			var found map[string]map[string]any
-			if err := json.Unmarshal(staff.GraphQL(document+" }", nil).Data, &found); err != nil {
+			if err := json.Unmarshal(admin.GraphQL(document+" }", nil).Data, &found); err != nil {
 				panic(fmt.Sprint(document, ": ", err))
 			}
 			for i, id := range some {
@@ -297,7 +297,7 @@ func differ(t *testing.T, when string, got, want map[string]int64) {
 // after many concurrent mutations.
 func TestCountsNeitherLoseNorDouble(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		c, staff := newCrowd(t, s), s.Staff()
+		c, admin := newCrowd(t, s), s.Administrator()
 		stop, folded := make(chan struct{}), sync.WaitGroup{}
 		folded.Go(func() {
 			for {
@@ -319,12 +319,12 @@ func TestCountsNeitherLoseNorDouble(t *testing.T) {
 			}
 		}
 
-		before := c.counts(staff)
+		before := c.counts(admin)
 		c.check(t, s, "before the last fold", before)
 		s.Fold()
-		differ(t, "after the last fold", c.counts(staff), before)
+		differ(t, "after the last fold", c.counts(admin), before)
 		soundCounts(t, s)
-		differ(t, "after a recount", c.counts(staff), before)
+		differ(t, "after a recount", c.counts(admin), before)
 		soundRows(t, s)
 	})
 }

@@ -11,7 +11,7 @@ import (
 // creator has changed it, also if it was hidden as spam and restored.
 func TestUpdatedComment(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		type comment struct{ ID, CreatedAt, UpdatedAt string }
 		change := func(c *servertest.Client, mutation string, variables object) comment {
 			var v struct{ Payload struct{ Comment comment } }
@@ -23,16 +23,16 @@ func TestUpdatedComment(t *testing.T) {
 			t.Errorf("new: updated at %s, want %s", made.UpdatedAt, made.CreatedAt)
 		}
 		id := object{"id": made.ID}
-		change(staff, `reportSpam(input: {id: $id})`, id)
-		if got := change(staff, `restoreComment(input: {id: $id})`, id); got != made {
+		change(admin, `reportSpam(input: {id: $id})`, id)
+		if got := change(admin, `restoreComment(input: {id: $id})`, id); got != made {
 			t.Errorf("restored: got %+v, want %+v", got, made)
 		}
 		edited := change(bob, `updateComment(input: {id: $id, body: "Very nice."})`, id)
 		if edited.CreatedAt != made.CreatedAt || edited.UpdatedAt <= made.UpdatedAt {
 			t.Errorf("edited: got %+v, want a later updatedAt than that of %+v", edited, made)
 		}
-		change(staff, `reportSpam(input: {id: $id})`, id)
-		if got := change(staff, `restoreComment(input: {id: $id})`, id); got != edited {
+		change(admin, `reportSpam(input: {id: $id})`, id)
+		if got := change(admin, `restoreComment(input: {id: $id})`, id); got != edited {
 			t.Errorf("edited and restored: got %+v, want %+v", got, edited)
 		}
 	})

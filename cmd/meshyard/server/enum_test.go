@@ -18,7 +18,7 @@ import (
 // and must not be read as another value.
 func TestEnumsAreCaseSensitive(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		staff, schema := s.Staff(), graph.New(nil).Schema()
+		admin, schema := s.Administrator(), graph.New(nil).Schema()
 		seen := make(map[string]bool)
 		for _, root := range []*ast.Definition{schema.Query, schema.Mutation} {
 			for _, field := range root.Fields {
@@ -26,7 +26,7 @@ func TestEnumsAreCaseSensitive(t *testing.T) {
 					for _, position := range enumPositions(schema, argument.Type, nil) {
 						seen[position.enum] = true
 						document, variables := callWith(schema, root, field, argument, position)
-						r := staff.GraphQL(document, variables)
+						r := admin.GraphQL(document, variables)
 						want := append([]any{argument.Name}, position.path...)
 						switch {
 						case len(r.Errors) != 1 || r.Code() != "BAD_USER_INPUT" || len(r.Errors[0].Extensions.Fields) != 1:
@@ -41,11 +41,11 @@ func TestEnumsAreCaseSensitive(t *testing.T) {
 			}
 		}
 		// Arguments of other fields, and inputs for which the empty value of an enum is another value.
-		file := servertest.ID(staff.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")))
+		file := servertest.ID(admin.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")))
 		var webhook struct {
 			CreateWebhook struct{ Webhook struct{ ID string } }
 		}
-		staff.Query(`mutation { createWebhook(input: {url: "https://hook.invalid/", events: [FILE_PROCESSED]}) { webhook { id } } }`, nil, &webhook)
+		admin.Query(`mutation { createWebhook(input: {url: "https://hook.invalid/", events: [FILE_PROCESSED]}) { webhook { id } } }`, nil, &webhook)
 		for _, c := range []struct {
 			document  string
 			variables object
@@ -62,7 +62,7 @@ func TestEnumsAreCaseSensitive(t *testing.T) {
 			{`query ($v: ThingSort!) { things(sort: $v) { nodes { id } } }`, object{"v": "BEST"}},
 			{`query ($v: ThingFilter!) { things(filter: $v) { nodes { id } } }`, object{"v": object{"licenses": []string{"CC", strings.Repeat("CC BY ", 100)}}}},
 		} {
-			if r := staff.GraphQL(c.document, c.variables); r.Code() != "BAD_USER_INPUT" || !strings.Contains(r.Errors[0].Message, ": must be one of ") {
+			if r := admin.GraphQL(c.document, c.variables); r.Code() != "BAD_USER_INPUT" || !strings.Contains(r.Errors[0].Message, ": must be one of ") {
 				t.Errorf("%s with %v: got %s %+v", c.document, c.variables, r.Data, r.Errors)
 			}
 			for name := range schema.Types {

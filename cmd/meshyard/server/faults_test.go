@@ -12,7 +12,7 @@ import (
 // is found and whatever the name of the variable is.
 func TestPathsOfFaults(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		staff := s.Staff()
+		admin := s.Administrator()
 		s.User("ada")
 		ids := make([]string, 101)
 		for i := range ids {
@@ -45,7 +45,7 @@ func TestPathsOfFaults(t *testing.T) {
 			{rename, object{"from": "ada", "to": "staff"}, "CONFLICT", "[input newUsername] DUPLICATE", "newUsername"},
 			{rename, object{"from": "ada", "to": ""}, "BAD_USER_INPUT", "[input newUsername] INVALID", "newUsername"},
 		} {
-			r := staff.GraphQL(c.document, c.variables)
+			r := admin.GraphQL(c.document, c.variables)
 			if len(r.Errors) != 1 || len(r.Errors[0].Extensions.Fields) != 1 {
 				t.Errorf("%s: got %+v, want one fault", c.document, r.Errors)
 				continue

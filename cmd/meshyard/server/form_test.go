@@ -143,15 +143,15 @@ func TestFormExpires(t *testing.T) {
 // no file until the suspension is lifted.
 func TestFormOfASuspendedUser(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, staff := s.User("ada"), s.Staff()
+		ada, admin := s.User("ada"), s.Administrator()
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		f := stage(t, ada, fmt.Sprintf("/things/%d/files", ada.Thing("One")), "cube.stl")
-		staff.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		admin.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		if r := f.post(ada, stl).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended") {
 			t.Errorf("a suspended user gets %s", r.Bytes)
 		}
 		nothingLeft(t, s, 1)
-		staff.Query(`mutation { unsuspendUser(input: {username: "ada", reason: "A mistake."}) { user { id } } }`, nil, new(any))
+		admin.Query(`mutation { unsuspendUser(input: {username: "ada", reason: "A mistake."}) { user { id } } }`, nil, new(any))
 		f.post(ada, stl).Want(t, 200)
 	})
 }

@@ -71,7 +71,7 @@ func TestGallery(t *testing.T) {
 		}
 		g := newGallery(t, s)
 		g.addPictures(t)
-		visitor, staff := s.User("visitor"), s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
+		visitor, admin := s.User("visitor"), s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
 		of := map[string]expense{}
 		// Use the minimum of at least two rounds, because the first one fills caches.
 		for round, more := 0, true; more && round < 10; round++ {
@@ -82,7 +82,7 @@ func TestGallery(t *testing.T) {
 				"id": g.remix, "query": "thing", "type": "THINGS", "sort": "RELEVANT", "facets": true,
 			}
 			for _, name := range slices.Sorted(maps.Keys(texts)) {
-				caller := map[byte]*servertest.Client{'4': visitor, '5': staff}[name[0]]
+				caller := map[byte]*servertest.Client{'4': visitor, '5': admin}[name[0]]
 				if caller == nil {
 					caller = g.ada
 				}

@@ -211,7 +211,7 @@ func TestImageURLsNeedNoToken(t *testing.T) {
 		if ada.Get(images[0].URL).Want(t, 200, &one); one.ID != images[0].ID {
 			t.Errorf("with a token, the URL of image %d answers image %d", images[0].ID, one.ID)
 		}
-		s.Staff().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
 		var featured []struct {
 			Spotlight struct{ Large string } `json:"spotlight_images"`
 		}

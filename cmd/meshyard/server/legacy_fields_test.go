@@ -54,7 +54,7 @@ func TestStoredDetails(t *testing.T) {
 // withdraw a like of a thing that was taken down.
 func TestTakedownByREST(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		thing := ada.Thing("Gear")
 		ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid a\nendsolid a\n"))).Want(t, 200)
 		ada.Publish(thing).Want(t, 200)
@@ -67,8 +67,8 @@ func TestTakedownByREST(t *testing.T) {
 		if got := state(ada); got != "false 0  1" {
 			t.Errorf("before: %s", got)
 		}
-		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
-		for _, c := range []*servertest.Client{ada, staff} {
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		for _, c := range []*servertest.Client{ada, admin} {
 			if got := state(c); got != "true 1 Copied. 1" {
 				t.Errorf("taken down: %s", got)
 			}

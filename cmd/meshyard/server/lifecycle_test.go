@@ -22,8 +22,8 @@ const lifecycleRounds = 60
 // published always has a model.
 func TestLifecycleTogether(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
-		mod := moderator(t, s, staff, "mod")
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
+		mod := moderator(t, s, admin, "mod")
 		ada2 := s.Client(s.Token("ada", auth.Read, auth.Write))
 		stl, png := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
 		w := &lifecycle{t: t, things: make([]int64, 4)}
@@ -38,12 +38,12 @@ func TestLifecycleTogether(t *testing.T) {
 			w.things[i] = create(ada)
 		}
 		collection := newCollection(t, bob, "All")
-		clients := []*servertest.Client{ada, ada2, bob, mod, staff, bob}
+		clients := []*servertest.Client{ada, ada2, bob, mod, admin, bob}
 		seed := rand.Uint64()
 		t.Logf("seed %d", seed)
 		together(len(clients), func(i int) bool {
 			c, r := clients[i], rand.New(rand.NewPCG(seed, uint64(i)))
-			owns, moderates := c == ada || c == ada2, c == mod || c == staff
+			owns, moderates := c == ada || c == ada2, c == mod || c == admin
 			for range lifecycleRounds {
 				id, other := w.any(r, &w.things), w.any(r, &w.things)
 				switch n := r.IntN(12); {

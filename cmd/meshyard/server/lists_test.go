@@ -213,13 +213,13 @@ func newGallery(t *testing.T, s *servertest.Server) *gallery {
 	draft := id(g.ada, `mutation { createThing(input: {name: "Draft thing", license: CC, category: "math-art", tags: ["Gear"]}) { thing { newId: id } } }`, nil)
 	g.thing, g.remix = things[0], things[5]
 	g.ada.Query(`mutation ($id: ID!, $a: [ID!]) { updateThing(input: {id: $id, ancestorIds: $a}) { thing { id } } }`, object{"id": g.remix, "a": append([]string{things[3]}, things[:3]...)}, new(any))
-	staff := s.Staff()
+	admin := s.Administrator()
 	for _, thing := range things[1:] {
-		staff.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
+		admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
 	}
 	// bob is a moderator, and can see the lists for moderators.
 	for _, role := range []string{"MODERATOR", "MEMBER", "ADMINISTRATOR", "MODERATOR"} {
-		staff.Query(`mutation ($role: Role!) { setUserRole(input: {username: "bob", role: $role, reason: "To test."}) { user { id } } }`, object{"role": role}, new(any))
+		admin.Query(`mutation ($role: Role!) { setUserRole(input: {username: "bob", role: $role, reason: "To test."}) { user { id } } }`, object{"role": role}, new(any))
 		s.Token("bob", "read")
 	}
 
@@ -536,13 +536,13 @@ func TestEveryListIsWalked(t *testing.T) {
 // start, and no thing twice, while others are published and featured.
 func TestWalkWhilePublishing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, staff := s.User("ada"), s.Staff()
+		ada, admin := s.User("ada"), s.Administrator()
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		publish := func() string {
 			id := ada.Thing("A thing")
 			ada.Finalize("thing", id, ada.Upload("a.stl", stl)).Want(t, 200)
 			ada.Publish(id).Want(t, 200)
-			staff.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(id)}, new(any))
+			admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(id)}, new(any))
 			return servertest.ID(id)
 		}
 		var there []string
@@ -746,16 +746,16 @@ func TestStatementsAreFew(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := &listFixture{s: s, categories: []string{"math-art", "chess", "pets", "math", "audio", "rings", "diy", "dice"}}
 		m.grow(t, 3)
-		staff := s.Staff()
+		admin := s.Administrator()
 		feature := func() {
 			for _, thing := range m.things {
-				staff.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
+				admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": thing}, new(any))
 			}
 			s.Fold()
 		}
 		who := func(request string) *servertest.Client {
 			if strings.Contains(request, "popularity") {
-				return staff
+				return admin
 			}
 			return m.users[0]
 		}

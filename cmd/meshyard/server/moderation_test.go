@@ -12,10 +12,10 @@ import (
 )
 
 // moderator makes a user a moderator and returns a client that acts as one.
-func moderator(t *testing.T, s *servertest.Server, staff *servertest.Client, name string) *servertest.Client {
+func moderator(t *testing.T, s *servertest.Server, admin *servertest.Client, name string) *servertest.Client {
 	t.Helper()
 	s.User(name)
-	staff.Query(`mutation ($name: String!) { setUserRole(input: {username: $name, role: MODERATOR, reason: "Knows how."}) { user { role } } }`, object{"name": name}, new(any))
+	admin.Query(`mutation ($name: String!) { setUserRole(input: {username: $name, role: MODERATOR, reason: "Knows how."}) { user { role } } }`, object{"name": name}, new(any))
 	return s.Client(s.Token(name, auth.Read, auth.Write, auth.Admin))
 }
 
@@ -23,8 +23,8 @@ func moderator(t *testing.T, s *servertest.Server, staff *servertest.Client, nam
 // cannot sign in, until the suspension is lifted.
 func TestSuspension(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		staff := s.Staff()
-		mod := moderator(t, s, staff, "mod")
+		admin := s.Administrator()
+		mod := moderator(t, s, admin, "mod")
 		b, ada := signedIn(t, s, "ada")
 		bob := s.User("bob")
 		thing := ada.Thing("Draft")
@@ -89,8 +89,8 @@ func TestSuspension(t *testing.T) {
 // that each decision is recorded.
 func TestRoles(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		staff := s.Staff()
-		mod := moderator(t, s, staff, "mod")
+		admin := s.Administrator()
+		mod := moderator(t, s, admin, "mod")
 		bob := s.User("bob")
 		const set = `mutation ($name: String!, $role: Role!) { setUserRole(input: {username: $name, role: $role, reason: "Because."}) { user { role } } }`
 		for name, by := range map[string]*servertest.Client{"a member": bob, "a moderator": mod} {
@@ -98,7 +98,7 @@ func TestRoles(t *testing.T) {
 				t.Errorf("%s assigns roles: %q", name, code)
 			}
 		}
-		if code := staff.GraphQL(set, object{"name": "staff", "role": "MEMBER"}).Code(); code != "BAD_USER_INPUT" {
+		if code := admin.GraphQL(set, object{"name": "staff", "role": "MEMBER"}).Code(); code != "BAD_USER_INPUT" {
 			t.Errorf("the last administrator resigns: %q", code)
 		}
 		if code := mod.GraphQL(`{ applications { name } }`, nil).Code(); code != "FORBIDDEN" {
@@ -110,11 +110,11 @@ func TestRoles(t *testing.T) {
 			t.Errorf("by REST: %v", user)
 		}
 		mod.Query(`{ moderationLog { nodes { id } } }`, nil, new(any))
-		staff.Query(set, object{"name": "mod", "role": "MEMBER"}, new(any))
+		admin.Query(set, object{"name": "mod", "role": "MEMBER"}, new(any))
 		if code := mod.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {
 			t.Errorf("who is no moderator any more: %q", code)
 		}
-		staff.Query(set, object{"name": "bob", "role": "ADMINISTRATOR"}, new(any))
+		admin.Query(set, object{"name": "bob", "role": "ADMINISTRATOR"}, new(any))
 		var log struct {
 			ModerationLog struct {
 				TotalCount int
@@ -125,7 +125,7 @@ func TestRoles(t *testing.T) {
 				}
 			}
 		}
-		staff.Query(`{ moderationLog(first: 2) { totalCount nodes { action role reason createdAt actor { username } user { username } thingId thing { id } } } }`, nil, &log)
+		admin.Query(`{ moderationLog(first: 2) { totalCount nodes { action role reason createdAt actor { username } user { username } thingId thing { id } } } }`, nil, &log)
 		if got, want := fmt.Sprint(log), "{{4 [{SET_USER_ROLE ADMINISTRATOR Because. {staff} {bob} <nil>} {SET_USER_ROLE MEMBER Because. {staff} {mod} <nil>}]}}"; got != want {
 			t.Errorf("the log is %s, want %s", got, want)
 		}
@@ -142,8 +142,8 @@ func TestTakedown(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
 		world := fullThing(t, s, ada, bob) // it also creates moderators
-		staff := s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
-		mod := moderator(t, s, staff, "mod")
+		admin := s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
+		mod := moderator(t, s, admin, "mod")
 		id, file := world["thing_id"].(int64), world["file_id"].(int64)
 		path := fmt.Sprintf("/things/%d", id)
 		bob.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, 302)
@@ -182,7 +182,7 @@ func TestTakedown(t *testing.T) {
 			}
 			c.Query(`query ($id: ID!) { thing(id: $id) { state takedown { reason } } }`, object{"id": servertest.ID(id)}, &seen)
 			if seen.Thing.Takedown == nil || seen.Thing.Takedown.Reason != "A secret weapon." || seen.Thing.State != "DRAFT" {
-				t.Errorf("owner and staff see %+v", seen)
+				t.Errorf("the owner and the administrator see %+v", seen)
 			}
 		}
 		nobody := s.Client("")
@@ -195,7 +195,7 @@ func TestTakedown(t *testing.T) {
 		if r := ada.Do("POST", path+"/publish", nil).Want(t, 403); !strings.Contains(string(r.Bytes), "A secret weapon.") {
 			t.Errorf("the owner who publishes it sees %s", r.Bytes)
 		}
-		if code := staff.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(id)}).Code(); code != "BAD_USER_INPUT" {
+		if code := admin.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(id)}).Code(); code != "BAD_USER_INPUT" {
 			t.Errorf("it is featured: %q", code)
 		}
 		for _, who := range []*servertest.Client{eve, bob} {
@@ -262,7 +262,7 @@ func TestTakedown(t *testing.T) {
 // while it was taken down, and otherwise as it was.
 func TestRestoredWithoutModel(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, staff := s.User("ada"), s.Staff()
+		ada, admin := s.User("ada"), s.Administrator()
 		const state = `{ thing { state } }`
 		act := func(c *servertest.Client, mutation string, args ...any) (state string) {
 			t.Helper()
@@ -278,16 +278,16 @@ func TestRestoredWithoutModel(t *testing.T) {
 			want    string
 		}{
 			"deleted by GraphQL": {"PUBLISHED", 1, func(_, file int64) {
-				act(staff, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
+				act(admin, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
 			}, "DRAFT"},
 			"deleted by REST": {"PUBLISHED", 1, func(thing, file int64) {
-				staff.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, file), object{"reason": "Not yours."}).Want(t, 200)
+				admin.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, file), object{"reason": "Not yours."}).Want(t, 200)
 			}, "DRAFT"},
 			"deleted from an unlisted thing": {"UNLISTED", 1, func(_, file int64) {
-				act(staff, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
+				act(admin, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
 			}, "DRAFT"},
 			"one of two": {"PUBLISHED", 2, func(_, file int64) {
-				act(staff, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
+				act(admin, `deleteFile(input: {id: %d, reason: "Not yours."}) { deletedId }`, file)
 			}, "PUBLISHED"},
 			"none": {"UNLISTED", 1, func(int64, int64) {}, "UNLISTED"},
 		} {
@@ -301,9 +301,9 @@ func TestRestoredWithoutModel(t *testing.T) {
 			if got := act(ada, `publishThing(input: {id: %d, state: %s}) `+state, thing, c.publish); got != c.publish {
 				t.Fatalf("%s: published as %s", name, got)
 			}
-			act(staff, `takeDownThing(input: {id: %d, reason: "A copy."}) `+state, thing)
+			act(admin, `takeDownThing(input: {id: %d, reason: "A copy."}) `+state, thing)
 			c.remove(thing, file)
-			if got := act(staff, `restoreThing(input: {id: %d, reason: "Resolved."}) `+state, thing); got != c.want {
+			if got := act(admin, `restoreThing(input: {id: %d, reason: "Resolved."}) `+state, thing); got != c.want {
 				t.Errorf("model %s: restored as %s, want %s", name, got, c.want)
 			}
 		}
@@ -319,7 +319,7 @@ func TestRestoredWithoutModel(t *testing.T) {
 // and previews at the signed URLs that they get, but not at those issued before the takedown.
 func TestTakedownURLs(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, staff, nobody := s.User("ada"), s.Staff(), s.Client("")
+		ada, admin, nobody := s.User("ada"), s.Administrator(), s.Client("")
 		thing := ada.Thing("Weapon")
 		files := []int64{ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")), ada.Upload("b.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))}
 		ada.Finalize("thing", thing, files...).Want(t, 200)
@@ -366,9 +366,9 @@ func TestTakedownURLs(t *testing.T) {
 		}
 		before := urls(ada)
 		fetched("a draft", 200, before)
-		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
 		fetched("issued before the takedown", 403, before)
-		for _, c := range []*servertest.Client{ada, staff} {
+		for _, c := range []*servertest.Client{ada, admin} {
 			after := urls(c)
 			fetched("issued during the takedown", 200, after)
 			for i, address := range after {
@@ -377,7 +377,7 @@ func TestTakedownURLs(t *testing.T) {
 			fetched("without the signature", 403, after)
 		}
 		during := urls(ada)
-		staff.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "A toy."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "A toy."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
 		fetched("issued during the takedown, after the restoration", 200, during)
 	}, derives)
 }
@@ -387,7 +387,7 @@ func TestTakedownURLs(t *testing.T) {
 // makes stay hidden with their content.
 func TestTakedownIsKept(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
+		ada, bob, eve, admin := s.User("ada"), s.User("bob"), s.User("eve"), s.Administrator()
 		stl, png := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
 		thing := ada.Thing("Weapon")
 		file, extra, pending := ada.Upload("a.stl", stl), ada.Upload("b.stl", stl), ada.Upload("c.stl", stl)
@@ -401,7 +401,7 @@ func TestTakedownIsKept(t *testing.T) {
 		staged.post(ada, stl).Want(t, 200)
 		eve.Get("/copies/1").Want(t, 200)
 		path := fmt.Sprintf("/things/%d", thing)
-		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
 
 		for name, r := range map[string]*servertest.Response{
 			"changing it": ada.Do("PATCH", path, object{"name": "A vase"}), "deleting it": ada.Do("DELETE", path, nil),
@@ -414,12 +414,12 @@ func TestTakedownIsKept(t *testing.T) {
 		}
 		eve.Get("/copies/1").Want(t, 403)
 		download := fmt.Sprintf("/files/%d/download", picture.ID)
-		staff.Do("DELETE", path, nil).Want(t, 200)
+		admin.Do("DELETE", path, nil).Want(t, 200)
 		s.Fold()
 		for _, c := range []*servertest.Client{eve, ada} {
 			c.Get("/copies/1").Want(t, 403)
 		}
-		for _, c := range []*servertest.Client{eve, ada, bob, staff} {
+		for _, c := range []*servertest.Client{eve, ada, bob, admin} {
 			c.Get(download).Want(t, 403)
 		}
 		s.Client("").Get(fmt.Sprintf("/download:%d", picture.ID)).Want(t, 403)
@@ -434,17 +434,17 @@ func TestTakedownIsKept(t *testing.T) {
 		eve.Get("/copies/1").Want(t, 403)
 		s.Fold()
 		soundCounts(t, s)
-		staff.Do("DELETE", "/copies/1", nil).Want(t, 200)
+		admin.Do("DELETE", "/copies/1", nil).Want(t, 200)
 	})
 }
 
-// TestStaffDeletionsAreLogged checks that the moderation log records deletions by moderators, and
-// not those by owners.
-func TestStaffDeletionsAreLogged(t *testing.T) {
+// TestDeletionsByModeratorsAreLogged checks that the moderation log records deletions by
+// moderators, and not those by owners.
+func TestDeletionsByModeratorsAreLogged(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		world := fullThing(t, s, ada, bob)
-		staff := s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
+		admin := s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
 		thing, file := world["thing_id"].(int64), world["file_id"].(int64)
 		var made struct {
 			CreateComment struct{ Comment struct{ ID string } }
@@ -453,13 +453,13 @@ func TestStaffDeletionsAreLogged(t *testing.T) {
 		own := bob.Thing("His")
 		bob.Do("DELETE", fmt.Sprintf("/things/%d", own), nil).Want(t, 200)
 		const remove = `mutation ($id: ID!, $reason: String!) { deleteComment(input: {id: $id, reason: $reason}) { comment { id } } }`
-		if r := staff.GraphQL(remove, object{"id": made.CreateComment.Comment.ID, "reason": " "}); r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != "reason" {
+		if r := admin.GraphQL(remove, object{"id": made.CreateComment.Comment.ID, "reason": " "}); r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != "reason" {
 			t.Errorf("a deletion without a reason: %+v", r.Errors)
 		}
-		staff.Query(remove, object{"id": made.CreateComment.Comment.ID, "reason": "Spam."}, new(any))
-		staff.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, file), nil).Want(t, 200)
-		staff.Do("DELETE", "/copies/1", nil).Want(t, 200)
-		staff.Do("DELETE", fmt.Sprintf("/things/%d", thing), nil).Want(t, 200)
+		admin.Query(remove, object{"id": made.CreateComment.Comment.ID, "reason": "Spam."}, new(any))
+		admin.Do("DELETE", fmt.Sprintf("/things/%d/files/%d", thing, file), nil).Want(t, 200)
+		admin.Do("DELETE", "/copies/1", nil).Want(t, 200)
+		admin.Do("DELETE", fmt.Sprintf("/things/%d", thing), nil).Want(t, 200)
 		var log struct {
 			ModerationLog struct {
 				Nodes []struct {
@@ -470,7 +470,7 @@ func TestStaffDeletionsAreLogged(t *testing.T) {
 			}
 		}
 		// The oldest entry is the administrator's role, which was assigned on the command line.
-		staff.Query(`{ moderationLog { nodes { action actor { username } user { username } thingId objectId reason } } }`, nil, &log)
+		admin.Query(`{ moderationLog { nodes { action actor { username } user { username } thingId objectId reason } } }`, nil, &log)
 		want := fmt.Sprintf("[{DELETE_THING {staff} {ada} %[1]d  Deleted by the REST API.} {DELETE_MAKE {staff} {bob} %[1]d 1 Deleted by the REST API.} {DELETE_FILE {staff} {ada} %[1]d %[2]d Deleted by the REST API.} "+
 			"{DELETE_COMMENT {staff} {bob} %[1]d %[3]s Spam.} {FEATURE_THING {staff} {ada} %[1]d  } {SET_USER_ROLE {} {staff}   By the operator, on the command line.}]", thing, file, made.CreateComment.Comment.ID)
 		if got := fmt.Sprint(log.ModerationLog.Nodes); got != want {
@@ -483,7 +483,7 @@ func TestStaffDeletionsAreLogged(t *testing.T) {
 // in their notifications, and can remove their likes and watches.
 func TestTakenDownThingIsLetGo(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
+		ada, bob, eve, admin := s.User("ada"), s.User("bob"), s.User("eve"), s.Administrator()
 		id := servertest.ID(publishedThing(t, ada, "Vase"))
 		for _, c := range []*servertest.Client{eve, bob} {
 			c.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } watchThing(input: {id: $id}) { thing { id } } }`, object{"id": id}, new(any))
@@ -509,7 +509,7 @@ func TestTakenDownThingIsLetGo(t *testing.T) {
 		if got := seen(eve); len(got) != 1 {
 			t.Fatalf("the notifications of eve, who watches the thing, show %q, want one make", got)
 		}
-		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A copy."}) { thing { id } } }`, object{"id": id}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A copy."}) { thing { id } } }`, object{"id": id}, new(any))
 		if got := seen(eve); len(got) != 0 {
 			t.Errorf("the notifications of eve show %q after the takedown", got)
 		}
@@ -517,7 +517,7 @@ func TestTakenDownThingIsLetGo(t *testing.T) {
 			t.Helper()
 			s.Fold()
 			var v struct{ Thing struct{ LikeCount int } }
-			staff.Query(`query ($id: ID!) { thing(id: $id) { likeCount } }`, object{"id": id}, &v)
+			admin.Query(`query ($id: ID!) { thing(id: $id) { likeCount } }`, object{"id": id}, &v)
 			return v.Thing.LikeCount
 		}
 		eve.Query(`mutation ($id: ID!) { unlikeThing(input: {id: $id}) { thing { id } } unwatchThing(input: {id: $id}) { thing { id } } }`, object{"id": id}, new(any))
@@ -542,7 +542,7 @@ func TestTakenDownThingIsLetGo(t *testing.T) {
 // users on it, and that this is not recorded as a moderation action.
 func TestOwnersRemoveComments(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
+		ada, bob, eve, admin := s.User("ada"), s.User("bob"), s.User("eve"), s.Administrator()
 		thing := publishedThing(t, ada, "Vase")
 		var made struct {
 			CreateMake struct{ Make struct{ ID string } }
@@ -569,7 +569,7 @@ func TestOwnersRemoveComments(t *testing.T) {
 			}
 		}
 		var log struct{ ModerationLog struct{ TotalCount int } }
-		staff.Query(`{ moderationLog { totalCount } }`, nil, &log)
+		admin.Query(`{ moderationLog { totalCount } }`, nil, &log)
 		if log.ModerationLog.TotalCount != 1 {
 			t.Errorf("%d entries in the log, want only the role of the administrator", log.ModerationLog.TotalCount)
 		}

@@ -75,7 +75,7 @@ func TestOpenIDRules(t *testing.T) {
 				}
 				return changed
 			}
-			staff := s.Staff()
+			admin := s.Administrator()
 			signsIn := func(c oidctest.Claims) *servertest.Response {
 				t.Helper()
 				issuer.SetUser(c)
@@ -89,7 +89,7 @@ func TestOpenIDRules(t *testing.T) {
 				}
 				s.Client(issuer.Sign(c)).Get("/users/me").Want(t, http.StatusForbidden)
 			}
-			staff.Get("/users/ada").Want(t, http.StatusNotFound)
+			admin.Get("/users/ada").Want(t, http.StatusNotFound)
 
 			var me struct {
 				Me struct {
@@ -108,15 +108,15 @@ func TestOpenIDRules(t *testing.T) {
 			if me.Me.Username != "ada" || me.Me.FirstName != "Ada" || me.Me.LastName != "L." {
 				t.Errorf("me: %+v", me.Me)
 			}
-			admin := s.Client(s.Token("ada", "read", "admin"))
-			admin.Query(`{ moderationLog { nodes { id } } }`, nil, new(any))
+			former := s.Client(s.Token("ada", "read", "admin"))
+			former.Query(`{ moderationLog { nodes { id } } }`, nil, new(any))
 			signsIn(with("roles", []string{"root"})).Want(t, http.StatusSeeOther)
 			role("ADMINISTRATOR")
 			s.Client(issuer.Sign(ada)).Get("/users/me").Want(t, http.StatusOK)
 			role("ADMINISTRATOR") // an ID token that is used as a bearer token does not assign roles
 			signsIn(ada).Want(t, http.StatusSeeOther)
 			role("MEMBER")
-			if code := admin.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {
+			if code := former.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {
 				t.Errorf("a former administrator reads the moderation log: %q", code)
 			}
 
@@ -128,7 +128,7 @@ func TestOpenIDRules(t *testing.T) {
 					}
 				}
 			}
-			staff.Query(`{ moderationLog { nodes { action role actor { username } } } }`, nil, &log)
+			admin.Query(`{ moderationLog { nodes { action role actor { username } } } }`, nil, &log)
 			var roles []string
 			for _, e := range log.ModerationLog.Nodes {
 				if e.Action == "SET_USER_ROLE" && e.Actor.Username == "ada" {

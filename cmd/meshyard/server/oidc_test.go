@@ -134,7 +134,7 @@ func TestOpenIDTricks(t *testing.T) {
 			}
 		}
 		issuer.SetUser(oidctest.Claims{"sub": "1"})
-		s.Staff().Query(`mutation { suspendUser(input: {username: "user", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		s.Administrator().Query(`mutation { suspendUser(input: {username: "user", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		b, own = begin()
 		if r := b.Get(own).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended: Spam.") {
 			t.Errorf("a suspended user gets %s", r.Bytes)
@@ -171,7 +171,7 @@ func TestBearerOfTheProvider(t *testing.T) {
 		}
 		bob.Get(fmt.Sprintf("/things/%d", thing)).Want(t, 403)
 		if code := ada.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {
-			t.Errorf("ada acts as staff: %q", code)
+			t.Errorf("ada acts as an administrator: %q", code)
 		}
 		var made madeToken
 		ada.Query(makeToken, object{"input": object{"name": "laptop", "scopes": []string{"READ", "WRITE"}}}, &made)
@@ -200,7 +200,7 @@ func TestBearerOfTheProvider(t *testing.T) {
 				t.Errorf("%s: %d %s", name, r.StatusCode, r.Bytes)
 			}
 		}
-		s.Staff().Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		s.Administrator().Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		ada.Do("POST", "/things/", object{"name": "x", "license": "cc", "category": "Art"}).Want(t, 403)
 		ada.Get("/users/me").Want(t, 200)
 	})

@@ -40,7 +40,7 @@ func TestLinksWhilePublishing(t *testing.T) {
 				doomed = append(doomed, publish(fmt.Sprint("Doomed ", i)))
 			}
 		}
-		s.Staff().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(there[0])}, new(any))
+		s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(there[0])}, new(any))
 		paths := []string{"/newest?per_page=2", "/popular?per_page=3", "/search/?sort=newest&per_page=2", "/users/ada/things?per_page=2", "/categories/tools/things?per_page=3", "/search/there?per_page=4&sort=popular"}
 		stop, done := make(chan struct{}), sync.WaitGroup{}
 		done.Go(func() {

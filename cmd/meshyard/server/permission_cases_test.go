@@ -225,7 +225,7 @@ var permissions = []struct {
 		{"Mutation.endSessions", "session", `mutation { endSessions(input: {ids: [$id]}) { endedIds } }`, "", ""},
 		{"Mutation.revokeToken", "token", `mutation { revokeToken(input: {id: $token}) { token { id } } }`, "", ""},
 	}},
-	{"Moderation and administration", staffIs, []permission{
+	{"Moderation and administration", moderationIs, []permission{
 		{"Query.moderationLog", "catalogue", `{ moderationLog(first: 100) { totalCount } }`, "", ""},
 		{"ModerationEntry.thing", "catalogue", `{ moderationLog(last: 100) { nodes { thing { is: name } } } }`, "", ""},
 		{"Query.reports", "catalogue", `{ reports(first: 100) { totalCount } }`, "", ""},

@@ -69,7 +69,7 @@ owner and of Zoe. The owner liked, made, downloaded and collected them while the
 - Moderators, administrators and the owner of that thing or make can delete the comment.
 - Moderators and administrators can delete the things, files, makes and comments of others, but not
   change them.`
-	staffIs = `Moderators act on members, administrators on everyone. Both need a token with the scope ` + "`admin`" + `.
+	moderationIs = `Moderators act on members, administrators on everyone. Both need a token with the scope ` + "`admin`" + `.
 They lose these permissions when they are suspended or their role changes.`
 
 	addressesAre = `Files and previews are requested by URL:

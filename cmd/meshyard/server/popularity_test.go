@@ -149,7 +149,7 @@ func (w *town) expected(thing int64, at time.Time) (score float64, days []popula
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-4*max(math.Abs(a), math.Abs(b)) }
 
 // explained compares the field popularity of each thing with the formula.
-func (w *town) explained(t *testing.T, staff *servertest.Client) {
+func (w *town) explained(t *testing.T, admin *servertest.Client) {
 	t.Helper()
 	for _, thing := range w.things {
 		var got struct {
@@ -160,7 +160,7 @@ func (w *town) explained(t *testing.T, staff *servertest.Client) {
 				}
 			}
 		}
-		staff.Query(`query ($id: ID!) { thing(id: $id) { popularity { score days { day event users weight points } } } }`, object{"id": servertest.ID(thing)}, &got)
+		admin.Query(`query ($id: ID!) { thing(id: $id) { popularity { score days { day event users weight points } } } }`, object{"id": servertest.ID(thing)}, &got)
 		score, days := w.expected(thing, time.Now())
 		if p := got.Thing.Popularity; !near(p.Score, score) || !slices.EqualFunc(p.Days, days, func(a, b popularityDay) bool {
 			return near(a.Points, b.Points) && a.Day == b.Day && a.Event == b.Event && a.Users == b.Users && a.Weight == b.Weight
@@ -215,7 +215,7 @@ func (w *town) kept(t *testing.T) string {
 func TestPopularityFormula(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newTown(t, s, 9, "bob", "cyd", "dan", "eve", "fay")
-		staff := s.Staff()
+		admin := s.Administrator()
 		for thing, events := range [][]event{
 			{{"bob", "like", 0, 0}, {"cyd", "like", 0, 0}}, // score 6
 			// Score 3: only the highest weight of a user and a day counts.
@@ -239,7 +239,7 @@ func TestPopularityFormula(t *testing.T) {
 			}
 		}
 		w.touch(t, "fay")
-		w.explained(t, staff)
+		w.explained(t, admin)
 		want := slices.Clone(w.things)
 		slices.SortFunc(want, func(a, b int64) int {
 			x, _ := w.expected(a, w.began)
@@ -334,7 +334,7 @@ func TestPopularityRandomly(t *testing.T) {
 		}
 		w.touch(t, "bob") // this also removes the likes of bob
 		w.events = slices.DeleteFunc(w.events, func(e event) bool { return e.who == "bob" && e.what == "like" })
-		w.explained(t, s.Staff())
+		w.explained(t, s.Administrator())
 
 		want := slices.Clone(w.things)
 		slices.SortFunc(want, func(a, b int64) int {
@@ -356,16 +356,16 @@ func TestPopularityRandomly(t *testing.T) {
 	})
 }
 
-// TestPopularityIsForTheStaff checks that only moderators, with a token that has the admin scope,
+// TestPopularityIsForModerators checks that only moderators, with a token that has the admin scope,
 // can read the field popularity.
-func TestPopularityIsForTheStaff(t *testing.T) {
+func TestPopularityIsForModerators(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		w, staff := newWorld(t, s), s.Staff()
+		w, admin := newWorld(t, s), s.Administrator()
 		for name, test := range map[string]struct {
 			who  *servertest.Client
 			code string
 		}{
-			"a moderator":               {staff, ""},
+			"a moderator":               {admin, ""},
 			"a moderator without admin": {s.Client(s.Token("staff", auth.Read, auth.Write)), "FORBIDDEN"},
 			"the creator":               {w.ada, "FORBIDDEN"},
 			"another":                   {w.bob, "FORBIDDEN"},

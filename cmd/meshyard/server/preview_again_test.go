@@ -113,7 +113,7 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 // not accept gzip.
 func TestRenditionsInCaches(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, nobody, staff := s.User("ada"), s.Client(""), s.Staff()
+		ada, nobody, admin := s.User("ada"), s.Client(""), s.Administrator()
 		thing := ada.Thing("Cached")
 		id := ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
 		ada.Finalize("thing", thing, id).Want(t, 200)
@@ -145,7 +145,7 @@ func TestRenditionsInCaches(t *testing.T) {
 			t.Errorf("compressed %v, plain %v", packed.Header, plain.Header)
 		}
 
-		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, map[string]any{"id": servertest.ID(thing)}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } }`, map[string]any{"id": servertest.ID(thing)}, new(any))
 		for _, url := range []string{f.Thumbnail.URL, *f.ThreejsURL, *f.GlbURL} {
 			url, _, _ = strings.Cut(url, "?")
 			if r := get(url, "gzip", packed.Header.Get("ETag")); r.StatusCode < 400 {

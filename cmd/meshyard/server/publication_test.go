@@ -14,7 +14,7 @@ import (
 // must keep the state.
 func TestPublicationStates(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		thing := ada.Thing("Vase")
 		file := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
 		ada.Finalize("thing", thing, file).Want(t, 200)
@@ -78,13 +78,13 @@ func TestPublicationStates(t *testing.T) {
 			t.Errorf("an unlisted thing was published at %s", *at.Thing.PublishedAt)
 		}
 		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } createMake(input: {thingId: $id}) { make { id } } }`, id, new(any))
-		if r := staff.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, id); r.Code() != "BAD_USER_INPUT" {
+		if r := admin.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, id); r.Code() != "BAD_USER_INPUT" {
 			t.Errorf("featuring an unlisted thing: %+v", r.Errors)
 		}
 		publish("PUBLISHED")
 		check("published", 200, true)
 		first = publishedAt()
-		staff.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, id, new(any))
+		admin.Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, id, new(any))
 		publish("UNLISTED")
 		check("unlisted again", 200, false)
 		if at := publishedAt(); at.Thing.FeaturedAt != nil {
@@ -92,10 +92,10 @@ func TestPublicationStates(t *testing.T) {
 		}
 		const takedown = `mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A copy."}) { thing { state } } }`
 		for range 2 { // the second time has the same effect
-			staff.Query(takedown, id, new(any))
+			admin.Query(takedown, id, new(any))
 		}
 		check("taken down", 403, false)
-		staff.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "No copy."}) { thing { state } } }`, id, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "No copy."}) { thing { state } } }`, id, new(any))
 		check("restored", 200, false)
 		publish("PUBLISHED")
 		if again := publishedAt(); *again.Thing.PublishedAt != *first.Thing.PublishedAt || again.Thing.FeaturedAt != nil {
@@ -105,8 +105,8 @@ func TestPublicationStates(t *testing.T) {
 			unpublish()
 		}
 		check("unpublished", 403, false)
-		staff.Query(takedown, id, new(any))
-		staff.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "No copy."}) { thing { state } } }`, id, new(any))
+		admin.Query(takedown, id, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "No copy."}) { thing { state } } }`, id, new(any))
 		check("a draft that was restored", 403, false)
 		for what, r := range map[string]*servertest.Result{
 			"as a draft": ada.GraphQL(`mutation ($id: ID!) { publishThing(input: {id: $id, state: DRAFT}) { thing { id } } }`, id),

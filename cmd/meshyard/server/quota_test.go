@@ -53,7 +53,7 @@ const uploadMine = `mutation ($file: Upload!) { uploadFile(input: {file: $file})
 // after a deletion. Other users, and moderators, are not affected.
 func TestBytesQuota(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		first := ada.Upload("a.stl", solid(6000, "a"))
 		thing := ada.Thing("A")
 		ada.Finalize("thing", thing, first).Want(t, 200)
@@ -75,8 +75,8 @@ func TestBytesQuota(t *testing.T) {
 
 		bob.Upload("same.stl", solid(6000, "a")) // content that files share counts for each owner
 		stands(t, bob, 6000, 1, 0)
-		staff.Upload("large.stl", solid(20000, "a"))
-		if u := usageOf(staff); u.Bytes != 20000 || u.BytesLimit != nil || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
+		admin.Upload("large.stl", solid(20000, "a"))
+		if u := usageOf(admin); u.Bytes != 20000 || u.BytesLimit != nil || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
 			t.Errorf("an administrator has limits: %+v", u)
 		}
 		if u := usageOf(ada); *u.BytesLimit != 10000 || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
@@ -211,7 +211,7 @@ func TestThingsQuota(t *testing.T) {
 		}
 		ada.Do(http.MethodDelete, fmt.Sprintf("/things/%d", ids[0]), nil).Want(t, 200)
 		ada.Thing("B")
-		s.Staff()
+		s.Administrator()
 		for range 3 {
 			// Administrators have no quota, whatever the scopes of their tokens.
 			s.Client(s.Token("staff", "write")).Thing("C")
@@ -352,13 +352,13 @@ func TestRowQuotas(t *testing.T) {
 		}
 		newCollection(t, bob, "Another")
 
-		s.Staff()
-		staff := s.Client(s.Token("staff", "read", "write"))
+		s.Administrator()
+		admin := s.Client(s.Token("staff", "read", "write"))
 		for range 4 {
-			staff.Query(fmt.Sprintf(comment, first), nil, new(any))
-			newCollection(t, staff, "Any")
+			admin.Query(fmt.Sprintf(comment, first), nil, new(any))
+			newCollection(t, admin, "Any")
 		}
-		if u := moreUsageOf(staff); u.CommentsLimit != nil || u.MakesLimit != nil || u.CollectionsLimit != nil || u.CollectedThingsLimit != nil {
+		if u := moreUsageOf(admin); u.CommentsLimit != nil || u.MakesLimit != nil || u.CollectionsLimit != nil || u.CollectedThingsLimit != nil {
 			t.Errorf("an administrator has limits: %+v", u)
 		}
 	}, moreQuotas(2, 3, 2, 3))
@@ -368,16 +368,16 @@ func TestRowQuotas(t *testing.T) {
 // former moderator, can move things between them, and add none.
 func TestMovingAboveQuota(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		role := `mutation { setUserRole(input: {username: "bob", role: %s, reason: "Voted."}) { user { id } } }`
-		staff.Query(fmt.Sprintf(role, "MODERATOR"), nil, new(any))
+		admin.Query(fmt.Sprintf(role, "MODERATOR"), nil, new(any))
 		from, to := newCollection(t, bob, "From"), newCollection(t, bob, "To")
 		things := make([]int64, 4)
 		for i := range things {
 			things[i] = publishedThing(t, ada, fmt.Sprint("Thing ", i))
 			bob.Do("POST", fmt.Sprintf("/collections/%d/thing/%d", from, things[i]), nil).Want(t, 200)
 		}
-		staff.Query(fmt.Sprintf(role, "MEMBER"), nil, new(any))
+		admin.Query(fmt.Sprintf(role, "MEMBER"), nil, new(any))
 		move := `mutation { moveThings(input: {collectionId: %d, thingIds: [%d]%s}) { collection { id } } }`
 		for i, source := range []string{fmt.Sprint(", fromCollectionId: ", from), ", fromOthers: true"} {
 			if r := bob.GraphQL(fmt.Sprintf(move, to, things[i], source), nil); r.Code() != "" {

@@ -11,7 +11,7 @@ import (
 // decision resolves all reports of an object.
 func TestReports(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, eve, staff := s.User("ada"), s.User("bob"), s.User("eve"), s.Staff()
+		ada, bob, eve, admin := s.User("ada"), s.User("bob"), s.User("eve"), s.Administrator()
 		thing := publishedThing(t, ada, "Vase")
 		var made struct {
 			CreateComment    struct{ Comment struct{ ID, NodeID string } }
@@ -46,7 +46,7 @@ func TestReports(t *testing.T) {
 					Nodes      []report
 				}
 			}
-			staff.Query(`{ reports(state: `+state+`) { totalCount nodes { `+fields+` } } }`, nil, &v)
+			admin.Query(`{ reports(state: `+state+`) { totalCount nodes { `+fields+` } } }`, nil, &v)
 			if v.Reports.TotalCount != len(v.Reports.Nodes) {
 				t.Errorf("%d reports, and totalCount is %d", len(v.Reports.Nodes), v.Reports.TotalCount)
 			}
@@ -83,8 +83,8 @@ func TestReports(t *testing.T) {
 			who                *servertest.Client
 			what, reason, code string
 		}{
-			{bob, "resolveReport", "x", "FORBIDDEN"}, {staff, "resolveReport", " ", "BAD_USER_INPUT"}, {staff, "resolveReport", "Taken down.", ""},
-			{staff, "resolveReport", "Again.", ""}, {staff, "dismissReport", "Changed my mind.", "CONFLICT"},
+			{bob, "resolveReport", "x", "FORBIDDEN"}, {admin, "resolveReport", " ", "BAD_USER_INPUT"}, {admin, "resolveReport", "Taken down.", ""},
+			{admin, "resolveReport", "Again.", ""}, {admin, "dismissReport", "Changed my mind.", "CONFLICT"},
 		} {
 			if r := decide(c.who, c.what, other.ID, c.reason); r.Code() != c.code {
 				t.Errorf("%s for %q: %+v, want %s", c.what, c.reason, r.Errors, c.code)
@@ -100,14 +100,14 @@ func TestReports(t *testing.T) {
 				Nodes      []struct{ Action, Reason, ObjectID string }
 			}
 		}
-		staff.Query(`{ moderationLog(first: 1) { totalCount nodes { action reason objectId } } }`, nil, &log)
+		admin.Query(`{ moderationLog(first: 1) { totalCount nodes { action reason objectId } } }`, nil, &log)
 		if n := log.ModerationLog.Nodes; log.ModerationLog.TotalCount != 2 || n[0].Action != "RESOLVE_REPORT" || n[0].Reason != "Taken down." || n[0].ObjectID != other.ID {
 			t.Errorf("the log is %+v, want the role of the administrator and one decision", log.ModerationLog)
 		}
 
 		// Deleting an object resolves its reports; restoring a comment dismisses them.
 		ada.Query(`mutation ($id: ID!) { deleteCollection(input: {id: $id}) { deletedId } }`, object{"id": made.CreateCollection.Collection.ID}, new(any))
-		staff.Query(`mutation ($id: ID!) { restoreComment(input: {id: $id}) { comment { needsModeration } } }`, object{"id": made.CreateComment.Comment.ID}, new(any))
+		admin.Query(`mutation ($id: ID!) { restoreComment(input: {id: $id}) { comment { needsModeration } } }`, object{"id": made.CreateComment.Comment.ID}, new(any))
 		if got := queue("DISMISSED"); len(got) != 1 || got[0].Target.Typename != "Comment" {
 			t.Errorf("dismissed: %+v, want the comment", got)
 		}
@@ -124,14 +124,14 @@ func TestReports(t *testing.T) {
 // until a moderator decides.
 func TestDecidedReportsOfComments(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		thing := publishedThing(t, ada, "Vase")
 		for _, decide := range []string{"resolveReport", "dismissReport"} {
 			comment := read(t, ada.Do("POST", fmt.Sprintf("/things/%d/comments", thing), object{"body": "Buy this."}))
 			path := fmt.Sprintf("/comments/%v", comment["id"])
 			check := func(want bool) {
 				t.Helper()
-				if got := read(t, staff.Get(path))["needs_moderation"]; got != want {
+				if got := read(t, admin.Get(path))["needs_moderation"]; got != want {
 					t.Errorf("%s: needs_moderation is %v, want %v", decide, got, want)
 				}
 			}
@@ -143,7 +143,7 @@ func TestDecidedReportsOfComments(t *testing.T) {
 			check(false)
 			bob.Query(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": v.Comment.NodeID}, &v)
 			check(true)
-			staff.Query(`mutation ($id: ID!) { `+decide+`(input: {id: $id, reason: "Decided."}) { report { id } } }`, object{"id": v.ReportContent.Report.ID}, new(any))
+			admin.Query(`mutation ($id: ID!) { `+decide+`(input: {id: $id, reason: "Decided."}) { report { id } } }`, object{"id": v.ReportContent.Report.ID}, new(any))
 			check(false)
 		}
 	})
@@ -153,7 +153,7 @@ func TestDecidedReportsOfComments(t *testing.T) {
 // target of a report and the reported user are loaded independently, whichever comes first.
 func TestReportsOfSeveralUsers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		s.User("eve")
 		thing := publishedThing(t, ada, "Vase")
 		var v struct {
@@ -172,7 +172,7 @@ func TestReportsOfSeveralUsers(t *testing.T) {
 			bob.Query(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": node}, new(any))
 		}
 		for _, fields := range []string{"target { __typename } user { username }", "user { username } target { __typename }"} {
-			staff.Query(`{ reports { nodes { `+fields+` } } }`, nil, &v)
+			admin.Query(`{ reports { nodes { `+fields+` } } }`, nil, &v)
 			n := v.Reports.Nodes
 			if len(n) != 2 || n[0].User.Username != "eve" || n[0].Target.Typename != "User" || n[1].User.Username != "ada" || n[1].Target.Typename != "Thing" {
 				t.Errorf("{ %s }: %+v, want eve and the thing of ada", fields, n)

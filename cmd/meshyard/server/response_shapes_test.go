@@ -146,7 +146,7 @@ func fullThing(t *testing.T, s *servertest.Server, ada, bob *servertest.Client) 
 	ada.Do("POST", fmt.Sprintf("/collections/%v/thing/%d", collection["id"], id), nil).Want(t, 200)
 	ada.Get(fmt.Sprintf("/files/%d/download", file)).Want(t, http.StatusFound)
 	ada.Do("PATCH", "/users/me", object{"first_name": "Ada", "last_name": "L.", "bio": "I *print*.", "location": "London"}).Want(t, 200)
-	s.Staff().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { isFeatured featuredAt } } }`, object{"id": servertest.ID(id)}, new(any))
+	s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { isFeatured featuredAt } } }`, object{"id": servertest.ID(id)}, new(any))
 	s.Fold()
 	return map[string]any{
 		"thing_id": id, "file_id": file, "image_id": image, "copy_id": makeID, "comment_id": comment["id"], "collection_id": collection["id"],

@@ -178,15 +178,15 @@ func TestSessionPermissions(t *testing.T) {
 		if answer := ask(log); !strings.Contains(answer, "FORBIDDEN") {
 			t.Errorf("a member reads the moderation log: %s", answer)
 		}
-		staff := s.Staff()
-		staff.Query(`mutation { setUserRole(input: {username: "ada", role: MODERATOR, reason: "She asked."}) { user { id } } }`, nil, new(any))
+		admin := s.Administrator()
+		admin.Query(`mutation { setUserRole(input: {username: "ada", role: MODERATOR, reason: "She asked."}) { user { id } } }`, nil, new(any))
 		if answer := ask(log); strings.Contains(answer, "errors") {
 			t.Errorf("a moderator reads the moderation log: %s", answer)
 		}
 		if answer := ask(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`); !strings.Contains(answer, "meshyard_") {
 			t.Errorf("create a token: %s", answer)
 		}
-		staff.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		admin.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		if answer := ask(`{ me { username } }`); !strings.Contains(answer, "UNAUTHENTICATED") {
 			t.Errorf("after the suspension: %s", answer)
 		}

@@ -235,7 +235,7 @@ func TestPagesHoldHostileTexts(t *testing.T) {
 // they find nothing that is not in public lists.
 func TestPreviewsAndFeeds(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, staff, visitor := s.User("ada"), s.Staff(), s.Client("")
+		ada, admin, visitor := s.User("ada"), s.Administrator(), s.Client("")
 		s.Password("ada", pass)
 		id := ada.Thing("Vase")
 		ada.Finalize("thing", id, ada.Upload("vase.stl", servertest.Mesh(t, "hschendel_simple_bin.stl")), ada.Upload("vase.png", servertest.Mesh(t, "lib3mf_thumbnail.png"))).Want(t, 200)
@@ -344,7 +344,7 @@ func TestPreviewsAndFeeds(t *testing.T) {
 		if page := openPage(t, visitor.Get, path); page.status != 404 || strings.Contains(page.title, "Secret") {
 			t.Errorf("the private collection for a visitor: %+v", page)
 		}
-		staff.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } }`, object{"id": servertest.ID(id)}, new(any))
+		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } }`, object{"id": servertest.ID(id)}, new(any))
 		found("taken down", false)
 		status(visitor.Get, 404)
 	})

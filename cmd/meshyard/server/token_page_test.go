@@ -151,16 +151,16 @@ func TestTokenPageTricks(t *testing.T) {
 		if strings.Contains(string(b.Get(tokenPage).Bytes), `value="admin"`) {
 			t.Error("a member is offered the scope admin")
 		}
-		staff := s.Staff()
+		admin := s.Administrator()
 		var me struct{ Me struct{ Username string } }
-		staff.Query(`{ me { username } }`, nil, &me)
+		admin.Query(`{ me { username } }`, nil, &me)
 		s.Password(me.Me.Username, pass)
 		moderator := s.Browser()
 		moderator.SignIn(me.Me.Username, pass).Want(t, http.StatusSeeOther)
 		s.Client(makeOnPage(t, moderator, "staff", "read", "admin")).Query(`{ moderationLog { nodes { id } } }`, nil, new(any))
 
 		eve.Get("/users/me").Want(t, http.StatusOK)
-		staff.Query(`mutation { suspendUser(input: {username: "eve", reason: "Spam."}) { user { id } } }`, nil, new(any))
+		admin.Query(`mutation { suspendUser(input: {username: "eve", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		evil.Get(tokenPage).Want(t, http.StatusSeeOther)
 		evil.Post(tokenPage, theft).Want(t, http.StatusSeeOther)
 	})

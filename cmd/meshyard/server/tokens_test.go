@@ -152,7 +152,7 @@ func TestTokensOfApplications(t *testing.T) {
 // TestApplications checks that administrators can register and delete applications.
 func TestApplications(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		staff, ada := s.Staff(), s.User("ada")
+		admin, ada := s.Administrator(), s.User("ada")
 		const create = `mutation ($input: CreateApplicationInput!) { createApplication(input: $input) { clientSecret application { clientId name redirectUris isPublic allowsImplicit } } }`
 		var made struct {
 			CreateApplication struct {
@@ -160,20 +160,20 @@ func TestApplications(t *testing.T) {
 				Application  struct{ ClientID string }
 			}
 		}
-		staff.Query(create, object{"input": object{"name": "Slicer", "redirectUris": []string{redirect}}}, &made)
+		admin.Query(create, object{"input": object{"name": "Slicer", "redirectUris": []string{redirect}}}, &made)
 		c := &client{t, s, made.CreateApplication.Application.ClientID, *made.CreateApplication.ClientSecret, ""}
 		for name, in := range map[string]object{
 			"http": {"name": "x", "redirectUris": []string{"http://app.example/"}}, "a fragment": {"name": "x", "redirectUris": []string{redirect + "#x"}}, "no name": {"name": " ", "redirectUris": []string{}},
 			"public, and nowhere": {"name": "x", "redirectUris": []string{}, "isPublic": true}, "control": {"name": "a\nb", "redirectUris": []string{}}, "many": {"name": "x", "redirectUris": make([]string, 21)},
 		} {
-			if code := staff.GraphQL(create, object{"input": in}).Code(); code != "BAD_USER_INPUT" {
+			if code := admin.GraphQL(create, object{"input": in}).Code(); code != "BAD_USER_INPUT" {
 				t.Errorf("%s: %q", name, code)
 			}
 		}
 		var list struct {
 			Applications []struct{ Name, ClientID string }
 		}
-		staff.Query(`{ applications { name clientId redirectUris isPublic allowsImplicit createdAt } }`, nil, &list)
+		admin.Query(`{ applications { name clientId redirectUris isPublic allowsImplicit createdAt } }`, nil, &list)
 		if len(list.Applications) != 1 || list.Applications[0].ClientID != c.id {
 			t.Errorf("there are %+v", list)
 		}
@@ -183,7 +183,7 @@ func TestApplications(t *testing.T) {
 			}
 		}
 		remove := func() string {
-			return staff.GraphQL(fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.id), nil).Code()
+			return admin.GraphQL(fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.id), nil).Code()
 		}
 		if code := remove(); code != "" {
 			t.Errorf("remove: %q", code)

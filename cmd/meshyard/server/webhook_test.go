@@ -183,10 +183,10 @@ func logged(c *servertest.Client, hook string) (events []string) {
 // owner of the webhook may not see.
 func TestWebhookEvents(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		staff, ada, bob, eve := s.Staff(), s.User("ada"), s.User("bob"), s.User("eve")
+		admin, ada, bob, eve := s.Administrator(), s.User("ada"), s.User("bob"), s.User("eve")
 		v := newReceiver(t, nil)
-		of := map[string]string{"all": v.hook(staff, "/all", true), "ada": v.hook(ada, "/ada", false), "bob": v.hook(bob, "/bob", false), "eve": v.hook(eve, "/eve", false)}
-		clients := map[string]*servertest.Client{"all": staff, "ada": ada, "bob": bob, "eve": eve}
+		of := map[string]string{"all": v.hook(admin, "/all", true), "ada": v.hook(ada, "/ada", false), "bob": v.hook(bob, "/bob", false), "eve": v.hook(eve, "/eve", false)}
+		clients := map[string]*servertest.Client{"all": admin, "ada": ada, "bob": bob, "eve": eve}
 		seen := make(map[string]int)
 		// expect checks the new events of each user after an action: one event that contains the wanted
 		// text, or none.
@@ -235,11 +235,11 @@ func TestWebhookEvents(t *testing.T) {
 		expect("make", map[string]string{"all": "make.created", "ada": ref, "bob": `"name":"Print"`})
 		query(eve, `mutation { reportContent(input: {nodeId: %q, reason: SPAM, note: "secret"}) { report { id } } }`, models.NodeRef{Type: "Thing", ID: atoi(t, thing)}.NodeID())
 		expect("report", map[string]string{"all": `moderation.reported {"report":{"id":"1","reason":"spam"},"target":{"id":"` + thing + `","type":"thing"}`})
-		query(staff, `mutation { featureThing(input: {id: %s}) { thing { id } } }`, thing)
+		query(admin, `mutation { featureThing(input: {id: %s}) { thing { id } } }`, thing)
 		expect("feature", map[string]string{"all": `"action":"feature_thing"`, "ada": "moderation.decided"})
-		query(staff, `mutation { dismissReport(input: {id: 1, reason: "unfounded"}) { report { id } } }`)
+		query(admin, `mutation { dismissReport(input: {id: 1, reason: "unfounded"}) { report { id } } }`)
 		expect("dismissed report", map[string]string{"all": `"reason":"unfounded"`})
-		query(staff, `mutation { suspendUser(input: {username: "bob", reason: "rude"}) { user { id } } }`)
+		query(admin, `mutation { suspendUser(input: {username: "bob", reason: "rude"}) { user { id } } }`)
 		expect("suspension", map[string]string{"all": `"reason":"rude"`, "bob": `moderation.decided {"entry":{"action":"suspend_user","id":"`})
 		if last := logged(bob, of["bob"]); strings.Contains(last[len(last)-1], "rude") {
 			t.Errorf("bob receives the reason: %s", last[len(last)-1])

@@ -238,8 +238,8 @@ func (s *Server) User(name string, scopes ...auth.Scope) *Client {
 	return s.Client(s.Token(name, scopes...))
 }
 
-// Staff creates an administrator and returns a client that acts as one.
-func (s *Server) Staff() *Client {
+// Administrator creates an administrator named staff and returns a client that acts as one.
+func (s *Server) Administrator() *Client {
 	s.t.Helper()
 	if _, err := s.Store.Admin().CreateUser(context.Background(), "staff", true); err != nil {
 		s.t.Fatal(err)
