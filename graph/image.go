@@ -16,7 +16,7 @@ func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaIma
 	if f == nil || f.ImageID() == 0 {
 		return nil
 	}
-	done := p != nil && p.State == models.PreviewDone && p.Picture != ""
+	done := p != nil && p.State == models.PreviewDone && p.ImageFormat != ""
 	m := &model.MediaImage{ID: f.ImageID(), Name: f.Name, Rank: f.ImageRank(), File: f, CreatedAt: f.CreatedAt}
 	if done {
 		m.Preview = p
@@ -26,7 +26,7 @@ func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaIma
 		m.URL = r.blob(f)
 	case done:
 		m.IsRendering = true
-		m.Name = strings.TrimSuffix(f.Name, path.Ext(f.Name)) + "." + p.Picture
+		m.Name = strings.TrimSuffix(f.Name, path.Ext(f.Name)) + "." + p.ImageFormat
 		m.URL = r.thumbnail(f, p, fullImage).URL
 	default:
 		return nil

@@ -99,11 +99,11 @@ func requestImage(width, height *int32, fit model.ImageFit, format *model.ImageF
 // thumbnail returns the rendering of a preview in the requested size and format, or nil if the
 // preview has none.
 func (r *Resolver) thumbnail(f *models.File, p *models.Preview, request imageRequest) *model.Image {
-	if p.Picture == "" {
+	if p.ImageFormat == "" {
 		return nil
 	}
 	name, width, height := request.box.Covering(int(p.Width), int(p.Height))
-	format := cmp.Or(request.format, p.Picture)
+	format := cmp.Or(request.format, p.ImageFormat)
 	return &model.Image{URL: r.renditionURL(f, "renders", p.Tag(), name+"."+format), Width: int32(width), Height: int32(height)}
 }
 

@@ -25,7 +25,7 @@ var modelTypes = map[string]struct{ contentType, sniffed string }{
 // an image whatever its name, and no other file is one.
 func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 	base, _, _ := strings.Cut(sniffed, ";")
-	if isPicture(base) {
+	if isImage(base) {
 		return Image, base
 	}
 	model, known := modelTypes[strings.ToLower(path.Ext(name))]
@@ -48,7 +48,7 @@ func IsModelName(name string) bool {
 	return known
 }
 
-// isPicture reports whether a type is one of the supported image types.
-func isPicture(contentType string) bool {
+// isImage reports whether a type is one of the supported image types.
+func isImage(contentType string) bool {
 	return contentType == "image/png" || contentType == "image/jpeg" || contentType == "image/gif"
 }

@@ -27,26 +27,26 @@ const (
 type Preview struct {
 	bun.BaseModel `bun:"table:previews,alias:p"`
 
-	ID       int64           `bun:",pk,autoincrement"`
-	SHA256   string          `bun:"sha256"` // of the content, hex
-	Subject  preview.Subject // what the content is interpreted as
-	Version  int32           // of the pipeline
-	State    PreviewState
-	Stage    string
-	Progress float64 // 0 to 1
-	Error    string  // the reason of the failure, for the owner of a file
-	OwnerID  int64   // of the first file that requested it, for fair scheduling
-	Attempts int32
-	Outages  int32      // how many of the last attempts ended because of an outage; they do not count
-	BegunAt  *time.Time // when the last attempt started
-	TookMS   int64      `bun:"took_ms"` // the duration of the last attempt so far
-	BeatAt   time.Time  // the last heartbeat of the worker; for a waiting preview, when it may start
-	Picture  string     // the format of the image, png or jpg; empty if there is none
-	Width    int32      // of the image
-	Height   int32
-	Threejs  bool
-	GLB      bool          `bun:"glb"`
-	Mesh     *preview.Mesh `bun:"type:jsonb"`
+	ID          int64           `bun:",pk,autoincrement"`
+	SHA256      string          `bun:"sha256"` // of the content, hex
+	Subject     preview.Subject // what the content is interpreted as
+	Version     int32           // of the pipeline
+	State       PreviewState
+	Stage       string
+	Progress    float64 // 0 to 1
+	Error       string  // the reason of the failure, for the owner of a file
+	OwnerID     int64   // of the first file that requested it, for fair scheduling
+	Attempts    int32
+	Outages     int32      // how many of the last attempts an outage ended; they do not count
+	BegunAt     *time.Time // when the last attempt started
+	TookMS      int64      `bun:"took_ms"` // the duration of the last attempt so far
+	BeatAt      time.Time  // the last heartbeat of the worker; while waiting, when it may start
+	ImageFormat string     `bun:"picture"` // png or jpg; empty if there is no image
+	Width       int32      // of the image
+	Height      int32
+	Threejs     bool
+	GLB         bool          `bun:"glb"`
+	Mesh        *preview.Mesh `bun:"type:jsonb"`
 	// Shared by meshes of the same shape; 0 if there is no mesh, or not assigned yet.
 	ShapeID int64 `bun:",nullzero"`
 }

@@ -122,8 +122,8 @@ func (s *Store) missingPart(ctx context.Context, p *Preview) (string, error) {
 // demand.
 func (p *Preview) parts() []preview.Part {
 	var parts []preview.Part
-	if p.Picture != "" {
-		parts = append(parts, preview.Picture(thumbnail.Full, p.Picture))
+	if p.ImageFormat != "" {
+		parts = append(parts, preview.ImagePart(thumbnail.Full, p.ImageFormat))
 	}
 	if p.Threejs {
 		parts = append(parts, preview.Threejs)

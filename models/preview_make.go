@@ -99,7 +99,7 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 	p.State, p.Stage, p.Progress, p.BeatAt, p.Outages = PreviewDone, "", 1, now(), 0
 	p.TookMS = p.took(p.BeatAt)
 	p.ShapeID = 0 // until it is assigned below
-	p.Picture, p.Width, p.Height, p.Threejs, p.GLB, p.Mesh = r.Picture, r.Width, r.Height, r.Threejs, r.GLB, r.Mesh
+	p.ImageFormat, p.Width, p.Height, p.Threejs, p.GLB, p.Mesh = r.ImageFormat, r.Width, r.Height, r.Threejs, r.GLB, r.Mesh
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if r.Mesh != nil {
 			if err := s.db.lockShapes(ctx, tx); err != nil {

@@ -55,8 +55,8 @@ func (p *Preview) part(name string) (preview.Part, *thumbnail.Size) {
 		}
 	}
 	size, format, _ := strings.Cut(name, ".")
-	if known, ok := thumbnail.SizeNamed(size); ok && p.Picture != "" && (format == thumbnail.PNG || format == thumbnail.JPEG) {
-		return preview.Picture(size, format), &known
+	if known, ok := thumbnail.SizeNamed(size); ok && p.ImageFormat != "" && (format == thumbnail.PNG || format == thumbnail.JPEG) {
+		return preview.ImagePart(size, format), &known
 	}
 	return preview.Part{}, nil
 }
@@ -81,7 +81,7 @@ func (s *Store) scale(ctx context.Context, p *Preview, part preview.Part, size t
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		whole, err := s.picture(ctx, p.Key(preview.Picture(thumbnail.Full, p.Picture).Object()))
+		whole, err := s.readImage(ctx, p.Key(preview.ImagePart(thumbnail.Full, p.ImageFormat).Object()))
 		if err != nil {
 			return err
 		}
@@ -91,8 +91,8 @@ func (s *Store) scale(ctx context.Context, p *Preview, part preview.Part, size t
 	return errors.Join(failed, err)
 }
 
-// picture reads an image that this server wrote.
-func (s *Store) picture(ctx context.Context, key string) (image.Image, error) {
+// readImage reads an image that this server wrote.
+func (s *Store) readImage(ctx context.Context, key string) (image.Image, error) {
 	r, _, err := s.bucket.Reader(ctx, key)
 	if err != nil {
 		return nil, err

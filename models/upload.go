@@ -113,7 +113,7 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	switch base, _, _ := strings.Cut(up.ContentType, ";"); {
 	case up.Size == 0:
 		err = badInput("file", "file: is empty").WithFieldCode(apierror.FieldRequired)
-	case isPicture(base) && up.Size > s.options.ImageLimit:
+	case isImage(base) && up.Size > s.options.ImageLimit:
 		err = overLimit("images", s.options.ImageLimit)
 	default:
 		return up, nil

@@ -50,9 +50,9 @@ var fileOrImage = responder{write: func(s *server, w http.ResponseWriter, r *htt
 		return err
 	}
 	f := payload.File
-	isPicture := f.Kind == "IMAGE"
+	isImage := f.Kind == "IMAGE"
 	f.Complete(s.URLs)
-	if isPicture && f.DefaultImage != nil {
+	if isImage && f.DefaultImage != nil {
 		return writeJSON(w, f.DefaultImage)
 	}
 	return writeJSON(w, f)
@@ -67,7 +67,7 @@ type eitherSchema struct {
 // images responds with the images of a thing in the sizes selected by ?type= and ?size=, or in all
 // sizes. The URL of a public image is the one below the thing, which redirects to the image without
 // a token. The URL of an image that is not public is the signed URL of its file.
-var images = imageList(func(s *server, r *http.Request, p *wire.Picture) *wire.ImageSchema {
+var images = imageList(func(s *server, r *http.Request, p *wire.MediaImage) *wire.ImageSchema {
 	url := p.URL
 	if !strings.Contains(url, "?") {
 		url = s.URLs.Base + strings.TrimSuffix(r.URL.EscapedPath(), "/") + "/" + p.ID.String()
@@ -76,13 +76,13 @@ var images = imageList(func(s *server, r *http.Request, p *wire.Picture) *wire.I
 }, func(i *wire.ImageSchema, sizes []wire.ImageSize) { i.Sizes = sizes })
 
 // summaries is like images, but for makes, whose images have no URL below the make.
-var summaries = imageList(func(_ *server, _ *http.Request, p *wire.Picture) *wire.ImageSummary {
+var summaries = imageList(func(_ *server, _ *http.Request, p *wire.MediaImage) *wire.ImageSummary {
 	return p.Summary()
 }, func(i *wire.ImageSummary, sizes []wire.ImageSize) { i.Sizes = sizes })
 
-func imageList[T any](as func(s *server, r *http.Request, p *wire.Picture) *T, setSizes func(image *T, sizes []wire.ImageSize)) responder {
+func imageList[T any](as func(s *server, r *http.Request, p *wire.MediaImage) *T, setSizes func(image *T, sizes []wire.ImageSize)) responder {
 	a := body(func(s *server, r *http.Request, data []byte) ([]*T, error) {
-		of, err := read[struct{ Images []*wire.Picture }](data)
+		of, err := read[struct{ Images []*wire.MediaImage }](data)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func imageList[T any](as func(s *server, r *http.Request, p *wire.Picture) *T, s
 }
 
 // sizesOf returns the sizes of an image that a request selects.
-func sizesOf(r *http.Request, p *wire.Picture) []wire.ImageSize {
+func sizesOf(r *http.Request, p *wire.MediaImage) []wire.ImageSize {
 	kind, size := r.URL.Query().Get("type"), r.URL.Query().Get("size")
 	return slices.DeleteFunc(p.AllSizes(), func(have wire.ImageSize) bool {
 		return kind != "" && kind != have.Type || size != "" && size != have.Size
@@ -109,14 +109,14 @@ func sizesOf(r *http.Request, p *wire.Picture) []wire.ImageSize {
 // image responds with one image in the sizes selected by ?type= and ?size=. Without a token it
 // redirects to the file of the image.
 var image = func() responder {
-	a := first("image", func(r *http.Request, p *wire.Picture) *wire.ImageSummary {
+	a := first("image", func(r *http.Request, p *wire.MediaImage) *wire.ImageSummary {
 		summary := p.Summary()
 		summary.Sizes = sizesOf(r, p)
 		return summary
 	})
 	a.query = []string{"type", "size"}
 	a.anonymous = func(w http.ResponseWriter, data []byte) error {
-		of, err := read[struct{ Images []*wire.Picture }](data)
+		of, err := read[struct{ Images []*wire.MediaImage }](data)
 		if err != nil {
 			return err
 		}

@@ -57,10 +57,10 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 		progress("decode", 0)
 		img, err := thumbnail.Decode(src, src.Size)
 		if err != nil {
-			return Result{}, ofPicture(err)
+			return Result{}, asMeshError(err)
 		}
 		progress("draw", 0.5)
-		return keepPicture(img, put)
+		return putImage(img, put)
 	case GCode:
 		progress("read", 0)
 		embedded, err := thumbnail.FromGCode(src, src.Size)
@@ -72,27 +72,27 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 		}
 		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)))
 		if err != nil {
-			return Result{}, ofPicture(err)
+			return Result{}, asMeshError(err)
 		}
-		return keepPicture(img, put)
+		return putImage(img, put)
 	}
 	return deriveMesh(ctx, src, subject, limits, put, progress)
 }
 
-// ofPicture converts an error of an image to a *mesh.Error. It returns other errors unchanged.
-func ofPicture(err error) error {
+// asMeshError converts an error of an image to a *mesh.Error. It returns other errors unchanged.
+func asMeshError(err error) error {
 	if bad, ok := errors.AsType[*thumbnail.Error](err); ok {
 		return mesh.Errorf(mesh.Malformed, "%s", bad.Message)
 	}
 	return err
 }
 
-// keepPicture stores the image of a file: the file itself, or the one that is embedded in it.
-func keepPicture(img image.Image, put Put) (Result, error) {
-	whole, written := thumbnail.Normalize(img)
+// putImage stores the image of a file: the file itself, or the one that is embedded in it.
+func putImage(img image.Image, put Put) (Result, error) {
+	whole, format := thumbnail.Normalize(img)
 	size := whole.Bounds()
-	r := Result{Picture: written, Width: int32(size.Dx()), Height: int32(size.Dy())}
-	return r, put(Picture(thumbnail.Full, written), func(w io.Writer) error { return thumbnail.Encode(w, whole, written) })
+	r := Result{ImageFormat: format, Width: int32(size.Dx()), Height: int32(size.Dy())}
+	return r, put(ImagePart(thumbnail.Full, format), func(w io.Writer) error { return thumbnail.Encode(w, whole, format) })
 }
 
 func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
@@ -101,12 +101,12 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Picture: thumbnail.PNG, Width: width, Height: height, Threejs: true, GLB: true}
+	r := Result{ImageFormat: thumbnail.PNG, Width: width, Height: height, Threejs: true, GLB: true}
 	img, err := render.Render(ctx, m, render.Options{Width: width, Height: height, Progress: at("draw")})
 	if err != nil {
 		return Result{}, err
 	}
-	if err := put(Picture(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) }); err != nil {
+	if err := put(ImagePart(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) }); err != nil {
 		return Result{}, err
 	}
 	found, err := measure.Of(ctx, m, at("measure"))

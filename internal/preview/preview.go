@@ -59,10 +59,10 @@ var (
 	GLB     = Part{Name: "model.glb", ContentType: "model/gltf-binary"}
 )
 
-// Picture returns the part for the image in a size, encoded as png or jpg. The size thumbnail.Full
-// is the original from which the other sizes are scaled.
-func Picture(size, written string) Part {
-	if written == "jpg" {
+// ImagePart returns the part for the image in a size, encoded as png or jpg. The size
+// thumbnail.Full is the original from which the other sizes are scaled.
+func ImagePart(size, format string) Part {
+	if format == "jpg" {
 		return Part{Name: size + ".jpg", ContentType: "image/jpeg"}
 	}
 	return Part{Name: size + ".png", ContentType: "image/png"}
@@ -76,7 +76,7 @@ func (s Subject) PartName(version int32, part string) string {
 
 // Result describes a finished preview.
 type Result struct {
-	Picture       string // the encoding of the image, png or jpg; empty: there is no image
+	ImageFormat   string // the encoding of the image, png or jpg; empty: there is no image
 	Width, Height int32  // of the image
 	Threejs, GLB  bool
 	Mesh          *Mesh // nil if the subject is not a mesh format

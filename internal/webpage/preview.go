@@ -12,7 +12,7 @@ import (
 // links.
 type preview struct {
 	Type      string // the OpenGraph type
-	Image     *picture
+	Image     *image
 	Index     bool // whether search engines may list the page
 	Published *time.Time
 	Author    string // URL of the creator
@@ -79,7 +79,7 @@ func (o Options) preview(v *view, p page) *preview {
 	case userPage:
 		m.Type, m.Username = "profile", n.Username
 		if n.AvatarURL != "" {
-			m.Image = &picture{URL: n.AvatarURL}
+			m.Image = &image{URL: n.AvatarURL}
 		}
 	case thingPage:
 		m.Type, m.Published, m.Author = "article", n.PublishedAt, o.BaseURL+"/"+n.Creator.Username

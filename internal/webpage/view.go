@@ -34,7 +34,7 @@ type node struct {
 	PublishedAt, UpdatedAt                             *time.Time
 	Creator                                            *person
 	Thing                                              *struct{ ID, Name, State string }
-	Image                                              *picture
+	Image                                              *image
 	Tags                                               []struct{ Name, Slug string }
 	Files                                              []file
 	List                                               *list
@@ -55,7 +55,7 @@ type list struct {
 	Nodes    []node
 }
 
-type picture struct {
+type image struct {
 	URL          string
 	Large, Small *rendition // nil until the image has been scaled
 }
@@ -67,7 +67,7 @@ type rendition struct {
 }
 
 // Source returns the URL of the image, or "" if there is none.
-func (p *picture) Source() string {
+func (p *image) Source() string {
 	switch {
 	case p == nil:
 		return ""
@@ -78,7 +78,7 @@ func (p *picture) Source() string {
 }
 
 // Sources returns the value of the attribute srcset, from whose sizes the browser chooses.
-func (p *picture) Sources() string {
+func (p *image) Sources() string {
 	if p.Large == nil || p.Small == nil {
 		return ""
 	}

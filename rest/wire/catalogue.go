@@ -59,19 +59,19 @@ type CollectionSchema struct {
 
 // featuredThing is the thing that the owner chose to represent a collection.
 type featuredThing struct {
-	ID    ID       `json:"id"`
-	Image *Picture `json:"image"`
+	ID    ID          `json:"id"`
+	Image *MediaImage `json:"image"`
 }
 
 // newestThing is the thing that was added to a collection last. It represents a collection without
 // a featured thing.
 type newestThing struct {
 	Nodes []struct {
-		Image *Picture `json:"image"`
+		Image *MediaImage `json:"image"`
 	} `json:"nodes"`
 }
 
-func (n *newestThing) image() *Picture {
+func (n *newestThing) image() *MediaImage {
 	if n == nil || len(n.Nodes) == 0 {
 		return nil
 	}

@@ -46,7 +46,7 @@ type copyFields struct {
 	CategoryURL      string       `json:"category_url"`
 
 	// Input only: cleared by Complete.
-	Image       *Picture     `json:"image,omitempty"`
+	Image       *MediaImage  `json:"image,omitempty"`
 	Categorized *categorized `json:"categorized,omitempty"`
 }
 

@@ -35,9 +35,9 @@ type EventObject struct {
 }
 
 type eventTarget struct {
-	Type  string   `json:"__typename"`
-	ID    ID       `json:"id"`
-	Image *Picture `json:"image"`
+	Type  string      `json:"__typename"`
+	ID    ID          `json:"id"`
+	Image *MediaImage `json:"image"`
 }
 
 // Complete implements [Completer].

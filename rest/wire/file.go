@@ -28,9 +28,9 @@ type FileSchema struct {
 	Rank          int           `json:"rank"`
 
 	// Input only: cleared by Complete.
-	Kind      string     `json:"kind,omitempty"`
-	Rendering *rendering `json:"rendering,omitempty"`
-	Image     *Picture   `json:"image,omitempty"`
+	Kind      string      `json:"kind,omitempty"`
+	Rendering *rendering  `json:"rendering,omitempty"`
+	Image     *MediaImage `json:"image,omitempty"`
 }
 
 // Complete implements [Completer].
@@ -56,8 +56,8 @@ type rendering struct {
 	URL string `json:"url"`
 }
 
-// Picture is an image as GraphQL returns it.
-type Picture struct {
+// MediaImage is an image, as the fragment Picture of the stored documents selects it.
+type MediaImage struct {
 	ID        ID         `json:"id"`
 	Name      string     `json:"name"`
 	URL       string     `json:"original"`
@@ -72,7 +72,7 @@ const (
 )
 
 // in returns the URL of the image in a size, or of the original if it has no scaled sizes yet.
-func (p *Picture) in(size string) string {
+func (p *MediaImage) in(size string) string {
 	if p.Rendering == nil {
 		return p.URL
 	}
@@ -80,7 +80,7 @@ func (p *Picture) in(size string) string {
 }
 
 // AllSizes returns every size of the image, in the documented order.
-func (p *Picture) AllSizes() []ImageSize {
+func (p *MediaImage) AllSizes() []ImageSize {
 	all := make([]ImageSize, len(thumbnail.Sizes))
 	for i, size := range thumbnail.Sizes {
 		all[i] = ImageSize{size.Kind, size.Name, p.in(size.String())}
@@ -89,19 +89,19 @@ func (p *Picture) AllSizes() []ImageSize {
 }
 
 // Summary returns the image in its REST form. Its URL needs no token.
-func (p *Picture) Summary() *ImageSummary {
+func (p *MediaImage) Summary() *ImageSummary {
 	return &ImageSummary{ID: p.ID, URL: p.URL, Name: p.Name, Sizes: p.AllSizes(), Added: p.Added}
 }
 
 // thumbnail returns the URL of the thumbnail, or of the placeholder for the kind if p is nil.
-func (p *Picture) thumbnail(a urls.Builder, kind string) string {
+func (p *MediaImage) thumbnail(a urls.Builder, kind string) string {
 	return p.shown(a, kind, thumbnailSize)
 }
 
 // preview returns the URL of the preview of a thing, or of the placeholder if p is nil.
-func (p *Picture) preview(a urls.Builder) string { return p.shown(a, "THING", previewSize) }
+func (p *MediaImage) preview(a urls.Builder) string { return p.shown(a, "THING", previewSize) }
 
-func (p *Picture) shown(a urls.Builder, kind, size string) string {
+func (p *MediaImage) shown(a urls.Builder, kind, size string) string {
 	if p == nil {
 		return a.Placeholder(kind)
 	}

@@ -72,7 +72,7 @@ type ThingSchema struct {
 
 	// Input only: cleared by Complete.
 	Takedown     *takedown     `json:"takedown,omitempty"`
-	Image        *Picture      `json:"image,omitempty"`
+	Image        *MediaImage   `json:"image,omitempty"`
 	ZipImages    []zipEntry    `json:"zip_images,omitempty"`
 	ZipFiles     []zipEntry    `json:"zip_files,omitempty"`
 	AncestorList *ancestorList `json:"ancestor_list,omitempty"`
@@ -133,7 +133,7 @@ type AncestorSchema struct {
 	PreviewImage string       `json:"preview_image"`
 	Creator      *UserSummary `json:"creator"`
 
-	Image *Picture `json:"image,omitempty"` // input only: cleared by Complete
+	Image *MediaImage `json:"image,omitempty"` // input only: cleared by Complete
 }
 
 // Complete implements [Completer].
@@ -220,7 +220,7 @@ type ShortThingSchema struct {
 	IsNSFW       *bool        `json:"is_nsfw"`
 	Rank         *int         `json:"rank"`
 
-	Image *Picture `json:"image,omitempty"` // input only: cleared by Complete
+	Image *MediaImage `json:"image,omitempty"` // input only: cleared by Complete
 }
 
 // Complete implements [Completer].

@@ -35,13 +35,13 @@ type UserSummary struct {
 func (u *UserSummary) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
-	u.Thumbnail, u.Cover = orPicture(a, u.Avatar), orPicture(a, u.CoverPicture)
+	u.Thumbnail, u.Cover = orPlaceholder(a, u.Avatar), orPlaceholder(a, u.CoverPicture)
 	u.IsAdmin, u.IsModerator = u.Role == "ADMINISTRATOR", u.Role == "MODERATOR"
 	u.Role, u.Avatar, u.CoverPicture = "", "", ""
 }
 
-// orPicture returns the URL of an image of a user, or of the placeholder if there is none.
-func orPicture(a urls.Builder, url string) string {
+// orPlaceholder returns the URL of an image of a user, or of the placeholder if there is none.
+func orPlaceholder(a urls.Builder, url string) string {
 	if url == "" {
 		return a.Placeholder("USER")
 	}
@@ -104,7 +104,7 @@ type UserSchema struct {
 func (u *UserSchema) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
-	u.Thumbnail, u.CoverImage = orPicture(a, u.Avatar), orPicture(a, u.CoverPicture)
+	u.Thumbnail, u.CoverImage = orPlaceholder(a, u.Avatar), orPlaceholder(a, u.CoverPicture)
 	u.IsAdmin, u.IsModerator = u.Role == "ADMINISTRATOR", u.Role == "MODERATOR"
 	u.Role, u.Avatar, u.CoverPicture = "", "", ""
 	u.ThingsURL, u.CopiesURL, u.LikesURL = u.URL+"/things", u.URL+"/copies", u.URL+"/likes"

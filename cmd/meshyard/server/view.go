@@ -80,8 +80,8 @@ func (a *Server) viewer(addresses urls.Builder, webPages webpage.Options) http.H
 				return m, nil
 			}
 			derived := func(kind, name string) string { return with(addresses.Derived(kind, f.ID, p.Tag(), name)) }
-			if p.Picture != "" {
-				m.ThumbnailURL = derived("renders", preview.Picture(thumbnail.Full, p.Picture).Name)
+			if p.ImageFormat != "" {
+				m.ThumbnailURL = derived("renders", preview.ImagePart(thumbnail.Full, p.ImageFormat).Name)
 			}
 			if p.Mesh == nil {
 				return m, nil

@@ -70,7 +70,7 @@ func TestSameAsInProcess(t *testing.T) {
 			t.Errorf("%s: %d bytes here, other %d bytes from the child", name, len(b), len(got[name]))
 		}
 	}
-	if result.Mesh == nil || result.Mesh.Fingerprint != inProcess.Mesh.Fingerprint || result.Picture != "png" || !result.GLB {
+	if result.Mesh == nil || result.Mesh.Fingerprint != inProcess.Mesh.Fingerprint || result.ImageFormat != "png" || !result.GLB {
 		t.Errorf("got %+v", result)
 	}
 	if usage.CPU == 0 || usage.Memory == 0 {

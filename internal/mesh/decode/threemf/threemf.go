@@ -58,8 +58,8 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		return nil, err
 	}
 	for _, picture := range []string{relations[relationshipThumbnail], own[relationshipThumbnail]} {
-		if m.Picture == nil && picture != "" {
-			m.Picture = p.readThumbnail(picture)
+		if m.Thumbnail == nil && picture != "" {
+			m.Thumbnail = p.readThumbnail(picture)
 		}
 	}
 	return m, nil

@@ -112,8 +112,8 @@ func Test3MFParts(t *testing.T) {
 		"/Windows\\and\\absolute.text": "",
 	})
 	m := read3MFBytes(t, b)
-	if m.Triangles() != 3 || string(m.Picture) != picture {
-		t.Errorf("got %d triangles and the picture %q", m.Triangles(), m.Picture)
+	if m.Triangles() != 3 || string(m.Thumbnail) != picture {
+		t.Errorf("got %d triangles and the picture %q", m.Triangles(), m.Thumbnail)
 	}
 }
 
@@ -128,8 +128,8 @@ func Test3MFPicture(t *testing.T) {
 			"3D/3dmodel.model": model, "a.jpg": c.picture,
 			"_rels/.rels": relations(map[string]string{relationshipModel: "3D/3dmodel.model", relationshipThumbnail: "/a.jpg"}),
 		}))
-		if string(m.Picture) != c.want {
-			t.Errorf("%s: got %d bytes of a picture, want %d", c.name, len(m.Picture), len(c.want))
+		if string(m.Thumbnail) != c.want {
+			t.Errorf("%s: got %d bytes of a picture, want %d", c.name, len(m.Thumbnail), len(c.want))
 		}
 	}
 }
