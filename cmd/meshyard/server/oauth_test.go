@@ -87,9 +87,9 @@ func TestCodeFlow(t *testing.T) {
 	})
 }
 
-// TestCodeFlowOfOldPrograms runs the authorization code grant as old clients do: without PKCE,
+// TestLegacyCodeFlow runs the authorization code grant as old clients do: without PKCE,
 // scope and grant_type, and with parameters in unusual places. The response is form-encoded.
-func TestCodeFlowOfOldPrograms(t *testing.T) {
+func TestLegacyCodeFlow(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
 		c := newClient(t, s, models.NewApplication{})
@@ -154,7 +154,7 @@ func TestCodeFlowOfOldPrograms(t *testing.T) {
 				t.Errorf("%s: %d %s", name, r.StatusCode, r.Bytes)
 				continue
 			}
-			s.Client(string(found[1])).Thing("By an old program")
+			s.Client(string(found[1])).Thing("By a legacy client")
 			info := s.Client("").Request("POST", "/login/oauth/tokeninfo", object{"access_token": string(found[1])})
 			info.Header.Set("Content-Type", "application/json")
 			if r := s.Client("").Send(info).Want(t, 200); !strings.Contains(string(r.Bytes), `"audience":"`+c.id+`"`) {
@@ -226,7 +226,7 @@ func TestImplicitFlow(t *testing.T) {
 		if found == nil {
 			t.Fatalf("the response is %s", to)
 		}
-		s.Client(found[1]).Thing("By an old program")
+		s.Client(found[1]).Thing("By a legacy client")
 		// Some programs take everything behind "access_token=" in the URL for the token.
 		_, behind, _ := strings.Cut(to.String(), "access_token=")
 		s.Client(behind).Get("/users/me").Want(t, 200)

@@ -217,7 +217,7 @@ func TestPrintSettings(t *testing.T) {
 			return v.Thing
 		}
 		if p := query().PrintSettings; p["printer"] != "Prusa" || p["filamentBrand"] != "Any" || p["infill"] != "0.25" || p["rafts"] != nil {
-			t.Errorf("the print settings of the old program are %v", p)
+			t.Errorf("the print settings of the legacy client are %v", p)
 		}
 		change := func(to string) string {
 			t.Helper()

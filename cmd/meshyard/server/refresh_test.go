@@ -102,7 +102,7 @@ func TestRefreshTokens(t *testing.T) {
 		code = c.decide(b, c.question("code_challenge", "", "code_challenge_method", ""), "allow").Query().Get("code")
 		old := string(c.exchange("", c.grant(code, "code_verifier", "")).Want(t, 200).Bytes)
 		if strings.Contains(old, "expires") || strings.Contains(old, "refresh") {
-			t.Errorf("the answer to an old program is %s", old)
+			t.Errorf("the response to a legacy client is %s", old)
 		}
 	})
 }

@@ -76,7 +76,7 @@ func TestEveryShape(t *testing.T) {
 			"username": "eve", "term": "nothing-of-the-kind", "tag": "none", "slug": "dice",
 		}
 		look := func(client *servertest.Client, what string, rows []struct{ path, kind string }) {
-			old := &oldClient{T: t, base: s.URL, token: client.Token}
+			old := &legacyClient{T: t, base: s.URL, token: client.Token}
 			for _, row := range rows {
 				path := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(row.path, func(name string) string { return fmt.Sprint(ids[strings.Trim(name, "{}")]) })
 				status, text := old.do("GET", path, nil, "")

@@ -22,13 +22,13 @@ import (
 // publisher is a client that synchronizes a thing with a folder. It finds the thing by its name,
 // updates the fields that differ, and replaces changed files.
 type publisher struct {
-	*oldClient
+	*legacyClient
 	processed func(file any) // returns when the rendering of a file is complete
 }
 
 // deploy publishes the contents of a folder, by file name, and returns the thing and the IDs of its
 // files.
-func (p publisher) deploy(about oldObject, folder map[string]string) (thing oldObject, ids map[string]string) {
+func (p publisher) deploy(about legacyObject, folder map[string]string) (thing legacyObject, ids map[string]string) {
 	p.Helper()
 	for _, o := range p.walk("/users/me/things?per_page=2", anyThing) {
 		if o["name"] == about["name"] {
@@ -38,27 +38,27 @@ func (p publisher) deploy(about oldObject, folder map[string]string) (thing oldO
 	if thing == nil {
 		thing = p.one("POST", "/things/", about, "ThingSchema")
 	} else {
-		p.one("PATCH", "/things/"+oldID(thing), about, "ThingSchema")
+		p.one("PATCH", "/things/"+legacyID(thing), about, "ThingSchema")
 	}
-	path := "/things/" + oldID(thing)
+	path := "/things/" + legacyID(thing)
 	ids = make(map[string]string)
 	for _, file := range p.list(path+"/files", "FileSchema") {
 		name := fmt.Sprint(file["name"])
 		sum := md5.Sum([]byte(folder[name]))
 		if file["hash"] == base64.StdEncoding.EncodeToString(sum[:]) {
-			ids[name] = oldID(file)
+			ids[name] = legacyID(file)
 			continue
 		}
-		if rendering, ok := file["default_image"].(oldObject); ok {
-			p.done("DELETE", path+"/images/"+oldID(rendering), nil)
+		if rendering, ok := file["default_image"].(legacyObject); ok {
+			p.done("DELETE", path+"/images/"+legacyID(rendering), nil)
 		}
-		p.done("DELETE", path+"/files/"+oldID(file), nil)
+		p.done("DELETE", path+"/files/"+legacyID(file), nil)
 	}
 	for _, name := range slices.Sorted(maps.Keys(folder)) {
 		if ids[name] == "" {
 			file := p.uploadByForm(path+"/files", name, folder[name], "FileSchema")
 			p.processed(file["id"])
-			ids[name] = oldID(file)
+			ids[name] = legacyID(file)
 		}
 	}
 	return p.one("POST", path+"/publish", nil, "ThingSchema"), ids
@@ -74,17 +74,17 @@ func (p publisher) tidy(path string, folder map[string]string, photos ...string)
 	}
 	for _, image := range p.list(path+"/images", "ThingImage") {
 		if !slices.Contains(kept, fmt.Sprint(image["name"])) {
-			p.done("DELETE", path+"/images/"+oldID(image), nil)
+			p.done("DELETE", path+"/images/"+legacyID(image), nil)
 		}
 	}
 }
 
-// TestJourneysOfOldPrograms performs complete tasks as existing clients do.
-func TestJourneysOfOldPrograms(t *testing.T) {
+// TestLegacyClientTasks performs complete tasks as existing clients do.
+func TestLegacyClientTasks(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		member := s.User("ada")
-		ada, bob := &oldClient{base: s.URL, token: member.Token}, &oldClient{base: s.URL, token: s.User("bob").Token}
+		ada, bob := &legacyClient{base: s.URL, token: member.Token}, &legacyClient{base: s.URL, token: s.User("bob").Token}
 		mesh := func(name string) string { return string(servertest.Mesh(t, name)) }
 		donut, simple, box, picture := mesh("numpystl_HalfDonut_bin.stl"), mesh("hschendel_simple_bin.stl"), mesh("3mfsamples_box.3mf"), mesh("lib3mf_thumbnail.png")
 		processed := func(file any) {
@@ -103,10 +103,10 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 
 		step("deploy again with changes", func(t *testing.T) {
 			p := publisher{ada, processed}
-			about := oldObject{"name": "Dish", "license": "gpl3", "category": "Household", "description": "Version 1", "tags": []string{"dish", "round"}}
+			about := legacyObject{"name": "Dish", "license": "gpl3", "category": "Household", "description": "Version 1", "tags": []string{"dish", "round"}}
 			folder := map[string]string{"lid.stl": donut, "dish.stl": simple, "spoon.3mf": box}
 			thing, before := p.deploy(about, folder)
-			path := "/things/" + oldID(thing)
+			path := "/things/" + legacyID(thing)
 			photo := ada.uploadByForm(path+"/files", "dish.png", picture, "ImageSummary")
 
 			about["description"], about["tags"] = "Version 2", []string{"dish", "bowl"}
@@ -114,7 +114,7 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 			folder = map[string]string{"lid.stl": donut, "dish.stl": donut + "\n", "fork.3mf": box}
 			again, after := p.deploy(about, folder)
 			ada.same("thing", again["id"], thing["id"])
-			ada.same("description and tags", fmt.Sprintf("%v, %d tags", again["description"], len(oldObjects(again["tags"]))), "Version 2, 2 tags")
+			ada.same("description and tags", fmt.Sprintf("%v, %d tags", again["description"], len(legacyObjects(again["tags"]))), "Version 2, 2 tags")
 			ada.same("file_count", again["file_count"], 3)
 			ada.same("id of the same file", after["lid.stl"], before["lid.stl"])
 			if ids := []string{before["dish.stl"], before["spoon.3mf"]}; slices.Contains(ids, after["dish.stl"]) || slices.Contains(ids, after["fork.3mf"]) {
@@ -132,28 +132,28 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 			ada.same("a third run", fmt.Sprint(same["id"], ids, same["file_count"]), fmt.Sprint(thing["id"], after, again["file_count"]))
 			ada.same("images after a third run", fmt.Sprint(ada.list(path+"/images", "ThingImage")), fmt.Sprint(images))
 			ada.same("things", len(ada.list("/users/me/things", anyThing)), 1)
-			published[oldID(thing)] = folder
+			published[legacyID(thing)] = folder
 		})
 
 		step("bulk download", func(t *testing.T) {
 			for i, content := range []string{simple, box, donut} {
 				folder := map[string]string{"part.stl": content, "notes.txt": fmt.Sprint("Notes ", i)}
-				thing, _ := publisher{ada, func(any) {}}.deploy(oldObject{"name": fmt.Sprint("Part ", i), "license": "cc", "category": "Tools", "description": "A part."}, folder)
-				published[oldID(thing)] = folder
+				thing, _ := publisher{ada, func(any) {}}.deploy(legacyObject{"name": fmt.Sprint("Part ", i), "license": "cc", "category": "Tools", "description": "A part."}, folder)
+				published[legacyID(thing)] = folder
 			}
 			// download returns the files of things as a client saves them.
-			download := func(things []oldObject, take func(file oldObject) string) map[string]map[string]string {
+			download := func(things []legacyObject, take func(file legacyObject) string) map[string]map[string]string {
 				saved := make(map[string]map[string]string)
 				for _, thing := range things {
 					files := make(map[string]string)
 					for _, file := range bob.list(fmt.Sprintf("/things/%v/files", thing["id"]), "FileSchema") {
 						files[fmt.Sprint(file["name"])] = take(file)
 					}
-					saved[oldID(thing)] = files
+					saved[legacyID(thing)] = files
 				}
 				return saved
 			}
-			byLink := download(bob.walk("/users/ada/things?per_page=3", anyThing), func(file oldObject) string {
+			byLink := download(bob.walk("/users/ada/things?per_page=3", anyThing), func(file legacyObject) string {
 				status, text := bob.do("GET", fmt.Sprint(file["download_url"]), nil, "")
 				bob.same(string(text)+" download", status, 302)
 				return bob.fetch(bob.header.Get("Location"))
@@ -163,14 +163,14 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 			}
 
 			for i, id := range slices.Sorted(maps.Keys(published)) {
-				collection := bob.one("POST", "/collections/", oldObject{"name": fmt.Sprint("Kept ", i%2), "description": ""}, "Collection")
+				collection := bob.one("POST", "/collections/", legacyObject{"name": fmt.Sprint("Kept ", i%2), "description": ""}, "Collection")
 				bob.done("POST", fmt.Sprintf("/collections/%v/thing/%s", collection["id"], id), nil)
 			}
-			var collected []oldObject
+			var collected []legacyObject
 			for _, collection := range bob.walk("/users/bob/collections?per_page=2", "Collection") {
 				collected = append(collected, bob.walk(fmt.Sprintf("/collections/%v/things?per_page=1", collection["id"]), anyThing)...)
 			}
-			byCollection := download(collected, func(file oldObject) string { return bob.fetch(file["public_url"]) })
+			byCollection := download(collected, func(file legacyObject) string { return bob.fetch(file["public_url"]) })
 			if !maps.EqualFunc(byCollection, published, maps.Equal) {
 				bob.Error("a download of bob's collections has other files or bytes")
 			}
@@ -237,7 +237,7 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 				}
 				body, kind := url.Values{"client_id": {c.id}, "client_secret": {c.secret}, "code": {code}, "redirect_uri": {style.redirect}}.Encode(), "application/x-www-form-urlencoded"
 				if style.json {
-					text, _ := json.Marshal(oldObject{"client_id": c.id, "client_secret": c.secret, "code": code})
+					text, _ := json.Marshal(legacyObject{"client_id": c.id, "client_secret": c.secret, "code": code})
 					body, kind = string(text), "application/json"
 				}
 				reply, err := http.Post(s.URL+"/login/oauth/access_token", kind, strings.NewReader(body))
@@ -252,7 +252,7 @@ func TestJourneysOfOldPrograms(t *testing.T) {
 					t.Errorf("%s: %d %s", style.name, reply.StatusCode, text.String())
 					continue
 				}
-				program := &oldClient{T: t, base: s.URL, token: found[1]}
+				program := &legacyClient{T: t, base: s.URL, token: found[1]}
 				program.same(style.name, program.one("GET", "/users/me", nil, "UserSchema")["name"], "carl")
 			}
 		})

@@ -13,26 +13,26 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// TestPathsOfOldPrograms sends paths and tokens as existing clients write them.
-func TestPathsOfOldPrograms(t *testing.T) {
+// TestLegacyPaths sends paths and tokens as existing clients write them.
+func TestLegacyPaths(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada := &oldClient{T: t, base: s.URL, token: s.User("ada").Token}
+		ada := &legacyClient{T: t, base: s.URL, token: s.User("ada").Token}
 		// Some clients write the words of paths in upper case, or with a capital letter.
-		thing := ada.one("POST", "/THINGS", oldObject{"name": "Dish", "license": "cc", "category": "Art", "description": "A dish."}, "ThingSchema")
-		path := "/THINGS/" + oldID(thing)
+		thing := ada.one("POST", "/THINGS", legacyObject{"name": "Dish", "license": "cc", "category": "Art", "description": "A dish."}, "ThingSchema")
+		path := "/THINGS/" + legacyID(thing)
 		mesh, picture := string(servertest.Mesh(t, "hschendel_simple_bin.stl")), string(servertest.Mesh(t, "lib3mf_thumbnail.png"))
 		file := ada.uploadByForm(path+"/FILES", "dish.stl", mesh, "FileSchema")
 		image := ada.uploadByForm(path+"/FILES", "dish.png", picture, "ImageSummary")
-		ada.same("the file", ada.one("GET", path+"/FILES/"+oldID(file), nil, "FileSchema")["name"], "dish.stl")
-		ada.one("GET", path+"/IMAGES/"+oldID(image), nil, "ImageSummary")
+		ada.same("the file", ada.one("GET", path+"/FILES/"+legacyID(file), nil, "FileSchema")["name"], "dish.stl")
+		ada.one("GET", path+"/IMAGES/"+legacyID(image), nil, "ImageSummary")
 		ada.one("POST", path+"/Publish", nil, "ThingSchema")
 		for _, list := range []string{"/USERS/ada/THINGS", "/Users/ada/things", "/api/USERS/ada/THINGS"} {
 			ada.holds(list, ada.list(list, anyThing), thing["id"], true)
 		}
-		ada.done("DELETE", path+"/IMAGES/"+oldID(image), nil)
-		(&oldClient{T: t, base: s.URL}).refused(401, "GET", "/USERS/ada/THINGS", nil)
+		ada.done("DELETE", path+"/IMAGES/"+legacyID(image), nil)
+		(&legacyClient{T: t, base: s.URL}).refused(401, "GET", "/USERS/ada/THINGS", nil)
 		ada.refused(404, "GET", "/USERS/nobody-of-that-name/THINGS", nil)
-		ada.refused(404, "GET", "/THINGZ/"+oldID(thing), nil)
+		ada.refused(404, "GET", "/THINGZ/"+legacyID(thing), nil)
 		ada.call(405, "PUT", path, nil, "Refusal")
 		if allowed := ada.header.Get("Allow"); allowed != "GET, PATCH, DELETE" {
 			t.Errorf("PUT %s: Allow %q", path, allowed)
@@ -46,7 +46,7 @@ func TestPathsOfOldPrograms(t *testing.T) {
 		r.Header.Set("Authorization", "token "+ada.token)
 		s.Client("").Send(r).Want(t, 200)
 		// A bulk downloader sends a placeholder of the documentation as it is written there.
-		collection := ada.one("POST", "/collections", oldObject{"name": "Kept"}, "Collection")
+		collection := ada.one("POST", "/collections", legacyObject{"name": "Kept"}, "Collection")
 		ada.holds("collections", ada.list("/users/ada/collections/{$all}", "Collection"), collection["id"], true)
 		// Other programs do not escape the braces.
 		client := s.Client(ada.token)
@@ -59,22 +59,21 @@ func TestPathsOfOldPrograms(t *testing.T) {
 	})
 }
 
-// TestValuesOfOldPrograms sends values that existing clients send and the documentation does not
-// mention.
-func TestValuesOfOldPrograms(t *testing.T) {
+// TestLegacyValues sends values that existing clients send and the documentation does not mention.
+func TestLegacyValues(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada := &oldClient{T: t, base: s.URL, token: s.User("ada").Token}
-		thing := ada.one("POST", "/things", oldObject{"id": "", "name": "Dish", "license": "cc", "category": "Art", "description": "A dish.", "creator": ""}, "ThingSchema")
-		path := "/things/" + oldID(thing)
+		ada := &legacyClient{T: t, base: s.URL, token: s.User("ada").Token}
+		thing := ada.one("POST", "/things", legacyObject{"id": "", "name": "Dish", "license": "cc", "category": "Art", "description": "A dish.", "creator": ""}, "ThingSchema")
+		path := "/things/" + legacyID(thing)
 
 		// A client that saves all its fields sends an empty category, or 0, because no thing in a
 		// response has a category.
 		for _, none := range []any{"", 0} {
-			ada.same("name", ada.one("PATCH", path, oldObject{"name": fmt.Sprint("Bowl ", none), "category": none}, "ThingSchema")["name"], fmt.Sprint("Bowl ", none))
+			ada.same("name", ada.one("PATCH", path, legacyObject{"name": fmt.Sprint("Bowl ", none), "category": none}, "ThingSchema")["name"], fmt.Sprint("Bowl ", none))
 		}
 		ada.same("category", ada.list(path+"/categories", "Category")[0]["name"], "Art")
-		ada.refused(400, "PATCH", path, oldObject{"category": "No such category"})
-		ada.refused(400, "POST", "/things", oldObject{"name": "Cup", "license": "cc", "category": ""})
+		ada.refused(400, "PATCH", path, legacyObject{"category": "No such category"})
+		ada.refused(400, "POST", "/things", legacyObject{"name": "Cup", "license": "cc", "category": ""})
 
 		ada.uploadByForm(path+"/files", "dish.stl", string(servertest.Mesh(t, "hschendel_simple_bin.stl")), "FileSchema")
 		ada.one("POST", path+"/publish", nil, "ThingSchema")
@@ -85,9 +84,9 @@ func TestValuesOfOldPrograms(t *testing.T) {
 	})
 }
 
-// TestLinksOfOldPrograms reads the number of pages as existing clients do: some take the number
+// TestLegacyPageLinks reads the number of pages as existing clients do: some take the number
 // after the first "page=", others the last characters of the URL.
-func TestLinksOfOldPrograms(t *testing.T) {
+func TestLegacyPageLinks(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		for i := range 31 {
@@ -110,9 +109,9 @@ func TestLinksOfOldPrograms(t *testing.T) {
 	})
 }
 
-// TestTokensOfOldPrograms checks that clients whose HTTP library accepts JSON by default receive
+// TestLegacyTokenResponse checks that clients whose HTTP library accepts JSON by default receive
 // the token in the form that they parse.
-func TestTokensOfOldPrograms(t *testing.T) {
+func TestLegacyTokenResponse(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "carl")
 		c := newClient(t, s, models.NewApplication{RedirectURIs: []string{redirect}})

@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// oldShapes are the schemas that the existing client was generated from, as field:kind. A field
+// legacyShapes are the schemas that the client was generated from, as field:kind. A field
 // ending in ~ may be missing, and a kind ending in ? may be null. [kind] is an array, {kind} an
 // object with any keys, and a|b is either of two kinds.
-var oldShapes = map[string]string{
+var legacyShapes = map[string]string{
 	"FileSchema": `id:int name:text size:int url:url public_url:url download_url:url threejs_url:link thumbnail:url
 		default_image:ImageSummary? date:filedate formatted_size:text meta_data:list download_count:int direct_url:url? hash:text rank:int`,
 	"ImageSummary": `id:int url:url name:text sizes:[ImageSize] added:date`,
@@ -85,20 +85,20 @@ var oldShapes = map[string]string{
 	"Refusal": `error:filled code:int type:filled message:text errors~:[filled]`,
 }
 
-// oldObject is the type that the existing client decodes an object into.
-type oldObject = map[string]any
+// legacyObject is the type that the client decodes an object into.
+type legacyObject = map[string]any
 
-// oldFaults returns where a value does not match the generated types of the existing client.
-func oldFaults(base string, v any, kind string) (faults []string) {
+// legacyFaults returns where a value does not match the generated types of the client.
+func legacyFaults(base string, v any, kind string) (faults []string) {
 	within := func(at string, v any, kind string) {
-		for _, fault := range oldFaults(base, v, kind) {
+		for _, fault := range legacyFaults(base, v, kind) {
 			faults = append(faults, at+fault)
 		}
 	}
 	kind, nullable := strings.CutSuffix(kind, "?")
 	array, isArray := v.([]any)
-	o, isObject := v.(oldObject)
-	switch fields, isSchema := oldShapes[kind]; {
+	o, isObject := v.(legacyObject)
+	switch fields, isSchema := legacyShapes[kind]; {
 	case v == nil && nullable:
 	case kind[0] == '[' && isArray:
 		for i, element := range array {
@@ -120,23 +120,23 @@ func oldFaults(base string, v any, kind string) (faults []string) {
 		}
 	case kind[0] != '[' && strings.Contains(kind, "|"):
 		for i, alternative := range strings.Split(kind, "|") {
-			if f := oldFaults(base, v, alternative); i == 0 || len(f) < len(faults) {
+			if f := legacyFaults(base, v, alternative); i == 0 || len(f) < len(faults) {
 				faults = f
 			}
 		}
-	case kind[0] == '[', kind[0] == '{', isSchema, !oldPlain(base, v, kind):
+	case kind[0] == '[', kind[0] == '{', isSchema, !legacyPlain(base, v, kind):
 		faults = []string{fmt.Sprintf(": %.60v is no %s", v, kind)}
 	}
 	return faults
 }
 
-// oldPlain reports whether a value matches a kind that is not a schema.
-func oldPlain(base string, v any, kind string) bool {
+// legacyPlain reports whether a value matches a kind that is not a schema.
+func legacyPlain(base string, v any, kind string) bool {
 	number, isNumber := v.(json.Number)
 	text, isText := v.(string)
 	_, isBool := v.(bool)
 	_, isArray := v.([]any)
-	object, isObject := v.(oldObject)
+	object, isObject := v.(legacyObject)
 	_, notInt := strconv.ParseInt(string(number), 10, 64)
 	lately := func(layout string) bool {
 		at, err := time.Parse(layout, text)
@@ -146,7 +146,7 @@ func oldPlain(base string, v any, kind string) bool {
 	ok, known := map[string]bool{
 		"int": isNumber && notInt == nil, "flag": isFlag, "bool": isBool, "switch": isBool || isFlag, "text": isText, "filled": text != "",
 		"url": isURL, "link": isText && (text == "" || isURL), "list": isArray, "object": isObject, "empty": isObject && len(object) == 0, "some": v != nil, "ok": text == "ok",
-		"date": lately("2006-01-02T15:04:05+00:00"), "filedate": lately("2006-01-02 15:04:05"), "license": slices.Contains(oldLicenses, text),
+		"date": lately("2006-01-02T15:04:05+00:00"), "filedate": lately("2006-01-02 15:04:05"), "license": slices.Contains(legacyLicenses, text),
 	}[kind]
 	if !known {
 		panic("no kind " + kind)
@@ -154,14 +154,14 @@ func oldPlain(base string, v any, kind string) bool {
 	return ok
 }
 
-var oldLicenses = []string{
+var legacyLicenses = []string{
 	"Creative Commons - Attribution", "Creative Commons - Attribution - Share Alike", "Creative Commons - Attribution - No Derivatives",
 	"Creative Commons - Attribution - Non-Commercial", "Creative Commons - Attribution - Non-Commercial - Share Alike",
 	"Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Public Domain Dedication", "GNU - GPL", "GNU - LGPL", "BSD License",
 }
 
-// oldClient is a client that was written for another server and is configured with a new base URL.
-type oldClient struct {
+// legacyClient is a client that was written for another server and is configured with a new base URL.
+type legacyClient struct {
 	*testing.T
 	base, token string
 
@@ -169,15 +169,15 @@ type oldClient struct {
 	header http.Header // of the last response
 }
 
-// oldTransport follows no redirects. oldBrowser follows them, to get content.
+// legacyTransport follows no redirects. legacyBrowser follows them, to get content.
 var (
-	oldTransport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	oldBrowser   = &http.Client{}
+	legacyTransport = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	legacyBrowser   = &http.Client{}
 )
 
 // do sends a request as existing clients do: sometimes with a wrong Content-Type, with the token in
 // the query, or with a trailing slash. An absolute URL is used as it is.
-func (c *oldClient) do(method, path string, body any, contentType string) (int, []byte) {
+func (c *legacyClient) do(method, path string, body any, contentType string) (int, []byte) {
 	c.Helper()
 	text, isText := body.(string)
 	if raw, isRaw := body.([]byte); isRaw {
@@ -213,7 +213,7 @@ func (c *oldClient) do(method, path string, body any, contentType string) (int, 
 	if bearer != "" {
 		r.Header.Set("Authorization", "Bearer "+bearer)
 	}
-	answer, err := oldTransport.Do(r)
+	answer, err := legacyTransport.Do(r)
 	if err != nil {
 		c.Fatalf("%s %s: %v", method, path, err)
 	}
@@ -228,13 +228,13 @@ func (c *oldClient) do(method, path string, body any, contentType string) (int, 
 
 // call sends a request and checks the status and the kind of the response. It continues after a
 // wrong response, to find all problems.
-func (c *oldClient) call(status int, method, path string, body any, kind string) any {
+func (c *legacyClient) call(status int, method, path string, body any, kind string) any {
 	c.Helper()
 	got, text := c.do(method, path, body, "")
 	return c.take(status, got, text, kind, method+" "+path)
 }
 
-func (c *oldClient) take(status, got int, text []byte, kind, what string) (v any) {
+func (c *legacyClient) take(status, got int, text []byte, kind, what string) (v any) {
 	c.Helper()
 	if got != status {
 		c.Errorf("%s: %d, want %d: %.200s", what, got, status, text)
@@ -244,36 +244,36 @@ func (c *oldClient) take(status, got int, text []byte, kind, what string) (v any
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {
 		c.Errorf("%s: %v: %.200s", what, err, text)
-	} else if faults := oldFaults(c.base, v, kind); len(faults) > 0 {
+	} else if faults := legacyFaults(c.base, v, kind); len(faults) > 0 {
 		c.Errorf("%s: as %s: %s", what, kind, strings.Join(faults, "; "))
 	}
 	return v
 }
 
 // one sends a request and expects an object, list expects an array, and done expects {"ok":"ok"}.
-func (c *oldClient) one(method, path string, body any, kind string) oldObject {
+func (c *legacyClient) one(method, path string, body any, kind string) legacyObject {
 	c.Helper()
-	o, ok := c.call(200, method, path, body, kind).(oldObject)
+	o, ok := c.call(200, method, path, body, kind).(legacyObject)
 	if !ok {
-		return oldObject{}
+		return legacyObject{}
 	}
 	return o
 }
 
-func (c *oldClient) list(path, kind string) []oldObject {
+func (c *legacyClient) list(path, kind string) []legacyObject {
 	c.Helper()
-	return oldObjects(c.call(200, "GET", path, nil, "["+kind+"]"))
+	return legacyObjects(c.call(200, "GET", path, nil, "["+kind+"]"))
 }
 
-func (c *oldClient) done(method, path string, body any) {
+func (c *legacyClient) done(method, path string, body any) {
 	c.Helper()
 	c.one(method, path, body, "Done")
 }
 
 // refused sends a request and expects an error in the documented format.
-func (c *oldClient) refused(status int, method, path string, body any) oldObject {
+func (c *legacyClient) refused(status int, method, path string, body any) legacyObject {
 	c.Helper()
-	o, _ := c.call(status, method, path, body, "Refusal").(oldObject)
+	o, _ := c.call(status, method, path, body, "Refusal").(legacyObject)
 	if o != nil {
 		c.same(path+": error", o["error"], map[int]string{400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found"}[status])
 		c.same(path+": X-Error", c.header.Get("X-Error"), o["error"])
@@ -286,9 +286,9 @@ func (c *oldClient) refused(status int, method, path string, body any) oldObject
 }
 
 // fetch returns the content at a URL, requested without a token like a browser does.
-func (c *oldClient) fetch(address any) string {
+func (c *legacyClient) fetch(address any) string {
 	c.Helper()
-	answer, err := oldBrowser.Get(fmt.Sprint(address))
+	answer, err := legacyBrowser.Get(fmt.Sprint(address))
 	if err != nil {
 		c.Error(err)
 		return ""
@@ -302,31 +302,31 @@ func (c *oldClient) fetch(address any) string {
 }
 
 var (
-	oldLink = regexp.MustCompile(`<([^>]*)>; rel="(next|last)"`)
-	oldPage = regexp.MustCompile(`[?&]page=(\d+)`)
+	legacyLink = regexp.MustCompile(`<([^>]*)>; rel="(next|last)"`)
+	legacyPage = regexp.MustCompile(`[?&]page=(\d+)`)
 )
 
 // walk follows the pages of a list and returns all objects. Only the URL of the first page contains
 // the token.
-func (c *oldClient) walk(path, kind string) (all []oldObject) {
+func (c *legacyClient) walk(path, kind string) (all []legacyObject) {
 	c.Helper()
-	bare := &oldClient{T: c.T, base: c.base}
+	bare := &legacyClient{T: c.T, base: c.base}
 	seen, pages, last := map[string]bool{}, 0, "1"
 	for next := c.base + path + "&access_token=" + c.token; next != "" && pages < 50; pages++ {
 		page := bare.list(next, kind)
 		next = ""
-		for _, link := range oldLink.FindAllStringSubmatch(strings.Join(bare.header.Values("Link"), ", "), -1) {
+		for _, link := range legacyLink.FindAllStringSubmatch(strings.Join(bare.header.Values("Link"), ", "), -1) {
 			if link[2] == "next" {
 				next = link[1]
-			} else if number := oldPage.FindStringSubmatch(link[1]); number != nil {
+			} else if number := legacyPage.FindStringSubmatch(link[1]); number != nil {
 				last = number[1]
 			}
 		}
 		for _, o := range page {
-			if seen[oldID(o)] {
-				c.Errorf("%s: %s comes twice", path, oldID(o))
+			if seen[legacyID(o)] {
+				c.Errorf("%s: %s comes twice", path, legacyID(o))
 			}
-			seen[oldID(o)] = true
+			seen[legacyID(o)] = true
 		}
 		all = append(all, page...)
 	}
@@ -336,7 +336,7 @@ func (c *oldClient) walk(path, kind string) (all []oldObject) {
 }
 
 // post submits a multipart form: the fields in the given order, and then the file.
-func (c *oldClient) post(address string, fields [][2]string, name, file string) (int, []byte) {
+func (c *legacyClient) post(address string, fields [][2]string, name, file string) (int, []byte) {
 	c.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
@@ -350,19 +350,19 @@ func (c *oldClient) post(address string, fields [][2]string, name, file string) 
 }
 
 // upload uploads a file in one request and returns the ID of the pending upload.
-func (c *oldClient) upload(name, file, kind string) any {
+func (c *legacyClient) upload(name, file, kind string) any {
 	c.Helper()
 	status, text := c.post("/files/0/uploadFile", [][2]string{{"type", kind}}, name, file)
-	o, _ := c.take(200, status, text, "Pending", "uploadFile").(oldObject)
+	o, _ := c.take(200, status, text, "Pending", "uploadFile").(legacyObject)
 	return o["id"]
 }
 
 // uploadByForm uploads a file in three requests: one for the form, one that posts the file without
 // a token, and one to the URL that the server redirects to.
-func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
+func (c *legacyClient) uploadByForm(path, name, file, kind string) legacyObject {
 	c.Helper()
-	form := c.one("POST", path, oldObject{"filename": name}, "StorageForm")
-	given, _ := form["fields"].(oldObject)
+	form := c.one("POST", path, legacyObject{"filename": name}, "StorageForm")
+	given, _ := form["fields"].(legacyObject)
 	var fields [][2]string
 	for name, value := range given {
 		if name != "bucket" {
@@ -370,7 +370,7 @@ func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
 		}
 	}
 	slices.SortFunc(fields, func(a, b [2]string) int { return strings.Compare(b[0], a[0]) })
-	storage, to := &oldClient{T: c.T, base: c.base}, fmt.Sprint(given["success_action_redirect"])
+	storage, to := &legacyClient{T: c.T, base: c.base}, fmt.Sprint(given["success_action_redirect"])
 	status, text := storage.post(fmt.Sprint(form["action"]), fields, name, file)
 	storage.take(200, status, text, "Done", "storage of "+name)
 	c.same("Location of the storage", storage.header.Get("Location"), to)
@@ -378,7 +378,7 @@ func (c *oldClient) uploadByForm(path, name, file, kind string) oldObject {
 }
 
 // same checks that two values are equal as text.
-func (c *oldClient) same(what string, got, want any) {
+func (c *legacyClient) same(what string, got, want any) {
 	c.Helper()
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		c.Errorf("%s: %v, want %v", what, got, want)
@@ -386,20 +386,20 @@ func (c *oldClient) same(what string, got, want any) {
 }
 
 // holds checks whether a list contains an object with the ID.
-func (c *oldClient) holds(what string, list []oldObject, id any, want bool) {
+func (c *legacyClient) holds(what string, list []legacyObject, id any, want bool) {
 	c.Helper()
-	if got := slices.ContainsFunc(list, func(o oldObject) bool { return oldID(o) == fmt.Sprint(id) }); got != want {
+	if got := slices.ContainsFunc(list, func(o legacyObject) bool { return legacyID(o) == fmt.Sprint(id) }); got != want {
 		c.Errorf("%s: %d entries, with %v: %v, want %v", what, len(list), id, got, want)
 	}
 }
 
-func oldID(o oldObject) string { return fmt.Sprint(o["id"]) }
+func legacyID(o legacyObject) string { return fmt.Sprint(o["id"]) }
 
-func oldObjects(v any) []oldObject {
+func legacyObjects(v any) []legacyObject {
 	array, _ := v.([]any)
-	objects := make([]oldObject, len(array))
+	objects := make([]legacyObject, len(array))
 	for i := range array {
-		objects[i], _ = array[i].(oldObject)
+		objects[i], _ = array[i].(legacyObject)
 	}
 	return objects
 }
