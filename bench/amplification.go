@@ -247,12 +247,12 @@ func (v *target) take(ctx context.Context, method, path string, body []byte) (te
 	if err != nil {
 		return nil, found, err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, found, err
 	}
-	defer answer.Body.Close()
-	if text, err = io.ReadAll(answer.Body); err != nil {
+	defer response.Body.Close()
+	if text, err = io.ReadAll(response.Body); err != nil {
 		return nil, found, err
 	}
 	after, err := v.cpu(ctx)

@@ -112,13 +112,13 @@ func askDuringAttack(ctx context.Context, o options, readers *loadGenerator, cal
 				if err != nil {
 					return err
 				}
-				answer, err := http.DefaultClient.Do(request.WithContext(attacking))
+				response, err := http.DefaultClient.Do(request.WithContext(attacking))
 				if err != nil {
 					continue // canceled at the end of the turn
 				}
-				_, _ = io.Copy(io.Discard, answer.Body)
-				_ = answer.Body.Close()
-				if answer.StatusCode == http.StatusOK {
+				_, _ = io.Copy(io.Discard, response.Body)
+				_ = response.Body.Close()
+				if response.StatusCode == http.StatusOK {
 					counts[i]++
 				}
 			}

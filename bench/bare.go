@@ -68,8 +68,8 @@ func bareSelects(ctx context.Context, args []string, routes func(e engine, base 
 	return routes(e, args[2], prepared), nil
 }
 
-// answer writes a value as a JSON response.
-func answer(w http.ResponseWriter, v any) {
+// writeJSON writes a value as a JSON response.
+func writeJSON(w http.ResponseWriter, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

@@ -66,7 +66,7 @@ func bareShownFile(base string, token, find selection) http.HandlerFunc {
 		if f.created, err = at.time(); err != nil {
 			return http.StatusInternalServerError, user
 		}
-		answer(w, f.answer(base))
+		writeJSON(w, f.response(base))
 		return http.StatusOK, user
 	}
 	return func(w http.ResponseWriter, r *http.Request) {

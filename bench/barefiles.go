@@ -28,8 +28,8 @@ func (f *fileRow) scan(e engine, scan scanner) (err error) {
 	return err
 }
 
-// fileAnswer has the keys of the REST type FileSchema, in the same order.
-type fileAnswer struct {
+// fileResponse has the keys of the REST type FileSchema, in the same order.
+type fileResponse struct {
 	ID            int64     `json:"id"`
 	Name          string    `json:"name"`
 	Size          int64     `json:"size"`
@@ -70,12 +70,12 @@ func bareFile(e engine, base string, find selection) http.HandlerFunc {
 		case f.id == 0:
 			http.NotFound(w, r)
 		default:
-			answer(w, f.answer(base))
+			writeJSON(w, f.response(base))
 		}
 	}
 }
 
-func (f *fileRow) answer(base string) *fileAnswer {
+func (f *fileRow) response(base string) *fileResponse {
 	id := strconv.FormatInt(f.id, 10)
 	sum, _ := hex.DecodeString(f.md5)
 	size, unit := f.size, 0
@@ -83,7 +83,7 @@ func (f *fileRow) answer(base string) *fileAnswer {
 		size /= 1024
 		unit++
 	}
-	return &fileAnswer{
+	return &fileResponse{
 		ID: f.id, Name: f.name, Size: f.size,
 		URL: base + "/files/" + id, PublicURL: base + "/download:" + id, DownloadURL: base + "/files/" + id + "/download",
 		Thumbnail: base + "/renders/default/model.png", DirectURL: base + "/blobs/" + id + "/" + url.PathEscape(f.name),

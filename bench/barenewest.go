@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// selectNewest selects the columns of a response, in the order in which thingAnswer.scan reads
+// selectNewest selects the columns of a response, in the order in which thingResponse.scan reads
 // them.
 const selectNewest = "SELECT t.id, t.name, t.created_at, t.published_at, t.like_count, t.collect_count, t.make_count, t.comment_count, u.id, u.username, u.first_name, " +
 	"u.last_name, u.follower_count, u.following_count, u.thing_count, u.collection_count, u.make_count, EXISTS (SELECT 1 FROM follows WHERE follower_id = 1 AND followed_id = u.id), " +
@@ -16,30 +16,30 @@ const selectNewest = "SELECT t.id, t.name, t.created_at, t.published_at, t.like_
 	"(SELECT string_agg(tt.name || chr(1) || g.slug || chr(1) || g.thing_count, chr(2)) " + tagsOfOne + " JOIN tags AS g ON g.id = tt.tag_id) " +
 	pageOfThings + withOwner + "LEFT JOIN files AS f ON f.id = (SELECT id " + filesOfOne + " AND kind = 'image' ORDER BY rank, id LIMIT 1) " + inOrder
 
-// thingAnswer has the keys of the REST type ShortThingSchema, in the same order.
-type thingAnswer struct {
-	ID           int64         `json:"id"`
-	Name         string        `json:"name"`
-	URL          string        `json:"url"`
-	PublicURL    string        `json:"public_url"`
-	CreatedAt    string        `json:"created_at"`
-	Thumbnail    string        `json:"thumbnail"`
-	PreviewImage string        `json:"preview_image"`
-	Creator      creatorAnswer `json:"creator"`
-	IsPrivate    int           `json:"is_private"`
-	IsPurchased  int           `json:"is_purchased"`
-	IsPublished  int           `json:"is_published"`
-	LikeCount    int64         `json:"like_count"`
-	CollectCount int64         `json:"collect_count"`
-	MakeCount    int64         `json:"make_count"`
-	CommentCount int64         `json:"comment_count"`
-	Tags         []tagAnswer   `json:"tags"`
-	IsNSFW       bool          `json:"is_nsfw"`
-	Rank         *struct{}     `json:"rank"`
+// thingResponse has the keys of the REST type ShortThingSchema, in the same order.
+type thingResponse struct {
+	ID           int64           `json:"id"`
+	Name         string          `json:"name"`
+	URL          string          `json:"url"`
+	PublicURL    string          `json:"public_url"`
+	CreatedAt    string          `json:"created_at"`
+	Thumbnail    string          `json:"thumbnail"`
+	PreviewImage string          `json:"preview_image"`
+	Creator      creatorResponse `json:"creator"`
+	IsPrivate    int             `json:"is_private"`
+	IsPurchased  int             `json:"is_purchased"`
+	IsPublished  int             `json:"is_published"`
+	LikeCount    int64           `json:"like_count"`
+	CollectCount int64           `json:"collect_count"`
+	MakeCount    int64           `json:"make_count"`
+	CommentCount int64           `json:"comment_count"`
+	Tags         []tagResponse   `json:"tags"`
+	IsNSFW       bool            `json:"is_nsfw"`
+	Rank         *struct{}       `json:"rank"`
 }
 
-// creatorAnswer has the keys of the REST type UserSummary.
-type creatorAnswer struct {
+// creatorResponse has the keys of the REST type UserSummary.
+type creatorResponse struct {
 	ID               int64  `json:"id"`
 	Name             string `json:"name"`
 	FirstName        string `json:"first_name"`
@@ -62,7 +62,7 @@ type creatorAnswer struct {
 	IsVerified       bool   `json:"is_verified"`
 }
 
-type tagAnswer struct {
+type tagResponse struct {
 	Name        string `json:"name"`
 	URL         string `json:"url"`
 	Count       int    `json:"count"`
@@ -87,9 +87,9 @@ func bareNewest(e engine, base string, newest selection) http.HandlerFunc {
 		}
 		var total int64
 		var last position
-		things := make([]*thingAnswer, 0, listedPage)
+		things := make([]*thingResponse, 0, listedPage)
 		err = newest(r.Context(), func(scan scanner) (err error) {
-			t := new(thingAnswer)
+			t := new(thingResponse)
 			things = append(things, t)
 			last, total, err = t.scan(e, scan, base)
 			return err
@@ -99,13 +99,13 @@ func bareNewest(e engine, base string, newest selection) http.HandlerFunc {
 			return
 		}
 		linkNewest(w.Header(), base, page, total, last)
-		answer(w, things)
+		writeJSON(w, things)
 	}
 }
 
 // scan reads a row. It returns the position of the thing in the list and the total length of the
 // list.
-func (t *thingAnswer) scan(e engine, scan scanner, base string) (at position, total int64, err error) {
+func (t *thingResponse) scan(e engine, scan scanner, base string) (at position, total int64, err error) {
 	var image *int64
 	var imageName, tags *string
 	u, created, published := &t.Creator, moment{e: e}, moment{e: e}
@@ -136,7 +136,7 @@ func (t *thingAnswer) scan(e engine, scan scanner, base string) (at position, to
 	u.URL, u.PublicURL = base+"/users/"+u.Name, base+"/"+u.Name
 	u.Thumbnail = base + "/renders/default/user.png"
 	u.Cover = u.Thumbnail
-	t.Tags = []tagAnswer{}
+	t.Tags = []tagResponse{}
 	for tag := range entries(tags) {
 		name, rest, _ := strings.Cut(tag, field)
 		slug, count, _ := strings.Cut(rest, field)
@@ -145,7 +145,7 @@ func (t *thingAnswer) scan(e engine, scan scanner, base string) (at position, to
 			return at, 0, fmt.Errorf("tag %q: %w", tag, err)
 		}
 		address := base + "/tags/" + url.PathEscape(slug)
-		t.Tags = append(t.Tags, tagAnswer{Name: name, URL: address, Count: n, ThingsURL: address + "/things", AbsoluteURL: "/tag:" + strings.ReplaceAll(name, " ", "_"), Tag: slug})
+		t.Tags = append(t.Tags, tagResponse{Name: name, URL: address, Count: n, ThingsURL: address + "/things", AbsoluteURL: "/tag:" + strings.ReplaceAll(name, " ", "_"), Tag: slug})
 	}
 	return at, total, nil
 }

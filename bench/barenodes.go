@@ -14,8 +14,8 @@ const selectNodes = "SELECT t.id, t.name, t.created_at, u.id, u.username, (SELEC
 	"(SELECT string_agg(id || chr(1) || name || chr(1) || size, chr(2)) FROM (SELECT id, name, size " + filesOfOne + " ORDER BY rank, id LIMIT 100) AS f) " +
 	pageOfThings + withOwner + inOrder
 
-// nodesAnswer is the response to nodesDocument and to listsDocument.
-type nodesAnswer struct {
+// nodesResponse is the response to nodesDocument and to listsDocument.
+type nodesResponse struct {
 	Data struct {
 		Things connection[row] `json:"things"`
 	} `json:"data"`
@@ -74,7 +74,7 @@ func bareNodes(e engine, nodes, lists selection) http.HandlerFunc {
 		if strings.Contains(asked.Query, "comments(") {
 			things, next = lists, func() row { return new(listsNode) }
 		}
-		var all nodesAnswer
+		var all nodesResponse
 		err = things(r.Context(), func(scan scanner) error {
 			n := next()
 			all.Data.Things.Nodes = append(all.Data.Things.Nodes, n)
@@ -84,7 +84,7 @@ func bareNodes(e engine, nodes, lists selection) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
-		answer(w, all)
+		writeJSON(w, all)
 	}
 }
 

@@ -29,7 +29,7 @@ type side struct {
 }
 
 func (c comparison) run(ctx context.Context, o options) error {
-	if err := sameAnswers(ctx, c.server, c.bare, c.token, c.compared); err != nil {
+	if err := sameResponses(ctx, c.server, c.bare, c.token, c.compared); err != nil {
 		return err
 	}
 	var sides [2]*side

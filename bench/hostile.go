@@ -16,7 +16,7 @@ import (
 const (
 	hostileTimes = 20                // requests per round
 	maxHostile   = 20.0              // ms of CPU time per response
-	maxAnswered  = float64(64 << 10) // bytes per response
+	maxResponse  = float64(64 << 10) // bytes per response
 )
 
 // measureHostile sends GraphQL requests that are designed to be expensive, without a token. It
@@ -57,12 +57,12 @@ func measureHostile(ctx context.Context, o options) (err error) {
 		}
 	}
 	slices.SortFunc(costs, func(a, b cost) int { return cmp.Compare(b.ms.median(), a.ms.median()) })
-	t := newTable("%d hostile GraphQL requests, each %d times in %d rounds: the ten that cost the server most, and the largest answer", len(costs), hostileTimes, o.pairs)
+	t := newTable("%d hostile GraphQL requests, each %d times in %d rounds: the ten that cost the server most, and the largest response", len(costs), hostileTimes, o.pairs)
 	for _, c := range costs[:10] {
 		t.atMost(c.name+", ms", "%.1f", c.ms, maxHostile)
 	}
 	largest := slices.MaxFunc(costs, func(a, b cost) int { return cmp.Compare(a.bytes, b.bytes) })
-	t.below(largest.name+", bytes answered", "%.0f", series{largest.bytes}, maxAnswered)
+	t.below(largest.name+", bytes of the response", "%.0f", series{largest.bytes}, maxResponse)
 	t.print()
 	return err
 }
@@ -81,10 +81,10 @@ func sendHostile(ctx context.Context, server *process, r graphqltest.Request) (i
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept-Encoding", "identity")
-	answer, err := http.DefaultClient.Do(request)
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return 0, err
 	}
-	defer answer.Body.Close()
-	return io.Copy(io.Discard, answer.Body)
+	defer response.Body.Close()
+	return io.Copy(io.Discard, response.Body)
 }

@@ -99,7 +99,7 @@ func newLayers(store *models.Store, caller auth.Caller) ([]*layer, error) {
 			_, err := store.File(ctx, caller, id)
 			return err
 		}},
-		{name: "graph: the stored document, and its answer as JSON", run: func(ctx context.Context, id int64) error {
+		{name: "graph: the stored document, and its response as JSON", run: func(ctx context.Context, id int64) error {
 			return stack.execute(ctx, "get_files_file_id", map[string]any{"file_id": strconv.FormatInt(id, 10)})
 		}},
 		{name: "rest: the whole handler, into a recorder", run: func(ctx context.Context, id int64) error {

@@ -46,7 +46,7 @@ func showListingLayers(ctx context.Context, o options, e engine, a *server.Serve
 					func() error { _, err := a.Store.FirstImages(ctx, models.OnThing, things); return err },
 				)
 			}},
-			{name: "graph: the stored document, and its answer as JSON", run: func(ctx context.Context, _ int64) error {
+			{name: "graph: the stored document, and its response as JSON", run: func(ctx context.Context, _ int64) error {
 				return stack.execute(ctx, "get_newest", map[string]any{"page": 1, "per_page": listedPage})
 			}},
 			{name: "rest: the whole handler, into a recorder", run: func(ctx context.Context, _ int64) error {

@@ -207,13 +207,13 @@ func (w *writers) write(ctx context.Context, long time.Duration) error {
 				return err
 			}
 			r.Header.Set("Authorization", "Bearer "+w.token)
-			answer, err := w.client.Do(r)
+			response, err := w.client.Do(r)
 			if err != nil {
 				return err
 			}
-			defer answer.Body.Close()
-			if body, _ := io.ReadAll(answer.Body); answer.StatusCode != want {
-				return fmt.Errorf("%s %s: %s: %.300s", method, path, answer.Status, body)
+			defer response.Body.Close()
+			if body, _ := io.ReadAll(response.Body); response.StatusCode != want {
+				return fmt.Errorf("%s %s: %s: %.300s", method, path, response.Status, body)
 			}
 			count.Add(1)
 			return nil

@@ -64,7 +64,7 @@ func (p *process) resetPeak() { _ = os.WriteFile(p.file("clear_refs"), []byte("5
 // watchAnonymous polls the anonymous memory of the process every 10 ms. The returned function stops
 // the polling and returns the maximum in bytes.
 func (p *process) watchAnonymous() (most func() int64) {
-	end, answer := make(chan struct{}), make(chan int64)
+	end, response := make(chan struct{}), make(chan int64)
 	go func() {
 		var seen int64
 		tick := time.NewTicker(10 * time.Millisecond)
@@ -75,7 +75,7 @@ func (p *process) watchAnonymous() (most func() int64) {
 			}
 			select {
 			case <-end:
-				answer <- seen
+				response <- seen
 				return
 			case <-tick.C:
 			}
@@ -83,7 +83,7 @@ func (p *process) watchAnonymous() (most func() int64) {
 	}()
 	return func() int64 {
 		close(end)
-		return <-answer
+		return <-response
 	}
 }
 

@@ -38,24 +38,24 @@ func (r request) send(ctx context.Context, host, token string) (headers string, 
 	}
 	sent.Header.Set("Authorization", "Bearer "+token)
 	sent.Header.Set("Content-Type", "application/json")
-	answer, err := withoutRedirects.Do(sent)
+	response, err := withoutRedirects.Do(sent)
 	if err != nil {
 		return "", nil, err
 	}
-	defer answer.Body.Close()
-	if body, err = io.ReadAll(answer.Body); err != nil {
+	defer response.Body.Close()
+	if body, err = io.ReadAll(response.Body); err != nil {
 		return "", nil, err
 	}
-	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusFound || bytes.HasPrefix(body, []byte(`{"errors"`)) {
-		return "", nil, fmt.Errorf("%s: %s: %.300s", r, answer.Status, body)
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusFound || bytes.HasPrefix(body, []byte(`{"errors"`)) {
+		return "", nil, fmt.Errorf("%s: %s: %.300s", r, response.Status, body)
 	}
-	location, _, _ := strings.Cut(answer.Header.Get("Location"), "?")
-	return answer.Header.Get("Total-Count") + " " + answer.Header.Get("Link") + " " + location, bytes.TrimSpace(body), nil
+	location, _, _ := strings.Cut(response.Header.Get("Location"), "?")
+	return response.Header.Get("Total-Count") + " " + response.Header.Get("Link") + " " + location, bytes.TrimSpace(body), nil
 }
 
-// sameAnswers checks that two processes do the same work: the compared headers and the bodies of
+// sameResponses checks that two processes do the same work: the compared headers and the bodies of
 // their responses must be equal.
-func sameAnswers(ctx context.Context, a, b *process, token string, requests []request) error {
+func sameResponses(ctx context.Context, a, b *process, token string, requests []request) error {
 	for _, r := range requests {
 		listA, bodyA, err := r.send(ctx, a.address, token)
 		if err != nil {

@@ -48,17 +48,17 @@ func (s *source) upload(ctx context.Context, address, path, token string, size i
 		_, err = io.WriteString(conn, tail)
 	}
 	// A server that rejects the upload sends a response and may already have closed the connection.
-	answer, answerErr := http.ReadResponse(bufio.NewReader(conn), nil)
-	if answerErr != nil {
+	response, readErr := http.ReadResponse(bufio.NewReader(conn), nil)
+	if readErr != nil {
 		if err == nil {
-			err = answerErr
+			err = readErr
 		}
 		return 0, fmt.Errorf("upload to %s: %w", path, err)
 	}
-	text, _ := io.ReadAll(answer.Body)
-	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || err != nil {
-		return 0, fmt.Errorf("upload to %s: %s: %.300s (%v)", path, answer.Status, text, err)
+	text, _ := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK || err != nil {
+		return 0, fmt.Errorf("upload to %s: %s: %.300s (%v)", path, response.Status, text, err)
 	}
 	return time.Since(began), nil
 }

@@ -27,7 +27,7 @@ type work struct {
 
 // run compares the responses of all servers, and then measures the servers in turns.
 func (w *work) run(ctx context.Context, o options, all *contenders, token string, tokens []string) error {
-	if err := w.compareAnswers(ctx, all, token); err != nil {
+	if err := w.compareResponses(ctx, all, token); err != nil {
 		return err
 	}
 	before := 0
@@ -162,8 +162,8 @@ func (s series) spread() string {
 // compared is the number of responses of each server that are compared.
 const compared = 16
 
-// compareAnswers checks that the responses of all servers have the same data.
-func (w *work) compareAnswers(ctx context.Context, all *contenders, token string) error {
+// compareResponses checks that the responses of all servers have the same data.
+func (w *work) compareResponses(ctx context.Context, all *contenders, token string) error {
 	for range compared {
 		i := rand.IntN(len(w.requests[ours]))
 		headers, body, err := w.requests[ours][i].send(ctx, all.ours.process.address, token)
@@ -188,7 +188,7 @@ func (w *work) compareAnswers(ctx context.Context, all *contenders, token string
 				return fmt.Errorf("%s: %w", c.name, err)
 			}
 			if headers != theirHeaders || !reflect.DeepEqual(want, got) {
-				return fmt.Errorf("%s: the answers differ:\n%s", r, difference(headers+"\n"+string(body), theirHeaders+"\n"+string(theirs)))
+				return fmt.Errorf("%s: the responses differ:\n%s", r, difference(headers+"\n"+string(body), theirHeaders+"\n"+string(theirs)))
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 // TestPlain checks which responses are considered equal.
 func TestPlain(t *testing.T) {
 	t.Parallel()
-	const answer = `{"data":{"file":{"id":"7","kind":"MODEL","size":1037,"createdAt":"2023-03-04T05:06:07.008009Z"}}}`
+	const response = `{"data":{"file":{"id":"7","kind":"MODEL","size":1037,"createdAt":"2023-03-04T05:06:07.008009Z"}}}`
 	for _, c := range []struct {
 		name, other string
 		same        bool
@@ -19,7 +19,7 @@ func TestPlain(t *testing.T) {
 		{"a missing field", `{"data":{"file":{"id":"7","kind":"MODEL","size":1037}}}`, false},
 		{"an error", `{"errors":[{"message":"no"}],"data":{"file":null}}`, false},
 	} {
-		want, err := plain([]byte(answer))
+		want, err := plain([]byte(response))
 		if err != nil {
 			t.Fatal(err)
 		}

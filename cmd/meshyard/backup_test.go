@@ -135,12 +135,12 @@ func TestRunsAreInMetrics(t *testing.T) {
 				t.Helper()
 				request, _ := http.NewRequest("GET", server.url+"/metrics", nil)
 				request.Header.Set("Authorization", "Bearer scrape")
-				answer, err := http.DefaultClient.Do(request)
+				response, err := http.DefaultClient.Do(request)
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer answer.Body.Close()
-				text, err := io.ReadAll(answer.Body)
+				defer response.Body.Close()
+				text, err := io.ReadAll(response.Body)
 				if err != nil {
 					t.Fatal(err)
 				}

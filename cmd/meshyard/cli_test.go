@@ -41,9 +41,9 @@ func TestCommands(t *testing.T) {
 			}
 			request, _ := http.NewRequest("GET", server.url+"/users/me/downloads", nil)
 			request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
-			answer, err := http.DefaultClient.Do(request)
-			if err != nil || answer.StatusCode != 200 {
-				t.Errorf("with the new token: %v, %v, want 200", answer, err)
+			response, err := http.DefaultClient.Do(request)
+			if err != nil || response.StatusCode != 200 {
+				t.Errorf("with the new token: %v, %v, want 200", response, err)
 			}
 			for wrong, says := range map[string]string{
 				"user create ada": "taken", "user create ADA": "taken", "user create a/b": "letters", "user create me": "username", "token create bob": "does not exist",
@@ -361,12 +361,12 @@ func TestFirstAdministrator(t *testing.T) {
 			request, _ := http.NewRequest("POST", s.url+"/graphql", strings.NewReader(`{"query":"{ me { username role } }"}`))
 			request.Header.Set("Authorization", "Bearer "+shown[1])
 			request.Header.Set("Content-Type", "application/json")
-			answer, err := http.DefaultClient.Do(request)
+			response, err := http.DefaultClient.Do(request)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer answer.Body.Close()
-			if body, _ := io.ReadAll(answer.Body); !strings.Contains(string(body), `"username":"admin-2","role":"ADMINISTRATOR"`) {
+			defer response.Body.Close()
+			if body, _ := io.ReadAll(response.Body); !strings.Contains(string(body), `"username":"admin-2","role":"ADMINISTRATOR"`) {
 				t.Errorf("with the first token: %s", body)
 			}
 			c.stop(s)
@@ -464,11 +464,11 @@ func TestImportThings(t *testing.T) {
 			token := strings.TrimSpace(c.run("token", "create", "ada", "--scope", "read"))
 			request, _ := http.NewRequest("GET", server.url+"/search/?sort=newest", nil)
 			request.Header.Set("Authorization", "Bearer "+token)
-			answer, err := http.DefaultClient.Do(request)
+			response, err := http.DefaultClient.Do(request)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer answer.Body.Close()
+			defer response.Body.Close()
 			var found struct {
 				Total int
 				Hits  []struct {
@@ -477,7 +477,7 @@ func TestImportThings(t *testing.T) {
 					Creator struct{ Name string }
 				}
 			}
-			if err := json.NewDecoder(answer.Body).Decode(&found); err != nil || found.Total != 5 || found.Hits[4].Name != "Étagère" || found.Hits[4].Creator.Name != "Ada" || found.Hits[0].ID != 11 {
+			if err := json.NewDecoder(response.Body).Decode(&found); err != nil || found.Total != 5 || found.Hits[4].Name != "Étagère" || found.Hits[4].Creator.Name != "Ada" || found.Hits[0].ID != 11 {
 				t.Errorf("found %+v, %v", found, err)
 			}
 		})

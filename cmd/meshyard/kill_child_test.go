@@ -260,12 +260,12 @@ func ready(ctx context.Context, url string) bool {
 		return false
 	}
 	r.Close = true
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return false
 	}
-	answer.Body.Close()
-	return answer.StatusCode == http.StatusOK
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
 }
 
 func freeAddress() (string, error) {

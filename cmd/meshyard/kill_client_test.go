@@ -26,8 +26,8 @@ func newClient(url string) *client {
 	}}
 }
 
-// answer is a response whose status has arrived. Its body may be truncated.
-type answer struct {
+// response is a response whose status has arrived. Its body may be truncated.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
@@ -37,7 +37,7 @@ type answer struct {
 
 // send sends a request as a user, or without a token if u is nil. It returns an error if no status
 // arrived.
-func (c *client) send(u *user, method, path, contentType string, body io.Reader) (*answer, error) {
+func (c *client) send(u *user, method, path, contentType string, body io.Reader) (*response, error) {
 	r, err := http.NewRequest(method, c.url+path, body)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (c *client) send(u *user, method, path, contentType string, body io.Reader)
 		return nil, err
 	}
 	defer got.Body.Close()
-	a := &answer{status: got.StatusCode, header: got.Header, closed: got.Close}
+	a := &response{status: got.StatusCode, header: got.Header, closed: got.Close}
 	a.body, a.cut = io.ReadAll(got.Body)
 	return a, nil
 }

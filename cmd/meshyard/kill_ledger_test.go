@@ -274,19 +274,19 @@ func (l *ledger) checkBytes(c *client, f *file, at info) error {
 	if err != nil {
 		return err
 	}
-	answer, err := c.http.Do(r)
+	response, err := c.http.Do(r)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
+	defer response.Body.Close()
 	hash := sha256.New()
-	n, err := io.Copy(hash, answer.Body)
+	n, err := io.Copy(hash, response.Body)
 	if err != nil {
 		return err
 	}
-	if sum := hex.EncodeToString(hash.Sum(nil)); answer.StatusCode != http.StatusOK || sum != f.has.sha256 {
+	if sum := hex.EncodeToString(hash.Sum(nil)); response.StatusCode != http.StatusOK || sum != f.has.sha256 {
 		l.problem("bytes of file %d, %s: got status %d, %d bytes with SHA-256 %s, want 200, %d with %s",
-			f.id, f.story(), answer.StatusCode, n, sum, f.has.size, f.has.sha256)
+			f.id, f.story(), response.StatusCode, n, sum, f.has.size, f.has.sha256)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (l *load) met(m moment) {
 
 // answered reports whether a response with the wanted status arrived. A missing response is an
 // error unless the server was killed.
-func (l *load) answered(what string, a *answer, err error, want int) bool {
+func (l *load) answered(what string, a *response, err error, want int) bool {
 	killed := l.killed.Load()
 	switch {
 	case err != nil && !killed:

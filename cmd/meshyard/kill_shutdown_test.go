@@ -129,7 +129,7 @@ func testShutdownDelay(t *testing.T, binary string) {
 type inFlight struct {
 	rest   []byte
 	body   *io.PipeWriter
-	result chan *answer
+	result chan *response
 	t      testing.TB
 }
 
@@ -152,12 +152,12 @@ func beginUpload(t testing.TB, c *client, u *user, b []byte) *inFlight {
 	t.Helper()
 	read, write := io.Pipe()
 	t.Cleanup(func() { write.Close() })
-	up := &inFlight{b[len(b)/2:], write, make(chan *answer, 1), t}
+	up := &inFlight{b[len(b)/2:], write, make(chan *response, 1), t}
 	body, contentType := multipartBody(nil, "slow.stl", read)
 	go func() {
 		a, err := c.send(u, http.MethodPost, "/files/0/uploadFile", contentType, body)
 		if err != nil {
-			a = &answer{cut: err}
+			a = &response{cut: err}
 		}
 		read.Close() // the response may arrive before everything is sent
 		up.result <- a
@@ -169,7 +169,7 @@ func beginUpload(t testing.TB, c *client, u *user, b []byte) *inFlight {
 }
 
 // finish sends the rest of the upload and returns the response.
-func (up *inFlight) finish() *answer {
+func (up *inFlight) finish() *response {
 	up.t.Helper()
 	if _, err := up.body.Write(up.rest); err != nil {
 		up.t.Fatal(err)

@@ -42,14 +42,14 @@ func TestLargeUpload(t *testing.T) {
 		}
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
 		r.Header.Set("Authorization", "Bearer "+token)
-		answer, err := http.DefaultClient.Do(r)
+		response, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer answer.Body.Close()
-		body, err := io.ReadAll(answer.Body)
-		if err != nil || answer.StatusCode != http.StatusOK || strings.Contains(string(body), "errors") || by[1] == "/graphql" && !strings.Contains(string(body), fmt.Sprint(size)) {
-			t.Fatalf("%s: %d %s %v", by[1], answer.StatusCode, body, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode != http.StatusOK || strings.Contains(string(body), "errors") || by[1] == "/graphql" && !strings.Contains(string(body), fmt.Sprint(size)) {
+			t.Fatalf("%s: %d %s %v", by[1], response.StatusCode, body, err)
 		}
 	}
 	for _, by := range [][2]string{rest, graphQL} { // so that one-time initialization happens now

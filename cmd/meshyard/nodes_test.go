@@ -205,14 +205,14 @@ func (s *nodes) uploadLarge(u *user, size int64) error {
 		return err
 	}
 	r.Header.Set("Authorization", "Bearer "+u.token)
-	answer, err := s.http.Do(r)
+	response, err := s.http.Do(r)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
+	defer response.Body.Close()
 	got := sha256.New()
-	if n, err := io.Copy(got, answer.Body); err != nil || n != size || !bytes.Equal(got.Sum(nil), sent.Sum(nil)) {
-		return fmt.Errorf("the large download: %s, %d bytes of %d, %w", answer.Status, n, size, err)
+	if n, err := io.Copy(got, response.Body); err != nil || n != size || !bytes.Equal(got.Sum(nil), sent.Sum(nil)) {
+		return fmt.Errorf("the large download: %s, %d bytes of %d, %w", response.Status, n, size, err)
 	}
 	return nil
 }
@@ -258,15 +258,15 @@ func (s *nodes) readEvents(ctx context.Context, w *watcher) error {
 	r.Header.Set("Authorization", "Bearer "+w.user.token)
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "text/event-stream")
-	answer, err := s.http.Do(r)
+	response, err := s.http.Do(r)
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || answer.Header.Get("Content-Type") != "text/event-stream" {
-		return fmt.Errorf("server-sent events: got %s %s", answer.Status, answer.Header.Get("Content-Type"))
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
+		return fmt.Errorf("server-sent events: got %s %s", response.Status, response.Header.Get("Content-Type"))
 	}
-	lines := bufio.NewScanner(answer.Body)
+	lines := bufio.NewScanner(response.Body)
 	for lines.Scan() {
 		if data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data: ")); ok {
 			if err := w.saw(data); err != nil {

@@ -102,12 +102,12 @@ func TestUserCommands(t *testing.T) {
 				}
 				r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 				r.Header.Set("Origin", server.url)
-				answer, err := http.DefaultTransport.RoundTrip(r) // follows no redirect
+				response, err := http.DefaultTransport.RoundTrip(r) // follows no redirect
 				if err != nil {
 					t.Fatal(err)
 				}
-				answer.Body.Close()
-				return answer.StatusCode
+				response.Body.Close()
+				return response.StatusCode
 			}
 			if got := signIn(); got != http.StatusForbidden {
 				t.Errorf("a suspended user signs in: got %d, want 403", got)

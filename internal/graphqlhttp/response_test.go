@@ -89,11 +89,11 @@ func TestTruncate(t *testing.T) {
 		errs[i] = gqlerror.Errorf("%s", strings.Repeat("é", 10_000))
 	}
 	body := encode(&graphql.Response{Errors: errs}).bytes()
-	var answer struct{ Errors []struct{ Message string } }
-	if err := json.Unmarshal(body, &answer); err != nil || len(answer.Errors) != maxErrors || len(body) > 16<<10 {
-		t.Fatalf("%v: %d errors, %d bytes", err, len(answer.Errors), len(body))
+	var response struct{ Errors []struct{ Message string } }
+	if err := json.Unmarshal(body, &response); err != nil || len(response.Errors) != maxErrors || len(body) > 16<<10 {
+		t.Fatalf("%v: %d errors, %d bytes", err, len(response.Errors), len(body))
 	}
-	if m := answer.Errors[0].Message; !utf8.ValidString(m) || len(m) > maxMessage+len("…") || len(errs[0].Message) != 20_000 {
+	if m := response.Errors[0].Message; !utf8.ValidString(m) || len(m) > maxMessage+len("…") || len(errs[0].Message) != 20_000 {
 		t.Errorf("a message of %d bytes: %q", len(m), m)
 	}
 }

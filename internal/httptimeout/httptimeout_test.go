@@ -114,9 +114,9 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestAnswers checks that a client that receives nothing is disconnected, and that a slow one
+// TestSlowReaders checks that a client that receives nothing is disconnected, and that a slow one
 // receives everything, from memory and from a file.
-func TestAnswers(t *testing.T) {
+func TestSlowReaders(t *testing.T) {
 	content := make([]byte, 8<<20)
 	rand.Read(content)
 	path := filepath.Join(t.TempDir(), "content")

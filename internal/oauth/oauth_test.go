@@ -48,7 +48,7 @@ func TestMatchesChallenge(t *testing.T) {
 	}
 }
 
-func TestAnswer(t *testing.T) {
+func TestResponseURI(t *testing.T) {
 	for got, want := range map[string]string{
 		ResponseURI("https://a.example/cb", false, [2]string{"code", "a b"}, [2]string{"state", "x&y"}):        "https://a.example/cb?code=a+b&state=x%26y",
 		ResponseURI("https://a.example/cb?k=v", false, [2]string{"code", "c"}, [2]string{"state", ""}):         "https://a.example/cb?k=v&code=c",

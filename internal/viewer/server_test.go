@@ -45,12 +45,12 @@ func serve(t *testing.T, m viewer.Model) *server {
 		},
 	})
 	mux.HandleFunc("GET /view/", func(w http.ResponseWriter, r *http.Request) {
-		answer := &answer{w, 200}
-		page.ServeHTTP(answer, r)
+		response := &response{w, 200}
+		page.ServeHTTP(response, r)
 		if strings.HasSuffix(r.URL.Path, "/state") {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.asked = append(s.asked, r.URL.RequestURI()+" "+http.StatusText(answer.status))
+			s.asked = append(s.asked, r.URL.RequestURI()+" "+http.StatusText(response.status))
 		}
 	})
 	of := write(t)
@@ -66,12 +66,12 @@ func serve(t *testing.T, m viewer.Model) *server {
 }
 
 // answer is a response writer that records the status.
-type answer struct {
+type response struct {
 	http.ResponseWriter
 	status int
 }
 
-func (a *answer) WriteHeader(status int) {
+func (a *response) WriteHeader(status int) {
 	a.status = status
 	a.ResponseWriter.WriteHeader(status)
 }

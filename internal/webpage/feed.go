@@ -111,7 +111,7 @@ func (o Options) serveFeed(w http.ResponseWriter, r *http.Request) {
 }
 
 // feed returns the feed for the result of an operation. value is that of the query parameter.
-func (o Options) feed(of answer, value, parameter string) *atomFeed {
+func (o Options) feed(of pageData, value, parameter string) *atomFeed {
 	self, page, title := o.BaseURL+feedPath, o.BaseURL+"/", o.Site.Name
 	if value != "" {
 		self += "?" + url.Values{parameter: {value}}.Encode()

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/language"
 )
 
-// answer is the data of the response to an operation.
-type answer struct {
+// pageData is the data of the response to an operation.
+type pageData struct {
 	Page       *node
 	List       *list
 	Featured   *list
@@ -149,7 +149,7 @@ type view struct {
 	List       *list
 	Featured   *list // nil except on the home page
 	Categories []categoryLink
-	Answer     *clientAnswer // nil: the client requests the data
+	Response   *embeddedResponse // nil: the client requests the data
 	// Previous and Next are the queries of the neighbouring pages of a list; "" if there is none.
 	Previous, Next template.URL
 }
@@ -217,7 +217,7 @@ func (v *view) Tabs() []link {
 }
 
 // describe sets the fields of the view that are derived from the data of a page.
-func (o Options) describe(v *view, p page, of answer) {
+func (o Options) describe(v *view, p page, of pageData) {
 	v.Of, v.List, v.Featured, v.Categories = of.Page, of.List, of.Featured, of.Categories
 	if v.Of == nil {
 		v.Of = new(node)

@@ -219,7 +219,7 @@ func (o Options) load(r *http.Request, v *view, p page) error {
 		return err
 	}
 	o.describe(v, p, of)
-	v.Answer = o.answerFor(r, p)
+	v.Response = o.responseFor(r, p)
 	if v.List != nil && number > 1 {
 		v.Previous = neighbour(r.URL.Query(), number-1)
 	}
@@ -231,7 +231,7 @@ func (o Options) load(r *http.Request, v *view, p page) error {
 
 // run runs an operation and decodes its data. It returns ErrNotFound if the object of the page is
 // null.
-func (o Options) run(ctx context.Context, operation string, variables map[string]any) (of answer, err error) {
+func (o Options) run(ctx context.Context, operation string, variables map[string]any) (of pageData, err error) {
 	data, err := o.Run(ctx, operation, variables)
 	if err != nil {
 		return of, err

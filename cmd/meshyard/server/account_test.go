@@ -74,7 +74,7 @@ func TestUserImages(t *testing.T) {
 			}
 			ada.Get(fmt.Sprint("/files/", before)).Want(t, 404)
 			if status := nobody.Get(old).StatusCode; status != 404 {
-				t.Errorf("%s: the image before answers %d, want 404", old, status)
+				t.Errorf("%s: the image before returns %d, want 404", old, status)
 			}
 			// A file that is not an image is rejected and changes nothing.
 			r := postForm(t, ada, path, "me.stl", []byte("solid a\nendsolid a\n")).Want(t, 400)
@@ -171,7 +171,7 @@ func TestDeleteAccount(t *testing.T) {
 		admin.Do("DELETE", "/users/staff", nil).Want(t, 400) // the last administrator
 		bob.Do("DELETE", "/users/none", nil).Want(t, 404)
 		if got := string(ada.Do("DELETE", "/users/me", nil).Want(t, 200).Bytes); got != `{"ok":"ok"}` {
-			t.Errorf("the answer is %s", got)
+			t.Errorf("the response is %s", got)
 		}
 		ada.Get("/users/me").Want(t, 401)
 		for _, name := range []string{"ada", fmt.Sprintf("deleted-%v", id)} {

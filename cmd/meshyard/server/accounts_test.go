@@ -170,7 +170,7 @@ func TestPasswordReset(t *testing.T) {
 		unknown := nonce(ask("nobody"))
 		for _, name := range []string{"bob", "nobody@example.org", "ada"} {
 			if got := nonce(ask(name)); got != unknown {
-				t.Errorf("the answer about %s differs: %s", name, got)
+				t.Errorf("the response about %s differs: %s", name, got)
 			}
 		}
 		first := box.Next()

@@ -22,7 +22,7 @@ import (
 const (
 	statementWork = 3.0
 	rowWork       = 0.5
-	answerWork    = 1.0 / (10 << 10)
+	responseWork  = 1.0 / (10 << 10)
 	parsingWork   = 10.0 // of any request
 	slack         = 4.0  // the factor that a cost may be off
 )
@@ -34,7 +34,7 @@ type calibration struct {
 }
 
 func (c calibration) work() float64 {
-	return statementWork*float64(c.Statements) + rowWork*float64(c.Rows) + answerWork*float64(c.KiB<<10)
+	return statementWork*float64(c.Statements) + rowWork*float64(c.Rows) + responseWork*float64(c.KiB<<10)
 }
 
 // affordable reports whether the work is at most slack times the cost.

@@ -88,12 +88,12 @@ func TestMutationsStopAtFirstFailure(t *testing.T) {
 					Extensions struct{ Code string }
 				}
 			}
-			answer := asked(ada, object{"query": document, "extensions": object{"continueOnError": proceed}})
-			if err := json.Unmarshal(answer.Bytes, &got); err != nil {
+			response := asked(ada, object{"query": document, "extensions": object{"continueOnError": proceed}})
+			if err := json.Unmarshal(response.Bytes, &got); err != nil {
 				t.Fatal(err)
 			}
 			if got.Data.First == nil || got.Data.First.Collection.Name != "One" || (got.Data.Third != nil) != proceed {
-				t.Errorf("continue %v: %s", proceed, answer.Bytes)
+				t.Errorf("continue %v: %s", proceed, response.Bytes)
 			}
 			if want := map[bool]int{false: 2, true: 1}[proceed]; len(got.Errors) != want || got.Errors[0].Extensions.Code != "NOT_FOUND" {
 				t.Errorf("continue %v: errors %v", proceed, got.Errors)

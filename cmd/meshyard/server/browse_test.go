@@ -271,7 +271,7 @@ func TestFilesWithoutBytes(t *testing.T) {
 		ada := s.User("ada")
 		thing := publishedThing(t, ada, "Bracket")
 		document := fmt.Sprintf(`{ thing(id: %d) { fileCount files { isAvailable directUrl } } }`, thing)
-		type answer struct {
+		type response struct {
 			Thing struct {
 				FileCount int
 				Files     []struct {
@@ -286,7 +286,7 @@ func TestFilesWithoutBytes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			var r answer
+			var r response
 			ada.Query(document, nil, &r)
 			if len(r.Thing.Files) != r.Thing.FileCount || len(r.Thing.Files) == 0 {
 				t.Fatalf("fileCount is %d of %d files", r.Thing.FileCount, len(r.Thing.Files))

@@ -14,18 +14,18 @@ import (
 
 // together calls fn n times concurrently and returns the results.
 func together[T any](n int, fn func(i int) T) []T {
-	answers := make([]T, n)
+	responses := make([]T, n)
 	var start, end sync.WaitGroup
 	start.Add(1)
 	for i := range n {
 		end.Go(func() {
 			start.Wait()
-			answers[i] = fn(i)
+			responses[i] = fn(i)
 		})
 	}
 	start.Done()
 	end.Wait()
-	return answers
+	return responses
 }
 
 // TestFinalizeTogether checks that fifty clients can finalize the same uploads to the same thing:

@@ -692,7 +692,7 @@ func TestDeleteWaitsWithOthers(t *testing.T) {
 			begin := func(place int, act func(h *deletionFixture, upload int64) int) {
 				both.Go(func() {
 					if status := act(h, upload); status >= 500 {
-						t.Errorf("number %d is answered %d", place, status)
+						t.Errorf("number %d returns %d", place, status)
 					}
 				})
 				for deadline := time.Now().Add(hung); ; time.Sleep(5 * time.Millisecond) {

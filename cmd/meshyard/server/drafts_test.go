@@ -80,7 +80,7 @@ func TestDraftsStaySecret(t *testing.T) {
 
 // everyLookup returns the responses of a client for all lookups, by path.
 func everyLookup(s *servertest.Server, c *servertest.Client, world map[string]any) map[string]string {
-	answers := make(map[string]string)
+	responses := make(map[string]string)
 	for _, row := range slices.Concat(lookups, inFullWorld) {
 		for _, more := range []map[string]any{nil, {"slug": "dice", "username": "bob", "term": "bracket"}} {
 			path := regexp.MustCompile(`\{(\w+)\}`).ReplaceAllStringFunc(row.path, func(name string) string {
@@ -90,10 +90,10 @@ func everyLookup(s *servertest.Server, c *servertest.Client, world map[string]an
 				}
 				return fmt.Sprint(world[name])
 			})
-			answers[path] = string(c.Get(path).Bytes)
+			responses[path] = string(c.Get(path).Bytes)
 		}
 	}
-	return answers
+	return responses
 }
 
 // TestTagsOfHiddenThings checks that recommendations do not reveal the tags that a liked thing got

@@ -57,12 +57,12 @@ func FuzzREST(f *testing.F) {
 		if parameter%2 == 0 {
 			r.Header.Set("Content-Type", "application/json")
 		}
-		answer := c.Send(r)
+		response := c.Send(r)
 		if t.Failed() {
-			t.Logf("%s %s %q: %d %s", op.method, path, body, answer.StatusCode, answer.Bytes)
+			t.Logf("%s %s %q: %d %s", op.method, path, body, response.StatusCode, response.Bytes)
 		}
-		if answer.StatusCode >= 500 || answer.StatusCode >= 400 && answer.Header.Get("X-Error") == "" {
-			t.Errorf("%s %s %q: %d %.300s", op.method, path+"?"+query.Encode(), body, answer.StatusCode, answer.Bytes)
+		if response.StatusCode >= 500 || response.StatusCode >= 400 && response.Header.Get("X-Error") == "" {
+			t.Errorf("%s %s %q: %d %.300s", op.method, path+"?"+query.Encode(), body, response.StatusCode, response.Bytes)
 		}
 	})
 }

@@ -34,21 +34,21 @@ var seen sync.Map
 
 // golden compares the first successful response of an operation with its golden file, which is the
 // same for both engines.
-func golden(t *testing.T, operation string, answer *servertest.Response, base string) {
+func golden(t *testing.T, operation string, response *servertest.Response, base string) {
 	t.Helper()
-	if answer.StatusCode >= 400 {
+	if response.StatusCode >= 400 {
 		return
 	}
 	if _, again := seen.LoadOrStore(t.Name()+" "+operation, true); again {
 		return
 	}
 	indented := bytes.NewBufferString("")
-	if to := answer.Header.Get("Location"); to != "" {
-		indented.WriteString(strconv.Itoa(answer.StatusCode) + " " + to)
+	if to := response.Header.Get("Location"); to != "" {
+		indented.WriteString(strconv.Itoa(response.StatusCode) + " " + to)
 	}
-	if len(answer.Bytes) > 0 {
-		if err := json.Indent(indented, answer.Bytes, "", "  "); err != nil {
-			t.Fatalf("%s: %v: %s", operation, err, answer.Bytes)
+	if len(response.Bytes) > 0 {
+		if err := json.Indent(indented, response.Bytes, "", "  "); err != nil {
+			t.Fatalf("%s: %v: %s", operation, err, response.Bytes)
 		}
 	}
 	got := bytes.ReplaceAll(indented.Bytes(), []byte(base), []byte("https://models.example"))

@@ -65,8 +65,8 @@ func TestBrokenText(t *testing.T) {
 			for _, input := range []string{`name: $t, category: "Art"`, `name: "a", category: $t`, `name: "a", category: "Art", description: $t`} {
 				r := w.ada.Request("POST", "/graphql", `{"query":`+mustJSON(`mutation ($t: String!) { createThing(input: {license: CC, `+input+`}) { thing { id } } }`)+`,"variables":{"t":"`+text+`"}}`)
 				r.Header.Set("Content-Type", "application/json")
-				if answer := string(w.ada.Send(r).Bytes); !strings.Contains(answer, `"BAD_USER_INPUT"`) {
-					t.Errorf("%q as %s: %s", text, input, answer)
+				if response := string(w.ada.Send(r).Bytes); !strings.Contains(response, `"BAD_USER_INPUT"`) {
+					t.Errorf("%q as %s: %s", text, input, response)
 				}
 			}
 		}

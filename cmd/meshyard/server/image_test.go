@@ -209,7 +209,7 @@ func TestImageURLsNeedNoToken(t *testing.T) {
 		ada.Get(fmt.Sprintf("/things/%d/images", thing)).Want(t, 200, &images)
 		var one image
 		if ada.Get(images[0].URL).Want(t, 200, &one); one.ID != images[0].ID {
-			t.Errorf("with a token, the URL of image %d answers image %d", images[0].ID, one.ID)
+			t.Errorf("with a token, the URL of image %d returns image %d", images[0].ID, one.ID)
 		}
 		s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(thing)}, new(any))
 		var featured []struct {

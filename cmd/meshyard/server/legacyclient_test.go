@@ -160,7 +160,8 @@ var legacyLicenses = []string{
 	"Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Public Domain Dedication", "GNU - GPL", "GNU - LGPL", "BSD License",
 }
 
-// legacyClient is a client that was written for another server and is configured with a new base URL.
+// legacyClient is a client that was written for another server and is configured with a new base
+// URL.
 type legacyClient struct {
 	*testing.T
 	base, token string
@@ -213,17 +214,17 @@ func (c *legacyClient) do(method, path string, body any, contentType string) (in
 	if bearer != "" {
 		r.Header.Set("Authorization", "Bearer "+bearer)
 	}
-	answer, err := legacyTransport.Do(r)
+	response, err := legacyTransport.Do(r)
 	if err != nil {
 		c.Fatalf("%s %s: %v", method, path, err)
 	}
-	defer answer.Body.Close()
-	read, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	read, err := io.ReadAll(response.Body)
 	if err != nil {
 		c.Fatalf("%s %s: %v", method, path, err)
 	}
-	c.header = answer.Header
-	return answer.StatusCode, read
+	c.header = response.Header
+	return response.StatusCode, read
 }
 
 // call sends a request and checks the status and the kind of the response. It continues after a
@@ -288,15 +289,15 @@ func (c *legacyClient) refused(status int, method, path string, body any) legacy
 // fetch returns the content at a URL, requested without a token like a browser does.
 func (c *legacyClient) fetch(address any) string {
 	c.Helper()
-	answer, err := legacyBrowser.Get(fmt.Sprint(address))
+	response, err := legacyBrowser.Get(fmt.Sprint(address))
 	if err != nil {
 		c.Error(err)
 		return ""
 	}
-	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != 200 || len(b) == 0 {
-		c.Errorf("GET %v with no token: %d, %d bytes, %v", address, answer.StatusCode, len(b), err)
+	defer response.Body.Close()
+	b, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != 200 || len(b) == 0 {
+		c.Errorf("GET %v with no token: %d, %d bytes, %v", address, response.StatusCode, len(b), err)
 	}
 	return string(b)
 }

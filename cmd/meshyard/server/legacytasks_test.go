@@ -227,12 +227,12 @@ func TestLegacyClientTasks(t *testing.T) {
 				{"out of band", oob, append(slices.Clone(plain), "response_type", ""), false},
 			} {
 				c := newClient(t, s, models.NewApplication{RedirectURIs: []string{style.redirect}})
-				answer := allow(b.Get(c.question(append(style.question, "redirect_uri", style.redirect)...)))
+				response := allow(b.Get(c.question(append(style.question, "redirect_uri", style.redirect)...)))
 				var code string
 				if style.redirect == oob { // the user copies the code
-					code = string(regexp.MustCompile(`id="code" value="(\w+)"`).FindSubmatch(answer.Want(t, 200).Bytes)[1])
+					code = string(regexp.MustCompile(`id="code" value="(\w+)"`).FindSubmatch(response.Want(t, 200).Bytes)[1])
 				} else {
-					to, _ := url.Parse(answer.Want(t, http.StatusSeeOther).Header.Get("Location"))
+					to, _ := url.Parse(response.Want(t, http.StatusSeeOther).Header.Get("Location"))
 					code = to.Query().Get("code")
 				}
 				body, kind := url.Values{"client_id": {c.id}, "client_secret": {c.secret}, "code": {code}, "redirect_uri": {style.redirect}}.Encode(), "application/x-www-form-urlencoded"

@@ -52,9 +52,9 @@ func TestHostileDocuments(t *testing.T) {
 		for _, c := range []*servertest.Client{ada, nobody} {
 			r := c.Request("POST", "/graphql", map[string]any{"query": document})
 			r.Header.Set("Content-Type", "application/json")
-			answer := c.Send(r)
-			if !strings.Contains(string(answer.Bytes), `"BAD_USER_INPUT"`) || len(answer.Bytes) > 16<<10 {
-				t.Errorf("%s: %d bytes, %.200s", name, len(answer.Bytes), answer.Bytes)
+			response := c.Send(r)
+			if !strings.Contains(string(response.Bytes), `"BAD_USER_INPUT"`) || len(response.Bytes) > 16<<10 {
+				t.Errorf("%s: %d bytes, %.200s", name, len(response.Bytes), response.Bytes)
 			}
 		}
 	}
@@ -76,9 +76,9 @@ func TestHostileRequests(t *testing.T) {
 		for _, request := range graphqltest.Requests() {
 			r := c.Request("POST", "/graphql", request.Body(0))
 			r.Header.Set("Content-Type", "application/json")
-			answer := c.Send(r)
-			if answer.StatusCode >= 500 || len(answer.Bytes) >= 80<<10 || !json.Valid(answer.Bytes) || strings.Contains(string(answer.Bytes), `"INTERNAL"`) {
-				t.Errorf("%s, by %s: %d, %d bytes, %.200s", request.Name, name, answer.StatusCode, len(answer.Bytes), answer.Bytes)
+			response := c.Send(r)
+			if response.StatusCode >= 500 || len(response.Bytes) >= 80<<10 || !json.Valid(response.Bytes) || strings.Contains(string(response.Bytes), `"INTERNAL"`) {
+				t.Errorf("%s, by %s: %d, %d bytes, %.200s", request.Name, name, response.StatusCode, len(response.Bytes), response.Bytes)
 			}
 		}
 	}
@@ -237,8 +237,9 @@ func TestCostIsTold(t *testing.T) {
 	}
 }
 
-// TestAnswerIsBounded checks that a response that becomes too large is aborted while it is written.
-func TestAnswerIsBounded(t *testing.T) {
+// TestResponseIsBounded checks that a response that becomes too large is aborted while it is
+// written.
+func TestResponseIsBounded(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada := s.User("ada")
 	thing := ada.Thing("Fox")

@@ -127,12 +127,12 @@ func sameBytes(t *testing.T, c *servertest.Client, address, name string, file []
 	t.Helper()
 	nobody := *c
 	nobody.Token = ""
-	answer := nobody.Get(address).Want(t, http.StatusOK)
-	got, want := sha256.Sum256(answer.Bytes), sha256.Sum256(file)
+	response := nobody.Get(address).Want(t, http.StatusOK)
+	got, want := sha256.Sum256(response.Bytes), sha256.Sum256(file)
 	if got != want {
 		t.Errorf("%s: came back with SHA-256 %x, want %x", name, got, want)
 	}
-	if h := answer.Header; h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox") ||
+	if h := response.Header; h.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(h.Get("Content-Security-Policy"), "sandbox") ||
 		strings.Contains(h.Get("Content-Type"), "html") || strings.Contains(h.Get("Content-Type"), "svg") {
 		t.Errorf("%s: served with headers that a browser may run: %v", name, h)
 	}

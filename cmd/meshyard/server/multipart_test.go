@@ -43,13 +43,13 @@ func TestMultipartRequests(t *testing.T) {
 			body, contentType := servertest.Form(fields, "0", "a.stl", []byte("solid a\nendsolid\n"))
 			r := ada.Request("POST", "/graphql", body)
 			r.Header.Set("Content-Type", contentType)
-			answer := ada.Send(r)
+			response := ada.Send(r)
 			var result servertest.Result
-			if err := json.Unmarshal(answer.Bytes, &result); err != nil || answer.StatusCode != 400 || codeStatus[result.Code()] != 400 {
-				t.Errorf("%s: %d %s", name, answer.StatusCode, answer.Bytes)
+			if err := json.Unmarshal(response.Bytes, &result); err != nil || response.StatusCode != 400 || codeStatus[result.Code()] != 400 {
+				t.Errorf("%s: %d %s", name, response.StatusCode, response.Bytes)
 			}
-			if len(answer.Bytes) > 1000 {
-				t.Errorf("%s: the response repeats the request: %d bytes", name, len(answer.Bytes))
+			if len(response.Bytes) > 1000 {
+				t.Errorf("%s: the response repeats the request: %d bytes", name, len(response.Bytes))
 			}
 		}
 		// A page of another site has no token, so it cannot upload.
@@ -99,16 +99,16 @@ func TestGraphQLErrors(t *testing.T) {
 		} {
 			r := ada.Request("POST", "/graphql", body)
 			r.Header.Set("Content-Type", "application/json")
-			answer := ada.Send(r).Want(t, 400)
+			response := ada.Send(r).Want(t, 400)
 			var result servertest.Result
-			if err := json.Unmarshal(answer.Bytes, &result); err != nil || codeStatus[result.Code()] != 400 || strings.Contains(string(answer.Bytes), "SECRET") {
-				t.Errorf("%s: %s", name, answer.Bytes)
+			if err := json.Unmarshal(response.Bytes, &result); err != nil || codeStatus[result.Code()] != 400 || strings.Contains(string(response.Bytes), "SECRET") {
+				t.Errorf("%s: %s", name, response.Bytes)
 			}
 		}
 		for status, r := range map[int]*http.Request{405: ada.Request("PUT", "/graphql", "{}"), 415: ada.Request("POST", "/graphql", `{"query":"{me{id}}"}`)} {
 			r.Header.Set("Content-Type", "text/plain")
-			if answer := ada.Send(r).Want(t, status); !strings.Contains(string(answer.Bytes), `"BAD_USER_INPUT"`) {
-				t.Errorf("%d: %s", status, answer.Bytes)
+			if response := ada.Send(r).Want(t, status); !strings.Contains(string(response.Bytes), `"BAD_USER_INPUT"`) {
+				t.Errorf("%d: %s", status, response.Bytes)
 			}
 		}
 		get := ada.Get("/graphql?query=" + `mutation{deletePendingUpload(input:{id:1}){deletedId}}`)
@@ -145,10 +145,10 @@ func TestChunkedUploadIsNotHeld(t *testing.T) {
 		runtime.ReadMemStats(&start)
 		r := ada.Request("POST", face, io.MultiReader(strings.NewReader(before), &pour{size}, strings.NewReader("\r\n--b--\r\n")))
 		r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
-		answer := ada.Send(r)
+		response := ada.Send(r)
 		runtime.ReadMemStats(&end)
-		if want := map[bool]int{true: 200, false: 400}[face == "/graphql"]; answer.StatusCode != want || !strings.Contains(string(answer.Bytes), "too large") {
-			t.Errorf("%s: %d %s", face, answer.StatusCode, answer.Bytes)
+		if want := map[bool]int{true: 200, false: 400}[face == "/graphql"]; response.StatusCode != want || !strings.Contains(string(response.Bytes), "too large") {
+			t.Errorf("%s: %d %s", face, response.StatusCode, response.Bytes)
 		}
 		// Everything that client and server have allocated, including what was collected.
 		if grown := end.TotalAlloc - start.TotalAlloc; grown > 32<<20 {

@@ -45,10 +45,10 @@ func TestCodeFlow(t *testing.T) {
 			t.Errorf("the page of consent is open to tricks: %v", page.Header)
 		}
 
-		answer := c.decide(b, c.question("scope", "read write"), "allow")
-		q := answer.Query()
-		if answer.Scheme+"://"+answer.Host+answer.Path != redirect || q.Get("state") != "a&b =#c" || q.Get("iss") != s.URL || q.Get("code") == "" {
-			t.Fatalf("the response is %s", answer)
+		response := c.decide(b, c.question("scope", "read write"), "allow")
+		q := response.Query()
+		if response.Scheme+"://"+response.Host+response.Path != redirect || q.Get("state") != "a&b =#c" || q.Get("iss") != s.URL || q.Get("code") == "" {
+			t.Fatalf("the response is %s", response)
 		}
 		code := q.Get("code")
 		c.refused("wrong verifier", c.exchange("", c.grant(code, "code_verifier", strings.Repeat("x", 43))), 400, "invalid_grant")

@@ -69,8 +69,8 @@ func (c *client) decide(b *servertest.Browser, question, decision string) *url.U
 	page := b.Get(question).Want(c.T, 200)
 	form := page.Fields()
 	form.Set("decision", decision)
-	answer := b.Post("/login/oauth/authorize", form).Want(c.T, http.StatusSeeOther)
-	to, err := url.Parse(answer.Header.Get("Location"))
+	response := b.Post("/login/oauth/authorize", form).Want(c.T, http.StatusSeeOther)
+	to, err := url.Parse(response.Header.Get("Location"))
 	if err != nil {
 		c.Fatal(err)
 	}

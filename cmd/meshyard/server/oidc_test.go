@@ -111,9 +111,9 @@ func TestOpenIDTricks(t *testing.T) {
 			}
 		}
 		_, evil := begin()
-		refused("another browser's answer", s.Browser().Get(evil))
+		refused("another browser's response", s.Browser().Get(evil))
 		b, _ := begin()
-		refused("another's answer in a browser that has begun", b.Get(evil))
+		refused("another's response in a browser that has begun", b.Get(evil))
 		b, own := begin()
 		refused("another state", b.Get(strings.Replace(own, "state=", "state=x", 1)))
 		b, own = begin()
@@ -122,7 +122,7 @@ func TestOpenIDTricks(t *testing.T) {
 		refused("no code", b.Get(strings.Replace(own, "code=", "error=access_denied&x=", 1)))
 		b, own = begin()
 		b.Get(own).Want(t, 303)
-		refused("an answer twice", b.Get(own))
+		refused("a response twice", b.Get(own))
 		for name, claims := range map[string]oidctest.Claims{
 			"another nonce": {"sub": "1", "nonce": "x"}, "another audience": {"sub": "1", "aud": "x"}, "another issuer": {"sub": "1", "iss": "https://evil.example"},
 			"expired": {"sub": "1", "exp": time.Now().Add(-time.Hour).Unix()}, "nobody": {"sub": ""},
@@ -152,10 +152,10 @@ func TestBearerOfTheProvider(t *testing.T) {
 			group.Go(func() {
 				r, _ := http.NewRequest("GET", s.URL+"/users/me", nil)
 				r.Header.Set("Authorization", "Bearer "+token)
-				if answer, err := http.DefaultClient.Do(r); err != nil || answer.StatusCode != 200 {
-					t.Errorf("%v, %v", answer, err)
+				if response, err := http.DefaultClient.Do(r); err != nil || response.StatusCode != 200 {
+					t.Errorf("%v, %v", response, err)
 				} else {
-					_ = answer.Body.Close()
+					_ = response.Body.Close()
 				}
 			})
 		}

@@ -61,14 +61,14 @@ func TestLinksWhilePublishing(t *testing.T) {
 		for _, path := range paths {
 			seen, next, pages := make(map[int64]bool), path+"&access_token="+ada.Token, 0
 			for ; next != "" && pages < 300; pages++ {
-				answer := nobody.Get(next)
+				response := nobody.Get(next)
 				var things []struct{ ID int64 }
 				if strings.HasPrefix(path, "/search") {
 					var found struct{ Hits []struct{ ID int64 } }
-					answer.Want(t, 200, &found)
+					response.Want(t, 200, &found)
 					things = found.Hits
 				} else {
-					answer.Want(t, 200, &things)
+					response.Want(t, 200, &things)
 				}
 				for _, thing := range things {
 					if seen[thing.ID] {
@@ -76,7 +76,7 @@ func TestLinksWhilePublishing(t *testing.T) {
 					}
 					seen[thing.ID] = true
 				}
-				next = nextOf(answer)
+				next = nextOf(response)
 			}
 			for _, id := range there {
 				if !seen[id] {
@@ -107,10 +107,10 @@ func TestConditionalGet(t *testing.T) {
 			return bob.Send(r)
 		}
 		for _, path := range []string{path, "/newest", "/users/ada", "/categories", "/search/bracket"} {
-			answer := get(path, "").Want(t, 200)
-			tag := answer.Header.Get("ETag")
-			if !strings.HasPrefix(tag, `W/"`) || answer.Header.Get("Cache-Control") != "private, no-cache" || !strings.Contains(strings.Join(answer.Header.Values("Vary"), ","), "Authorization") {
-				t.Errorf("%s: ETag %q, Cache-Control %q, Vary %q", path, tag, answer.Header.Get("Cache-Control"), answer.Header.Values("Vary"))
+			response := get(path, "").Want(t, 200)
+			tag := response.Header.Get("ETag")
+			if !strings.HasPrefix(tag, `W/"`) || response.Header.Get("Cache-Control") != "private, no-cache" || !strings.Contains(strings.Join(response.Header.Values("Vary"), ","), "Authorization") {
+				t.Errorf("%s: ETag %q, Cache-Control %q, Vary %q", path, tag, response.Header.Get("Cache-Control"), response.Header.Values("Vary"))
 			}
 			for _, sent := range []string{tag, strings.TrimPrefix(tag, "W/"), `"other", ` + tag, "*"} {
 				if again := get(path, sent); again.StatusCode != http.StatusNotModified || len(again.Bytes) > 0 || again.Header.Get("ETag") != tag {

@@ -297,8 +297,8 @@ func TestParity(t *testing.T) {
 				if err := json.Unmarshal(viaGraphQL.Data, &data); err != nil {
 					t.Fatal(err)
 				}
-				var answer any
-				if err := json.Unmarshal(viaREST.Bytes, &answer); err != nil {
+				var response any
+				if err := json.Unmarshal(viaREST.Bytes, &response); err != nil {
 					t.Fatal(err)
 				}
 				if string(viaREST.Bytes) == `{"ok":"ok"}` {
@@ -311,7 +311,7 @@ func TestParity(t *testing.T) {
 					continue
 				}
 				compared := 0
-				for _, difference := range differences("", answer, unwrap(data.Answer), &compared) {
+				for _, difference := range differences("", response, unwrap(data.Answer), &compared) {
 					t.Errorf("%s: %s", name, difference)
 				}
 				if compared == 0 && string(viaREST.Bytes) != "[]" {

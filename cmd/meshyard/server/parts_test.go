@@ -66,11 +66,11 @@ func TestFieldsAlone(t *testing.T) {
 					for _, field := range slices.Backward(path) {
 						selected = field + " { " + selected + " }"
 					}
-					var answer struct {
+					var response struct {
 						Things struct{ Nodes json.RawMessage }
 					}
-					bob.Query(`{ things(first: 1) { nodes { `+selected+` } } }`, nil, &answer)
-					values := onlyObject(t, answer.Things.Nodes)
+					bob.Query(`{ things(first: 1) { nodes { `+selected+` } } }`, nil, &response)
+					values := onlyObject(t, response.Things.Nodes)
 					for _, field := range path {
 						values = onlyObject(t, values[field])
 					}

@@ -88,9 +88,9 @@ func (m *matrix) firstEvent(c *servertest.Client, document string) []byte {
 	}
 	ctx, cancel := context.WithTimeout(m.t.Context(), time.Minute)
 	defer cancel()
-	answer := must(http.DefaultClient.Do(r.WithContext(ctx)))(m.t)
-	defer answer.Body.Close()
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+	response := must(http.DefaultClient.Do(r.WithContext(ctx)))(m.t)
+	defer response.Body.Close()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 		if told, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 			return []byte(told)
 		}
@@ -162,23 +162,23 @@ var parameter = regexp.MustCompile(`\{([a-z]+?)(_id|name)?\}`)
 // byREST makes a call by REST. isList reports whether the response is a list.
 func (m *matrix) byREST(c *servertest.Client, r restRequest) (v outcome, isList bool) {
 	m.t.Helper()
-	var answer *servertest.Response
+	var response *servertest.Response
 	switch {
 	case r.operation == "post_files_0_upload_file":
-		answer = c.PostForm(r.path, nil, "file", "a.stl", m.stl)
+		response = c.PostForm(r.path, nil, "file", "a.stl", m.stl)
 	case r.body != "":
-		answer = c.Do(r.method, r.path, r.body)
+		response = c.Do(r.method, r.path, r.body)
 	default:
-		answer = c.Do(r.method, r.path, nil)
+		response = c.Do(r.method, r.path, nil)
 	}
-	if v.status = answer.StatusCode; v.status == http.StatusFound {
+	if v.status = response.StatusCode; v.status == http.StatusFound {
 		v.status = http.StatusOK
 	}
 	if v.status >= 400 && r.method != http.MethodHead {
-		checkErrorBody(m.t, answer)
+		checkErrorBody(m.t, response)
 	}
 	var data any
-	_ = json.Unmarshal(answer.Bytes, &data) // a redirect has no JSON body
+	_ = json.Unmarshal(response.Bytes, &data) // a redirect has no JSON body
 	if o, ok := data.(map[string]any); ok {
 		if data = o["hits"]; data == nil && o["comments"] != nil {
 			data = slices.Concat(slices.Collect(maps.Values(threadsOf(o["comments"])))...)

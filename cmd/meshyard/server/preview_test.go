@@ -122,9 +122,9 @@ func TestPreviewOfModel(t *testing.T) {
 		for format, decoded := range map[string]string{"JPEG": "jpeg", "PNG": "png"} {
 			ada.Query(`query ($id: ID!, $format: ImageFormat) { file(id: $id) { thumbnail(width: 320, height: 240, format: $format) { url width height } } }`,
 				object{"id": servertest.ID(id), "format": format}, &scaled)
-			answer := nobody.Get(scaled.File.Thumbnail.URL).Want(t, 200)
-			size, kind, err := image.DecodeConfig(bytes.NewReader(answer.Bytes))
-			if err != nil || kind != decoded || answer.Header.Get("Content-Type") != "image/"+decoded || size.Width != 340 || size.Height != 255 || scaled.File.Thumbnail.Width != 340 {
+			response := nobody.Get(scaled.File.Thumbnail.URL).Want(t, 200)
+			size, kind, err := image.DecodeConfig(bytes.NewReader(response.Bytes))
+			if err != nil || kind != decoded || response.Header.Get("Content-Type") != "image/"+decoded || size.Width != 340 || size.Height != 255 || scaled.File.Thumbnail.Width != 340 {
 				t.Errorf("%s: the thumbnail is %s of %d×%d (%v), %+v, want 340×255", format, kind, size.Width, size.Height, err, scaled)
 			}
 		}
@@ -133,13 +133,13 @@ func TestPreviewOfModel(t *testing.T) {
 		}
 		f = settled(t, ada, id)
 		for _, url := range []string{f.Thumbnail.URL, *f.ThreejsURL, *f.GlbURL} {
-			answer := nobody.Get(url)
-			answer.Want(t, 200)
-			if got := answer.Header.Get("Cache-Control"); got != "public, max-age=3600, must-revalidate" || strings.Contains(url, "?") {
+			response := nobody.Get(url)
+			response.Want(t, 200)
+			if got := response.Header.Get("Cache-Control"); got != "public, max-age=3600, must-revalidate" || strings.Contains(url, "?") {
 				t.Errorf("%s: Cache-Control %q", url, got)
 			}
 			again := nobody.Request(http.MethodGet, url, nil)
-			again.Header.Set("If-None-Match", answer.Header.Get("ETag"))
+			again.Header.Set("If-None-Match", response.Header.Get("ETag"))
 			nobody.Send(again).Want(t, 304)
 			nobody.Get(strings.Replace(url, "-stl-", "-stl-9", 1)).Want(t, 404)
 		}
@@ -167,9 +167,9 @@ func TestPreviewOfModel(t *testing.T) {
 			t.Fatalf("REST shows %+v", file)
 		}
 		for _, size := range file.DefaultImage.Sizes {
-			answer := nobody.Get(size.URL)
-			answer.Want(t, 200)
-			if img, _, err := image.Decode(bytes.NewReader(answer.Bytes)); err != nil || img.Bounds().Dx() < 10 {
+			response := nobody.Get(size.URL)
+			response.Want(t, 200)
+			if img, _, err := image.Decode(bytes.NewReader(response.Bytes)); err != nil || img.Bounds().Dx() < 10 {
 				t.Errorf("%s %s: %v", size.Type, size.Size, err)
 			}
 		}

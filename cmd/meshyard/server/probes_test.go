@@ -64,13 +64,13 @@ var probes = []probe{
 			strings.Contains(request(c, "POST", "/graphql?"+form, "", nil), `"Query"`)
 	}},
 	{"trace_mode", func(c *servertest.Client) bool {
-		answer := ask(c, query("query cop { __typename }"))
-		return strings.Contains(answer, "tracing") || strings.Contains(answer, "extensions") && !strings.Contains(answer, "code")
+		response := ask(c, query("query cop { __typename }"))
+		return strings.Contains(response, "tracing") || strings.Contains(response, "extensions") && !strings.Contains(response, "code")
 	}},
 	{"unhandled_error", func(c *servertest.Client) bool {
 		for _, body := range []any{query("qwerty cop { abc }"), query("query cop { me(x: ) { id } }"), object{"query": nil}, object{"query": 1}, `{"query":`, []any{}, "", query("query cop($a: Nothing) { __typename }")} {
-			answer := ask(c, body)
-			if strings.Contains(answer, "exception") || strings.Contains(answer, "stack") || strings.Contains(answer, ".go") || strings.Contains(answer, "INTERNAL") {
+			response := ask(c, body)
+			if strings.Contains(response, "exception") || strings.Contains(response, "stack") || strings.Contains(response, ".go") || strings.Contains(response, "INTERNAL") {
 				return true
 			}
 		}
@@ -117,8 +117,8 @@ func TestProbes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := servertest.Start(t, "sqlite", c.change)
 			for who, client := range map[string]*servertest.Client{"nobody": s.Client(""), "a user": s.User("ada")} {
-				if answer := ask(client, query("query cop { __typename }")); !strings.Contains(answer, `"Query"`) {
-					t.Fatalf("the response is empty: %s", answer)
+				if response := ask(client, query("query cop { __typename }")); !strings.Contains(response, `"Query"`) {
+					t.Fatalf("the response is empty: %s", response)
 				}
 				for _, p := range probes {
 					if found := p.found(client); found != slices.Contains(c.open, p.name) {

@@ -154,9 +154,9 @@ func (w *restWorld) ask(t *rapid.T) {
 		r = c.Request(op.method, path, body)
 		r.Header.Set("Content-Type", contentType)
 	}
-	answer := c.Send(r)
-	if answer.StatusCode >= 500 || answer.StatusCode >= 400 && answer.Header.Get("X-Error") == "" {
-		t.Fatalf("%s %s, by %s, %s %.500q: %d %.300s", op.method, path, who, contentType, body, answer.StatusCode, answer.Bytes)
+	response := c.Send(r)
+	if response.StatusCode >= 500 || response.StatusCode >= 400 && response.Header.Get("X-Error") == "" {
+		t.Fatalf("%s %s, by %s, %s %.500q: %d %.300s", op.method, path, who, contentType, body, response.StatusCode, response.Bytes)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestPublicationStates(t *testing.T) {
 			s.Fold()
 			bob.Get(fmt.Sprint("/things/", thing)).Want(t, status)
 			if bytes := s.Client("").Get(fmt.Sprintf("%s/download:%d", s.URL, file)).StatusCode; (bytes == 403) != (status == 403) {
-				t.Errorf("%s: the bytes answer %d", what, bytes)
+				t.Errorf("%s: the bytes return %d", what, bytes)
 			}
 			var v struct {
 				Things, Search struct{ TotalCount int }

@@ -19,7 +19,7 @@ const hung = 2 * time.Minute
 
 // unsent sends the head of a request and only the beginning of its body, and returns the response.
 // closed reports whether the server closes the connection afterwards.
-func unsent(t *testing.T, s *servertest.Server, method, path, token string, headers, beginning string) (answer *servertest.Response, closed func() bool) {
+func unsent(t *testing.T, s *servertest.Server, method, path, token string, headers, beginning string) (response *servertest.Response, closed func() bool) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {

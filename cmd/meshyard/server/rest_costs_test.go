@@ -69,8 +69,8 @@ func TestRESTIsChargedLikeGraphQL(t *testing.T) {
 	}, few)
 }
 
-// TestRESTAnswersAreBounded checks that the size limit of GraphQL responses also applies to REST.
-func TestRESTAnswersAreBounded(t *testing.T) {
+// TestRESTResponsesAreBounded checks that the size limit of GraphQL responses also applies to REST.
+func TestRESTResponsesAreBounded(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := newMeter(t, s)

@@ -28,7 +28,7 @@ func sessionOf(t *testing.T, b *servertest.Browser) *http.Cookie {
 }
 
 // askWith sends a request with a cookie and headers.
-func askWith(t *testing.T, method, address, body string, cookie *http.Cookie, header ...string) (status int, answer string, h http.Header) {
+func askWith(t *testing.T, method, address, body string, cookie *http.Cookie, header ...string) (status int, text string, h http.Header) {
 	t.Helper()
 	r, err := http.NewRequest(method, address, strings.NewReader(body))
 	if err != nil {
@@ -48,11 +48,11 @@ func askWith(t *testing.T, method, address, body string, cookie *http.Cookie, he
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, string(text), response.Header
+	return response.StatusCode, string(content), response.Header
 }
 
 // TestSignInEndsThePreviousSession checks that a sign-in in a browser that has a session, also of
@@ -85,14 +85,14 @@ func TestSessionForAPI(t *testing.T) {
 		const question = `{"query":"{ me { username } }"}`
 		name := func(header ...string) string {
 			t.Helper()
-			_, answer, _ := askWith(t, "POST", s.URL+"/graphql", question, cookie, header...)
+			_, response, _ := askWith(t, "POST", s.URL+"/graphql", question, cookie, header...)
 			var got struct {
 				Data struct {
 					Me *struct{ Username string }
 				}
 				Errors []struct{ Extensions struct{ Code string } }
 			}
-			if err := json.Unmarshal([]byte(answer), &got); err != nil {
+			if err := json.Unmarshal([]byte(response), &got); err != nil {
 				t.Fatal(err)
 			}
 			if got.Data.Me != nil {
@@ -127,12 +127,12 @@ func TestSessionForAPI(t *testing.T) {
 		if status, _, _ := askWith(t, "GET", s.URL+"/users/me", "", cookie); status != http.StatusUnauthorized {
 			t.Errorf("REST without the session header: got %d, want 401", status)
 		}
-		if status, answer, _ := askWith(t, "GET", s.URL+"/users/me", "", cookie, session, "1"); status != http.StatusOK || !strings.Contains(answer, `"ada"`) {
-			t.Errorf("REST with the session header: got %d %s", status, answer)
+		if status, response, _ := askWith(t, "GET", s.URL+"/users/me", "", cookie, session, "1"); status != http.StatusOK || !strings.Contains(response, `"ada"`) {
+			t.Errorf("REST with the session header: got %d %s", status, response)
 		}
 		const create = `{"name": "x", "license": "cc", "category": "Art"}`
-		if status, answer, _ := askWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "same-origin"); status != http.StatusOK {
-			t.Errorf("create a thing: got %d %s", status, answer)
+		if status, response, _ := askWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "same-origin"); status != http.StatusOK {
+			t.Errorf("create a thing: got %d %s", status, response)
 		}
 		if status, _, _ := askWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "cross-site"); status != http.StatusUnauthorized {
 			t.Errorf("create a thing from another site: got %d, want 401", status)
@@ -171,24 +171,24 @@ func TestSessionPermissions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, answer, _ := askWith(t, "POST", s.URL+"/graphql", string(text), cookie, "Meshyard-Session", "1")
-			return answer
+			_, response, _ := askWith(t, "POST", s.URL+"/graphql", string(text), cookie, "Meshyard-Session", "1")
+			return response
 		}
 		const log = `{ moderationLog { nodes { id } } }`
-		if answer := ask(log); !strings.Contains(answer, "FORBIDDEN") {
-			t.Errorf("a member reads the moderation log: %s", answer)
+		if response := ask(log); !strings.Contains(response, "FORBIDDEN") {
+			t.Errorf("a member reads the moderation log: %s", response)
 		}
 		admin := s.Administrator()
 		admin.Query(`mutation { setUserRole(input: {username: "ada", role: MODERATOR, reason: "She asked."}) { user { id } } }`, nil, new(any))
-		if answer := ask(log); strings.Contains(answer, "errors") {
-			t.Errorf("a moderator reads the moderation log: %s", answer)
+		if response := ask(log); strings.Contains(response, "errors") {
+			t.Errorf("a moderator reads the moderation log: %s", response)
 		}
-		if answer := ask(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`); !strings.Contains(answer, "meshyard_") {
-			t.Errorf("create a token: %s", answer)
+		if response := ask(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`); !strings.Contains(response, "meshyard_") {
+			t.Errorf("create a token: %s", response)
 		}
 		admin.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
-		if answer := ask(`{ me { username } }`); !strings.Contains(answer, "UNAUTHENTICATED") {
-			t.Errorf("after the suspension: %s", answer)
+		if response := ask(`{ me { username } }`); !strings.Contains(response, "UNAUTHENTICATED") {
+			t.Errorf("after the suspension: %s", response)
 		}
 	})
 }

@@ -43,12 +43,12 @@ func TestSessions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, answer, _ := askWith(t, "POST", s.URL+"/graphql", string(body), cookie, "Meshyard-Session", "1", "Origin", s.URL)
+			_, response, _ := askWith(t, "POST", s.URL+"/graphql", string(body), cookie, "Meshyard-Session", "1", "Origin", s.URL)
 			got := struct {
 				Data   any
 				Errors []struct{ Extensions struct{ Code string } }
 			}{Data: data}
-			if err := json.Unmarshal([]byte(answer), &got); err != nil {
+			if err := json.Unmarshal([]byte(response), &got); err != nil {
 				t.Fatal(err)
 			}
 			if len(got.Errors) > 0 {

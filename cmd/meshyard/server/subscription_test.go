@@ -59,13 +59,13 @@ func eventSource(t *testing.T, s *servertest.Server, token string, id int64) []w
 }
 
 // events reads the events of a stream, which must complete.
-func events(t *testing.T, answer *servertest.Response) (told []watched) {
+func events(t *testing.T, response *servertest.Response) (told []watched) {
 	t.Helper()
-	if got := answer.Header.Get("Content-Type"); got != "text/event-stream" || answer.Header.Get("Content-Encoding") != "" {
-		t.Fatalf("%s %s: %s", answer.Status, got, answer.Bytes)
+	if got := response.Header.Get("Content-Type"); got != "text/event-stream" || response.Header.Get("Content-Encoding") != "" {
+		t.Fatalf("%s %s: %s", response.Status, got, response.Bytes)
 	}
 	complete := false
-	for lines := bufio.NewScanner(strings.NewReader(string(answer.Bytes))); lines.Scan(); {
+	for lines := bufio.NewScanner(strings.NewReader(string(response.Bytes))); lines.Scan(); {
 		if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
 			var one watched
 			if err := json.Unmarshal([]byte(text), &one); err != nil {
@@ -76,7 +76,7 @@ func events(t *testing.T, answer *servertest.Response) (told []watched) {
 		complete = complete || lines.Text() == "event: complete"
 	}
 	if !complete {
-		t.Errorf("the stream is not complete: %s", answer.Bytes)
+		t.Errorf("the stream is not complete: %s", response.Bytes)
 	}
 	return told
 }
@@ -165,17 +165,18 @@ func TestEventsAreNegotiated(t *testing.T) {
 			r := ada.Request(http.MethodPost, "/graphql", map[string]any{"query": document})
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Accept", "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed")
-			answer := ada.Send(r)
-			if got := answer.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/graphql-response+json") || !json.Valid(answer.Bytes) {
-				t.Errorf("%s: %s %s: %s", document, answer.Status, got, answer.Bytes)
+			response := ada.Send(r)
+			if got := response.Header.Get("Content-Type"); !strings.HasPrefix(got, "application/graphql-response+json") || !json.Valid(response.Bytes) {
+				t.Errorf("%s: %s %s: %s", document, response.Status, got, response.Bytes)
 			}
 		}
 	})
 }
 
-// TestErrorsAreEvents checks that an operation that cannot be executed is answered with events, as
-// the protocol of GraphQL over server-sent events requires, if the client accepts nothing else.
-// EventSource, which sends requests by GET, does not show other responses to programs.
+// TestErrorsAreEvents checks that the errors of an operation that cannot be executed are sent as
+// events, as the protocol of GraphQL over server-sent events requires, if the client accepts
+// nothing else. EventSource, which sends requests by GET, does not show other responses to
+// programs.
 func TestErrorsAreEvents(t *testing.T) {
 	s := servertest.Start(t, "sqlite")
 	ada := s.User("ada")

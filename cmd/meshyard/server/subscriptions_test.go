@@ -44,11 +44,11 @@ func openStream(t *testing.T, ctx context.Context, cancel context.CancelFunc, c 
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "text/event-stream")
 	r.Header.Set("Authorization", "Bearer "+c.Token)
-	answer, err := http.DefaultClient.Do(r)
+	response, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &open{Response: answer, lines: bufio.NewScanner(answer.Body), end: cancel}
+	return &open{Response: response, lines: bufio.NewScanner(response.Body), end: cancel}
 }
 
 // next returns the data of the next event, or "" at the end of the stream.

@@ -39,9 +39,9 @@ func toLocal(c *config.Settings) { c.WebhookAllowPrivate, c.WebhookTimeout = tru
 type receiver struct {
 	*httptest.Server
 	t testing.TB
-	// answer responds to an attempt to send a message to a path. Attempts are numbered from 1. If it
+	// respond responds to an attempt to send a message to a path. Attempts are numbered from 1. If it
 	// is nil, the response is 200.
-	answer func(path string, attempt int, w http.ResponseWriter, r *http.Request)
+	respond func(path string, attempt int, w http.ResponseWriter, r *http.Request)
 
 	mu       sync.Mutex
 	secrets  map[string]string            // by path
@@ -52,8 +52,8 @@ type receiver struct {
 	done     chan struct{} // closed at the end of the test
 }
 
-func newReceiver(t testing.TB, answer func(path string, attempt int, w http.ResponseWriter, r *http.Request)) *receiver {
-	v := &receiver{t: t, answer: answer, secrets: make(map[string]string), attempts: make(map[string]map[string]int), bodies: make(map[string]map[string][]byte), done: make(chan struct{})}
+func newReceiver(t testing.TB, respond func(path string, attempt int, w http.ResponseWriter, r *http.Request)) *receiver {
+	v := &receiver{t: t, respond: respond, secrets: make(map[string]string), attempts: make(map[string]map[string]int), bodies: make(map[string]map[string][]byte), done: make(chan struct{})}
 	v.came = sync.NewCond(&v.mu)
 	v.Server = httptest.NewServer(v)
 	t.Cleanup(v.Close)
@@ -89,8 +89,8 @@ func (v *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	v.mu.Unlock()
 	answered := &accepted{ResponseWriter: w, status: http.StatusOK}
-	if v.answer != nil {
-		v.answer(path, attempt, answered, r)
+	if v.respond != nil {
+		v.respond(path, attempt, answered, r)
 	}
 	if answered.status != http.StatusOK || r.Context().Err() != nil {
 		return

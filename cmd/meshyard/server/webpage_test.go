@@ -37,16 +37,16 @@ func TestWebPages(t *testing.T) {
 			t.Helper()
 			r := visitor.Request("GET", path, nil)
 			r.Header.Set("Accept", "text/html,*/*")
-			answer := visitor.Send(r)
-			answer.Want(t, status)
-			policy := answer.Header.Get("Content-Security-Policy")
+			response := visitor.Send(r)
+			response.Want(t, status)
+			policy := response.Header.Get("Content-Security-Policy")
 			if status == 200 && (strings.Contains(policy, "unsafe") || !strings.Contains(policy, "default-src 'none'")) {
 				t.Errorf("%s: policy %q", path, policy)
 			}
-			if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
-				t.Errorf("%s: is %s", path, answer.Header.Get("Content-Type"))
+			if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
+				t.Errorf("%s: is %s", path, response.Header.Get("Content-Type"))
 			}
-			return string(answer.Bytes)
+			return string(response.Bytes)
 		}
 		page := html(thing.PublicURL, 200)
 		for _, part := range []string{"Bracket &lt;b&gt;", "Creative Commons - Attribution", "/ada", "/download:", "/zip", "Made for a test.", "Likes: 0, makes: 0, downloads: 0"} {
@@ -66,8 +66,8 @@ func TestWebPages(t *testing.T) {
 			"/": "home", "/explore": "search", "/explore?q=bracket": "search",
 			fmt.Sprintf("/thing:%d", id): "thing", fmt.Sprintf("/thing:%d/comments", id): "thing", fmt.Sprintf("/thing:%d/makes", id): "thing", "/explore?q=bracket&sort=newest": "", "/ada": "",
 		} {
-			if got := answerIn(t, visitor, html(path, 200)); got != operation {
-				t.Errorf("%s: has the answer to %q, want %q", path, got, operation)
+			if got := embeddedOperation(t, visitor, html(path, 200)); got != operation {
+				t.Errorf("%s: embeds the response to %q, want %q", path, got, operation)
 			}
 		}
 		html(fmt.Sprintf("/thing:%d", draft), 404)
@@ -81,37 +81,37 @@ func TestWebPages(t *testing.T) {
 	})
 }
 
-// answerIn returns the name of the operation whose response is embedded in a page, and checks that
-// a client of the gallery would get the same response.
-func answerIn(t *testing.T, visitor *servertest.Client, page string) string {
+// embeddedOperation returns the name of the operation whose response is embedded in a page, and
+// checks that a client of the gallery would get the same response.
+func embeddedOperation(t *testing.T, visitor *servertest.Client, page string) string {
 	t.Helper()
 	found := regexp.MustCompile(`id="answer"[^>]*>([^<]*)</script>`).FindStringSubmatch(page)
 	if found == nil {
 		return ""
 	}
-	var answer struct {
+	var response struct {
 		Operation string
 		Variables object
 		Data      any
 	}
-	if err := json.Unmarshal([]byte(found[1]), &answer); err != nil {
+	if err := json.Unmarshal([]byte(found[1]), &response); err != nil {
 		t.Fatal(err)
 	}
 	for _, document := range webgallery.Documents() {
-		if document.Name == answer.Operation {
+		if document.Name == response.Operation {
 			var want any
-			decode(t, visitor.GraphQL(document.Text, answer.Variables), &want)
-			for _, data := range []any{answer.Data, want} {
+			decode(t, visitor.GraphQL(document.Text, response.Variables), &want)
+			for _, data := range []any{response.Data, want} {
 				if thing, ok := below(data, "thing").(map[string]any); ok {
 					delete(thing, "viewCount") // the page itself counts as a view
 				}
 			}
-			if !reflect.DeepEqual(answer.Data, want) {
-				t.Errorf("%s: the page has %v, want %v", answer.Operation, answer.Data, want)
+			if !reflect.DeepEqual(response.Data, want) {
+				t.Errorf("%s: the page has %v, want %v", response.Operation, response.Data, want)
 			}
 		}
 	}
-	return answer.Operation
+	return response.Operation
 }
 
 // TestZip downloads the files of a thing as a ZIP archive, in one request and resumed, and compares

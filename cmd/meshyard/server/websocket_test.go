@@ -17,7 +17,7 @@ const notified = `subscription { notifications { unreadCount } }`
 
 // conversation sends messages over one WebSocket, one after the other, and returns the types of the
 // responses with their operation IDs until it has as many as wanted or the server closes.
-func conversation(t *testing.T, url, protocol string, wanted int, messages ...string) (answers []string, closed websocket.CloseError) {
+func conversation(t *testing.T, url, protocol string, wanted int, messages ...string) (responses []string, closed websocket.CloseError) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -35,17 +35,17 @@ func conversation(t *testing.T, url, protocol string, wanted int, messages ...st
 			break // the server has closed the connection
 		}
 	}
-	for len(answers) < wanted {
+	for len(responses) < wanted {
 		var m struct{ ID, Type string }
 		if err := wsjson.Read(ctx, conn, &m); err != nil {
 			if !errors.As(err, &closed) {
-				t.Errorf("%q: after %q: %v", messages, answers, err)
+				t.Errorf("%q: after %q: %v", messages, responses, err)
 			}
 			break
 		}
-		answers = append(answers, strings.TrimSpace(m.Type+" "+m.ID))
+		responses = append(responses, strings.TrimSpace(m.Type+" "+m.ID))
 	}
-	return answers, closed
+	return responses, closed
 }
 
 // TestSocketProtocol checks the order of messages and the close codes of the protocol
@@ -100,19 +100,19 @@ func TestSocketProtocol(t *testing.T) {
 			if c.code != 0 {
 				wanted = 100
 			}
-			answers, closed := conversation(t, s.URL, c.protocol, wanted, c.messages...)
+			responses, closed := conversation(t, s.URL, c.protocol, wanted, c.messages...)
 			if c.code == 4409 {
-				answers = nil // the first event of the subscription comes before or after
+				responses = nil // the first event of the subscription comes before or after
 			}
 			// The first event of a subscription that the client completes may be sent or not.
 			var got []string
-			for _, answer := range answers {
-				if !strings.HasPrefix(answer, "next ") && !strings.HasPrefix(answer, "data ") {
-					got = append(got, answer)
+			for _, response := range responses {
+				if !strings.HasPrefix(response, "next ") && !strings.HasPrefix(response, "data ") {
+					got = append(got, response)
 				}
 			}
 			if strings.Join(got, ", ") != c.want || closed.Code != c.code {
-				t.Errorf("got %q, closed with %v; want %s, %d", answers, closed, c.want, c.code)
+				t.Errorf("got %q, closed with %v; want %s, %d", responses, closed, c.want, c.code)
 			}
 		})
 	}

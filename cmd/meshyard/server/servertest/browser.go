@@ -98,16 +98,16 @@ func (b *Browser) send(method, address string, form url.Values, site string) *Re
 	if b.Languages != "" {
 		r.Header.Set("Accept-Language", b.Languages)
 	}
-	answer, err := b.client.Do(r)
+	response, err := b.client.Do(r)
 	if err != nil {
 		b.t.Fatalf("%s %s: %v", method, address, err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return &Response{answer, body}
+	return &Response{response, body}
 }
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)

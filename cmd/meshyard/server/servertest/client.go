@@ -41,17 +41,17 @@ func (c *Client) Send(r *http.Request) *Response {
 	if c.Token != "" && r.Header.Get("Authorization") == "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	answer, err := transport.Do(r)
+	response, err := transport.Do(r)
 	if err != nil {
 		c.t.Fatalf("%s %s: %v", r.Method, r.URL, err)
 	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		c.t.Fatalf("%s %s: read: %v", r.Method, r.URL, err)
 	}
-	read := &Response{answer, body}
-	checkAnswer(c.t, r, read)
+	read := &Response{response, body}
+	checkResponse(c.t, r, read)
 	return read
 }
 
@@ -238,11 +238,11 @@ func (c *Client) GraphQLUpload(document string, variables map[string]any, path, 
 	return c.result(c.Send(r))
 }
 
-func (c *Client) result(answer *Response) *Result {
+func (c *Client) result(response *Response) *Result {
 	c.t.Helper()
 	result := new(Result)
-	if err := json.Unmarshal(answer.Bytes, result); err != nil {
-		c.t.Fatalf("POST /graphql: %d, not JSON: %.300s", answer.StatusCode, answer.Bytes)
+	if err := json.Unmarshal(response.Bytes, result); err != nil {
+		c.t.Fatalf("POST /graphql: %d, not JSON: %.300s", response.StatusCode, response.Bytes)
 	}
 	return result
 }

@@ -64,20 +64,20 @@ var described = sync.OnceValues(func() (*description, error) {
 const descriptionURL = "https://example.com/openapi.json"
 
 // check returns an error if a response to an operation does not match the description.
-func (d *description) check(route *routers.Route, answer *Response) error {
-	status := strconv.Itoa(answer.StatusCode)
-	response := route.Operation.Responses.Value(status)
-	if response == nil {
+func (d *description) check(route *routers.Route, response *Response) error {
+	status := strconv.Itoa(response.StatusCode)
+	described := route.Operation.Responses.Value(status)
+	if described == nil {
 		return errors.New("the status is not described")
 	}
-	if len(response.Value.Content) == 0 {
+	if len(described.Value.Content) == 0 {
 		return nil
 	}
-	media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	if response.Value.Content[media] == nil {
+	media, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if described.Value.Content[media] == nil {
 		return fmt.Errorf("the content type %q is not described", media)
 	}
-	pointer := response.Ref
+	pointer := described.Ref
 	if pointer == "" {
 		pointer = "#" + jsonPointer("paths", route.Path, strings.ToLower(route.Method), "responses", status)
 	}
@@ -85,7 +85,7 @@ func (d *description) check(route *routers.Route, answer *Response) error {
 	if err != nil {
 		return err
 	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(answer.Bytes))
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(response.Bytes))
 	if err != nil {
 		return err
 	}
@@ -116,9 +116,9 @@ func jsonPointer(keys ...string) string {
 	return b.String()
 }
 
-// checkAnswer checks a REST response against the OpenAPI description. Operations that the
+// checkResponse checks a REST response against the OpenAPI description. Operations that the
 // description does not contain are not checked.
-func checkAnswer(t testing.TB, asked *http.Request, answer *Response) {
+func checkResponse(t testing.TB, asked *http.Request, response *Response) {
 	t.Helper()
 	d, err := described()
 	if err != nil {
@@ -130,21 +130,21 @@ func checkAnswer(t testing.TB, asked *http.Request, answer *Response) {
 	if err != nil || asked.Method == http.MethodHead {
 		return
 	}
-	checkPublished(t, asked, route.Path, answer)
-	if err := d.check(route, answer); err != nil {
-		t.Errorf("%s %s returns %d, which does not match the OpenAPI description: %v", asked.Method, asked.URL.Path, answer.StatusCode, err)
+	checkPublished(t, asked, route.Path, response)
+	if err := d.check(route, response); err != nil {
+		t.Errorf("%s %s returns %d, which does not match the OpenAPI description: %v", asked.Method, asked.URL.Path, response.StatusCode, err)
 	}
 }
 
 // checkPublished checks a successful response against the published interface of the REST API.
-func checkPublished(t testing.TB, asked *http.Request, path string, answer *Response) {
+func checkPublished(t testing.TB, asked *http.Request, path string, response *Response) {
 	t.Helper()
 	of := published.Response(asked.Method, path, asked.URL.Query())
-	if answer.StatusCode != http.StatusOK || of == "" {
+	if response.StatusCode != http.StatusOK || of == "" {
 		return
 	}
 	var value any
-	if err := json.Unmarshal(answer.Bytes, &value); err != nil {
+	if err := json.Unmarshal(response.Bytes, &value); err != nil {
 		t.Errorf("%s %s: %v", asked.Method, asked.URL.Path, err)
 		return
 	}

@@ -169,11 +169,11 @@ func (s *Server) serve(listener net.Listener) {
 		return errors.Join(<-done, a.Close())
 	}
 	// Jobs run when the server responds: a test that writes for long must not delay their start.
-	answer, err := http.Get(s.URL + "/healthz")
+	response, err := http.Get(s.URL + "/healthz")
 	if err != nil {
 		s.t.Fatalf("the server does not respond: %v", err)
 	}
-	answer.Body.Close()
+	response.Body.Close()
 }
 
 // Restart stops the server in the middle of requests, whose connections break, and starts another

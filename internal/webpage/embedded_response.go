@@ -9,16 +9,16 @@ import (
 // the client can show such a page without another request.
 var ClientDocuments = []string{"home", "search", "thing"}
 
-// clientAnswer is the embedded response to the first operation that the client sends on a page.
-type clientAnswer struct {
+// embeddedResponse is the embedded response to the first operation that the client sends on a page.
+type embeddedResponse struct {
 	Operation string          `json:"operation"`
 	Variables map[string]any  `json:"variables"`
 	Data      json.RawMessage `json:"data"`
 }
 
-// answerFor returns the embedded response for a page, or nil if the client must request the data.
-func (o Options) answerFor(r *http.Request, p page) *clientAnswer {
-	a := &clientAnswer{Variables: map[string]any{}}
+// responseFor returns the embedded response for a page, or nil if the client must request the data.
+func (o Options) responseFor(r *http.Request, p page) *embeddedResponse {
+	a := &embeddedResponse{Variables: map[string]any{}}
 	query := r.URL.Query()
 	switch p.kind {
 	case homePage:
