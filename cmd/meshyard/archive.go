@@ -30,7 +30,7 @@ func (c *exportCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		steps := &steps{verb: "exported"}
 		m, err := store.Admin().Export(ctx, w, models.Export{
 			User: c.User, Credentials: c.Credentials,
-			Progress: func(noun string, done int64) { steps.tell(noun, done, 0) },
+			Progress: func(noun string, done int64) { steps.print(noun, done, 0) },
 		})
 		if err != nil {
 			return fmt.Errorf("%w (run it again to continue)", err)
@@ -65,7 +65,7 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 		steps := &steps{verb: "imported"}
 		started := time.Now()
 		report, err := store.Admin().ImportArchive(ctx, r, models.ArchiveImport{
-			User: c.User, Progress: steps.tell,
+			User: c.User, Progress: steps.print,
 			Renumbered: func(noun string, from, to int64) error {
 				_, err := fmt.Printf("%s\t%d\t%d\n", noun, from, to)
 				return err
@@ -92,7 +92,7 @@ type steps struct {
 	at   time.Time
 }
 
-func (p *steps) tell(noun string, done, total int64) {
+func (p *steps) print(noun string, done, total int64) {
 	if time.Since(p.at) < time.Second {
 		return
 	}

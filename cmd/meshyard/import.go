@@ -59,7 +59,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 		im.Things = func(first int) iter.Seq[dataset.Thing] { return r.ThingsFrom(c.Scale, c.Seed, first) }
 	}
 	progress := newProgress(im.Total)
-	im.Progress = progress.tell
+	im.Progress = progress.print
 	users := 0
 	im.CreatedUsers = func(n int) { users += n }
 	im.Skipped = func(why string) { fmt.Fprintln(os.Stderr, "skipped:", why) }
@@ -95,7 +95,7 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	began := time.Now().UTC()
 	users := 0
 	added, err := a.Store.Import(ctx, models.Import{
-		Total: total, Whole: true, Progress: progress.tell,
+		Total: total, Whole: true, Progress: progress.print,
 		Things: func(int) iter.Seq[dataset.Thing] {
 			return func(yield func(dataset.Thing) bool) {
 				for row := range c.rows() {
@@ -248,7 +248,7 @@ func newProgress(total int) *progress {
 	return &progress{total: total, first: -1, started: time.Now()}
 }
 
-func (p *progress) tell(done int) {
+func (p *progress) print(done int) {
 	if p.first < 0 {
 		// Things of an earlier run do not count towards the rate of this one.
 		p.first = done

@@ -54,7 +54,8 @@ type importing struct {
 	category map[string]bool // the slugs and names of categories
 }
 
-func (im *importing) tell(format string, args ...any) {
+// logf passes a formatted line to the progress function, if there is one.
+func (im *importing) logf(format string, args ...any) {
 	if im.progress != nil {
 		im.progress(fmt.Sprintf(format, args...))
 	}
@@ -64,7 +65,7 @@ func (im *importing) tell(format string, args ...any) {
 func (im *importing) problem(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	im.report.Problems = append(im.report.Problems, text)
-	im.tell("%s", text)
+	im.logf("%s", text)
 }
 
 // begin finds the user in both services, creates the local one if it does not exist, and loads the
@@ -85,7 +86,7 @@ func (im *importing) begin(ctx context.Context, username string) error {
 	u, err := admin.User(ctx, username)
 	if models.CodeOf(err) == models.NotFound {
 		if u, err = admin.CreateUser(ctx, username, false); err == nil {
-			im.tell("created the user %s", username)
+			im.logf("created the user %s", username)
 			_, err = im.store.UpdateProfile(ctx, callerOf(u), models.ProfileChange{FirstName: &me.FirstName, LastName: &me.LastName, Bio: &me.Bio, Location: &me.Location})
 			if models.CodeOf(err) == models.BadInput {
 				im.problem("the profile: %v", err)
@@ -146,7 +147,7 @@ func (im *importing) each(ctx context.Context, noun, path string, one func(ctx c
 			return fmt.Errorf("%s %d: %w", noun, id, err)
 		}
 		if err == nil {
-			im.tell("%d of %d %ss", i+1, len(ids), noun)
+			im.logf("%d of %d %ss", i+1, len(ids), noun)
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func TestReports(t *testing.T) {
 			}
 		}
 		const fields = `id state reason note decision reporter { username } user { username } decidedBy { username } target { __typename }`
-		tell := func(c *servertest.Client, node, reason string) report {
+		submit := func(c *servertest.Client, node, reason string) report {
 			t.Helper()
 			var v struct{ ReportContent struct{ Report report } }
 			c.Query(`mutation ($node: ID!, $reason: ReportReason!) { reportContent(input: {nodeId: $node, reason: $reason, note: "Look."}) { report { `+fields+` } } }`, object{"node": node, "reason": reason}, &v)
@@ -55,11 +55,11 @@ func TestReports(t *testing.T) {
 		for kind, node := range map[string]string{
 			"Thing": made.Thing.NodeID, "Comment": made.CreateComment.Comment.NodeID, "Make": made.CreateMake.Make.NodeID, "Collection": made.CreateCollection.Collection.NodeID, "User": made.User.NodeID,
 		} {
-			first := tell(bob, node, "SPAM")
+			first := submit(bob, node, "SPAM")
 			if first.State != "OPEN" || first.User.Username != "ada" || first.Reporter.Username != "bob" || first.Note != "Look." || first.Target == nil || first.Target.Typename != kind {
 				t.Errorf("%s: %+v", kind, first)
 			}
-			if again := tell(bob, node, "OTHER"); again.ID != first.ID || again.Reason != "SPAM" {
+			if again := submit(bob, node, "OTHER"); again.ID != first.ID || again.Reason != "SPAM" {
 				t.Errorf("%s, reported again: %+v, want report %s", kind, again, first.ID)
 			}
 			if r := ada.GraphQL(`mutation ($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": node}); r.Code() != "BAD_USER_INPUT" {
@@ -74,7 +74,7 @@ func TestReports(t *testing.T) {
 		}
 
 		// A decision resolves all reports of the object, and is logged.
-		other := tell(eve, made.Thing.NodeID, "COPYRIGHT")
+		other := submit(eve, made.Thing.NodeID, "COPYRIGHT")
 		decide := func(c *servertest.Client, what, id, reason string) *servertest.Result {
 			t.Helper()
 			return c.GraphQL(fmt.Sprintf(`mutation ($id: ID!, $reason: String!) { %s(input: {id: $id, reason: $reason}) { report { id } } }`, what), object{"id": id, "reason": reason})

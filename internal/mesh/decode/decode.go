@@ -42,8 +42,8 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	if err != nil {
 		return nil, err
 	}
-	tell := monotonic(progress)
-	m, err := decoders[format](ctx, src, geometry.IndexableLimits(limits), tell)
+	report := monotonic(progress)
+	m, err := decoders[format](ctx, src, geometry.IndexableLimits(limits), report)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	case mesh.OBJ, mesh.OFF, mesh.PLY:
 		m.Up = guessUp(m)
 	}
-	tell(1)
+	report(1)
 	return m, nil
 }
 
