@@ -103,7 +103,7 @@ func (d *describer) operation(r route, op *operation) object {
 			}
 			continue
 		}
-		if r.responder.schema == found.schema && v.Type.Elem != nil {
+		if r.responder.schema == searchPage.schema && v.Type.Elem != nil {
 			value = d.inputOf(v.Type.Elem) // a search takes one value, which becomes a list of one
 		}
 		if v.Variable == "per_page" && op.variables["after"] != nil { // a page number becomes a cursor

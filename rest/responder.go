@@ -94,8 +94,8 @@ func one[T any]() responder {
 	}).as(reflect.TypeFor[T]())
 }
 
-// inside responds with the value of the only key of a payload.
-func inside[T any]() responder {
+// payload responds with the value of the only key of a payload.
+func payload[T any]() responder {
 	return body(func(s *server, _ *http.Request, data []byte) (*T, error) {
 		payload, err := read[map[string]*T](data)
 		if err != nil {
@@ -129,9 +129,9 @@ func first[T, Read any](noun string, as func(r *http.Request, read *Read) *T) re
 	}).as(reflect.TypeFor[T]())
 }
 
-// listInside responds with the complete list in the only key of an object, as an array. A single
+// fullList responds with the complete list in the only key of an object, as an array. A single
 // object becomes a list of one entry.
-func listInside[T any]() responder {
+func fullList[T any]() responder {
 	return responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 		object, err := read[map[string]oneOrMore[T]](data)
 		if err != nil {
@@ -204,8 +204,8 @@ func listing[T any]() responder {
 	}, schema: reflect.TypeFor[[]T](), paged: true}
 }
 
-// found responds with a page of search results.
-var found = responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
+// searchPage responds with a page of search results.
+var searchPage = responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 	v, err := read[*wire.SearchSchema](data)
 	if err != nil {
 		return err

@@ -12,8 +12,8 @@ var bareIDs = body(func(_ *server, _ *http.Request, data []byte) ([]wire.ID, err
 	return of.IDs, err
 })
 
-// counted responds with the length of a list.
-var counted = body(func(_ *server, _ *http.Request, data []byte) (wire.CountSchema, error) {
+// listLength responds with the length of a list.
+var listLength = body(func(_ *server, _ *http.Request, data []byte) (wire.CountSchema, error) {
 	of, err := read[struct{ List wire.CountSchema }](data)
 	return of.List, err
 })

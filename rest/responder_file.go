@@ -75,8 +75,8 @@ var images = imageList(func(s *server, r *http.Request, p *wire.MediaImage) *wir
 	return &wire.ImageSchema{ID: p.ID, URL: url, Name: p.Name}
 }, func(i *wire.ImageSchema, sizes []wire.ImageSize) { i.Sizes = sizes })
 
-// summaries is like images, but for makes, whose images have no URL below the make.
-var summaries = imageList(func(_ *server, _ *http.Request, p *wire.MediaImage) *wire.ImageSummary {
+// imageSummaries is like images, but for makes, whose images have no URL below the make.
+var imageSummaries = imageList(func(_ *server, _ *http.Request, p *wire.MediaImage) *wire.ImageSummary {
 	return p.Summary()
 }, func(i *wire.ImageSummary, sizes []wire.ImageSize) { i.Sizes = sizes })
 
@@ -86,9 +86,9 @@ func imageList[T any](as func(s *server, r *http.Request, p *wire.MediaImage) *T
 		if err != nil {
 			return nil, err
 		}
-		pictures := onFirstPage(r, of.Images)
-		shown := make([]*T, len(pictures))
-		for i, p := range pictures {
+		onPage := onFirstPage(r, of.Images)
+		shown := make([]*T, len(onPage))
+		for i, p := range onPage {
 			shown[i] = as(s, r, p)
 			setSizes(shown[i], sizesOf(r, p))
 		}
