@@ -217,7 +217,7 @@ const maxOperationName = 100
 // with returns a context with new loaders for one run of an operation.
 func (e loaderExtension) with(ctx context.Context) context.Context {
 	registry := batch.NewRegistry()
-	ctx = batch.WithRegistry(models.WithBudget(ctx), registry)
+	ctx = batch.WithRegistry(models.WithReadLimits(ctx), registry)
 	if operation := graphql.GetOperationContext(ctx).Operation; operation.Operation == ast.Query {
 		needs, ok := e.shared.needs.Load(operation)
 		if !ok {

@@ -65,7 +65,7 @@ func (c *Collection) Allows(caller auth.Caller) error {
 }
 
 // AfterScanRow adds the changes that are not folded yet to the stored counts, and subtracts the
-// texts from the budget of the operation. It returns TooLarge if the budget is exceeded.
+// texts from the read limits of the operation. It returns TooLarge if they are exceeded.
 func (c *Collection) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(c.Description)); err != nil {
 		return err

@@ -39,7 +39,7 @@ type Comment struct {
 }
 
 // AfterScanRow adds the changes that are not folded yet to the stored counts, and subtracts the
-// texts from the budget of the operation. It returns TooLarge if the budget is exceeded.
+// texts from the read limits of the operation. It returns TooLarge if they are exceeded.
 func (c *Comment) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(c.Body)); err != nil {
 		return err

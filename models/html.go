@@ -152,8 +152,8 @@ type htmlRow struct {
 	Text  string
 }
 
-// AfterScanRow subtracts the text from the budget of the operation. It returns TooLarge if the
-// budget is exceeded.
+// AfterScanRow subtracts the text from the read limits of the operation. It returns TooLarge if
+// they are exceeded.
 func (r *htmlRow) AfterScanRow(ctx context.Context) error { return readText(ctx, len(r.Text)) }
 
 // staleBatch is the number of rows that one transaction of RenderStale updates.

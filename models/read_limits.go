@@ -16,29 +16,29 @@ const (
 	maxRendered = 1 << 20
 )
 
-// budget is the remaining budget of an operation.
-type budget struct {
+// readLimits holds the bytes that an operation may still read and render.
+type readLimits struct {
 	text, render atomic.Int64
 	exceeded     context.CancelCauseFunc // cancels the operation
 }
 
-type budgetKey struct{}
+type readLimitsKey struct{}
 
-// WithBudget returns a context that limits the reads of one operation. If the operation reads more
-// than 20 MiB of texts, the context is canceled with a TooLarge error as its cause, so that the
-// operation does not read anything else. Without a budget there is no limit.
-func WithBudget(ctx context.Context) context.Context {
+// WithReadLimits returns a context that limits the reads of one operation. If the operation reads
+// more than 20 MiB of texts, the context is canceled with a TooLarge error as its cause, so that
+// the operation does not read anything else. A context without read limits has none.
+func WithReadLimits(ctx context.Context) context.Context {
 	ctx, exceeded := context.WithCancelCause(ctx)
-	b := &budget{exceeded: exceeded}
+	b := &readLimits{exceeded: exceeded}
 	b.text.Store(maxTextRead)
 	b.render.Store(maxRendered)
-	return context.WithValue(ctx, budgetKey{}, b)
+	return context.WithValue(ctx, readLimitsKey{}, b)
 }
 
-// readText subtracts n bytes of text from the budget. If the budget is exceeded, it returns
+// readText counts n bytes of text that the operation reads. If they exceed its limit, it returns
 // TooLarge and cancels the operation.
 func readText(ctx context.Context, n int) error {
-	if b, ok := ctx.Value(budgetKey{}).(*budget); ok && b.text.Add(-int64(n)) < 0 {
+	if b, ok := ctx.Value(readLimitsKey{}).(*readLimits); ok && b.text.Add(-int64(n)) < 0 {
 		e := fail(TooLarge, "the operation reads more than %d MiB of texts: request fewer objects", maxTextRead>>20)
 		e.Limit = maxTextRead
 		b.exceeded(e)
@@ -47,9 +47,9 @@ func readText(ctx context.Context, n int) error {
 	return nil
 }
 
-// mayRender subtracts n bytes of Markdown to render on demand from the budget, and reports whether
-// they are within the budget.
+// mayRender counts n bytes of Markdown that the operation renders, and reports whether they are
+// within its limit.
 func mayRender(ctx context.Context, n int) bool {
-	b, ok := ctx.Value(budgetKey{}).(*budget)
+	b, ok := ctx.Value(readLimitsKey{}).(*readLimits)
 	return !ok || b.render.Add(-int64(n)) >= 0
 }

@@ -124,7 +124,7 @@ func TestStaleHTML(t *testing.T) {
 			}
 			read := func(wantRenders int64, wantPlain int) {
 				t.Helper()
-				before, ctx := s.Store.Renders(), models.WithBudget(ctx)
+				before, ctx := s.Store.Renders(), models.WithReadLimits(ctx)
 				for text, want := range map[models.LongText]string{models.ThingDescription: "one", models.ThingInstructions: "two"} {
 					html, err := s.Store.HTML(ctx, text, []int64{thing.ID})
 					if want = "<p><em>" + want + "</em></p>\n"; err != nil || html[thing.ID] != want {
