@@ -321,136 +321,37 @@ func TestWebhookOfFile(t *testing.T) {
 // deliveries to the others.
 func TestWebhookAPI(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob := s.User("ada"), s.User("bob")
-		var broken atomic.Bool
-		broken.Store(true)
-		var v *receiver
-		v = newReceiver(t, func(path string, _ int, w http.ResponseWriter, r *http.Request) {
+		a := &webhookAPI{t: t, s: s, ada: s.User("ada"), bob: s.User("bob")}
+		a.broken.Store(true)
+		a.receiver = newReceiver(t, func(path string, _ int, w http.ResponseWriter, r *http.Request) {
 			switch {
 			case path == "/hang":
-				v.hang(r)
+				a.receiver.hang(r)
 			case path == "/gone":
 				w.WriteHeader(http.StatusGone)
-			case path == "/broken" && broken.Load():
+			case path == "/broken" && a.broken.Load():
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		})
-		good, failing, dead := v.hook(ada, "/good", false), v.hook(ada, "/broken", false), v.hook(ada, "/gone", false)
-		v.hook(ada, "/hang", false)
-		draft := ada.Thing("Draft")
+		a.good, a.failing, a.gone = a.receiver.hook(a.ada, "/good", false), a.receiver.hook(a.ada, "/broken", false), a.receiver.hook(a.ada, "/gone", false)
+		a.receiver.hook(a.ada, "/hang", false)
+		draft := a.ada.Thing("Draft")
 		for range 20 { // more than the maximum number of connections to a webhook
-			ada.Do("POST", fmt.Sprintf("/things/%d/comments", draft), object{"body": "Note."}).Want(t, 200)
+			a.ada.Do("POST", fmt.Sprintf("/things/%d/comments", draft), object{"body": "Note."}).Want(t, 200)
 		}
-		v.wait("/good", 20)
+		a.receiver.wait("/good", 20)
 
-		mutate := func(c *servertest.Client, mutation, id string) *servertest.Result {
-			t.Helper()
-			return c.GraphQL(strings.ReplaceAll(mutation, "$id", id), nil)
-		}
-		ping := func(id string) string {
-			t.Helper()
-			r := mutate(ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id event state attempts } } }`, id)
-			if len(r.Errors) > 0 || !strings.Contains(string(r.Data), `"event":"PING","state":"WAITING","attempts":0`) {
-				t.Fatalf("ping: %s %+v", r.Data, r.Errors)
-			}
-			var data any
-			_ = json.Unmarshal(r.Data, &data)
-			return below(data, "id").(string)
-		}
-		ping(good)
-		if messages := v.wait("/good", 21); !slices.ContainsFunc(messages, func(m map[string]any) bool { return m["type"] == "ping" }) {
+		a.ping(a.good)
+		if messages := a.receiver.wait("/good", 21); !slices.ContainsFunc(messages, func(m map[string]any) bool { return m["type"] == "ping" }) {
 			t.Error("no ping came")
 		}
-		// settled waits until done returns true for the given fields of a webhook, and returns the
-		// response.
-		settled := func(id, fields string, done func(string) bool) string {
-			t.Helper()
-			for late := time.Now().Add(hung); ; {
-				r := ada.GraphQL(`{ webhook(id: `+id+`) { `+fields+` } }`, nil)
-				if done(string(r.Data)) {
-					return string(r.Data)
-				}
-				if time.Now().After(late) {
-					t.Fatalf("webhook %s stays %s %+v", id, r.Data, r.Errors)
-				}
-				time.Sleep(5 * time.Millisecond)
-			}
-		}
-		// A webhook whose receiver responds with 410 is disabled, and its deliveries fail.
-		settled(dead, "isEnabled disabledReason waiting: deliveries(state: WAITING) { totalCount }", func(data string) bool {
-			return strings.Contains(data, `"isEnabled":false,"disabledReason":"the receiver responded with 410 Gone","waiting":{"totalCount":0}`)
-		})
-		if r := mutate(ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id } } }`, dead); r.Code() != "CONFLICT" {
-			t.Errorf("ping of a disabled webhook: %s %+v", r.Data, r.Errors)
-		}
-		// Failed deliveries are retried later, except for pings.
-		failed := ping(failing)
-		settled(failing, "failingSince deliveries(state: FAILED) { nodes { id statusCode error nextAttemptAt attempts } }", func(data string) bool {
-			return strings.Contains(data, `"id":"`+failed+`","statusCode":500,"error":"the receiver responded with 500","nextAttemptAt":null,"attempts":1`) && !strings.Contains(data, `"failingSince":null`)
-		})
-		settled(failing, "deliveries(state: WAITING) { nodes { attempts statusCode } }", func(data string) bool {
-			return strings.Count(data, `{"attempts":1,"statusCode":500}`) == 20
-		})
-		// After the receiver works again, the failed message can be sent again.
-		broken.Store(false)
-		if r := mutate(bob, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { id } } }`, failed); r.Code() != "NOT_FOUND" {
-			t.Errorf("bob repeats the delivery of ada: %s %+v", r.Data, r.Errors)
-		}
-		if r := mutate(ada, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { state attempts } } }`, failed); len(r.Errors) > 0 {
-			t.Errorf("redeliver: %+v", r.Errors)
-		}
-		v.wait("/broken", 1)
-		settled(failing, "failingSince deliveries(state: DELIVERED) { nodes { id statusCode error } }", func(data string) bool {
-			return strings.Contains(data, `{"failingSince":null,`) && strings.Contains(data, `{"id":"`+failed+`","statusCode":200,"error":""}`)
-		})
-
-		// After a rotation, messages are signed with both secrets.
-		old := v.secrets["/good"]
-		r := mutate(ada, `mutation { rotateWebhookSecret(input: {id: $id}) { secret } }`, good)
-		var rotated struct{ RotateWebhookSecret struct{ Secret string } }
-		decode(t, r, &rotated)
-		if next := rotated.RotateWebhookSecret.Secret; next == old || !strings.HasPrefix(next, "whsec_") {
-			t.Errorf("the new secret is %q, the old one %q", next, old)
-		}
-		ping(good)
-		v.wait("/good", 22)
-		v.mu.Lock()
-		v.secrets["/good"] = rotated.RotateWebhookSecret.Secret
-		v.mu.Unlock()
-		ping(good)
-		v.wait("/good", 23)
-
-		// A disabled webhook receives nothing.
-		if r := mutate(ada, `mutation { updateWebhook(input: {id: $id, isEnabled: false, description: "off", events: [MAKE_CREATED]}) { webhook { isEnabled disabledReason description events } } }`, good); string(r.Data) !=
-			`{"updateWebhook":{"webhook":{"isEnabled":false,"disabledReason":"disabled by its owner","description":"off","events":["MAKE_CREATED"]}}}` {
-			t.Errorf("disable: %s %+v", r.Data, r.Errors)
-		}
-		if r := mutate(ada, `mutation { updateWebhook(input: {id: $id, isEnabled: true, description: null}) { webhook { isEnabled disabledAt disabledReason description } } }`, good); string(r.Data) !=
-			`{"updateWebhook":{"webhook":{"isEnabled":true,"disabledAt":null,"disabledReason":"","description":""}}}` {
-			t.Errorf("enable: %s %+v", r.Data, r.Errors)
-		}
-		for input, field := range map[string]string{
-			`url: "ftp://example.org/", events: [MAKE_CREATED]`:                                          "url",
-			`url: "https://example.org/", events: []`:                                                    "events",
-			`url: "https://example.org/", events: [PING]`:                                                "events",
-			`url: "https://example.org/", events: [MODERATION_REPORTED]`:                                 "events",
-			`url: "https://u:p@example.org/", events: [MAKE_CREATED]`:                                    "url",
-			`url: "https://a/", events: [MAKE_CREATED], description: "` + strings.Repeat("x", 201) + `"`: "description",
-		} {
-			if r := ada.GraphQL(`mutation { createWebhook(input: {`+input+`}) { webhook { id } } }`, nil); r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != field {
-				t.Errorf("%.80s: %s %+v, want BAD_USER_INPUT of %s", input, r.Data, r.Errors, field)
-			}
-		}
-		for range 17 {
-			v.hook(bob, "/bob", false)
-		}
-		for range 4 {
-			r = bob.GraphQL(`mutation { createWebhook(input: {url: "https://example.org/", events: [MAKE_CREATED]}) { webhook { id } } }`, nil)
-		}
-		if r.Code() != "CONFLICT" || r.Errors[0].Extensions.Limit != 20 {
-			t.Errorf("webhook 21: %s %+v, want CONFLICT", r.Data, r.Errors)
-		}
-		if r := mutate(ada, `mutation { deleteWebhook(input: {id: $id}) { deletedId } }`, good); len(r.Errors) > 0 {
+		a.checkGone()
+		a.checkRetries()
+		a.rotateSecret()
+		a.disableAndEnable()
+		a.checkInputs()
+		a.checkQuota()
+		if r := a.mutate(a.ada, `mutation { deleteWebhook(input: {id: $id}) { deletedId } }`, a.good); len(r.Errors) > 0 {
 			t.Errorf("delete: %+v", r.Errors)
 		}
 		metrics := scrape(t, s)
@@ -460,6 +361,144 @@ func TestWebhookAPI(t *testing.T) {
 			}
 		}
 	}, toLocal, withMetrics)
+}
+
+// webhookAPI is the state of TestWebhookAPI.
+type webhookAPI struct {
+	t                   *testing.T
+	s                   *servertest.Server
+	ada, bob            *servertest.Client
+	receiver            *receiver
+	broken              atomic.Bool // the receiver fails at the URL of the webhook failing
+	good, failing, gone string      // the IDs of webhooks of ada
+}
+
+// mutate runs a mutation with an ID in place of $id.
+func (a *webhookAPI) mutate(c *servertest.Client, mutation, id string) *servertest.Result {
+	a.t.Helper()
+	return c.GraphQL(strings.ReplaceAll(mutation, "$id", id), nil)
+}
+
+// ping sends a ping to a webhook and returns the ID of the delivery.
+func (a *webhookAPI) ping(id string) string {
+	a.t.Helper()
+	r := a.mutate(a.ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id event state attempts } } }`, id)
+	if len(r.Errors) > 0 || !strings.Contains(string(r.Data), `"event":"PING","state":"WAITING","attempts":0`) {
+		a.t.Fatalf("ping: %s %+v", r.Data, r.Errors)
+	}
+	var data any
+	_ = json.Unmarshal(r.Data, &data)
+	return below(data, "id").(string)
+}
+
+// await waits until done returns true for the given fields of a webhook.
+func (a *webhookAPI) await(id, fields string, done func(data string) bool) {
+	a.t.Helper()
+	for late := time.Now().Add(hung); ; {
+		r := a.ada.GraphQL(`{ webhook(id: `+id+`) { `+fields+` } }`, nil)
+		if done(string(r.Data)) {
+			return
+		}
+		if time.Now().After(late) {
+			a.t.Fatalf("webhook %s stays %s %+v", id, r.Data, r.Errors)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// checkGone checks that a webhook whose receiver responds with 410 is disabled, and that its
+// deliveries fail.
+func (a *webhookAPI) checkGone() {
+	a.await(a.gone, "isEnabled disabledReason waiting: deliveries(state: WAITING) { totalCount }", func(data string) bool {
+		return strings.Contains(data, `"isEnabled":false,"disabledReason":"the receiver responded with 410 Gone","waiting":{"totalCount":0}`)
+	})
+	if r := a.mutate(a.ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id } } }`, a.gone); r.Code() != "CONFLICT" {
+		a.t.Errorf("ping of a disabled webhook: %s %+v", r.Data, r.Errors)
+	}
+}
+
+// checkRetries checks that failed deliveries are retried later, except for pings, and that a failed
+// message can be sent again after the receiver works again.
+func (a *webhookAPI) checkRetries() {
+	failed := a.ping(a.failing)
+	a.await(a.failing, "failingSince deliveries(state: FAILED) { nodes { id statusCode error nextAttemptAt attempts } }", func(data string) bool {
+		return strings.Contains(data, `"id":"`+failed+`","statusCode":500,"error":"the receiver responded with 500","nextAttemptAt":null,"attempts":1`) && !strings.Contains(data, `"failingSince":null`)
+	})
+	a.await(a.failing, "deliveries(state: WAITING) { nodes { attempts statusCode } }", func(data string) bool {
+		return strings.Count(data, `{"attempts":1,"statusCode":500}`) == 20
+	})
+	// After the receiver works again, the failed message can be sent again.
+	a.broken.Store(false)
+	if r := a.mutate(a.bob, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { id } } }`, failed); r.Code() != "NOT_FOUND" {
+		a.t.Errorf("bob repeats the delivery of ada: %s %+v", r.Data, r.Errors)
+	}
+	if r := a.mutate(a.ada, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { state attempts } } }`, failed); len(r.Errors) > 0 {
+		a.t.Errorf("redeliver: %+v", r.Errors)
+	}
+	a.receiver.wait("/broken", 1)
+	a.await(a.failing, "failingSince deliveries(state: DELIVERED) { nodes { id statusCode error } }", func(data string) bool {
+		return strings.Contains(data, `{"failingSince":null,`) && strings.Contains(data, `{"id":"`+failed+`","statusCode":200,"error":""}`)
+	})
+}
+
+// rotateSecret checks that messages are signed with both secrets after a rotation.
+func (a *webhookAPI) rotateSecret() {
+	old := a.receiver.secrets["/good"]
+	r := a.mutate(a.ada, `mutation { rotateWebhookSecret(input: {id: $id}) { secret } }`, a.good)
+	var rotated struct{ RotateWebhookSecret struct{ Secret string } }
+	decode(a.t, r, &rotated)
+	if next := rotated.RotateWebhookSecret.Secret; next == old || !strings.HasPrefix(next, "whsec_") {
+		a.t.Errorf("the new secret is %q, the old one %q", next, old)
+	}
+	a.ping(a.good)
+	a.receiver.wait("/good", 22)
+	a.receiver.mu.Lock()
+	a.receiver.secrets["/good"] = rotated.RotateWebhookSecret.Secret
+	a.receiver.mu.Unlock()
+	a.ping(a.good)
+	a.receiver.wait("/good", 23)
+}
+
+// disableAndEnable checks the fields of a webhook that its owner disables and enables.
+func (a *webhookAPI) disableAndEnable() {
+	if r := a.mutate(a.ada, `mutation { updateWebhook(input: {id: $id, isEnabled: false, description: "off", events: [MAKE_CREATED]}) { webhook { isEnabled disabledReason description events } } }`, a.good); string(r.Data) !=
+		`{"updateWebhook":{"webhook":{"isEnabled":false,"disabledReason":"disabled by its owner","description":"off","events":["MAKE_CREATED"]}}}` {
+		a.t.Errorf("disable: %s %+v", r.Data, r.Errors)
+	}
+	if r := a.mutate(a.ada, `mutation { updateWebhook(input: {id: $id, isEnabled: true, description: null}) { webhook { isEnabled disabledAt disabledReason description } } }`, a.good); string(r.Data) !=
+		`{"updateWebhook":{"webhook":{"isEnabled":true,"disabledAt":null,"disabledReason":"","description":""}}}` {
+		a.t.Errorf("enable: %s %+v", r.Data, r.Errors)
+	}
+}
+
+// checkInputs checks that invalid inputs of createWebhook are rejected.
+func (a *webhookAPI) checkInputs() {
+	for input, field := range map[string]string{
+		`url: "ftp://example.org/", events: [MAKE_CREATED]`:                                          "url",
+		`url: "https://example.org/", events: []`:                                                    "events",
+		`url: "https://example.org/", events: [PING]`:                                                "events",
+		`url: "https://example.org/", events: [MODERATION_REPORTED]`:                                 "events",
+		`url: "https://u:p@example.org/", events: [MAKE_CREATED]`:                                    "url",
+		`url: "https://a/", events: [MAKE_CREATED], description: "` + strings.Repeat("x", 201) + `"`: "description",
+	} {
+		if r := a.ada.GraphQL(`mutation { createWebhook(input: {`+input+`}) { webhook { id } } }`, nil); r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != field {
+			a.t.Errorf("%.80s: %s %+v, want BAD_USER_INPUT of %s", input, r.Data, r.Errors, field)
+		}
+	}
+}
+
+// checkQuota checks that a user can have 20 webhooks.
+func (a *webhookAPI) checkQuota() {
+	for range 17 {
+		a.receiver.hook(a.bob, "/bob", false)
+	}
+	var r *servertest.Result
+	for range 4 {
+		r = a.bob.GraphQL(`mutation { createWebhook(input: {url: "https://example.org/", events: [MAKE_CREATED]}) { webhook { id } } }`, nil)
+	}
+	if r.Code() != "CONFLICT" || r.Errors[0].Extensions.Limit != 20 {
+		a.t.Errorf("webhook 21: %s %+v, want CONFLICT", r.Data, r.Errors)
+	}
 }
 
 // quietly is a logger that discards the expected warnings of a server.
