@@ -11,9 +11,9 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// TestMisfitsAreFound checks that matchOperations finds routes and stored documents that do not
-// match, before requests are served.
-func TestMisfitsAreFound(t *testing.T) {
+// TestRoutesWithoutDocuments checks that matchOperations finds routes and stored documents that do
+// not match, before requests are served.
+func TestRoutesWithoutDocuments(t *testing.T) {
 	schema := graph.New(nil).Schema()
 	for name, c := range map[string]struct {
 		change func(documents string) string

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestOneAtATime checks that a folder is rejected while another backup is written to it.
-func TestOneAtATime(t *testing.T) {
+// TestFolderIsLocked checks that a folder is rejected while another backup is written to it.
+func TestFolderIsLocked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "backup")
 	first, err := Create(t.Context(), dir)
 	if err != nil {

@@ -46,9 +46,9 @@ func TestPutBrokenIsNeverStored(t *testing.T) {
 	}
 }
 
-// TestPromoteOvertaken checks two promotions of one upload: the slower one finds no content, and
-// then finds that the pending object has been removed.
-func TestPromoteOvertaken(t *testing.T) {
+// TestConcurrentPromotions checks two promotions of one upload: the slower one finds no content,
+// and then finds that the pending object has been removed.
+func TestConcurrentPromotions(t *testing.T) {
 	t.Parallel()
 	f := newS3(t)
 	u := put(t, f.Bucket, random(10))

@@ -204,9 +204,9 @@ func TestExamplesMenu(t *testing.T) {
 	tab.Await(t, "see no second tab of it", tabs+` === 9`)
 }
 
-// TestExamplesInHaste opens an example while GraphiQL is still saving the tab that was closed,
-// which happens about 100 ms later. The example must stay in its own tab.
-func TestExamplesInHaste(t *testing.T) {
+// TestExampleWhileTabIsSaved opens an example while GraphiQL is still saving the tab that was
+// closed, which happens about 100 ms later. The example must stay in its own tab.
+func TestExampleWhileTabIsSaved(t *testing.T) {
 	base := serve(t, closed)
 	tab := graphiqltest.Open(t, base)
 	tab.Visit(t, base+"/graphiql")

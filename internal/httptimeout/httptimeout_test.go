@@ -177,9 +177,9 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// TestThinking checks that an idle connection between requests and a slow handler are not treated
-// as stalled.
-func TestThinking(t *testing.T) {
+// TestIdleConnectionsAndSlowHandlers checks that an idle connection between requests and a slow
+// handler are not treated as stalled.
+func TestIdleConnectionsAndSlowHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		left := make(chan error, 10)
 		conn := dial(t, func(w http.ResponseWriter, r *http.Request) {

@@ -107,9 +107,9 @@ func TestOrdinaryTextsAreMarkdown(t *testing.T) {
 	}
 }
 
-// TestFencesThatHideNothing checks that the cost of text after something that only looks like the
+// TestCostAfterInvalidFence checks that the cost of text after something that only looks like the
 // start of a code block is counted, because goldmark parses it as text.
-func TestFencesThatHideNothing(t *testing.T) {
+func TestCostAfterInvalidFence(t *testing.T) {
 	t.Parallel()
 	hostile := strings.Repeat("[a](", 5000)
 	for name, before := range map[string]string{

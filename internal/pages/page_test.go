@@ -86,7 +86,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-func TestHomeTells(t *testing.T) {
+func TestHomePageHasLinks(t *testing.T) {
 	t.Parallel()
 	page := serve(t, options, "GET", "/developers", nil).Body.String()
 	for _, want := range []string{
@@ -100,8 +100,9 @@ func TestHomeTells(t *testing.T) {
 	}
 }
 
-// TestAsked checks that /developers shows the document that a hardened server accepts.
-func TestAsked(t *testing.T) {
+// TestDevelopersPageShowsRegisteredDocument checks that /developers shows the document that a
+// hardened server accepts.
+func TestDevelopersPageShowsRegisteredDocument(t *testing.T) {
 	t.Parallel()
 	if page := serve(t, options, "GET", "/developers", nil).Body.String(); !strings.Contains(page, `"query": "`+ExampleDocument+`"`) {
 		t.Error("the page shows another document")

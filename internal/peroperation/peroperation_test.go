@@ -11,8 +11,9 @@ import (
 	"github.com/meshyard/meshyard/internal/peroperation"
 )
 
-// TestForgets checks that a cache has the values of operations, and does not keep them in memory.
-func TestForgets(t *testing.T) {
+// TestCacheReleasesOperations checks that a cache has the values of operations, and does not keep
+// them in memory.
+func TestCacheReleasesOperations(t *testing.T) {
 	var cache peroperation.Cache[*[1 << 20]byte]
 	operation := &ast.OperationDefinition{Name: "a"}
 	if _, ok := cache.Load(operation); ok {

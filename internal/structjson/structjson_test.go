@@ -71,9 +71,9 @@ func (s stars) AppendJSON(b []byte) ([]byte, error) {
 	return append(append(append(b, '"'), strings.Repeat("*", int(s))...), '"'), nil
 }
 
-// TestAgrees checks that the package encodes and decodes random values in the same way as
-// encoding/json.
-func TestAgrees(t *testing.T) {
+// TestSameAsEncodingJSON checks that the package encodes and decodes random values in the same way
+// as encoding/json.
+func TestSameAsEncodingJSON(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		var value everything

@@ -108,8 +108,9 @@ func TestTitles(t *testing.T) {
 	}
 }
 
-// TestLongRun checks that a long run in a script without spaces is indexed completely.
-func TestLongRun(t *testing.T) {
+// TestLongTextWithoutSpaces checks that a long run in a script without spaces is indexed
+// completely.
+func TestLongTextWithoutSpaces(t *testing.T) {
 	run := strings.Repeat("春眠不覺曉處處聞啼鳥", 10) + "黃河" + strings.Repeat("a", 100)
 	of := tokenize.Words(run)
 	if !slices.Contains(of, "黃河") || !slices.Contains(of, strings.Repeat("a", 40)) {

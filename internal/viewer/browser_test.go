@@ -41,7 +41,7 @@ func checkProblems(t *testing.T, tab *graphiqltest.Tab) {
 	}
 }
 
-func TestModelIsSeen(t *testing.T) {
+func TestModelIsVisible(t *testing.T) {
 	s := serve(t, ell)
 	tab := open(t, s)
 	awaitPhase(t, tab, "shown")
@@ -83,8 +83,8 @@ func TestModelIsSeen(t *testing.T) {
 	}
 }
 
-// TestScreens checks that the model looks the same in light and dark mode and on a phone.
-func TestScreens(t *testing.T) {
+// TestDarkModeAndPhone checks that the model looks the same in light and dark mode and on a phone.
+func TestDarkModeAndPhone(t *testing.T) {
 	for _, name := range []string{"phone", "dark"} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, ell)
@@ -165,8 +165,8 @@ func (s *server) awaitRequest(t *testing.T, want string) {
 	t.Fatalf("got states %q, want %q", asked(), want)
 }
 
-// TestModelInTheMaking checks that the page polls until the model is ready, and then shows it.
-func TestModelInTheMaking(t *testing.T) {
+// TestPageWaitsForModel checks that the page polls until the model is ready, and then shows it.
+func TestPageWaitsForModel(t *testing.T) {
 	s := serve(t, viewer.Model{Name: "ell.stl", State: viewer.Waiting})
 	tab := open(t, s)
 	awaitPhase(t, tab, "waiting")

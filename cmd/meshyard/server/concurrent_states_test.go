@@ -55,9 +55,9 @@ func TestFinalizeTogether(t *testing.T) {
 	})
 }
 
-// TestFinalizeApart checks fifty clients that finalize the same uploads to different things: one
-// succeeds, and the others get a conflict.
-func TestFinalizeApart(t *testing.T) {
+// TestFinalizeToDifferentThings checks fifty clients that finalize the same uploads to different
+// things: one succeeds, and the others get a conflict.
+func TestFinalizeToDifferentThings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")

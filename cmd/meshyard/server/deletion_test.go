@@ -444,9 +444,9 @@ func TestTagsAreThoseInUse(t *testing.T) {
 	})
 }
 
-// TestDeleteBesideAll checks that operations on a thing, its makes and its comments that run
-// concurrently with its deletion cause no internal errors, and leave no objects behind.
-func TestDeleteBesideAll(t *testing.T) {
+// TestOperationsDuringDeletion checks that operations on a thing, its makes and its comments that
+// run concurrently with its deletion cause no internal errors, and leave no objects behind.
+func TestOperationsDuringDeletion(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, cyd := s.User("ada"), s.User("bob"), s.User("cyd")
 		id := func(r *servertest.Result) string {
@@ -537,9 +537,9 @@ func TestDeleteBesideAll(t *testing.T) {
 	})
 }
 
-// TestLookBesideDelete checks that reading lists while their entries are deleted returns the
+// TestReadListsDuringDeletion checks that reading lists while their entries are deleted returns the
 // existing entries and causes no internal errors.
-func TestLookBesideDelete(t *testing.T) {
+func TestReadListsDuringDeletion(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
@@ -587,10 +587,10 @@ func TestLookBesideDelete(t *testing.T) {
 	})
 }
 
-// TestDeleteWaitsWithOthers checks that an operation that waits for a row lock together with a
-// delete succeeds, and leaves nothing behind. SQLite serializes writers from their first statement,
-// so there is nothing to wait for.
-func TestDeleteWaitsWithOthers(t *testing.T) {
+// TestOperationsThatWaitWithDelete checks that an operation that waits for a row lock together with
+// a delete succeeds, and leaves nothing behind. SQLite serializes writers from their first
+// statement, so there is nothing to wait for.
+func TestOperationsThatWaitWithDelete(t *testing.T) {
 	t.Parallel()
 	deleteThing := func(h *deletionFixture) int {
 		return h.ada.Do("DELETE", fmt.Sprintf("/things/%d", h.thing), nil).StatusCode

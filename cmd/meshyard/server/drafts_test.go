@@ -10,9 +10,9 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestDraftsStaySecret checks that nothing reveals a draft to users other than its owner: no list,
+// TestDraftsAreHidden checks that nothing reveals a draft to users other than its owner: no list,
 // search, count or related object.
-func TestDraftsStaySecret(t *testing.T) {
+func TestDraftsAreHidden(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		world := fullThing(t, s, ada, bob)

@@ -20,9 +20,10 @@ var hostileTexts = []string{
 // hostileValues are other values that clients may send in a JSON body.
 var hostileValues = []any{nil, true, 0, -1, 1e300, 0.5, []any{}, []any{nil}, []any{[]any{}}, []any{object{}}, object{}, object{"id": object{}}, object{"name": []any{1}}, slices.Repeat([]any{"a"}, 2_000)}
 
-// TestNoInputIsOurFault checks that no input of any operation causes a 500, or a response that does
-// not match the OpenAPI description (which Send checks). Errors must have the documented shape.
-func TestNoInputIsOurFault(t *testing.T) {
+// TestNoInputCausesInternalError checks that no input of any operation causes a 500, or a response
+// that does not match the OpenAPI description (which Send checks). Errors must have the documented
+// shape.
+func TestNoInputCausesInternalError(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

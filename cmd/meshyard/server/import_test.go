@@ -67,9 +67,9 @@ func rowsOf(t *testing.T, s *servertest.Server, query string) (all []string) {
 	return all
 }
 
-// TestImportGoesOn checks that an interrupted import continues, that running a complete one again
-// changes nothing, and that both produce the same rows.
-func TestImportGoesOn(t *testing.T) {
+// TestImportIsContinued checks that an interrupted import continues, that running a complete one
+// again changes nothing, and that both produce the same rows.
+func TestImportIsContinued(t *testing.T) {
 	tables, err := dataset.Open(filepath.Join("..", "..", "..", "testdata", "catalogue"))
 	if err != nil {
 		t.Fatal(err)
@@ -151,9 +151,9 @@ func TestImportGoesOn(t *testing.T) {
 	})
 }
 
-// TestImportMeetsWhatIsThere checks that an import does not change existing rows, and skips and
+// TestImportKeepsExistingRows checks that an import does not change existing rows, and skips and
 // reports invalid ones.
-func TestImportMeetsWhatIsThere(t *testing.T) {
+func TestImportKeepsExistingRows(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("Ada")
 		mine := ada.Thing("Mine")

@@ -197,9 +197,9 @@ func wantProblem(t *testing.T, r *servertest.Response, status int, title string)
 	}
 }
 
-// TestCostIsTold checks that a client can request the cost of an operation and its remaining
+// TestCostIsReported checks that a client can request the cost of an operation and its remaining
 // budget, and that an operation that exceeds the budget is rejected with the time until it may run.
-func TestCostIsTold(t *testing.T) {
+func TestCostIsReported(t *testing.T) {
 	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 10 })
 	ada, bob := s.User("ada"), s.User("bob")
 	type told struct {

@@ -479,9 +479,9 @@ func TestDeletionsByModeratorsAreLogged(t *testing.T) {
 	})
 }
 
-// TestTakenDownThingIsLetGo checks that users who cannot see a thing any more do not see its makes
+// TestLeaveTakenDownThing checks that users who cannot see a thing any more do not see its makes
 // in their notifications, and can remove their likes and watches.
-func TestTakenDownThingIsLetGo(t *testing.T) {
+func TestLeaveTakenDownThing(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve, admin := s.User("ada"), s.User("bob"), s.User("eve"), s.Administrator()
 		id := servertest.ID(publishedThing(t, ada, "Vase"))

@@ -86,9 +86,9 @@ func TestNotifications(t *testing.T) {
 	})
 }
 
-// TestThingops moves things between collections as existing clients do, and checks the counts after
-// every step.
-func TestThingops(t *testing.T) {
+// TestMoveThingsAsExistingClients moves things between collections as existing clients do, and
+// checks the counts after every step.
+func TestMoveThingsAsExistingClients(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		one, two := publishedThing(t, bob, "One"), publishedThing(t, bob, "Two")

@@ -243,9 +243,9 @@ func TestImplicitFlow(t *testing.T) {
 	})
 }
 
-// TestWrongQuestions checks that an invalid authorization request is reported to the user if the
-// redirect URI is not valid, and otherwise to the application.
-func TestWrongQuestions(t *testing.T) {
+// TestInvalidAuthorizationRequests checks that an invalid authorization request is reported to the
+// user if the redirect URI is not valid, and otherwise to the application.
+func TestInvalidAuthorizationRequests(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
 		c := newClient(t, s, models.NewApplication{RedirectURIs: []string{redirect, "http://127.0.0.1/cb"}})
@@ -282,9 +282,9 @@ func TestWrongQuestions(t *testing.T) {
 	})
 }
 
-// TestConsentIsNobodyElses checks that a consent decision is accepted only from the page that was
+// TestForgedConsent checks that a consent decision is accepted only from the page that was
 // shown, in the same session, for the same authorization request, and from the same site.
-func TestConsentIsNobodyElses(t *testing.T) {
+func TestForgedConsent(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		b, _ := signedIn(t, s, "ada")
 		eve, _ := signedIn(t, s, "eve")

@@ -53,9 +53,10 @@ var publishedOnly = []string{
 	"/programs/0/all",
 }
 
-// TestEveryShape checks that no field that the specification of the legacy wire format requires is
-// null or missing, in a full and in an empty catalogue. The shapes are those of an existing client.
-func TestEveryShape(t *testing.T) {
+// TestLegacyResponseShapes checks that no field that the specification of the legacy wire format
+// requires is null or missing, in a full and in an empty catalogue. The shapes are those of an
+// existing client.
+func TestLegacyResponseShapes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, eve := s.User("ada"), s.User("bob"), s.User("eve")
 		// eve has almost nothing: an empty draft, a make of a deleted thing, a deleted comment, and an

@@ -33,9 +33,9 @@ func fakeS3(t *testing.T) string {
 	return "s3://meshyard?region=us-east-1&use_path_style=true&endpoint=" + url.QueryEscape(fake.URL)
 }
 
-// TestMainJobOnS3 runs the main job with an S3 bucket, and checks that downloads redirect to a URL
-// of the bucket.
-func TestMainJobOnS3(t *testing.T) {
+// TestUploadAndDownloadRealMeshesOnS3 runs the main job with an S3 bucket, and checks that
+// downloads redirect to a URL of the bucket.
+func TestUploadAndDownloadRealMeshesOnS3(t *testing.T) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			address := fakeS3(t)

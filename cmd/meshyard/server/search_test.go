@@ -201,8 +201,8 @@ func TestSearchFollowsChanges(t *testing.T) {
 	})
 }
 
-// TestSearchTellsMore checks highlights, facets and suggestions.
-func TestSearchTellsMore(t *testing.T) {
+// TestHighlightsFacetsAndSuggestions checks highlights, facets and suggestions.
+func TestHighlightsFacetsAndSuggestions(t *testing.T) {
 	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
@@ -329,9 +329,9 @@ func searchWithFacets(t *testing.T, c *servertest.Client) {
 	}
 }
 
-// TestSearchTakesAnything checks that ten thousand random texts and filters cause no error of the
+// TestSearchAcceptsAnyInput checks that ten thousand random texts and filters cause no error of the
 // query parser or the database, and stay within the limits.
-func TestSearchTakesAnything(t *testing.T) {
+func TestSearchAcceptsAnyInput(t *testing.T) {
 	servertest.Sequential(t)
 	odd := []string{
 		"'", "\"", "''", `\`, "%", "_", "*", ":", ":*", "&", "|", "!", "(", ")", "((((", "<->", "<1>", "^", "{name}:", "{", "}", "NEAR(", "AND", "OR", "NOT", "-", "+", "~", "$1", "?", "?0", "??", "@@", "::tsquery",

@@ -11,9 +11,9 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 )
 
-// TestLookOfSignInPages checks that the pages to sign in and to create an account have the logo and
-// the color of the operator, and the color scheme that the visitor chose in the gallery.
-func TestLookOfSignInPages(t *testing.T) {
+// TestAppearanceOfSignInPages checks that the pages to sign in and to create an account have the
+// logo and the color of the operator, and the color scheme that the visitor chose in the gallery.
+func TestAppearanceOfSignInPages(t *testing.T) {
 	logo := filepath.Join(t.TempDir(), "logo.svg")
 	if err := os.WriteFile(logo, []byte(`<svg xmlns="http://www.w3.org/2000/svg" width="80" height="32"><rect width="80" height="32"/></svg>`), 0o600); err != nil {
 		t.Fatal(err)

@@ -73,9 +73,9 @@ func tagNames(thing object) string {
 	return strings.Join(names, " ")
 }
 
-// TestOddBodies checks that the format of a request body is detected from its content, whatever the
-// Content-Type is.
-func TestOddBodies(t *testing.T) {
+// TestBodyFormatIsDetected checks that the format of a request body is detected from its content,
+// whatever the Content-Type is.
+func TestBodyFormatIsDetected(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
 		send := func(path, contentType, body string) *servertest.Response {

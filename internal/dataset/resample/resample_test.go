@@ -323,9 +323,9 @@ func TestResampleMillion(t *testing.T) {
 	runtime.KeepAlive(authors)
 }
 
-// TestMadeNames checks that author names are distinct, ignoring case, and that no generated tag
-// exists in the source.
-func TestMadeNames(t *testing.T) {
+// TestGeneratedNames checks that author names are distinct, ignoring case, and that no generated
+// tag exists in the source.
+func TestGeneratedNames(t *testing.T) {
 	t.Parallel()
 	for name, dir := range map[string]string{"small": small, "large": large} {
 		t.Run(name, func(t *testing.T) { checkMadeNames(t, openTables(t, dir)) })
@@ -354,9 +354,9 @@ func checkMadeNames(t *testing.T, tables *Resampler) {
 	}
 }
 
-// TestMadeNamesBesideOnesLikeThem checks that generated names avoid existing names of the same
+// TestGeneratedNamesBesideSimilarOnes checks that generated names avoid existing names of the same
 // form.
-func TestMadeNamesBesideOnesLikeThem(t *testing.T) {
+func TestGeneratedNamesBesideSimilarOnes(t *testing.T) {
 	t.Parallel()
 	like := []dataset.Thing{
 		{ID: 1, Name: "red fox", Author: "Red_Fox", Tags: []string{"fox", "Red_Fox", "red"}},

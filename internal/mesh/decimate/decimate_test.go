@@ -79,7 +79,7 @@ var worse = map[string]float64{
 	"3mf/3mfsamples_dodeca_chain_loop_color.3mf": 0.03,
 }
 
-func TestReal(t *testing.T) {
+func TestRealMeshes(t *testing.T) {
 	meshes := decoded.Meshes(t)
 	meshes["sphere"] = decoded.Sphere(t, 20_000)
 	for name, m := range meshes {
@@ -105,7 +105,7 @@ func TestReal(t *testing.T) {
 	}
 }
 
-func TestSmallStay(t *testing.T) {
+func TestSmallMeshesAreReturned(t *testing.T) {
 	m := decoded.Sphere(t, 1000)
 	cloud := &mesh.Mesh{Cloud: true, Positions: m.Positions}
 	if to(t, m, m.Triangles()) != m || to(t, m, 1<<40) != m || to(t, cloud, cloud.Vertices()) != cloud {
@@ -226,8 +226,8 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// TestNoFold checks that no face of a flat irregular surface flips.
-func TestNoFold(t *testing.T) {
+// TestNoFaceFlips checks that no face of a flat irregular surface flips.
+func TestNoFaceFlips(t *testing.T) {
 	m := square(60, nil)
 	for p := m.Positions; len(p) > 0; p = p[3:] {
 		x, y := float64(p[0]), float64(p[1])
@@ -293,8 +293,9 @@ func TestHoles(t *testing.T) {
 	}
 }
 
-// TestHair checks that a hair of three faces around is kept beside a sphere with larger faces.
-func TestHair(t *testing.T) {
+// TestThinPartIsKept checks that a hair of three faces around is kept beside a sphere with larger
+// faces.
+func TestThinPartIsKept(t *testing.T) {
 	const n = 200
 	at := func(i, k int) []float32 {
 		sin, cos := math.Sincos(2 * math.Pi * float64(k%3) / 3)
@@ -338,7 +339,7 @@ func debris(t testing.TB, n int) *mesh.Mesh {
 	return m
 }
 
-func TestDebris(t *testing.T) {
+func TestSphereAmongDebris(t *testing.T) {
 	m := debris(t, 2000)
 	d := to(t, m, 4000)
 	f := measured(t, d)

@@ -172,8 +172,8 @@ func TestMirrored(t *testing.T) {
 	}
 }
 
-// TestSpiders compares a model with its mirrored conversion from OBJ to STL.
-func TestSpiders(t *testing.T) {
+// TestMirroredConversion compares a model with its mirrored conversion from OBJ to STL.
+func TestMirroredConversion(t *testing.T) {
 	meshes := decoded.Meshes(t)
 	a, b := meshes["obj/spider/spider.obj"], meshes["stl/assimp_Spider_ascii.stl"]
 	if a == nil || b == nil {

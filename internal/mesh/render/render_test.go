@@ -197,8 +197,8 @@ func TestNoCracks(t *testing.T) {
 	}
 }
 
-// TestSameBytes checks that concurrent rendering is deterministic.
-func TestSameBytes(t *testing.T) {
+// TestRenderIsDeterministic checks that concurrent rendering is deterministic.
+func TestRenderIsDeterministic(t *testing.T) {
 	for _, m := range []*mesh.Mesh{ball(2000, 0.3), ball(250_000, 0.3), cloud([3]float64{1, 0, 0}, [3]float64{0, 2, 0}, [3]float64{0, 0, 3})} {
 		first, _ := draw(t, m, 128, 96)
 		for _, procs := range []int{1, 2} {
@@ -228,8 +228,8 @@ func TestSameCoverage(t *testing.T) {
 	}
 }
 
-// TestBothSides checks that both sides of a triangle look alike.
-func TestBothSides(t *testing.T) {
+// TestBothSidesLookAlike checks that both sides of a triangle look alike.
+func TestBothSidesLookAlike(t *testing.T) {
 	m := ball(3000, 0.3)
 	back := *m
 	back.Positions = nil

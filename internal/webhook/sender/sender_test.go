@@ -116,9 +116,9 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
-// TestStricterSettings checks that a URL that was registered when the settings allowed it is
-// refused before it is dialed.
-func TestStricterSettings(t *testing.T) {
+// TestRegisteredURLIsCheckedAgain checks that a URL that was registered when the settings allowed
+// it is refused before it is dialed.
+func TestRegisteredURLIsCheckedAgain(t *testing.T) {
 	t.Parallel()
 	got := New(5*time.Second, false, "test").Send(t.Context(), message("http://localhost:1/"))
 	if want := (webhook.Result{Error: `must begin with https:// (got "http://localhost:1/")`}); got != want {

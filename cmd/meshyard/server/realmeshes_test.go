@@ -31,9 +31,9 @@ type fileSchema struct {
 	Rank          int     `json:"rank"`
 }
 
-// TestMainJob uploads and downloads every real mesh by REST and by GraphQL, and compares the
-// content.
-func TestMainJob(t *testing.T) {
+// TestUploadAndDownloadRealMeshes uploads and downloads every real mesh by REST and by GraphQL, and
+// compares the content.
+func TestUploadAndDownloadRealMeshes(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("Everything")
