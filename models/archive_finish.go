@@ -29,7 +29,7 @@ func (l *archiveLoader) finish(ctx context.Context) (*ArchiveReport, error) {
 	for _, what := range slices.Sorted(maps.Keys(l.leftOut)) {
 		report.LeftOut = append(report.LeftOut, fmt.Sprintf("%d %s", l.leftOut[what], what))
 	}
-	if report.Previews, err = l.store.WantPreviews(ctx, AgainNone); err != nil {
+	if report.Previews, err = l.store.SchedulePreviews(ctx, AgainNone); err != nil {
 		return nil, err
 	}
 	if l.Renumbered != nil {

@@ -217,7 +217,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 			return fmt.Errorf("finalize file %d: %w", f.ID, err)
 		}
 		var state PreviewState
-		if f.PreviewID, state, err = s.wantPreview(ctx, tx, f); err != nil {
+		if f.PreviewID, state, err = s.schedulePreview(ctx, tx, f); err != nil {
 			return err
 		}
 		if state == PreviewDone || state == PreviewFailed {

@@ -64,10 +64,10 @@ func (s *Store) PreviewsByID(ctx context.Context, ids []int64) (map[int64]*Previ
 	return byID(ctx, s.db, ids, unchanged, "p.id", func(p *Preview) int64 { return p.ID })
 }
 
-// wantPreview ensures in tx that a preview of a file's content exists or will be generated, and
+// schedulePreview ensures in tx that a preview of a file's content exists or will be generated, and
 // returns its ID and state, or 0 if there are no previews of such files. tx must have locked the
 // row of the content.
-func (s *Store) wantPreview(ctx context.Context, tx bun.Tx, f *File) (int64, PreviewState, error) {
+func (s *Store) schedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64, PreviewState, error) {
 	subject := preview.SubjectOf(f.Name, f.ContentType)
 	if subject == "" {
 		return 0, "", nil

@@ -122,7 +122,7 @@ func TestRescheduledPreview(t *testing.T) {
 		if _, err := s.db.Write.NewRaw("UPDATE previews SET version = ? WHERE id = ?", preview.Version-1, older.ID).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := s.WantPreviews(ctx, AgainNone); n != 1 || err != nil {
+		if n, err := s.SchedulePreviews(ctx, AgainNone); n != 1 || err != nil {
 			t.Fatalf("%d previews scheduled again, %v", n, err)
 		}
 		newer := claim()

@@ -253,7 +253,7 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 		if err := store.Admin().DeleteUploads(ctx, m.Deleted); err != nil {
 			return err
 		}
-		previews, err := store.WantPreviews(ctx, models.AgainMissing)
+		previews, err := store.SchedulePreviews(ctx, models.AgainMissing)
 		if err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ type deriveCmd struct {
 
 func (c *deriveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
-		wanted, err := store.WantPreviews(ctx, c.Again)
+		wanted, err := store.SchedulePreviews(ctx, c.Again)
 		if err != nil {
 			return err
 		}

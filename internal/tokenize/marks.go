@@ -29,9 +29,9 @@ func Marks(text string, query []Word) []Span {
 				mark(run)
 				continue
 			}
-			humps := humps(text, run)
-			for _, hump := range humps {
-				if len(humps) > 1 && asked(word(hump.of(text)), query) {
+			capitalizedWords := capitalizedWords(text, run)
+			for _, hump := range capitalizedWords {
+				if len(capitalizedWords) > 1 && asked(word(hump.of(text)), query) {
 					mark(hump)
 				}
 			}

@@ -49,7 +49,7 @@ func Query(text string) []Word {
 				continue
 			}
 			joined += whole
-			for _, hump := range humps(text, run) {
+			for _, hump := range capitalizedWords(text, run) {
 				if part := word(hump.of(text)); part != "" { // an empty prefix would match everything
 					parts = append(parts, part)
 				}

@@ -79,9 +79,9 @@ func chains(text string) [][]span {
 	return all
 }
 
-// humps splits a run at capital letters: 3DBenchy into 3D and Benchy, HTMLParser into HTML and
-// Parser.
-func humps(text string, run span) []span {
+// capitalizedWords splits a run at capital letters: 3DBenchy into 3D and Benchy, HTMLParser into
+// HTML and Parser.
+func capitalizedWords(text string, run span) []span {
 	var all []span
 	start := run.start
 	var before rune

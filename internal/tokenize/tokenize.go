@@ -36,9 +36,9 @@ func Words(text string) []string {
 			if whole == run.of(text) && !strings.ContainsAny(whole, "0123456789") {
 				continue // lower case only: there are no parts
 			}
-			humps := humps(text, run)
-			for _, hump := range humps {
-				if w := word(hump.of(text)); len(humps) > 1 && long(w) {
+			capitalizedWords := capitalizedWords(text, run)
+			for _, hump := range capitalizedWords {
+				if w := word(hump.of(text)); len(capitalizedWords) > 1 && long(w) {
 					add(w)
 				}
 				if parts := digits(text, hump); len(parts) > 1 {

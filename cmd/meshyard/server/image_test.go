@@ -131,7 +131,7 @@ func TestRenderingIsAnImage(t *testing.T) {
 		}
 		ada.Get(path("files/%d", model)).Want(t, 200)
 		want := []int64{photo, otherRendering}
-		if _, err := s.Store.WantPreviews(context.Background(), models.AgainAll); err != nil {
+		if _, err := s.Store.SchedulePreviews(context.Background(), models.AgainAll); err != nil {
 			t.Fatal(err)
 		}
 		for _, id := range []int64{model, other, photo} {

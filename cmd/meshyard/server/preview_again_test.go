@@ -94,11 +94,11 @@ func TestLostRenditionsAreMadeAgain(t *testing.T) {
 		}
 
 		// An operator can queue all previews that lack an object.
-		if n, err := s.Store.WantPreviews(t.Context(), models.AgainMissing); n != 0 || err != nil {
+		if n, err := s.Store.SchedulePreviews(t.Context(), models.AgainMissing); n != 0 || err != nil {
 			t.Errorf("%d previews miss an object although all are there: %v", n, err)
 		}
 		removeAll(t, derivedObjects(t, s))
-		if n, err := s.Store.WantPreviews(t.Context(), models.AgainMissing); n != 1 || err != nil {
+		if n, err := s.Store.SchedulePreviews(t.Context(), models.AgainMissing); n != 1 || err != nil {
 			t.Errorf("%d previews miss an object, want 1: %v", n, err)
 		}
 		if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {

@@ -274,7 +274,7 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		if f := settled(t, ada, id); f.Processing.State != "FAILED" || !strings.Contains(*f.Processing.Error, "three times") {
 			t.Errorf("got %+v", f.Processing)
 		}
-		if n, err := s.Store.WantPreviews(t.Context(), models.AgainFailed); n != 1 || err != nil {
+		if n, err := s.Store.SchedulePreviews(t.Context(), models.AgainFailed); n != 1 || err != nil {
 			t.Fatalf("%d are wanted again, %v", n, err)
 		}
 		if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {

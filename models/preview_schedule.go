@@ -20,12 +20,12 @@ const (
 	AgainAll     Again = "all"
 )
 
-// WantPreviews schedules the previews that finalized files lack, and those to generate again. It
-// returns their number. Servers generate them.
-func (s *Store) WantPreviews(ctx context.Context, again Again) (wanted int, err error) {
-	wanted, err = s.wantFirstPreviews(ctx)
+// SchedulePreviews schedules the previews that finalized files lack, and those to generate again.
+// It returns their number. Servers generate them.
+func (s *Store) SchedulePreviews(ctx context.Context, again Again) (scheduled int, err error) {
+	scheduled, err = s.scheduleFirstPreviews(ctx)
 	if err != nil {
-		return wanted, err
+		return scheduled, err
 	}
 	err = eachPreview(ctx, s.db.Write, again.where, func(p *Preview) error {
 		if again == AgainMissing && p.Version == preview.Version {
@@ -35,11 +35,11 @@ func (s *Store) WantPreviews(ctx context.Context, again Again) (wanted int, err 
 		}
 		asked, err := s.remake(ctx, p)
 		if asked {
-			wanted++
+			scheduled++
 		}
 		return err
 	})
-	return wanted, err
+	return scheduled, err
 }
 
 // where selects the previews that may have to be generated again.
@@ -95,18 +95,18 @@ func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) err
 	return ErrBeingMade
 }
 
-// wantFirstPreviews schedules the previews that finalized files lack, such as files of versions
+// scheduleFirstPreviews schedules the previews that finalized files lack, such as files of versions
 // without previews.
-func (s *Store) wantFirstPreviews(ctx context.Context) (wanted int, err error) {
+func (s *Store) scheduleFirstPreviews(ctx context.Context) (scheduled int, err error) {
 	for last := int64(0); ; {
 		var rows []*File
 		err := s.db.Write.NewSelect().Model(&rows).Column("f.id", "f.name", "f.content_type", "f.sha256", "f.owner_id").
 			Where("f.id > ? AND f.state = ? AND f.preview_id = 0 AND f.sha256 <> ''", last, Finalized).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
 		if err != nil {
-			return wanted, err
+			return scheduled, err
 		}
 		if len(rows) == 0 {
-			return wanted, nil
+			return scheduled, nil
 		}
 		for _, f := range rows {
 			last = f.ID
@@ -117,7 +117,7 @@ func (s *Store) wantFirstPreviews(ctx context.Context) (wanted int, err error) {
 				if err := holdContent(ctx, tx, f.SHA256); err != nil {
 					return err
 				}
-				id, _, err := s.wantPreview(ctx, tx, f)
+				id, _, err := s.schedulePreview(ctx, tx, f)
 				if err != nil {
 					return err
 				}
@@ -125,9 +125,9 @@ func (s *Store) wantFirstPreviews(ctx context.Context) (wanted int, err error) {
 				return err
 			})
 			if err != nil {
-				return wanted, err
+				return scheduled, err
 			}
-			wanted++
+			scheduled++
 		}
 	}
 }
