@@ -2,7 +2,6 @@ package models
 
 import (
 	"errors"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -311,26 +310,19 @@ func TestMigrationOfCounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before := names[:slices.Index(names, "0028_new_downloads")]
-			statements := []string{"CREATE TABLE schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"}
-			for _, name := range before {
-				text, err := migrations.ReadFile(path.Join("migrations", string(engine), name+".sql"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				statements = append(statements, string(text))
+			for _, name := range names[:slices.Index(names, "0028_new_downloads")] {
+				runMigration(t, db, name, name)
 			}
 			const at = "'2026-03-04 05:06:07+00:00'"
-			for _, statement := range append(statements,
-				"INSERT INTO schema_migrations (number, name) VALUES (27, '"+before[len(before)-1]+"')",
-				"INSERT INTO users (id, username, is_admin, created_at) VALUES (1, 'ada', false, "+at+")",
-				"INSERT INTO things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, download_count, created_at, modified_at, published_at, featured_at) "+
-					"SELECT 1, 1, 'a', 'published', 'cc', min(id), '', '', false, 3, "+at+", "+at+", "+at+", "+at+" FROM categories",
-				"INSERT INTO files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at) "+
-					"VALUES (1, 1, 'a.stl', 'model', 'finalized', 1, 'model/stl', 'a', 'a', '', 'thing', 1, 1, 1, 2, "+at+", "+at+")",
-				"INSERT INTO downloads (id, user_id, file_id, thing_id, created_at, folded) VALUES (1, 1, 1, 1, "+at+", true), (2, 1, 1, 1, "+at+", true), "+
-					"(3, 1, 1, 1, "+at+", false), (4, 1, NULL, 1, "+at+", false), (5, 1, NULL, 1, "+at+", true)",
-			) {
+			for _, statement := range []string{
+				"INSERT INTO users (id, username, is_admin, created_at) VALUES (1, 'ada', false, " + at + ")",
+				"INSERT INTO things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, download_count, created_at, modified_at, published_at, featured_at) " +
+					"SELECT 1, 1, 'a', 'published', 'cc', min(id), '', '', false, 3, " + at + ", " + at + ", " + at + ", " + at + " FROM categories",
+				"INSERT INTO files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at) " +
+					"VALUES (1, 1, 'a.stl', 'model', 'finalized', 1, 'model/stl', 'a', 'a', '', 'thing', 1, 1, 1, 2, " + at + ", " + at + ")",
+				"INSERT INTO downloads (id, user_id, file_id, thing_id, created_at, folded) VALUES (1, 1, 1, 1, " + at + ", true), (2, 1, 1, 1, " + at + ", true), " +
+					"(3, 1, 1, 1, " + at + ", false), (4, 1, NULL, 1, " + at + ", false), (5, 1, NULL, 1, " + at + ", true)",
+			} {
 				if _, err := db.SQL().ExecContext(ctx, statement); err != nil {
 					t.Fatalf("%.80s: %v", statement, err)
 				}

@@ -22,10 +22,19 @@ var migrations embed.FS
 // nodes may start at the same time.
 const migrationLock = 0x6d657368
 
+// renumbered contains the names of migrations that had other numbers in earlier source, by the
+// names with which databases of that time recorded them.
+var renumbered = map[string]string{
+	"0034_last_runs":          "0036_last_runs",
+	"0035_changed_makes":      "0034_changed_makes",
+	"0035_postponed_previews": "0037_postponed_previews",
+	"0036_postponed_previews": "0037_postponed_previews",
+}
+
 // Pending returns the names of the migrations that have not run, all of them on an empty database.
 // Like Migrate, it returns an error if the database is newer than this version. It changes nothing.
 func (db *DB) Pending(ctx context.Context) (names []string, err error) {
-	files, err := fs.ReadDir(migrations, path.Join("migrations", string(db.Engine)))
+	known, err := db.migrationNames()
 	if err != nil {
 		return nil, err
 	}
@@ -37,35 +46,69 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	if err := db.Read.NewRaw(recorded).Scan(ctx, &any); err != nil {
 		return nil, fmt.Errorf("pending migrations: %w", err)
 	}
-	var last int
-	if any {
-		if err := db.Read.NewSelect().Table("schema_migrations").ColumnExpr("coalesce(max(number), 0)").Scan(ctx, &last); err != nil {
-			return nil, fmt.Errorf("pending migrations: %w", err)
-		}
-		if err := checkNotNewer(ctx, db.Read, files, last); err != nil {
-			return nil, err
-		}
+	if !any {
+		return known, nil
 	}
-	for _, file := range files {
-		number, name, err := migrationOf(file.Name())
-		if err != nil {
-			return nil, err
-		}
-		if number > last {
-			names = append(names, name)
-		}
+	names, err = notRecorded(ctx, db.Read, known)
+	if err != nil {
+		return nil, fmt.Errorf("pending migrations: %w", err)
 	}
 	return names, nil
 }
 
-// migrationOf returns the number and the name of the migration in a file.
-func migrationOf(file string) (number int, name string, err error) {
-	name = strings.TrimSuffix(file, ".sql")
-	digits, _, _ := strings.Cut(name, "_")
-	if number, err = strconv.Atoi(digits); err != nil {
-		return 0, "", fmt.Errorf("migration %s: the name does not begin with a number", file)
+// migrationNames returns the names of all migrations in their order.
+func (db *DB) migrationNames() ([]string, error) {
+	files, err := fs.ReadDir(migrations, path.Join("migrations", string(db.Engine))) // sorted by name
+	if err != nil {
+		return nil, err
 	}
-	return number, name, nil
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = strings.TrimSuffix(file.Name(), ".sql")
+	}
+	return names, nil
+}
+
+// notRecorded returns the names of the known migrations that have not run, in their order. It does
+// not assume that all migrations before the last one have run: earlier source added some of them in
+// another order.
+//
+// It returns an error if a migration has run that this version does not know. Otherwise this
+// version would write rows without values that the newer schema requires, and its garbage collector
+// would remove objects that only newer rows refer to.
+func notRecorded(ctx context.Context, db bun.IDB, known []string) ([]string, error) {
+	var recorded []string
+	if err := db.NewSelect().Table("schema_migrations").Column("name").Order("number").Scan(ctx, &recorded); err != nil {
+		return nil, err
+	}
+	for i, name := range recorded {
+		if now, ok := renumbered[name]; ok {
+			recorded[i] = now
+		}
+	}
+	if i := slices.IndexFunc(recorded, func(name string) bool { return !slices.Contains(known, name) }); i >= 0 {
+		return nil, fmt.Errorf("the database is newer than this version of meshyard: it has the migration %s, and the newest one known here is %s; "+
+			"start the version that was used last, or a newer one", recorded[i], known[len(known)-1])
+	}
+	return slices.DeleteFunc(slices.Clone(known), func(name string) bool { return slices.Contains(recorded, name) }), nil
+}
+
+// record records that all of the migrations have run.
+func record(ctx context.Context, tx bun.Tx, names []string) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM schema_migrations"); err != nil {
+		return err
+	}
+	for _, name := range names {
+		digits, _, _ := strings.Cut(name, "_")
+		number, err := strconv.Atoi(digits)
+		if err != nil {
+			return fmt.Errorf("migration %s: the name does not begin with a number", name)
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO schema_migrations (number, name) VALUES (?, ?)", number, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // searchMigration is the migration that adds the tables of search documents.
@@ -83,8 +126,7 @@ const countMigration = "0007_quotas"
 // meanwhile, or another process migrates at the same time, the database has either the old schema
 // or the new one.
 func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
-	dir := path.Join("migrations", string(db.Engine))
-	files, err := fs.ReadDir(migrations, dir)
+	known, err := db.migrationNames()
 	if err != nil {
 		return nil, err
 	}
@@ -102,22 +144,12 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"); err != nil {
 			return err
 		}
-		var last int
-		if err := tx.NewSelect().Table("schema_migrations").ColumnExpr("coalesce(max(number), 0)").Scan(ctx, &last); err != nil {
+		pending, err := notRecorded(ctx, tx, known)
+		if err != nil {
 			return err
 		}
-		if err := checkNotNewer(ctx, tx, files, last); err != nil {
-			return err
-		}
-		for _, file := range files {
-			number, name, err := migrationOf(file.Name())
-			if err != nil {
-				return err
-			}
-			if number <= last {
-				continue
-			}
-			text, err := migrations.ReadFile(path.Join(dir, file.Name()))
+		for _, name := range pending {
+			text, err := migrations.ReadFile(path.Join("migrations", string(db.Engine), name+".sql"))
 			if err != nil {
 				return err
 			}
@@ -125,15 +157,17 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			if _, err := tx.Tx.ExecContext(ctx, string(text)); err != nil {
 				return fmt.Errorf("migration %s: %w", name, err)
 			}
-			if _, err := tx.ExecContext(ctx, "INSERT INTO schema_migrations (number, name) VALUES (?, ?)", number, name); err != nil {
-				return err
-			}
 			if finish := finishMigration[name]; finish != nil {
 				if err := finish(ctx, tx); err != nil {
 					return fmt.Errorf("migration %s: %w", name, err)
 				}
 			}
 			applied = append(applied, name)
+		}
+		if len(applied) > 0 {
+			if err := record(ctx, tx, known); err != nil {
+				return err
+			}
 		}
 		// This comes last, because documents contain columns that later migrations add.
 		switch {
@@ -158,21 +192,4 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
 	return applied, nil
-}
-
-// checkNotNewer returns an error if the database has a migration that this version does not know.
-// Otherwise this version would write rows without values that the newer schema requires, and its
-// garbage collector would remove objects that only newer rows refer to.
-func checkNotNewer(ctx context.Context, db bun.IDB, files []fs.DirEntry, last int) error {
-	newest := strings.TrimSuffix(files[len(files)-1].Name(), ".sql") // ReadDir sorts by name
-	digits, _, _ := strings.Cut(newest, "_")
-	if number, err := strconv.Atoi(digits); err != nil || last <= number {
-		return err
-	}
-	var name string
-	if err := db.NewSelect().Table("schema_migrations").Column("name").Where("number = ?", last).Scan(ctx, &name); err != nil {
-		return err
-	}
-	return fmt.Errorf("the database is newer than this version of meshyard: it has the migration %s, and the newest one known here is %s; "+
-		"start the version that was used last, or a newer one", name, newest)
 }

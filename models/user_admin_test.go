@@ -58,21 +58,10 @@ func TestRenamedUsersAreFoundAfterMigration(t *testing.T) {
 		if _, err := s.db.Write.ExecContext(ctx, "UPDATE users SET username = 'zacharias' WHERE id = ?", u.ID); err != nil {
 			t.Fatal(err)
 		}
-		// Migrate applies the migrations after the last one. Later ones are undone, so that they can be
-		// applied again.
-		for _, undo := range []string{
-			"DELETE FROM schema_migrations WHERE name >= '" + renamedMigration + "'",
-			"DROP TABLE last_runs",
-			"ALTER TABLE makes DROP COLUMN modified_at",
-			"ALTER TABLE collections DROP COLUMN like_count",
-			"DROP INDEX previews_postponed",
-			"ALTER TABLE previews DROP COLUMN outages",
-		} {
-			if _, err := s.db.Write.ExecContext(ctx, undo); err != nil {
-				t.Fatal(err)
-			}
+		if _, err := s.db.Write.ExecContext(ctx, "DELETE FROM schema_migrations WHERE name = ?", renamedMigration); err != nil {
+			t.Fatal(err)
 		}
-		if applied, err := s.db.Migrate(ctx); err != nil || !slices.Contains(applied, renamedMigration) {
+		if applied, err := s.db.Migrate(ctx); err != nil || !slices.Equal(applied, []string{renamedMigration}) {
 			t.Fatalf("migrated %q: %v", applied, err)
 		}
 		wantFound(t, s, SearchThings, "yolanda", 0)
