@@ -88,7 +88,7 @@ func ofSQLite(err error) *apierror.Error {
 	case sqlite3.SQLITE_FULL:
 		return full
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_PROTOCOL,
-		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR:
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR:
 		return databaseDown
 	}
 	return nil
@@ -99,10 +99,11 @@ func ofPostgres(err error) *apierror.Error {
 		switch {
 		case pg.Code == "53100": // disk_full
 			return full
-		case pg.Code == "53300", // too_many_connections
-			pg.Code == "25006",                // read_only_sql_transaction: the primary became a replica
-			strings.HasPrefix(pg.Code, "08"),  // connection exceptions
-			strings.HasPrefix(pg.Code, "57P"): // shutdown, crash or start of the server
+		case pg.Code == "25006", // read_only_sql_transaction: the primary became a replica
+			strings.HasPrefix(pg.Code, "08"), // connection exceptions
+			strings.HasPrefix(pg.Code, "53"), // no connection or memory left
+			strings.HasPrefix(pg.Code, "57"), // shutdown, crash or start of the server; canceled by it
+			strings.HasPrefix(pg.Code, "58"): // input and output errors
 			return databaseDown
 		}
 		return nil

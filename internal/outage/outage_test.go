@@ -3,12 +3,14 @@ package outage
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,7 +42,12 @@ func TestOf(t *testing.T) {
 		"PostgreSQL full":        {&pgconn.PgError{Code: "53100"}, full},
 		"PostgreSQL shutdown":    {&pgconn.PgError{Code: "57P01"}, databaseDown},
 		"PostgreSQL starting":    {&pgconn.PgError{Code: "57P03"}, databaseDown},
+		"PostgreSQL canceled":    {&pgconn.PgError{Code: "57014"}, databaseDown},
+		"PostgreSQL memory":      {&pgconn.PgError{Code: "53200"}, databaseDown},
+		"PostgreSQL disk":        {&pgconn.PgError{Code: "58030"}, databaseDown},
+		"PostgreSQL read-only":   {&pgconn.PgError{Code: "25006"}, databaseDown},
 		"PostgreSQL constraint":  {&pgconn.PgError{Code: "23505"}, nil},
+		"SQLite read-only":       {writeReadOnly(t), databaseDown},
 		"broken connection":      {driver.ErrBadConn, databaseDown},
 		"connection lost in use": {mark(syscall.ECONNRESET), databaseDown},
 		"transaction timed out":  {context.DeadlineExceeded, databaseDown},
@@ -50,6 +57,25 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
 	}
+}
+
+// writeReadOnly returns the error of SQLite for a change of a database that is read-only.
+func writeReadOnly(t *testing.T) error {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "db")
+	for _, mode := range []string{"rwc", "ro"} {
+		db, err := sql.Open("sqlite", "file:"+name+"?mode="+mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if _, err := db.ExecContext(t.Context(), "CREATE TABLE things_"+mode+" (id INTEGER)"); mode == "ro" {
+			return err
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return nil
 }
 
 // answered returns the error of a call to S3 that was answered with a status.
