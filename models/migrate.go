@@ -137,6 +137,11 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	err = db.InLongTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		applied = nil
 		if db.Engine == database.Postgres {
+			// A timeout for statements of requests would end a long migration at each attempt, and the wait
+			// for another node that migrates.
+			if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+				return err
+			}
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
 				return err
 			}

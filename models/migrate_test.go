@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/pgtest"
@@ -96,5 +97,49 @@ func TestMigrationsInAnotherOrder(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestMigrationsHaveNoTimeout checks that a statement_timeout of the database does not end a
+// migration, nor the wait for another node that migrates.
+func TestMigrationsHaveNoTimeout(t *testing.T) {
+	t.Parallel()
+	address := pgtest.Database(t)
+	open := func(address string) *DB {
+		t.Helper()
+		db, err := OpenDB(t.Context(), address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		return db
+	}
+	other := open(address)
+	if _, err := other.SQL().ExecContext(t.Context(), "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 100', current_database()); END $$"); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := other.SQL().BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
+		t.Fatal(err)
+	}
+	db := open(address)
+	migrated := make(chan error)
+	go func() {
+		_, err := db.Migrate(t.Context())
+		migrated <- err
+	}()
+	select {
+	case err := <-migrated:
+		t.Fatalf("migrated while another node migrates: %v", err)
+	case <-time.After(500 * time.Millisecond):
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Error(err)
 	}
 }
