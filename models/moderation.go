@@ -128,8 +128,8 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 		if !change(u) {
 			return false, nil
 		}
-		if !u.IsAdmin {
-			// The caller may have lost the role since the request was authenticated.
+		if !u.IsAdmin || u.SuspendedAt != nil {
+			// The caller may have lost the role or been suspended since the request was authenticated.
 			if err := s.checkNotLastAdministrator(ctx, tx, &before); err != nil {
 				return false, err
 			}

@@ -154,6 +154,19 @@ func TestLastAdministratorStays(t *testing.T) {
 		if err := demote(second, "first"); CodeOf(err) != BadInput || left() != 1 {
 			t.Errorf("demoting the last administrator: %v, %d left", err, left())
 		}
+		fourth := administrator("fourth")
+		if _, err := s.SuspendUser(ctx, fourth, "first", "No longer here."); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.SuspendUser(ctx, first, "fourth", "No longer here."); CodeOf(err) != BadInput || left() != 1 {
+			t.Errorf("suspending the last administrator: %v, %d left", err, left())
+		}
+		if _, err := s.UnsuspendUser(ctx, fourth, "first", "A mistake."); err != nil {
+			t.Fatal(err)
+		}
+		if err := demote(first, "fourth"); err != nil {
+			t.Fatal(err)
+		}
 		third := administrator("third")
 		for range 5 {
 			var together errgroup.Group
