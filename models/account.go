@@ -74,7 +74,7 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 				return err
 			}
 		}
-		if err := closeReports(ctx, tx, Target{OnUser, u.ID}, Resolved); err != nil {
+		if err := closeReports(ctx, tx, Target{OnUser, u.ID}); err != nil {
 			return err
 		}
 		if err := disconnect(ctx, tx, u.ID); err != nil {

@@ -271,7 +271,7 @@ func (s *Store) hideComment(ctx context.Context, tx bun.Tx, c *Comment) error {
 	if _, err := tx.NewDelete().Model((*Notification)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
 		return err
 	}
-	if err := closeReports(ctx, tx, Target{OnComment, id}, Resolved); err != nil {
+	if err := closeReports(ctx, tx, Target{OnComment, id}); err != nil {
 		return err
 	}
 	return c.count(ctx, tx, -1)

@@ -163,18 +163,21 @@ type DecidedReport struct {
 
 // DecideReport resolves or dismisses a report, and all other open reports of the same object. It
 // requires a moderator or an administrator, and a reason. If the report was decided in the same way
-// before, nothing changes; if it was decided differently, it returns Conflict. It opens a
-// transaction.
+// before, nothing changes; if it was decided differently, it returns Conflict. It returns NotFound
+// for a report that the caller does not see, see [Store.Reports]. It opens a transaction.
 func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, as ReportState, reason string) (*DecidedReport, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
 	var closed []int64
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		closed = nil
+		closed = nil // a repeated transaction may find the report decided
 		r := new(Report)
 		if err := s.db.ForUpdate(tx.NewSelect().Model(r).Where("rp.id = ?", id)).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "report", id)
+		}
+		if r.UserID == caller.UserID && !caller.Administers() {
+			return notFound("report", id)
 		}
 		switch r.State {
 		case as:
@@ -184,12 +187,8 @@ func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, 
 			return fail(Conflict, "report %d was %s before", id, r.State)
 		}
 		target := Target{r.TargetType, r.TargetID}
-		err := tx.NewUpdate().Model((*Report)(nil)).Set("decided_by = ?, decided_at = ?, decision = ?", caller.UserID, now(), reason).
-			Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Returning("id").Scan(ctx, &closed)
-		if err != nil {
-			return err
-		}
-		if err := closeReports(ctx, tx, target, as); err != nil {
+		var err error
+		if closed, err = decideReports(ctx, tx, caller, target, as, reason); err != nil {
 			return err
 		}
 		if target.Type == OnComment {
@@ -215,15 +214,24 @@ func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, 
 	return &DecidedReport{Report: r, Closed: closed}, err
 }
 
-// closeReports closes the open reports of an object.
-func closeReports(ctx context.Context, tx bun.Tx, target Target, as ReportState) error {
-	_, err := tx.NewUpdate().Model((*Report)(nil)).Set("state = ?", as).
+// decideReports closes the open reports of an object by a decision of the caller, and returns their
+// IDs.
+func decideReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, as ReportState, reason string) (closed []int64, err error) {
+	err = tx.NewUpdate().Model((*Report)(nil)).Set("state = ?, decided_by = ?, decided_at = ?, decision = ?", as, caller.UserID, now(), reason).
+		Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Returning("id").Scan(ctx, &closed)
+	return closed, ignoreNoRows(err)
+}
+
+// closeReports resolves the open reports of an object that is deleted.
+func closeReports(ctx context.Context, tx bun.Tx, target Target) error {
+	_, err := tx.NewUpdate().Model((*Report)(nil)).Set("state = ?", Resolved).
 		Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Exec(ctx)
 	return err
 }
 
 // Reports lists the reports in a state, or all if the state is empty, the latest first. It requires
-// a moderator or an administrator.
+// a moderator or an administrator. Moderators do not see reports about themselves, which would
+// reveal the reporters to them.
 func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
 	if !caller.Moderates() {
 		return List{}, fail(Forbidden, "requires a moderator or an administrator")
@@ -232,6 +240,9 @@ func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
 		q := s.db.Read.NewSelect().TableExpr("reports AS rp")
 		if state != "" {
 			q = q.Where("rp.state = ?", state)
+		}
+		if !caller.Administers() {
+			q = q.Where("rp.user_id <> ?", caller.UserID)
 		}
 		return q
 	}}, nil

@@ -103,3 +103,70 @@ func TestReportBesideDeletion(t *testing.T) {
 		}
 	})
 }
+
+// TestReportsOfModerators checks that a moderator neither sees nor decides reports about
+// themselves, and that an administrator does.
+func TestReportsOfModerators(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		scopes := auth.Scopes{auth.Read, auth.Write, auth.Admin}
+		moderator := auth.Caller{UserID: ada.UserID, Role: auth.Moderator, Scopes: scopes}
+		administrator := auth.Caller{UserID: newUser(t, s, "admin").UserID, Role: auth.Administrator, Scopes: scopes}
+		thing, _ := published(t, s, ada)
+		others, _ := published(t, s, newUser(t, s, "eve"))
+		bob := newUser(t, s, "bob")
+		report := func(node string) *Report {
+			t.Helper()
+			r, err := s.ReportContent(ctx, bob, NewReport{NodeID: node, Reason: ReportOther})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		about, other := report(thing.NodeID()), report(others.NodeID())
+		for _, c := range []struct {
+			caller auth.Caller
+			want   int64
+		}{{moderator, 1}, {administrator, 2}} {
+			list, err := s.Reports(c.caller, Open)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n, err := list.Rows(nil, nil).Count(ctx); n != c.want || err != nil {
+				t.Errorf("%s sees %d reports (%v), want %d", c.caller.Role, n, err, c.want)
+			}
+		}
+		if _, err := s.DecideReport(ctx, moderator, about.ID, Dismissed, "Nothing."); CodeOf(err) != NotFound {
+			t.Errorf("a moderator decides a report about themselves: %v, want %s", err, NotFound)
+		}
+		for id, caller := range map[int64]auth.Caller{other.ID: moderator, about.ID: administrator} {
+			if _, err := s.DecideReport(ctx, caller, id, Dismissed, "Nothing."); err != nil {
+				t.Errorf("%s decides report %d: %v", caller.Role, id, err)
+			}
+		}
+	})
+}
+
+// TestReportsClosedByRestoring checks that reports of a comment that a moderator dismisses by
+// restoring it name the moderator.
+func TestReportsClosedByRestoring(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		moderator := auth.Caller{UserID: newUser(t, s, "mod").UserID, Role: auth.Moderator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+		thing, _ := published(t, s, ada)
+		c, err := s.CreateComment(ctx, ada, NewComment{Target: &Target{OnThing, thing.ID}, Body: "Nice."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.ReportContent(ctx, newUser(t, s, "bob"), NewReport{NodeID: c.NodeID(), Reason: ReportSpam})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.RestoreComment(ctx, moderator, c.ID); err != nil {
+			t.Fatal(err)
+		}
+		if r, err = s.report(ctx, r.ID); err != nil || r.State != Dismissed || r.DecidedBy != moderator.UserID || r.DecidedAt == nil {
+			t.Errorf("the report is %+v (%v), want that the moderator dismissed it", r, err)
+		}
+	})
+}

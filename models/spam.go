@@ -54,7 +54,7 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 				return nil
 			}
 			c.ReportedAt = nil
-			if err := closeReports(ctx, tx, Target{OnComment, id}, Dismissed); err != nil {
+			if _, err := decideReports(ctx, tx, caller, Target{OnComment, id}, Dismissed, ""); err != nil {
 				return err
 			}
 			return s.record(ctx, tx, caller, ModerationEntry{Action: DismissedSpam, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
