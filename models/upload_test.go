@@ -24,7 +24,7 @@ func newUser(t *testing.T, s *Store, name string) auth.Caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return auth.Caller{UserID: u.ID}
+	return auth.Caller{UserID: u.ID, Role: auth.Member, Scopes: auth.Scopes{auth.Read, auth.Write}}
 }
 
 // eachStore runs a test on a store of each engine, with a user.

@@ -155,8 +155,8 @@ type ProfileChange struct {
 }
 
 // UpdateProfile changes the caller's profile. It returns BadInput for an invalid e-mail address; an
-// empty one removes it. It returns Forbidden if Username is that of another user. It opens a
-// transaction.
+// empty one removes it. It returns Forbidden if Username is that of another user, or if the caller
+// may not change the e-mail address. It opens a transaction.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
 	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), checkOptionalEmail(c.Email),
 		optional("bio", c.Bio, MaxText), optional("location", c.Location, maxName))
@@ -189,7 +189,10 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		}
 		set(&u.FirstName, c.FirstName)
 		set(&u.LastName, c.LastName)
-		newEmail := c.Email != nil && *c.Email != u.Email && *c.Email != ""
+		newEmail := c.Email != nil && *c.Email != u.Email
+		if newEmail && !changesEmail(caller) {
+			return fail(Forbidden, "changing the e-mail address requires a browser session, or an access token of the user that has all scopes and does not expire")
+		}
 		set(&u.Email, c.Email)
 		set(&u.Bio, c.Bio)
 		set(&u.Location, c.Location)
@@ -197,7 +200,7 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		set(&u.HidesNSFW, c.HidesNSFW)
 		set(&u.HidesAI, c.HidesAI)
 		_, err = html.update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
-		if err == nil && newEmail && s.options.SendsMail {
+		if err == nil && newEmail && u.Email != "" && s.options.SendsMail {
 			err = s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
 		}
 		if err != nil || c.FirstName == nil && c.LastName == nil {
@@ -213,6 +216,13 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		s.tokens.forget() // cached callers contain these preferences
 	}
 	return s.User(ctx, caller, "me")
+}
+
+// changesEmail reports whether the caller may change the e-mail address of their user. Anyone who
+// receives the mails can reset the password and sign in. So a token must not change the address if
+// a browser session has more scopes, lasts longer, or is no application.
+func changesEmail(caller auth.Caller) bool {
+	return caller.ApplicationID == 0 && caller.ExpiresAt.IsZero() && caller.Scopes.Has(auth.Read) && (caller.Role == auth.Member || caller.Scopes.Has(auth.Admin))
 }
 
 // UsersNamed returns the names of the users whose names, ignoring case, are among the given

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
@@ -29,6 +30,51 @@ func TestProfileEmail(t *testing.T) {
 			}
 			if mails != c.mails {
 				t.Errorf("%.40q: %d mails in total, want %d", c.email, mails, c.mails)
+			}
+		}
+	})
+}
+
+// TestEmailNeedsAllRights checks that a caller who has less than a browser session of the user
+// cannot change the e-mail address: by a password reset, they could get such a session.
+func TestEmailNeedsAllRights(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		s.options.SendsMail = true
+		all := auth.Scopes{auth.Read, auth.Write, auth.Admin}
+		for name, c := range map[string]struct {
+			change func(c *auth.Caller)
+			ok     bool
+		}{
+			"session":                {func(c *auth.Caller) { c.SessionID = 1 }, true},
+			"token":                  {func(c *auth.Caller) { c.TokenID = 1 }, true},
+			"token that writes only": {func(c *auth.Caller) { c.TokenID, c.Scopes = 1, auth.Scopes{auth.Write} }, false},
+			"token that expires":     {func(c *auth.Caller) { c.TokenID, c.ExpiresAt = 1, now().Add(time.Hour) }, false},
+			"ID token":               {func(c *auth.Caller) { c.ExpiresAt = now().Add(time.Hour) }, false},
+			"application":            {func(c *auth.Caller) { c.TokenID, c.ApplicationID = 1, 1 }, false},
+			"moderator":              {func(c *auth.Caller) { c.TokenID, c.Role, c.Scopes = 1, auth.Moderator, all }, true},
+			"moderator as member":    {func(c *auth.Caller) { c.TokenID, c.Role = 1, auth.Moderator }, false},
+		} {
+			as := ada
+			c.change(&as)
+			for _, email := range []string{"new@example.org", ""} {
+				if _, err := s.UpdateProfile(t.Context(), ada, ProfileChange{Email: new("ada@example.org")}); err != nil {
+					t.Fatal(err)
+				}
+				_, err := s.UpdateProfile(t.Context(), as, ProfileChange{Email: &email})
+				if c.ok != (err == nil) || err != nil && CodeOf(err) != Forbidden {
+					t.Errorf("%s, %q: %v, want it accepted: %t", name, email, err, c.ok)
+				}
+				got, _, err := s.Email(t.Context(), ada)
+				if err != nil || (got == email) != c.ok {
+					t.Errorf("%s, %q: the address is %q (%v)", name, email, got, err)
+				}
+			}
+			_, err := s.UpdateProfile(t.Context(), ada, ProfileChange{Email: new("ada@example.org")})
+			if err == nil {
+				_, err = s.UpdateProfile(t.Context(), as, ProfileChange{Email: new("ada@example.org"), Location: new("Here")})
+			}
+			if err != nil {
+				t.Errorf("%s: the same address: %v", name, err)
 			}
 		}
 	})

@@ -292,6 +292,29 @@ func TestEmailConfirmation(t *testing.T) {
 	})
 }
 
+// TestApplicationsKeepTheAddress checks that an application that a user has authorized to write
+// cannot take over the account: it cannot change the e-mail address, to which links to reset the
+// password are sent.
+func TestApplicationsKeepTheAddress(t *testing.T) {
+	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
+		b, ada := signedIn(t, s, "ada")
+		confirmed(t, s, box, ada, "ada@example.org")
+		c := newClient(t, s, models.NewApplication{})
+		code := c.decide(b, c.question("scope", "read write"), "allow").Query().Get("code")
+		var token struct {
+			AccessToken string `json:"access_token"`
+		}
+		c.exchange("application/json", c.grant(code)).Want(t, 200, &token)
+		program := s.Client(token.AccessToken)
+		const change = `mutation ($email: String) { updateProfile(input: {email: $email, bio: "x"}) { user { id } } }`
+		if code := program.GraphQL(change, object{"email": "mallory@example.org"}).Code(); code != "FORBIDDEN" {
+			t.Errorf("the application changes the address: got %q, want FORBIDDEN", code)
+		}
+		program.Query(change, object{"email": "ada@example.org"}, new(any))
+		box.None()
+	})
+}
+
 // TestChangePassword checks that a signed-in user can change the password, which ends the other
 // sessions.
 func TestChangePassword(t *testing.T) {

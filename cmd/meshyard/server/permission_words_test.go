@@ -51,6 +51,10 @@ responds as if they did not exist, with the same message and the same number of 
 and ` + "`write`" + `, or one of them. It has the same permissions as the user's own token, but it cannot
 create tokens, can revoke only itself, and can neither see nor change webhooks. Suspended users
 cannot sign in, so they cannot authorize applications.
+
+**The e-mail address** is where links to reset the password are sent. So only a browser session can
+change it, or a token of the user that does not expire and has the scopes ` + "`read`" + ` and ` + "`write`" + `, and
+` + "`admin`" + ` if the user is a moderator or an administrator. Other tokens get 403.
 `
 	lookingIs = `A row is about one object requested by its ID, or about one of its fields.
 
