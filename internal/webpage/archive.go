@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/meshyard/meshyard/internal/zipstream"
 )
@@ -100,11 +101,11 @@ func unique(taken map[string]bool, folder, name string) string {
 	return full
 }
 
-// fileName replaces control characters, and characters that some file systems do not allow, by
-// underscores.
+// fileName replaces control characters, direction marks, which disguise the extension, and
+// characters that some file systems do not allow, by underscores.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || strings.ContainsRune(`/\:*?"<>|`, r) {
 			return '_'
 		}
 		return r

@@ -1,0 +1,16 @@
+package webpage
+
+import "testing"
+
+// TestFileName checks that names of files in archives, and of archives, contain neither folders nor
+// characters that disguise the extension.
+func TestFileName(t *testing.T) {
+	for name, want := range map[string]string{
+		"Gear Ü.stl": "Gear Ü.stl", "../../a.stl": "_.._a.stl", `a\b:c*?"<>|.stl`: "a_b_c______.stl", " .stl. ": "stl", "...": "file", "": "file",
+		"a\r\n\x7f\u0085b": "a____b", "photo\u202egpj.exe": "photo_gpj.exe", "\u2066a\u2069\u200fb": "_a__b",
+	} {
+		if got := fileName(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
