@@ -18,7 +18,8 @@ import (
 // loaders has the batch loaders of the schema and the state of one operation.
 type loaders struct {
 	*sharedLoaders
-	// categories reads the category tree on the first call and caches it for the operation.
+	// categories reads the category tree. It caches the tree for a query. A mutation changes the
+	// counts of categories, and a subscription reads them again later.
 	categories func() (*models.CategoryTree, error)
 	root       *root       // owner of the unfiltered lists of things
 	stale      atomic.Bool // set if the reads of the operation are inconsistent
@@ -218,7 +219,15 @@ const maxOperationName = 100
 func (e loaderExtension) with(ctx context.Context) context.Context {
 	registry := batch.NewRegistry()
 	ctx = batch.WithRegistry(models.WithReadLimits(ctx), registry)
+	categories := func() (*models.CategoryTree, error) {
+		tree, err := e.shared.store.Categories(ctx)
+		if err == nil {
+			batch.Add(registry, tree.All)
+		}
+		return tree, err
+	}
 	if operation := graphql.GetOperationContext(ctx).Operation; operation.Operation == ast.Query {
+		categories = sync.OnceValues(categories)
 		needs, ok := e.shared.needs.Load(operation)
 		if !ok {
 			needs = needsOf(operation)
@@ -229,12 +238,6 @@ func (e loaderExtension) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, loadersKey{}, &loaders{
 		sharedLoaders: e.shared,
 		root:          new(root),
-		categories: sync.OnceValues(func() (*models.CategoryTree, error) {
-			tree, err := e.shared.store.Categories(ctx)
-			if err == nil {
-				batch.Add(registry, tree.All)
-			}
-			return tree, err
-		}),
+		categories:    categories,
 	})
 }

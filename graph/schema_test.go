@@ -98,6 +98,8 @@ func TestSchemaLint(t *testing.T) {
 			for i, argument := range []string{"first", "after", "last", "before"} {
 				if len(f.Arguments) <= i || f.Arguments[i].Name != argument {
 					t.Errorf("%s.%s: want %s as argument %d", name, f.Name, argument, i+1)
+				} else if got, want := f.Arguments[i].Description, schema.Query.Fields.ForName("things").Arguments[i].Description; got != want {
+					t.Errorf("%s.%s(%s): got the description %q, want that of Query.things: %q", name, f.Name, argument, got, want)
 				}
 			}
 			connection := schema.Types[f.Type.Name()]

@@ -20,6 +20,15 @@ func (r *deleteThingPayloadResolver) Creator(ctx context.Context, objs []*model.
 	return batch.Load(ctx, objs, loadersOf(ctx).users, func(d *model.DeletedContent) int64 { return d.OwnerID })
 }
 
+// Category is the resolver for the category field.
+func (r *deleteThingPayloadResolver) Category(ctx context.Context, obj *model.DeletedContent) (*models.Category, error) {
+	categories, err := loadersOf(ctx).categories()
+	if err != nil {
+		return nil, err
+	}
+	return categories.ByID(obj.CategoryID), nil
+}
+
 // PublishThing is the resolver for the publishThing field.
 func (r *mutationResolver) PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error) {
 	t, err := r.Store.PublishThing(ctx, caller(ctx), input.ID, input.State)
@@ -41,7 +50,7 @@ func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteTh
 	if err != nil {
 		return nil, err
 	}
-	return &model.DeletedContent{Deleted: model.Deleted{Type: "Thing", DeletedID: input.ID}, OwnerID: t.OwnerID}, nil
+	return &model.DeletedContent{Deleted: model.Deleted{Type: "Thing", DeletedID: input.ID}, OwnerID: t.OwnerID, CategoryID: t.CategoryID}, nil
 }
 
 // FeatureThing is the resolver for the featureThing field.

@@ -1007,6 +1007,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
+			"category": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.DeletedContent)
+					return breadthfirst.Value(ec.Resolvers.DeleteThingPayload().Category(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Category],
+			},
 		}},
 		"DeleteWebhookPayload": {Name: "DeleteWebhookPayload", Implements: []string{"DeleteWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {

@@ -1601,7 +1601,7 @@ func (ec *executionContext) unmarshalInputUpdateMakeInput(ctx context.Context, o
 			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
 
 			directive1 := func(ctx context.Context) (any, error) {
-				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
 				if err != nil {
 					var zeroVal *string
 					return zeroVal, err

@@ -289,6 +289,7 @@ type ComplexityRoot struct {
 	}
 
 	DeleteThingPayload struct {
+		Category      func(childComplexity int) int
 		Creator       func(childComplexity int) int
 		DeletedID     func(childComplexity int) int
 		DeletedNodeID func(childComplexity int) int
@@ -2039,6 +2040,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeletePendingUploadPayload.Me(childComplexity), true
 
+	case "DeleteThingPayload.category":
+		if e.ComplexityRoot.DeleteThingPayload.Category == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteThingPayload.Category(childComplexity), true
 	case "DeleteThingPayload.creator":
 		if e.ComplexityRoot.DeleteThingPayload.Creator == nil {
 			break
@@ -6813,7 +6820,10 @@ extend type User {
 }
 
 extend type Comment {
-  "Whether it was reported as spam and no moderator has decided yet. False for members."
+  """
+  Whether it was reported as spam and no moderator has decided yet. Always false unless the caller
+  is a moderator or an administrator.
+  """
   needsModeration: Boolean! @goField(forceResolver: true)
 }
 
@@ -7334,8 +7344,9 @@ extend type Mutation {
     input: UpdateCommentInput!
   ): UpdateCommentPayload @auth(scope: WRITE)
   """
-  Delete the text and the files of a comment of the caller. Its replies stay, so the comment keeps
-  its place with ` + "`" + `isDeleted` + "`" + ` set. Administrators can delete any comment.
+  Delete the text and the files of a comment of the caller, or of a comment on a thing or a make of
+  the caller. Its replies stay, so the comment keeps its place with ` + "`" + `isDeleted` + "`" + ` set. Moderators and
+  administrators can delete any comment.
   """
   deleteComment(
     "The comment to delete."
@@ -7395,7 +7406,7 @@ input CreateCommentInput {
   target: TargetInput
   "The comment to reply to. Null for a comment that is not a reply."
   parentId: ID
-  "The text in Markdown. It must not be blank."
+  "The text in Markdown, at most 65,535 characters. It must not be blank."
   body: String!
 }
 
@@ -7429,7 +7440,7 @@ type CommentEdge {
 input UpdateCommentInput {
   "The id of a comment of the caller."
   id: ID!
-  "The text in Markdown. It must not be blank."
+  "The text in Markdown, at most 65,535 characters. It must not be blank."
   body: String!
 }
 
@@ -8248,8 +8259,8 @@ extend type Mutation {
     input: UpdateMakeInput!
   ): UpdateMakePayload @auth(scope: WRITE)
   """
-  Delete a make of the caller with its files, comments and likes. Administrators can delete any
-  make.
+  Delete a make of the caller with its files, comments and likes. Moderators and administrators can
+  delete any make.
   """
   deleteMake(
     "The make to delete."
@@ -8333,9 +8344,9 @@ type Make implements Node & Attachable & Commentable & Likeable {
 input CreateMakeInput {
   "The id of a thing that the caller can see."
   thingId: ID!
-  "The name. If empty, the name of the thing is used."
+  "The name, at most 200 characters. If blank, the name of the thing is used."
   name: String! = ""
-  "The description in Markdown."
+  "The description in Markdown, at most 65,535 characters."
   description: String! = ""
   """
   The file name of a first image. If given, the payload contains an upload form for it, and the make
@@ -8377,8 +8388,8 @@ input UpdateMakeInput {
   "The id of a make of the caller."
   id: ID!
   "The name, 1 to 200 characters that are not all blank."
-  name: String @null(clears: true)
-  "The description in Markdown."
+  name: String @null(clears: false)
+  "The description in Markdown, at most 65,535 characters."
   description: String @null(clears: true)
 }
 
@@ -8511,7 +8522,7 @@ enum ModerationAction {
   RESOLVE_REPORT
   "A report was dismissed."
   DISMISS_REPORT
-  "A user was renamed on the command line."
+  "A user was renamed."
   RENAME_USER
   "The password of a user was set on the command line."
   SET_PASSWORD
@@ -8595,7 +8606,7 @@ type SuspendUserPayload {
 input UnsuspendUserInput {
   "The username of another user."
   username: String!
-  "The reason, at most 2,000 characters. It is recorded, and the user concerned can read it."
+  "The reason, at most 2,000 characters. It is recorded."
   reason: String!
 }
 
@@ -8611,7 +8622,7 @@ input SetUserRoleInput {
   username: String!
   "The new role."
   role: Role!
-  "The reason, at most 2,000 characters. It is recorded, and the user concerned can read it."
+  "The reason, at most 2,000 characters. It is recorded."
   reason: String!
 }
 
@@ -8639,7 +8650,7 @@ type TakeDownThingPayload {
 input RestoreThingInput {
   "The id of the thing."
   id: ID!
-  "The reason, at most 2,000 characters. It is recorded, and the user concerned can read it."
+  "The reason, at most 2,000 characters. It is recorded."
   reason: String!
 }
 
@@ -8776,7 +8787,7 @@ interface Likeable {
 	{Name: "../notification.graphqls", Input: `extend type Query {
   "A notification of the caller. For that of another user it fails with NOT_FOUND."
   notification(
-    "The notification's id."
+    "The id of the notification."
     id: ID!
   ): Notification @auth
 }
@@ -8900,7 +8911,7 @@ type NotificationConnection {
 type NotificationEdge {
   "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "The notification."
+  "The entry."
   node: Notification!
 }
 
@@ -9912,7 +9923,7 @@ type FormatFacet {
   count: Int!
 }
 
-"A search result and its cursor."
+"An entry of a page of search results."
 type SearchEdge {
   "An opaque cursor. It stays valid while the list changes."
   cursor: String!
@@ -10018,7 +10029,7 @@ type EndSessionsPayload {
     last: Int
     "Return entries before this cursor."
     before: String
-    "Return tags that begin with this text, in any spelling."
+    "Return tags that begin with this text of at most 100 characters, in any spelling."
     prefix: String! = ""
   ): TagConnection @auth
 }
@@ -10027,7 +10038,7 @@ type EndSessionsPayload {
 type Tag {
   """
   The name as the creator of the thing wrote it. Outside of a thing it is written as by the first
-  user of the tag. At most 64 characters.
+  user of the tag. At most 100 characters.
   """
   name: String!
   "The normalized spelling: lower case, with ` + "`" + `_` + "`" + ` for spaces."
@@ -10287,9 +10298,12 @@ input CreateThingInput {
   license: License!
   "The name, slug or id of a category."
   category: String!
-  "The description in Markdown. A thing with a blank description cannot be published."
+  """
+  The description in Markdown, at most 65,535 characters. A thing with a blank description cannot be
+  published.
+  """
   description: String! = ""
-  "How to print and assemble the thing, in Markdown."
+  "How to print and assemble the thing, in Markdown, at most 65,535 characters."
   instructions: String! = ""
   "Whether to mark it as work in progress."
   isWip: Boolean! = false
@@ -10347,9 +10361,12 @@ input UpdateThingInput {
   license: License @null(clears: false)
   "The name, slug or id of a category."
   category: String @null(clears: false)
-  "The description in Markdown. It must not be blank if the thing is published."
+  """
+  The description in Markdown, at most 65,535 characters. It must not be blank if the thing is
+  published or unlisted.
+  """
   description: String @null(clears: true)
-  "How to print and assemble the thing, in Markdown."
+  "How to print and assemble the thing, in Markdown, at most 65,535 characters."
   instructions: String @null(clears: true)
   "Whether to mark it as work in progress."
   isWip: Boolean @null(clears: false)
@@ -10363,9 +10380,12 @@ input UpdateThingInput {
   detailsParts: String @null(clears: true)
   "All print settings, which replace those in ` + "`" + `detailsParts` + "`" + `."
   printSettings: PrintSettingsInput @null(clears: true)
-  "The complete list of tags; an empty list removes them."
+  "The complete list of tags, as in ` + "`" + `CreateThingInput` + "`" + `; an empty list removes them."
   tags: [String!] @null(clears: true)
-  "The complete list of ids of the things that it is a remix of; an empty list removes them."
+  """
+  The complete list of ids of the things that it is a remix of, as in ` + "`" + `CreateThingInput` + "`" + `; an empty
+  list removes them.
+  """
   ancestorIds: [ID!] @null(clears: true)
 }
 
@@ -10394,6 +10414,8 @@ type DeleteThingPayload {
   deletedNodeId: NodeID!
   "The user who created it, whose ` + "`" + `thingCount` + "`" + ` changed."
   creator: User! @goField(forceResolver: true, batch: true)
+  "The category that it was in. Its ` + "`" + `thingCount` + "`" + ` and those of its ancestors changed."
+  category: Category! @goField(forceResolver: true)
 }
 
 "The thing to feature."
@@ -10612,7 +10634,7 @@ type AccessTokenConnection {
   totalCount: Int!
 }
 
-"A token and its cursor."
+"An entry of a page of access tokens."
 type AccessTokenEdge {
   "An opaque cursor. It stays valid while the list changes."
   cursor: String!
@@ -10624,7 +10646,7 @@ type AccessTokenEdge {
 input CreateTokenInput {
   "The purpose, at most 200 characters."
   name: String!
-  "The scopes, all of which the creating token must have."
+  "The scopes, at least one, all of which the creating token must have."
   scopes: [Scope!]!
   "When it expires. If omitted or null, it expires together with the token that creates it."
   expiresAt: DateTime
@@ -11137,7 +11159,7 @@ type UnfollowUserPayload {
 input UserFilter {
   "Users with these ids, at most 100. An empty list matches no user."
   ids: [ID!]
-  "Users whose username begins with this, ignoring case."
+  "Users whose username begins with this text of at most 200 characters, ignoring case."
   prefix: String
   "Users with this role."
   role: Role
@@ -11309,7 +11331,7 @@ type UnwatchCollectionPayload {
 	{Name: "../webhook.graphqls", Input: `extend type Query {
   "The caller's webhooks, newest first. Applications cannot see them."
   webhooks(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -11320,7 +11342,7 @@ type UnwatchCollectionPayload {
   ): WebhookConnection @auth
   "A webhook of the caller. For that of another user it fails with NOT_FOUND."
   webhook(
-    "The webhook's id."
+    "The id of the webhook."
     id: ID!
   ): Webhook @auth
 }
@@ -11421,7 +11443,7 @@ type Webhook {
   isGlobal: Boolean!
   """
   Whether events are sent to it. The server disables a webhook if all deliveries failed for three
-  days, or if the receiver answered 410.
+  days, or if the receiver responded with the status 410.
   """
   isEnabled: Boolean!
   "When it was disabled; null if it is enabled."
@@ -11436,7 +11458,7 @@ type Webhook {
   updatedAt: DateTime! @goField(name: "ModifiedAt")
   "Its messages of the last 14 days, newest first."
   deliveries(
-    "The number of entries, 1 to 100. The default is 30 if ` + "`" + `last` + "`" + ` is not given either."
+    "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
     "Return entries after this cursor."
     after: String
@@ -11501,7 +11523,7 @@ type WebhookConnection {
 type WebhookEdge {
   "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "The webhook."
+  "The entry."
   node: Webhook!
 }
 
@@ -11521,7 +11543,7 @@ type WebhookDeliveryConnection {
 type WebhookDeliveryEdge {
   "An opaque cursor. It stays valid while the list changes."
   cursor: String!
-  "The delivery."
+  "The entry."
   node: WebhookDelivery!
 }
 
@@ -11555,7 +11577,7 @@ type CreateWebhookPayload {
 input UpdateWebhookInput {
   "The id of a webhook of the caller."
   id: ID!
-  "The URL, as in CreateWebhookInput."
+  "The URL, as in ` + "`" + `CreateWebhookInput` + "`" + `."
   url: String @null(clears: false)
   "The complete list of events to receive, at least one."
   events: [WebhookEvent!] @null(clears: false)
@@ -12106,6 +12128,8 @@ func (ec *executionContext) childFields_DeleteThingPayload(ctx context.Context, 
 		return ec.fieldContext_DeleteThingPayload_deletedNodeId(ctx, field)
 	case "creator":
 		return ec.fieldContext_DeleteThingPayload_creator(ctx, field)
+	case "category":
+		return ec.fieldContext_DeleteThingPayload_category(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteThingPayload", field.Name)
 }

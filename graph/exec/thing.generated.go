@@ -21,6 +21,7 @@ import (
 
 type DeleteThingPayloadResolver interface {
 	Creator(ctx context.Context, objs []*model.DeletedContent) ([]*models.User, error)
+	Category(ctx context.Context, obj *model.DeletedContent) (*models.Category, error)
 }
 type ThingResolver interface {
 	Takedown(ctx context.Context, obj *models.Thing) (*model.Takedown, error)
@@ -457,6 +458,38 @@ func (ec *executionContext) resolveBatch_DeleteThingPayload_creator(ctx context.
 		err,
 		"DeleteThingPayload.creator",
 	)
+}
+
+func (ec *executionContext) _DeleteThingPayload_category(ctx context.Context, field graphql.CollectedField, obj *model.DeletedContent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteThingPayload_category(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.DeleteThingPayload().Category(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Category) graphql.Marshaler {
+			return ec.marshalNCategory2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCategory(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteThingPayload_category(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteThingPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Category(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _FeatureThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.FeatureThingPayload) (ret graphql.Marshaler) {
@@ -3067,6 +3100,44 @@ func (ec *executionContext) _DeleteThingPayload(ctx context.Context, sel ast.Sel
 					}
 				}()
 				res = ec._DeleteThingPayload_creator(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "category":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._DeleteThingPayload_category(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

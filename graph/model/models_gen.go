@@ -599,7 +599,7 @@ type RestoreMakePayload struct {
 type RestoreThingInput struct {
 	// The id of the thing.
 	ID int64 `json:"id"`
-	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
+	// The reason, at most 2,000 characters. It is recorded.
 	Reason string `json:"reason"`
 }
 
@@ -671,7 +671,7 @@ type SetUserRoleInput struct {
 	Username string `json:"username"`
 	// The new role.
 	Role auth.Role `json:"role"`
-	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
+	// The reason, at most 2,000 characters. It is recorded.
 	Reason string `json:"reason"`
 }
 
@@ -849,7 +849,7 @@ type UnpublishThingPayload struct {
 type UnsuspendUserInput struct {
 	// The username of another user.
 	Username string `json:"username"`
-	// The reason, at most 2,000 characters. It is recorded, and the user concerned can read it.
+	// The reason, at most 2,000 characters. It is recorded.
 	Reason string `json:"reason"`
 }
 
@@ -905,7 +905,7 @@ type UpdateCollectionPayload struct {
 type UpdateCommentInput struct {
 	// The id of a comment of the caller.
 	ID int64 `json:"id"`
-	// The text in Markdown. It must not be blank.
+	// The text in Markdown, at most 65,535 characters. It must not be blank.
 	Body string `json:"body"`
 }
 

@@ -22,8 +22,9 @@ type DeletedFile struct {
 // DeletedContent is the payload of a mutation that deletes a thing or a make.
 type DeletedContent struct {
 	Deleted
-	OwnerID int64
-	ThingID int64 // that was made
+	OwnerID    int64
+	ThingID    int64 // that was made
+	CategoryID int64 // that the thing was in
 }
 
 // DeletedCollection is the payload of deleteCollection.

@@ -78,7 +78,8 @@ func TestPayloadsHaveChanges(t *testing.T) {
 				`{"closedReports":[{"reporter":{"username":"eve"},"state":"RESOLVED"},{"reporter":{"username":"bob"},"state":"RESOLVED"}]}`},
 			{admin, `resolveReport(input: {id: $report, reason: "Spam"}) { closedReports { id } }`, `{"closedReports":[]}`},
 			{bob, `deleteMake(input: {id: $make}) { creator { username makeCount } }`, `{"creator":{"makeCount":0,"username":"bob"}}`},
-			{admin, `deleteThing(input: {id: $second, reason: "Spam"}) { creator { username thingCount } }`, `{"creator":{"thingCount":1,"username":"ada"}}`},
+			{admin, `deleteThing(input: {id: $second, reason: "Spam"}) { creator { username thingCount } category { slug thingCount parent { thingCount } } }`,
+				`{"category":{"parent":null,"slug":"tools","thingCount":1},"creator":{"thingCount":1,"username":"ada"}}`},
 		} {
 			var v struct{ Payload any }
 			c.caller.Query(text("mutation { payload: "+c.mutation+" }"), nil, &v)
@@ -110,6 +111,26 @@ func TestPayloadsHaveChanges(t *testing.T) {
 		r := s.Client(s.Token("ada", auth.Write)).GraphQL(`mutation { markNotificationsRead(input: {}) { unreadCount notifications { message } } }`, nil)
 		if got := string(r.Data); r.Code() != "FORBIDDEN" || !strings.Contains(got, `"unreadCount":0`) || !strings.Contains(got, `"notifications":null`) {
 			t.Errorf("with a token that may only write: got %s and %+v", got, r.Errors)
+		}
+	})
+}
+
+// TestPayloadsOfSeveralMutations checks that each payload has the counts after its own mutation,
+// although the operation read the same category before.
+func TestPayloadsOfSeveralMutations(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		const category = `category { slug thingCount }`
+		var payloads any
+		ada.Query(`mutation ($id: ID!) {
+			a: updateThing(input: {id: $id, category: "tools"}) { thing { `+category+` } }
+			b: updateThing(input: {id: $id, category: "art"}) { thing { `+category+` } }
+			c: unpublishThing(input: {id: $id}) { thing { `+category+` } }
+		}`, object{"id": servertest.ID(publishedThing(t, ada, "Vase"))}, &payloads)
+		got, err := json.Marshal(payloads)
+		const want = `{"a":{"thing":{"category":{"slug":"tools","thingCount":1}}},"b":{"thing":{"category":{"slug":"art","thingCount":1}}},"c":{"thing":{"category":{"slug":"art","thingCount":0}}}}`
+		if err != nil || string(got) != want {
+			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	})
 }

@@ -94,6 +94,7 @@ func TestSchemaConventions(t *testing.T) {
 			`{"updateThing":{"thing":{"description":"A.","tags":[{"name":"gear"}]}}}`)
 		check(ada, `mutation ($id: ID!) { updateThing(input: {id: $id, tags: null}) { thing { description tags { name } } } }`, `{"updateThing":{"thing":{"description":"A.","tags":[]}}}`)
 		check(ada, `mutation ($id: ID!) { updateThing(input: {id: $id, name: null}) { thing { name } } }`, "BAD_USER_INPUT name: must not be null")
+		check(ada, `mutation { updateMake(input: {id: 1, name: null}) { make { name } } }`, "BAD_USER_INPUT name: must not be null")
 		check(ada, `mutation ($id: ID!, $none: String) { updateThing(input: {id: $id, license: null, description: $none}) { thing { name } } }`, "BAD_USER_INPUT license: must not be null")
 		check(ada, `query ($id: ID!) { thing(id: $id) { fileCount models: fileCount(kinds: [MODEL]) files { kind } } }`,
 			`{"thing":{"fileCount":2,"models":1,"files":[{"kind":"MODEL"},{"kind":"IMAGE"}]}}`)
