@@ -15,6 +15,11 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// Role is the resolver for the role field.
+func (r *moderationDecisionResolver) Role(ctx context.Context, obj *models.ModerationEntry) (*auth.Role, error) {
+	return r.ModerationEntry().Role(ctx, obj)
+}
+
 // Actor is the batch resolver for the actor field.
 func (r *moderationEntryResolver) Actor(ctx context.Context, objs []*models.ModerationEntry) ([]model.Actor, error) {
 	return batch.LoadAs(ctx, objs, loadersOf(ctx).actors, func(e *models.ModerationEntry) int64 { return e.ActorID }, asActor)
@@ -94,7 +99,15 @@ func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *
 	return &model.ModerationEntryConnection{Connection: c}, err
 }
 
+// ModerationDecision returns exec.ModerationDecisionResolver implementation.
+func (r *Resolver) ModerationDecision() exec.ModerationDecisionResolver {
+	return &moderationDecisionResolver{r}
+}
+
 // ModerationEntry returns exec.ModerationEntryResolver implementation.
 func (r *Resolver) ModerationEntry() exec.ModerationEntryResolver { return &moderationEntryResolver{r} }
 
-type moderationEntryResolver struct{ *Resolver }
+type (
+	moderationDecisionResolver struct{ *Resolver }
+	moderationEntryResolver    struct{ *Resolver }
+)

@@ -61,6 +61,11 @@ func (r *notificationResolver) Message(ctx context.Context, objs []*models.Notif
 	return sentences, err
 }
 
+// Decision is the batch resolver for the decision field.
+func (r *notificationResolver) Decision(ctx context.Context, objs []*models.Notification) ([]*models.ModerationEntry, error) {
+	return batch.Load(ctx, objs, loadersOf(ctx).moderationEntries, func(n *models.Notification) int64 { return n.DecisionID })
+}
+
 // Notification is the resolver for the notification field.
 func (r *queryResolver) Notification(ctx context.Context, id int64) (*models.Notification, error) {
 	return r.Store.Notification(ctx, caller(ctx), id)

@@ -260,6 +260,21 @@ var archiveTables = []archiveTable{
 		},
 	},
 	{
+		name: "moderation_log",
+		key:  "r.id",
+		columns: []archiveColumn{
+			{name: "id", kind: kindID},
+			{name: "actor_id", refers: "users", null: true},
+			{name: "action", kind: kindText},
+			{name: "user_id", refers: "users"},
+			{name: "thing_id", kind: kindInt, null: true},
+			{name: "object_id", kind: kindInt, null: true},
+			{name: "role", kind: kindText},
+			{name: "reason", kind: kindText},
+			{name: "created_at", kind: kindTime},
+		},
+	},
+	{
 		name: "notifications",
 		key:  "r.id",
 		columns: []archiveColumn{
@@ -271,6 +286,7 @@ var archiveTables = []archiveTable{
 			{name: "target_id", kind: kindTarget},
 			{name: "created_at", kind: kindTime},
 			{name: "read_at", kind: kindTime, null: true},
+			{name: "decision_id", refers: "moderation_log", null: true, optional: true},
 		},
 	},
 	{
@@ -288,21 +304,6 @@ var archiveTables = []archiveTable{
 			{name: "decided_by", refers: "users", null: true},
 			{name: "decided_at", kind: kindTime, null: true},
 			{name: "decision", kind: kindText},
-			{name: "created_at", kind: kindTime},
-		},
-	},
-	{
-		name: "moderation_log",
-		key:  "r.id",
-		columns: []archiveColumn{
-			{name: "id", kind: kindID},
-			{name: "actor_id", refers: "users", null: true},
-			{name: "action", kind: kindText},
-			{name: "user_id", refers: "users"},
-			{name: "thing_id", kind: kindInt, null: true},
-			{name: "object_id", kind: kindInt, null: true},
-			{name: "role", kind: kindText},
-			{name: "reason", kind: kindText},
 			{name: "created_at", kind: kindTime},
 		},
 	},

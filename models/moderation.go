@@ -56,11 +56,14 @@ type ModerationEntry struct {
 	CreatedAt time.Time
 }
 
-// record adds a decision to the moderation log, in the transaction that carries it out, and emits a
-// webhook event.
+// record adds a decision to the moderation log, in the transaction that carries it out, notifies
+// the user concerned, and emits a webhook event.
 func (s *Store) record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
 	e.ActorID, e.CreatedAt = caller.UserID, now()
 	if _, err := tx.NewInsert().Model(&e).Exec(ctx); err != nil {
+		return err
+	}
+	if err := notifyOfDecision(ctx, tx, &e); err != nil {
 		return err
 	}
 	return s.emitDecision(ctx, tx, &e)
@@ -109,10 +112,10 @@ func checkDecision(caller auth.Caller, reason string) error {
 	return checkReason(reason)
 }
 
-// decideOnUser locks another user, stores the columns that change has changed, notifies the user,
-// and records the decision. It signs out a suspended user. change reports whether the decision
-// changes anything. If not, it is neither notified nor recorded. Decisions on moderators and
-// administrators require an administrator. It opens a transaction.
+// decideOnUser locks another user, stores the columns that change has changed, and records the
+// decision. It signs out a suspended user. change reports whether the decision changes anything. If
+// not, it is not recorded. Decisions on moderators and administrators require an administrator. It
+// opens a transaction.
 func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reason string, action Action, change func(u *User) (changed bool), columns ...string) (*User, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
@@ -139,7 +142,7 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 				return false, err
 			}
 		}
-		return true, notify(ctx, tx, NotifyModeration, 0, Target{OnUser, u.ID}, u.ID)
+		return true, nil
 	}, columns...)
 }
 

@@ -44,6 +44,7 @@ type Notification struct {
 	ActorID    int64      `bun:",nullzero"` // the user who caused it; 0: the server or a moderator
 	TargetType TargetType // what it is about
 	TargetID   int64
+	DecisionID int64 `bun:",nullzero"` // the entry of the moderation log; 0: none
 	CreatedAt  time.Time
 	ReadAt     *time.Time // nil: unread
 }
@@ -69,6 +70,25 @@ func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, 
 		return nil
 	}
 	_, err := tx.NewInsert().Model(&rows).Exec(ctx)
+	return err
+}
+
+// notifyOfDecision notifies the user concerned by an entry of the moderation log, except for
+// decisions of the user and of the operator, and for actions without notifications.
+func notifyOfDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry) error {
+	n := &Notification{UserID: e.UserID, Kind: NotifyModeration, DecisionID: e.ID, CreatedAt: e.CreatedAt}
+	switch e.Action {
+	case SuspendedUser, UnsuspendedUser, SetUserRole:
+		n.TargetType, n.TargetID = OnUser, e.UserID
+	case TookDownThing, RestoredThing:
+		n.TargetType, n.TargetID = OnThing, e.ThingID
+	default:
+		return nil
+	}
+	if e.ActorID == 0 || e.ActorID == e.UserID {
+		return nil
+	}
+	_, err := tx.NewInsert().Model(n).Exec(ctx)
 	return err
 }
 

@@ -91,8 +91,8 @@ func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, 
 	})
 }
 
-// decideOnThing locks a thing, changes it, notifies its creator, and records the decision. change
-// reports whether the decision changes anything. If not, it is neither notified nor recorded.
+// decideOnThing locks a thing, changes it, and records the decision. change
+// reports whether the decision changes anything. If not, it is not recorded.
 func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64, reason string, action Action, change func(context.Context, bun.Tx, *Thing) (changed bool, err error)) (*Thing, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
@@ -110,11 +110,6 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 		}
 		if err := s.db.index(ctx, tx, thingIndex, id); err != nil {
 			return err
-		}
-		if t.OwnerID != caller.UserID {
-			if err := notify(ctx, tx, NotifyModeration, 0, Target{OnThing, id}, t.OwnerID); err != nil {
-				return err
-			}
 		}
 		return s.record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id, Reason: reason})
 	})

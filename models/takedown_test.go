@@ -1,6 +1,9 @@
 package models
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
@@ -69,5 +72,77 @@ func TestDecisionsWithoutEffect(t *testing.T) {
 		})
 		decide("setting the role of the user", 1, setRole)
 		decide("setting the role that the user has", 0, setRole)
+	})
+}
+
+// TestDecisionsOfNotifications checks that each notification about a decision refers to its entry
+// of the moderation log, also if a database of an earlier version is migrated.
+func TestDecisionsOfNotifications(t *testing.T) {
+	const migration = "0038_notified_decisions"
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		admin, err := s.Admin().CreateUser(ctx, "admin", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		staff := auth.Caller{UserID: admin.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+		thing, _ := published(t, s, ada)
+		ben := newUser(t, s, "ben")
+		onUser := func(decide func(context.Context, auth.Caller, string, string) (*User, error)) func(string) error {
+			return func(reason string) error {
+				_, err := decide(ctx, staff, "ada", reason)
+				return err
+			}
+		}
+		onThing := func(decide func(context.Context, auth.Caller, int64, string) (*Thing, error)) func(string) error {
+			return func(reason string) error {
+				_, err := decide(ctx, staff, thing.ID, reason)
+				return err
+			}
+		}
+		var want []string
+		for i, d := range []struct {
+			action Action
+			decide func(reason string) error
+		}{
+			{TookDownThing, onThing(s.TakeDownThing)},
+			{TookDownThing, onThing(s.TakeDownThing)},
+			{SuspendedUser, onUser(s.SuspendUser)},
+			{RestoredThing, onThing(s.RestoreThing)},
+			{UnsuspendedUser, onUser(s.UnsuspendUser)},
+			{SuspendedUser, onUser(s.SuspendAndRevokeTokens)},
+			{SetUserRole, func(reason string) error {
+				_, err := s.SetUserRole(ctx, staff, "ada", auth.Moderator, reason)
+				return err
+			}},
+		} {
+			reason := fmt.Sprint("Reason ", i)
+			if err := d.decide(reason); err != nil {
+				t.Fatalf("%s: %v", d.action, err)
+			}
+			want = append(want, string(d.action)+" "+reason)
+		}
+		if _, err := s.Follow(ctx, ben, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		check := func(when string) {
+			t.Helper()
+			var got []string
+			err := s.db.Read.NewRaw("SELECT coalesce(ml.action || ' ' || ml.reason, n.kind) FROM notifications AS n LEFT JOIN moderation_log AS ml ON ml.id = n.decision_id "+
+				"WHERE n.user_id = ? ORDER BY n.id", ada.UserID).Scan(ctx, &got)
+			if want := append(slices.Clone(want), "follow"); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: %q (%v), want %q", when, got, err, want)
+			}
+		}
+		check("as written")
+		for _, undo := range []string{"DELETE FROM schema_migrations WHERE name >= '" + migration + "'", "ALTER TABLE notifications DROP COLUMN decision_id"} {
+			if _, err := s.db.Write.ExecContext(ctx, undo); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if applied, err := s.db.Migrate(ctx); err != nil || !slices.Contains(applied, migration) {
+			t.Fatalf("migrated %q: %v", applied, err)
+		}
+		check("after the migration")
 	})
 }

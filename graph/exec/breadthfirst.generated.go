@@ -2198,6 +2198,33 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.FileConnection],
 			},
 		}},
+		"ModerationDecision": {Name: "ModerationDecision", Implements: []string{"ModerationDecision"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"action": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.ModerationEntry)
+					v := obj.Action
+					return breadthfirst.AppendString(b, marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction[v]), true
+				},
+			},
+			"role": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.ModerationEntry)
+					return breadthfirst.Value(ec.Resolvers.ModerationDecision().Role(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*auth.Role)
+					return breadthfirst.AppendString(b, marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v])
+				},
+				Nil: breadthfirst.NilPointer[auth.Role],
+			},
+			"reason": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.ModerationEntry)
+					v := obj.Reason
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+		}},
 		"ModerationEntry": {Name: "ModerationEntry", Implements: []string{"ModerationEntry"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -3838,6 +3865,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := value.(string)
 					return breadthfirst.AppendString(b, v)
 				},
+			},
+			"decision": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Notification](objects)
+					return breadthfirst.Values(ec.Resolvers.Notification().Decision(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.ModerationEntry],
 			},
 			"isRead": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {

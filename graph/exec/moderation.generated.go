@@ -19,6 +19,9 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type ModerationDecisionResolver interface {
+	Role(ctx context.Context, obj *models.ModerationEntry) (*auth.Role, error)
+}
 type ModerationEntryResolver interface {
 	Actor(ctx context.Context, objs []*models.ModerationEntry) ([]model.Actor, error)
 	User(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error)
@@ -35,6 +38,75 @@ type ModerationEntryResolver interface {
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _ModerationDecision_action(ctx context.Context, field graphql.CollectedField, obj *models.ModerationEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_action(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Action, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v models.Action) graphql.Marshaler {
+			return ec.marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, false, false, errors.New("field of type ModerationAction does not have child fields"))
+}
+
+func (ec *executionContext) _ModerationDecision_role(ctx context.Context, field graphql.CollectedField, obj *models.ModerationEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_role(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ModerationDecision().Role(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *auth.Role) graphql.Marshaler {
+			return ec.marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_role(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, true, true, errors.New("field of type Role does not have child fields"))
+}
+
+func (ec *executionContext) _ModerationDecision_reason(ctx context.Context, field graphql.CollectedField, obj *models.ModerationEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, false, false, errors.New("field of type String does not have child fields"))
+}
 
 func (ec *executionContext) _ModerationEntry_id(ctx context.Context, field graphql.CollectedField, obj *models.ModerationEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -992,6 +1064,87 @@ func (ec *executionContext) unmarshalInputUnsuspendUserInput(ctx context.Context
 
 // region    **************************** object.gotpl ****************************
 
+var moderationDecisionImplementors = []string{"ModerationDecision"}
+
+func (ec *executionContext) _ModerationDecision(ctx context.Context, sel ast.SelectionSet, obj *models.ModerationEntry) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, moderationDecisionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ModerationDecision")
+		case "action":
+			out.Values[i] = ec._ModerationDecision_action(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "role":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ModerationDecision_role(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "reason":
+			out.Values[i] = ec._ModerationDecision_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var moderationEntryImplementors = []string{"ModerationEntry"}
 
 func (ec *executionContext) _ModerationEntry(ctx context.Context, sel ast.SelectionSet, obj *models.ModerationEntry) graphql.Marshaler {
@@ -1850,6 +2003,13 @@ func (ec *executionContext) unmarshalNTakeDownThingInput2githubᚗcomᚋmeshyard
 func (ec *executionContext) unmarshalNUnsuspendUserInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnsuspendUserInput(ctx context.Context, v any) (model.UnsuspendUserInput, error) {
 	res, err := ec.unmarshalInputUnsuspendUserInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOModerationDecision2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐModerationEntry(ctx context.Context, sel ast.SelectionSet, v *models.ModerationEntry) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ModerationDecision(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOModerationEntryConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐModerationEntryConnection(ctx context.Context, sel ast.SelectionSet, v *model.ModerationEntryConnection) graphql.Marshaler {

@@ -30,6 +30,7 @@ type NotificationResolver interface {
 	Actor(ctx context.Context, objs []*models.Notification) ([]model.Actor, error)
 	Target(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error)
 	Message(ctx context.Context, objs []*models.Notification) ([]string, error)
+	Decision(ctx context.Context, objs []*models.Notification) ([]*models.ModerationEntry, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -436,6 +437,61 @@ func (ec *executionContext) resolveBatch_Notification_message(ctx context.Contex
 		results,
 		err,
 		"Notification.message",
+	)
+}
+
+func (ec *executionContext) _Notification_decision(ctx context.Context, field graphql.CollectedField, obj *models.Notification) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notification_decision(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.resolveBatch_Notification_decision(ctx, field, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.ModerationEntry) graphql.Marshaler {
+			return ec.marshalOModerationDecision2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐModerationEntry(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Notification_decision(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Notification",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ModerationDecision(ctx, field)
+		},
+	}
+	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Notification_decision(ctx context.Context, field graphql.CollectedField, obj *models.Notification) (any, error) {
+	resolver := ec.Resolvers.Notification()
+	if batch, ok := graphql.BatchParentsFor[*models.Notification](ctx, "Notification"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Decision(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[*models.ModerationEntry](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Notification.decision",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Decision(ctx, []*models.Notification{obj})
+	return graphql.ResolveBatchSingleResult[*models.ModerationEntry](
+		ctx,
+		results,
+		err,
+		"Notification.decision",
 	)
 }
 
@@ -1173,6 +1229,44 @@ func (ec *executionContext) _Notification(ctx context.Context, sel ast.Selection
 				}()
 				res = ec._Notification_message(ctx, field, obj)
 				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "decision":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Notification_decision(ctx, field, obj)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

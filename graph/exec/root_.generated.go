@@ -49,6 +49,7 @@ type ResolverRoot interface {
 	MarkNotificationsReadPayload() MarkNotificationsReadPayloadResolver
 	MediaImage() MediaImageResolver
 	Mesh() MeshResolver
+	ModerationDecision() ModerationDecisionResolver
 	ModerationEntry() ModerationEntryResolver
 	MoveThingsPayload() MoveThingsPayloadResolver
 	Mutation() MutationResolver
@@ -540,6 +541,12 @@ type ComplexityRoot struct {
 		Watertight  func(childComplexity int) int
 	}
 
+	ModerationDecision struct {
+		Action func(childComplexity int) int
+		Reason func(childComplexity int) int
+		Role   func(childComplexity int) int
+	}
+
 	ModerationEntry struct {
 		Action    func(childComplexity int) int
 		Actor     func(childComplexity int) int
@@ -657,6 +664,7 @@ type ComplexityRoot struct {
 	Notification struct {
 		Actor     func(childComplexity int) int
 		CreatedAt func(childComplexity int) int
+		Decision  func(childComplexity int) int
 		ID        func(childComplexity int) int
 		IsRead    func(childComplexity int) int
 		Kind      func(childComplexity int) int
@@ -2992,6 +3000,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Mesh.Watertight(childComplexity), true
 
+	case "ModerationDecision.action":
+		if e.ComplexityRoot.ModerationDecision.Action == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.Action(childComplexity), true
+	case "ModerationDecision.reason":
+		if e.ComplexityRoot.ModerationDecision.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.Reason(childComplexity), true
+	case "ModerationDecision.role":
+		if e.ComplexityRoot.ModerationDecision.Role == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.Role(childComplexity), true
+
 	case "ModerationEntry.action":
 		if e.ComplexityRoot.ModerationEntry.Action == nil {
 			break
@@ -3998,6 +4025,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Notification.CreatedAt(childComplexity), true
+	case "Notification.decision":
+		if e.ComplexityRoot.Notification.Decision == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notification.Decision(childComplexity), true
 	case "Notification.id":
 		if e.ComplexityRoot.Notification.ID == nil {
 			break
@@ -8552,6 +8585,16 @@ type ModerationEntry {
   createdAt: DateTime!
 }
 
+"A decision of a moderator, as the user concerned sees it: without the moderator."
+type ModerationDecision {
+  "The action."
+  action: ModerationAction!
+  "The new role; null unless the role of the user changed."
+  role: Role @goField(forceResolver: true)
+  "The reason that was given."
+  reason: String!
+}
+
 "A page of the moderation log."
 type ModerationEntryConnection {
   "The entries of this page with their cursors."
@@ -8887,6 +8930,8 @@ type Notification implements Node {
   target: NotificationTarget @goField(forceResolver: true, batch: true)
   "The event in a sentence, as plain text."
   message: String! @goField(forceResolver: true, batch: true)
+  "The decision, if ` + "`" + `kind` + "`" + ` is ` + "`" + `MODERATION` + "`" + `. Null for others."
+  decision: ModerationDecision @goField(forceResolver: true, batch: true)
   "Whether it was marked as read."
   isRead: Boolean!
   "When it was marked as read; null if it is unread."
@@ -9435,7 +9480,10 @@ type StatsDay {
 }
 `, BuiltIn: false},
 	{Name: "../report.graphqls", Input: `extend type Query {
-  "The reports of content, newest first. Requires a moderator or an administrator."
+  """
+  The reports of content, newest first. Requires a moderator or an administrator. Moderators do not
+  see reports about themselves and their own content.
+  """
   reports(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
@@ -9527,7 +9575,7 @@ type Report {
   decidedBy: User @goField(forceResolver: true, batch: true)
   "When the moderator decided. Null while it is open, and if the object was deleted."
   decidedAt: DateTime
-  "The reason of the decision. Empty while it is open. Only moderators and administrators see it."
+  "The reason of the decision; may be empty. Only moderators and administrators see it."
   decision: String! @goField(forceResolver: true)
   "When it was reported."
   createdAt: DateTime!
@@ -12624,6 +12672,18 @@ func (ec *executionContext) childFields_Mesh(ctx context.Context, field graphql.
 	return nil, fmt.Errorf("no field named %q was found under type Mesh", field.Name)
 }
 
+func (ec *executionContext) childFields_ModerationDecision(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "action":
+		return ec.fieldContext_ModerationDecision_action(ctx, field)
+	case "role":
+		return ec.fieldContext_ModerationDecision_role(ctx, field)
+	case "reason":
+		return ec.fieldContext_ModerationDecision_reason(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ModerationDecision", field.Name)
+}
+
 func (ec *executionContext) childFields_ModerationEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -12702,6 +12762,8 @@ func (ec *executionContext) childFields_Notification(ctx context.Context, field 
 		return ec.fieldContext_Notification_target(ctx, field)
 	case "message":
 		return ec.fieldContext_Notification_message(ctx, field)
+	case "decision":
+		return ec.fieldContext_Notification_decision(ctx, field)
 	case "isRead":
 		return ec.fieldContext_Notification_isRead(ctx, field)
 	case "readAt":

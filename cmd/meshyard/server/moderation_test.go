@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,6 +132,42 @@ func TestRoles(t *testing.T) {
 		}
 		if _, err := s.Store.Admin().CreateToken(context.Background(), "mod", "x", auth.Scopes{auth.Admin}, 0); err == nil {
 			t.Error("a member has a token with the scope admin")
+		}
+	})
+}
+
+// TestDecisionOfNotification checks that users find the decision in the notification about it, and
+// that other notifications have none.
+func TestDecisionOfNotification(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		id := servertest.ID(publishedThing(t, ada, "Vase"))
+		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, object{"id": id}, new(any))
+		staff.Query(`mutation ($id: ID!) {
+			down: takeDownThing(input: {id: $id, reason: "A weapon."}) { thing { id } } up: restoreThing(input: {id: $id, reason: "A vase."}) { thing { id } }
+			role: setUserRole(input: {username: "ada", role: MODERATOR, reason: "Knows how."}) { user { id } }
+		}`, object{"id": id}, new(any))
+		var seen struct {
+			Me struct {
+				Notifications struct {
+					Nodes []struct {
+						Kind     string
+						Decision *struct{ Action, Role, Reason string }
+					}
+				}
+			}
+		}
+		ada.Query(`{ me { notifications { nodes { kind decision { action role reason } } } } }`, nil, &seen)
+		var got []string
+		for _, n := range seen.Me.Notifications.Nodes {
+			got = append(got, n.Kind)
+			if n.Decision != nil {
+				got = append(got, fmt.Sprint(*n.Decision))
+			}
+		}
+		want := []string{"MODERATION", "{SET_USER_ROLE MODERATOR Knows how.}", "MODERATION", "{RESTORE_THING  A vase.}", "MODERATION", "{TAKE_DOWN_THING  A weapon.}", "LIKE"}
+		if !slices.Equal(got, want) {
+			t.Errorf("the notifications are %q, want %q", got, want)
 		}
 	})
 }

@@ -26,30 +26,32 @@ function pathOf(target: Notification['target']): string {
   return '';
 }
 
-type Decision = { reason: string; createdAt: string } | null | undefined;
-
-/** Returns the decision that a notification reports, if it is still in force: the thing is still taken down, or the user is still suspended. */
-function decisionOf({ kind, target, createdAt }: Notification, suspension: Decision): Decision {
-  const found: Decision = kind === 'MODERATION' ? (target?.__typename === 'Thing' ? target.takedown : target?.__typename === 'User' ? suspension : null) : null;
-  return found && Math.abs(Date.parse(found.createdAt) - Date.parse(createdAt)) < sameDecision ? found : null;
+/** Returns what a notification about a decision says. */
+function decided(decision: Notification['decision'], name: string): string {
+  switch (decision?.action) {
+    case 'TAKE_DOWN_THING': return t.notified.TAKEN_DOWN(name);
+    case 'RESTORE_THING': return t.notified.RESTORED(name);
+    case 'SUSPEND_USER': return t.notified.SUSPENDED;
+    case 'UNSUSPEND_USER': return t.notified.UNSUSPENDED;
+    case 'SET_USER_ROLE': return decision.role === 'MEMBER' || !decision.role ? t.notified.NO_ROLE : t.notified.ROLE(t.roles[decision.role]);
+  }
+  return name ? t.notified.MODERATION(name) : t.notified.ACCOUNT;
 }
 
-const sameDecision = 10_000; // milliseconds between a decision and its notification, which are one transaction
-
 /** Returns what a notification says, with the name of the object that it is about. */
-function text(one: Notification, isInForce: boolean): string {
+function text(one: Notification): string {
   const who = one.actor?.username ?? t.somebody;
   const { target } = one;
   switch (target?.__typename) {
-    case 'Thing': return one.kind === 'REMIX' ? t.notified.REMIX(who, isolated(target.name)) : one.kind === 'MODERATION' ? (isInForce ? t.notified.TAKEN_DOWN : t.notified.MODERATION)(isolated(target.name)) : t.notified.LIKE(who, isolated(target.name));
+    case 'Thing': return one.kind === 'REMIX' ? t.notified.REMIX(who, isolated(target.name)) : one.kind === 'MODERATION' ? decided(one.decision, isolated(target.name)) : t.notified.LIKE(who, isolated(target.name));
     case 'Make': return one.kind === 'MAKE' ? t.notified.MAKE(who, isolated(target.thing?.name ?? target.name)) : t.notified.LIKE(who, isolated(target.name));
     case 'Collection': return t.notified.LIKE(who, isolated(target.name));
     case 'Comment': return one.kind === 'REPLY' ? t.notified.REPLY(who, isolated(target.about.name)) : t.notified.COMMENT(who, isolated(target.about.name));
-    case 'User': return one.kind === 'FOLLOW' ? t.notified.FOLLOW(who) : isInForce ? t.notified.SUSPENDED : t.notified.ACCOUNT;
+    case 'User': return one.kind === 'FOLLOW' ? t.notified.FOLLOW(who) : decided(one.decision, '');
     case 'File': return t.notified.PROCESSING_FAILED(isolated(target.file), target.owner?.__typename === 'Thing' ? isolated(target.owner.name) : '');
   }
   // The target no longer exists.
-  if (one.kind === 'MODERATION') return t.notified.MODERATION('…');
+  if (one.kind === 'MODERATION') return decided(one.decision, '…');
   return one.kind === 'PROCESSING_FAILED' ? t.notified.PROCESSING_FAILED('…', '') : t.notified[one.kind](who, '…');
 }
 
@@ -71,14 +73,13 @@ export function NotificationsPage() {
       <ul class="notifications">
         {list.nodes.map((one) => {
           const path = pathOf(one.target);
-          const decision = decisionOf(one, list.data?.me?.suspension);
-          const words = text(one, Boolean(decision));
+          const words = text(one);
           return (
             <li key={one.id} class={one.isRead ? '' : 'unread'}>
               {one.actor ? <Avatar user={one.actor} size="medium" /> : <span class="file-icon"><Icon name="bell" /></span>}
               <p>
                 {path ? <a href={href(path)} onClick={() => void (one.isRead || mark([one.id]))}>{words}</a> : words}
-                {decision && <><br />{t.reason}: {decision.reason}</>}
+                {one.decision && <><br />{t.reason}: {one.decision.reason}</>}
                 <br /><time class="quiet" dateTime={one.createdAt} title={date(one.createdAt)}>{ago(one.createdAt)}</time>
               </p>
             </li>
