@@ -102,7 +102,8 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 }
 
 // ResetPassword sets the password of the user that a reset link was created for, ends all their
-// sessions, and returns their ID. Access tokens stay valid. It opens a transaction.
+// sessions, and returns their ID. Access tokens stay valid. It returns NotFound if the link is not
+// valid, or if the user has changed the e-mail address since. It opens a transaction.
 func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID int64, err error) {
 	hash, err := hashPassword(ctx, text)
 	if err != nil {
@@ -113,8 +114,12 @@ func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID 
 		if err != nil {
 			return err
 		}
-		if _, err := s.lockAccount(ctx, tx, l.UserID); err != nil {
+		u, err := s.lockAccount(ctx, tx, l.UserID)
+		if err != nil {
 			return err
+		}
+		if u.Email != l.Email {
+			return errLink // the user has changed the address since
 		}
 		userID = l.UserID
 		if err := replacePassword(ctx, tx, userID, hash); err != nil {

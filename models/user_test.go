@@ -1,10 +1,13 @@
 package models
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
@@ -76,6 +79,41 @@ func TestEmailNeedsAllRights(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: the same address: %v", name, err)
 			}
+		}
+	})
+}
+
+// TestNewAddressEndsResets checks that a link to reset the password that was sent to an address
+// does not work after the user has changed the address.
+func TestNewAddressEndsResets(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		s.options.SendsMail = true
+		link := func() string {
+			t.Helper()
+			emails, err := s.WriteEmails(t.Context(), Mail{Purpose: ResetLink, Name: "ada"})
+			if err != nil || len(emails) != 1 {
+				t.Fatalf("%d e-mails (%v), want 1", len(emails), err)
+			}
+			return emails[0].Secret
+		}
+		set := func(email string) {
+			t.Helper()
+			_, err := s.UpdateProfile(t.Context(), ada, ProfileChange{Email: &email})
+			if err == nil {
+				err = s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error { return confirmEmail(ctx, tx, ada.UserID, email) })
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		set("old@example.org")
+		old := link()
+		set("new@example.org")
+		if _, err := s.ResetPassword(t.Context(), old, "a new horse battery"); CodeOf(err) != NotFound {
+			t.Errorf("the link to the old address: %v, want NotFound", err)
+		}
+		if id, err := s.ResetPassword(t.Context(), link(), "a new horse battery"); err != nil || id != ada.UserID {
+			t.Errorf("the link to the new address: user %d (%v), want %d", id, err, ada.UserID)
 		}
 	})
 }
