@@ -115,6 +115,14 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 	return nil
 }
 
+// checkYear returns BadInput if a time cannot be stored in a database.
+func checkYear(field string, at time.Time) error {
+	if year := at.UTC().Year(); year < 1 || year > 9999 {
+		return badInput(field, "%s: the year %d is not between 1 and 9999", field, year).WithFieldCode(apierror.FieldOutOfRange)
+	}
+	return nil
+}
+
 // check returns BadInput if a list or a text is too long, or if a text or a time cannot be stored
 // in a database.
 func (f Filter) check() error {
@@ -122,8 +130,10 @@ func (f Filter) check() error {
 		"publishedAfter": f.PublishedAfter, "publishedBefore": f.PublishedBefore, "updatedAfter": f.UpdatedAfter, "updatedBefore": f.UpdatedBefore,
 	}
 	for _, field := range slices.Sorted(maps.Keys(times)) {
-		if at := times[field]; at != nil && (at.UTC().Year() < 1 || at.UTC().Year() > 9999) {
-			return badInput(field, "%s: the year %d is not between 1 and 9999", field, at.UTC().Year()).WithFieldCode(apierror.FieldOutOfRange)
+		if at := times[field]; at != nil {
+			if err := checkYear(field, *at); err != nil {
+				return err
+			}
 		}
 	}
 	var faults []error

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -35,10 +36,13 @@ type StatsPeriod struct {
 
 // Stats returns the daily numbers of events on the things of the caller, the earliest day first.
 // Days without events are left out. Events that were undone, such as removed likes, are not
-// counted. It returns Forbidden if userID is another user.
+// counted. It returns Forbidden if userID is another user, and BadInput for an invalid period.
 func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p StatsPeriod) ([]*StatsDay, error) {
 	if userID != caller.UserID {
 		return nil, fail(Forbidden, "statistics are visible to their user only")
+	}
+	if err := errors.Join(checkYear("from", p.From), checkYear("to", p.To)); err != nil {
+		return nil, err
 	}
 	from, to := p.From.UTC().Truncate(24*time.Hour), p.To.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
 	if !from.Before(to) {
