@@ -104,6 +104,49 @@ func TestDarkModeAndPhone(t *testing.T) {
 	}
 }
 
+// TestSchemeOfGallery checks that the model and the page around it have the color scheme that was
+// chosen in the gallery, also if the system has the other one. In a frame, they have that of the
+// page with the frame.
+func TestSchemeOfGallery(t *testing.T) {
+	for chosen, want := range map[string][2]string{"light": {"rgb(29, 39, 51)", "rgb(109, 124, 144)"}, "dark": {"rgb(232, 237, 245)", "rgb(141, 157, 181)"}} {
+		t.Run(chosen, func(t *testing.T) {
+			s := serve(t, ell)
+			tab := graphiqltest.Open(t, s.URL, append(slices.Clone(drawing), chromedp.Flag("force-dark-mode", chosen == "light"))...)
+			read := func(doing, of string) (got [2]string) {
+				t.Helper()
+				for i, name := range []string{"color", "--grid"} {
+					got[i] = graphiqltest.Read[string](t, tab, "read "+name+" "+doing, "getComputedStyle("+of+").getPropertyValue('"+name+"')")
+				}
+				return got
+			}
+			tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7"))
+			awaitPhase(t, tab, "shown")
+			if got := read("of the system", "document.body"); got == want {
+				t.Fatalf("got the colors %q without a choice, want those of the other scheme", got)
+			}
+			tab.Do(t, "choose the scheme", chromedp.Evaluate[chromedp.Void](`document.cookie = 'meshyard_theme=`+chosen+`; path=/'`), chromedp.Navigate(s.URL+"/view/7?again"))
+			awaitPhase(t, tab, "shown")
+			if got := read("of the page", "document.body"); got != want {
+				t.Errorf("got the colors %q, want %q", got, want)
+			}
+			picture(t, tab, "chosen-"+chosen)
+			checkProblems(t, tab)
+
+			tab.Do(t, "open a page that may have frames", chromedp.Navigate(s.URL+"/model.json"))
+			tab.Do(t, "put the page into a frame", chromedp.Evaluate[chromedp.Void](`(() => {
+				const frame = document.createElement('iframe');
+				frame.src = '/view/7';
+				document.documentElement.style.colorScheme = '`+chosen+`';
+				document.body.replaceChildren(frame);
+			})()`))
+			framed := `document.querySelector('iframe').contentDocument`
+			tab.Await(t, "see the frame", framed+`?.body?.dataset.phase === 'shown'`)
+			tab.Do(t, "choose the other scheme for the page", chromedp.Evaluate[chromedp.Void](`document.documentElement.style.colorScheme = '`+map[string]string{"light": "dark", "dark": "light"}[chosen]+`'`))
+			tab.Await(t, "see the other scheme in the frame", `getComputedStyle(`+framed+`.body).color !== '`+want[0]+`'`)
+		})
+	}
+}
+
 // TestFullDetail checks that all triangles are loaded from GLB on request, with the same position
 // and view.
 func TestFullDetail(t *testing.T) {

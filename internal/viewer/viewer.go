@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/assets"
 	"github.com/meshyard/meshyard/internal/language"
+	"github.com/meshyard/meshyard/internal/pages"
 )
 
 // State is the state of processing of a file.
@@ -102,7 +103,7 @@ func (o Options) page(w http.ResponseWriter, r *http.Request) {
 	text := r.PathValue("file_id")
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		writeError(w, t, http.StatusNotFound, language.Message{Text: fmt.Sprintf(t.Viewer.NoModel, fmt.Sprintf("%.40q", text))})
+		writeError(w, r, t, http.StatusNotFound, language.Message{Text: fmt.Sprintf(t.Viewer.NoModel, fmt.Sprintf("%.40q", text))})
 		return
 	}
 	m, err := o.Load(r, id)
@@ -111,14 +112,14 @@ func (o Options) page(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		status, public := o.Explain(r.Context(), err)
-		writeError(w, t, status, t.Explain(public))
+		writeError(w, r, t, status, t.Explain(public))
 		return
 	}
 	nonce := rand.Text()
 	var page bytes.Buffer
-	if err := pageTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Asset": assetAddress, "Model": m, "Shown": show(m, t), "Lang": t, "T": &t.Viewer}); err != nil {
+	if err := pageTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Scheme": pages.Scheme(r), "Asset": assetAddress, "Model": m, "Shown": show(m, t), "Lang": t, "T": &t.Viewer}); err != nil {
 		status, public := o.Explain(r.Context(), fmt.Errorf("page of a model: %w", err))
-		writeError(w, t, status, t.Explain(public))
+		writeError(w, r, t, status, t.Explain(public))
 		return
 	}
 	t.SetHeader(w.Header())
@@ -126,11 +127,11 @@ func (o Options) page(w http.ResponseWriter, r *http.Request) {
 }
 
 // writeError writes an error page.
-func writeError(w http.ResponseWriter, t *language.Texts, status int, message language.Message) {
+func writeError(w http.ResponseWriter, r *http.Request, t *language.Texts, status int, message language.Message) {
 	nonce := rand.Text()
 	var page bytes.Buffer
 	// It fails only if the template contains a misspelt name, which a test would detect.
-	_ = errorTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Lang": t, "Title": t.Status(status), "Message": message})
+	_ = errorTemplate.Execute(&page, map[string]any{"Nonce": nonce, "Scheme": pages.Scheme(r), "Lang": t, "Title": t.Status(status), "Message": message})
 	t.SetHeader(w.Header())
 	assets.WritePage(w, status, pagePolicy(nonce), page.Bytes())
 }

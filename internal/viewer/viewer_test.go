@@ -112,6 +112,20 @@ func TestErrorPage(t *testing.T) {
 	}
 }
 
+// TestChosenScheme checks that the pages have the color scheme that the visitor chose in the
+// gallery.
+func TestChosenScheme(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"/view/7", "/view/8"} {
+		for scheme, want := range map[string]string{"": "", "auto": "", "light": ` data-theme="light"`, "dark": ` data-theme="dark"`} {
+			body := ask(t, ell, nil, "GET", target, http.Header{"Cookie": {"meshyard_theme=" + scheme}}).Body.String()
+			if !strings.Contains(body, `<html lang="en"`+want+">") {
+				t.Errorf("%s, scheme %q: want a page with %q, got %s", target, scheme, want, body)
+			}
+		}
+	}
+}
+
 func TestPagePolicy(t *testing.T) {
 	t.Parallel()
 	nonces := map[string]bool{}

@@ -17,8 +17,12 @@ const megabytes = new Intl.NumberFormat(lang, { minimumFractionDigits: 1, maximu
 // fill replaces the placeholders of a text in turn.
 const fill = (text, ...values) => values.reduce((text, value) => text.replace('%s', () => value), text);
 
-// A page that shows the viewer in a frame has the name, the facts and the download of the model itself.
-if (window !== window.parent) document.documentElement.dataset.framed = '';
+// A page that shows the viewer in a frame has the name, the facts and the download of the model itself, and the frame has its color scheme,
+// also when that changes.
+if (window !== window.parent) {
+  document.documentElement.dataset.framed = '';
+  delete document.documentElement.dataset.theme;
+}
 
 let shown = JSON.parse($('shown').textContent);
 let stage;
