@@ -140,7 +140,7 @@ func TestRoles(t *testing.T) {
 // that other notifications have none.
 func TestDecisionOfNotification(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada, bob, staff := s.User("ada"), s.User("bob"), s.Staff()
+		ada, bob, staff := s.User("ada"), s.User("bob"), s.Administrator()
 		id := servertest.ID(publishedThing(t, ada, "Vase"))
 		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, object{"id": id}, new(any))
 		staff.Query(`mutation ($id: ID!) {
