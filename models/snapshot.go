@@ -180,3 +180,11 @@ func (db *DB) IsEmpty(ctx context.Context) (bool, error) {
 	err := db.Read.NewRaw("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')").Scan(ctx, &n)
 	return n == 0, err
 }
+
+// HasFiles reports whether the database refers to content in the bucket.
+func (db *DB) HasFiles(ctx context.Context) (has bool, err error) {
+	if err := db.Read.NewRaw("SELECT EXISTS (SELECT 1 FROM contents)").Scan(ctx, &has); err != nil {
+		return false, fmt.Errorf("look for files: %w", err)
+	}
+	return has, nil
+}

@@ -121,6 +121,21 @@ func exists(what, path string) error {
 	return err
 }
 
+// checkMounted returns an error if the database refers to files and the bucket folder is missing or
+// was never used as a bucket. Otherwise a server whose disk is not mounted would store uploads in
+// the mount point, and fail to serve all other files.
+func (a *Server) checkMounted(ctx context.Context, folder string) error {
+	files := filepath.Join(folder, bucket.ContentPrefix)
+	if _, err := os.Stat(files); !errors.Is(err, fs.ErrNotExist) {
+		return nil // opening the bucket reports other errors
+	}
+	if hasFiles, err := a.db.HasFiles(ctx); err != nil || !hasFiles {
+		return err
+	}
+	return fmt.Errorf("the bucket folder %s has no files, but the database refers to some: mount the disk of the folder, or check --data and --bucket-url; "+
+		"if the files are lost, create the folder %s to start without them", folder, files)
+}
+
 func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
 	a := &Server{Settings: s, Logger: logger, provider: newProvider(s), metrics: metrics.New(s.Version), idTokens: ratelimit.New(maxRefusedIDTokens), draining: make(chan struct{}), stopping: make(chan struct{})}
 	if err := a.open(ctx, create); err != nil {
@@ -136,8 +151,12 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if err := a.prepare(ctx, create); err != nil {
 		return err
 	}
-	if u, err := url.Parse(a.Settings.BucketURL); err == nil && u.Scheme == "file" && !create {
-		if err := exists("bucket folder", filepath.FromSlash(u.Path)); err != nil {
+	if u, err := url.Parse(a.Settings.BucketURL); err == nil && u.Scheme == "file" {
+		folder := filepath.FromSlash(u.Path)
+		if err := a.checkMounted(ctx, folder); err != nil {
+			return err
+		}
+		if err := exists("bucket folder", folder); err != nil && !create {
 			return err
 		}
 	}
