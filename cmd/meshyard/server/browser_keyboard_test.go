@@ -188,6 +188,16 @@ func TestBrowserGalleryToast(t *testing.T) {
 		})`)
 	v.click(".summary", "Watch")
 	v.await("the message above the dialog", above)
+
+	v.run("close the dialog, and open it again before the close event", `
+		new MutationObserver((_, observer) => {
+			observer.disconnect();
+			[...document.querySelectorAll('.summary button')].find(e => e.innerText.startsWith('Collect')).click();
+		}).observe(document.querySelector('dialog').parentElement, {childList: true});
+		document.querySelector('dialog [aria-label=Close]').click();
+		document.querySelector('dialog').addEventListener('close', () => setTimeout(() => window.closeEvent = true, 500))`)
+	v.await("the time after the close event", `window.closeEvent`)
+	v.await("the dialog", `document.querySelector('dialog[open]')`)
 }
 
 // TestBrowserGalleryModeration checks that the queue keeps the focus and the tab of a moderator,

@@ -32,7 +32,8 @@ export function Dialog({ title, changed = false, onClose, children }: Props) {
     return () => element.close();
   }, []);
   return (
-    <dialog ref={dialog} aria-label={title} onClose={onClose}
+    // The close event of the cleanup follows after the dialog is removed, when another one may be open already.
+    <dialog ref={dialog} aria-label={title} onClose={() => dialog.current && onClose()}
       onCancel={(event) => event.target === dialog.current && !mayClose() && event.preventDefault()}
       onPointerDown={(event) => void (pressed.current = event.target === dialog.current)}
       onClick={(event) => event.target === dialog.current && pressed.current && !hasInput() && onClose()}>
