@@ -2,6 +2,7 @@
 // it from the server.
 import { useEffect, useReducer } from 'preact/hooks';
 import { base } from './config';
+import { shown as firstShown } from './turns';
 import { forgetDrafts, mayLeave } from './unsaved';
 
 export type Route = { page: string; parameters: string[]; query: URLSearchParams };
@@ -68,7 +69,8 @@ const current = () => subject(new URL(location.href));
 export const href = (path: string) => base + path;
 
 const watchers = new Set<() => void>();
-const positions = new Map<number, number>(); // scroll positions of pages, by history entry
+const positions = new Map<number, number>(JSON.parse(sessionStorage.getItem('positions') ?? '[]')); // scroll positions of pages, by history entry
+const maxPositions = 200; // that outlive the page
 let entry = Date.now();
 let depth = 0; // number of history entries before the current one, to undo a step of the user
 let shown = current(); // the subject of the page that is rendered
@@ -139,15 +141,31 @@ function onPopState(event: PopStateEvent) {
   ({ entry, depth } = state);
   changed();
   const top = positions.get(entry) ?? 0;
-  // The data of the page is cached, so its height is the same as before once it is rendered.
-  requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, top)));
+  requestAnimationFrame(() => requestAnimationFrame(() => restore(top)));
+}
+
+/** Scrolls to a position of the current page, which has its height when its data is loaded. */
+function restore(top: number, of = entry) {
+  if (of !== entry) return;
+  scrollTo(0, top);
+  if (Math.abs(scrollY - top) > 1 && document.querySelector('main .skeleton, main [aria-busy=true]')) requestAnimationFrame(() => restore(top, of));
 }
 
 /** Starts to handle clicks on links and the back and forward buttons of the browser. */
 export function start() {
   history.scrollRestoration = 'manual';
-  depth = (history.state as State)?.depth ?? 0;
+  ({ entry, depth } = { entry, depth, ...(history.state as State) });
   history.replaceState({ entry, depth }, '');
+  // The page was loaded again, or the user comes back from a page of the server or of another site.
+  const top = positions.get(entry);
+  if (top) {
+    scrollTo(0, top);
+    void firstShown.then(() => restore(top));
+  }
+  addEventListener('pagehide', () => {
+    positions.set(entry, scrollY);
+    sessionStorage.setItem('positions', JSON.stringify([...positions].slice(-maxPositions)));
+  });
   document.addEventListener('click', onClick);
   addEventListener('popstate', onPopState);
 }

@@ -5,6 +5,8 @@ package server_test
 import (
 	"fmt"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // TestBrowserLists changes lists of which the page shows more than the first part, or to which the
@@ -40,6 +42,23 @@ func TestBrowserLists(t *testing.T) {
 		v.await("the profile", `location.pathname === '/ada'`)
 		v.click(".tabs", "Drafts")
 		v.await("the other drafts", cards(29)+` && !document.querySelector('main .grid').innerText.includes('Draft 02')`)
+	})
+
+	t.Run("scroll position", func(t *testing.T) {
+		at300 := `scrollY === 300 && document.querySelector('#app').dataset.ready === ''`
+		v.open("/ada/drafts")
+		v.run("scroll", `scrollTo(0, 300)`)
+		v.Do(t, "load the page again", chromedp.Reload())
+		v.await("the same position", at300)
+		v.settled()
+		v.click("header", "Explore")
+		v.await("the other page", `location.pathname === '/explore'`)
+		v.Do(t, "load the page again", chromedp.Reload())
+		v.await("the page", `document.querySelector('#app')?.dataset.ready === ''`)
+		v.run("go back", `history.back()`)
+		v.await("the same position of a page whose data is loaded", `location.pathname === '/ada/drafts' && `+at300)
+		v.open("/explore")
+		v.is("the top of another page", `scrollY === 0`)
 	})
 
 	t.Run("comments", func(t *testing.T) {
