@@ -472,9 +472,9 @@ export type UnpublishThingData = { unpublishThing: { thing: { id: string; state:
 export type UnpublishThingVariables = { input: UnpublishThingInput; };
 export const unpublishThing: Operation<UnpublishThingData, UnpublishThingVariables> = { name: "unpublishThing", text: "mutation unpublishThing($input:UnpublishThingInput!){unpublishThing(input:$input){thing{id state}}}" };
 
-export type UnreadData = { me: { avatarUrl: string | null; unreadNotificationCount: number | null; } | null; };
+export type UnreadData = { me: { username: string; avatarUrl: string | null; unreadNotificationCount: number | null; } | null; };
 export type UnreadVariables = Record<string, never>;
-export const unread: Operation<UnreadData, UnreadVariables> = { name: "unread", text: "query unread{me{avatarUrl(width:64,height:64)unreadNotificationCount}}" };
+export const unread: Operation<UnreadData, UnreadVariables> = { name: "unread", text: "query unread{me{username avatarUrl(width:64,height:64)unreadNotificationCount}}" };
 
 export type UnsuspendUserData = { unsuspendUser: { user: { username: string; }; } | null; };
 export type UnsuspendUserVariables = { input: UnsuspendUserInput; };

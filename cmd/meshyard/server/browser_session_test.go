@@ -35,4 +35,9 @@ func TestBrowserSessionEnds(t *testing.T) {
 	if found.Thing.Description != "Written for an hour" {
 		t.Errorf("got the description %q, want the text of the form", found.Thing.Description)
 	}
+
+	v.run("sign in as another user in another tab", `fetch('/login', {method: 'POST', body: new URLSearchParams({username: 'bob', password: '`+pass+`'})}).then(() => window.otherSignedIn = true)`)
+	v.await("that the other user is signed in", `window.otherSignedIn`)
+	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
+	v.await("the message again", `document.querySelector('.session-ended') && !document.querySelector('header .bell')`)
 }

@@ -41,16 +41,15 @@ function Account({ username }: { username: string }) {
   const ended = useSessionEnded();
   useEffect(() => {
     const timer = setInterval(() => document.hidden || reload(), pollEvery);
-    return () => clearInterval(timer);
+    addEventListener('focus', reload); // the user may have signed in or out in another tab
+    return () => {
+      clearInterval(timer);
+      removeEventListener('focus', reload);
+    };
   }, []);
   useEffect(() => {
-    if (data) setSessionEnded(data.me === null);
+    if (data) setSessionEnded(data.me?.username !== username); // or it is that of another user
   }, [data]);
-  useEffect(() => {
-    if (!ended) return;
-    addEventListener('focus', reload); // the user may have signed in in another tab
-    return () => removeEventListener('focus', reload);
-  }, [ended]);
   if (ended) return null;
   const number = data?.me?.unreadNotificationCount ?? 0;
   return (
