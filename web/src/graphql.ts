@@ -101,17 +101,18 @@ export function upload<D, V>(operation: Operation<D, V>, variables: V, file: Fil
 }
 
 // Errors after which a retry may succeed: the server is unreachable, is being restarted, or is busy.
-const transient = ['OFFLINE', 'UNAVAILABLE', 'RATE_LIMITED'];
+export const transient = ['OFFLINE', 'UNAVAILABLE', 'RATE_LIMITED'];
 const maxAttempts = 7; // in about two minutes
 const longestPause = 30; // seconds
 
-/** Runs an idempotent action, and retries it while the server is unreachable or busy. It stops when the signal aborts. */
-export async function persist<T>(action: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+/** Runs an idempotent action, and retries it while the server is unreachable or busy. It calls waits before each pause, and stops when the signal aborts. */
+export async function persist<T>(action: () => Promise<T>, signal?: AbortSignal, waits?: (error: Failure) => void): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await action();
     } catch (error) {
       if (!(error instanceof Failure) || !transient.includes(error.code) || attempt === maxAttempts || signal?.aborted) throw error;
+      waits?.(error);
       await new Promise((done) => setTimeout(done, (error.retryAfter || Math.min(2 ** attempt, longestPause)) * 1000));
       if (signal?.aborted) throw error;
     }

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import { explain } from './components/Toast';
 import { uploadFile } from './generated';
-import { Failure, persist, upload } from './graphql';
+import { Failure, persist, transient, upload } from './graphql';
 import { prepared } from './prepare';
 import { t } from './strings';
 import { useUnsaved } from './unsaved';
@@ -11,7 +11,7 @@ import { useUnsaved } from './unsaved';
 const atOnce = 2;
 const maxBatch = 10; // uploads that are finalized together
 
-export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: ComponentChildren; stop: AbortController; id: string };
+export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: ComponentChildren; stop: AbortController; id: string; isRefused?: boolean };
 
 let keys = 0;
 
@@ -31,6 +31,11 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
   const fail = (task: Task, error: unknown) => {
     task.state = 'failed';
     task.fault = explain(error);
+    task.isRefused = error instanceof Failure && !transient.includes(error.code) && error.code !== 'UNAUTHENTICATED';
+  };
+  const waits = (waiting: Task[], error: Failure) => {
+    for (const task of waiting) task.fault = explain(error);
+    update();
   };
   const run = async (task: Task) => {
     task.state = 'sending';
@@ -38,11 +43,11 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     try {
       task.file = await prepared(task.file);
       const data = await persist(() => upload(uploadFile, { input: { file: null } }, task.file, (fraction) => {
-        task.fraction = fraction;
+        Object.assign(task, { fraction, fault: '' });
         update();
-      }, task.stop.signal), task.stop.signal);
+      }, task.stop.signal), task.stop.signal, (error) => waits([task], error));
       task.id = data.uploadFile!.file.id;
-      task.state = 'sent';
+      Object.assign(task, { state: 'sent', fault: '' });
     } catch (error) {
       fail(task, error);
     }
@@ -56,7 +61,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     finishing.current = true;
     try {
       // It can be repeated: files that are already attached are left unchanged.
-      await persist(() => latest.current(sent.map((task) => task.id)));
+      await persist(() => latest.current(sent.map((task) => task.id)), undefined, (error) => waits(sent, error));
       tasks.current = tasks.current.filter((task) => !sent.includes(task));
     } catch (error) {
       for (const task of sent) {
@@ -91,7 +96,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     next();
   };
 
-  useUnsaved(() => inState('waiting', 'sending', 'sent').length > 0, t.leaveUploads);
+  useUnsaved(() => tasks.current.some((task) => !(task.state === 'failed' && task.isRefused)), t.leaveUploads);
   useEffect(() => () => tasks.current.forEach((task) => task.stop.abort()), []);
   return { tasks: tasks.current, add, remove, retry };
 }

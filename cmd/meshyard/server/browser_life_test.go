@@ -340,6 +340,7 @@ func TestBrowserGalleryUpload(t *testing.T) {
 			v.choose(`main .drop input`, paths...)
 			v.await("that an upload has begun", `[...document.querySelectorAll('.uploads progress')].some(e => e.value > 0 && e.value < 1)`)
 			s.Restart()
+			v.patiently("why uploads wait", `document.querySelector('.uploads')?.innerText.includes('The server cannot be reached.')`)
 			v.network(fast)
 			lost := v.loseResponse("finalizeFiles")
 			v.patiently("that all files have arrived", `document.querySelectorAll('.files:not(.uploads) > li').length === 5 && !document.querySelector('.uploads')`)

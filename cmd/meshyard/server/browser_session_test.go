@@ -4,6 +4,8 @@ package server_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -40,4 +42,17 @@ func TestBrowserSessionEnds(t *testing.T) {
 	v.await("that the other user is signed in", `window.otherSignedIn`)
 	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
 	v.await("the message again", `document.querySelector('.session-ended') && !document.querySelector('header .bell')`)
+
+	file := filepath.Join(t.TempDir(), "later.txt")
+	if err := os.WriteFile(file, []byte("later"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.bob.Query(`mutation { endSessions(input: {}) { endedIds } }`, nil, new(any))
+	v.is("no question", `!(`+asksToReload+`)`)
+	v.choose("main .drop input", file)
+	v.await("the failed upload", `document.querySelector('.uploads .fault')`)
+	v.is("the question", asksToReload)
+	v.click(".uploads", "Remove")
+	v.await("that the file is removed", `!document.querySelector('.uploads')`)
+	v.is("no question", `!(`+asksToReload+`)`)
 }

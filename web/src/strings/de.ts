@@ -63,7 +63,7 @@ export const strings: Strings = {
   edit: 'Bearbeiten',
   more: 'Weitere Aktionen',
   leaveInput: 'Diese Seite verlassen? Deine Eingaben sind nicht gespeichert und gehen verloren.',
-  leaveUploads: 'Diese Seite verlassen? Die Dateien, die noch hochgeladen werden, gehen verloren.',
+  leaveUploads: 'Diese Seite verlassen? Die Dateien, die noch nicht hochgeladen sind, gehen verloren.',
   discardInput: 'Dieses Fenster schließen? Deine Eingaben gehen verloren.',
   previous: 'Zurück',
   next: 'Weiter',

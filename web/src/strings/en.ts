@@ -63,7 +63,7 @@ export const strings = {
   edit: 'Edit',
   more: 'More actions',
   leaveInput: 'Leave this page? What you have entered is not saved and will be lost.',
-  leaveUploads: 'Leave this page? The files that are still being uploaded will be lost.',
+  leaveUploads: 'Leave this page? The files that have not been uploaded yet will be lost.',
   discardInput: 'Close this dialog? What you have entered will be lost.',
   previous: 'Previous',
   next: 'Next',
