@@ -34,7 +34,7 @@ func TestBrowserGalleryKeyboard(t *testing.T) {
 	v := visitGallery(t, s.Server)
 	v.signInAs("ada")
 	v.open(fmt.Sprintf("/thing:%d/edit", draft))
-	v.response(true)
+	v.answer(true)
 	names := func(want string) {
 		t.Helper()
 		v.await("the files "+want, fmt.Sprintf(`[...document.querySelectorAll('.files h3')].map(e => e.innerText).join(' ') === %q`, want))
@@ -83,7 +83,7 @@ func TestBrowserGalleryFocus(t *testing.T) {
 	v := visitGallery(t, s.Server)
 	v.signInAs("ada")
 	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
-	v.response(true)
+	v.answer(true)
 	thread := "#comment-" + first
 	button := func(within, text string) string {
 		return fmt.Sprintf(`[...document.querySelectorAll('%s button')].find(e => e.innerText === %q)`, within, text)

@@ -170,7 +170,7 @@ func live(t *testing.T, v *visitor, s scene) {
 	v.open("/notifications")
 	v.sees("A moderator took down “Half a donut”.\nReason: A copy.")
 	v.open("/")
-	s.staff.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "It is original."}) { thing { id } } }`, object{"id": servertest.ID(s.thing)}, new(any))
+	s.admin.Query(`mutation ($id: ID!) { restoreThing(input: {id: $id, reason: "It is original."}) { thing { id } } }`, object{"id": servertest.ID(s.thing)}, new(any))
 	v.open("/notifications")
 	v.sees("A moderator restored “Half a donut”.\nReason: It is original.")
 	v.sees("A moderator took down “Half a donut”.\nReason: A copy.")

@@ -35,7 +35,7 @@ func TestBrowserLists(t *testing.T) {
 		v.click(".more", "Show more")
 		v.await("all drafts", cards(30)+` && !document.querySelector('.more')`)
 
-		v.response(true)
+		v.answer(true)
 		v.click("main .grid", "Draft 02")
 		v.click(".publish-bar", "More actions")
 		v.click(".publish-bar .menu-items", "Delete")
@@ -81,7 +81,7 @@ func TestBrowserLists(t *testing.T) {
 
 	t.Run("collections", func(t *testing.T) {
 		v.open(thing)
-		v.response(true)
+		v.answer(true)
 		v.click(".summary", "Collect")
 		v.enter("dialog input[name=name]", "Short-lived\r")
 		v.await("the collection", `[...document.querySelectorAll('dialog .check')].some(e => e.innerText.includes('Short-lived') && e.querySelector('input').checked)`)

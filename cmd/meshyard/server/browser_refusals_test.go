@@ -53,7 +53,7 @@ func TestBrowserGalleryRefusals(t *testing.T) {
 
 	t.Run("dialog with a picture", func(t *testing.T) {
 		v.open(fmt.Sprintf("/thing:%d/makes", s.thing))
-		v.response(false)
+		v.answer(false)
 		v.click("main", "I made this")
 		v.is("a button", `document.querySelector('dialog input[type=file]')?.closest('label').innerText.trim() === 'Choose files'`)
 		v.is("it begins where the title does", `document.querySelector('dialog input[type=file]').closest('label').getBoundingClientRect().left === document.querySelector('dialog h2').getBoundingClientRect().left`)
