@@ -147,6 +147,8 @@ func needsOf(operation *ast.OperationDefinition) needs {
 	if tree {
 		needed &^= models.ThingCategory
 	}
+	// Lists are slower if counts and avatars are joined too, and a biography would be read again for
+	// each thing of the same creator.
 	if needed&models.OfUser != 0 || slices.Contains(texts, models.UserBio) {
 		needed &^= models.ThingCreator
 	}

@@ -8,6 +8,7 @@ package graph
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
@@ -87,8 +88,8 @@ func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*m
 	creators, err := readOrLoad(objs, has[*models.Thing](models.ThingCreator), func(t *models.Thing) *models.User { return t.Creator }, func() ([]*models.User, error) {
 		return batch.Load(ctx, objs, loadersOf(ctx).users, func(t *models.Thing) int64 { return t.OwnerID })
 	})
-	if err == nil {
-		batch.Add(batch.FromContext(ctx), creators) // if they were read with the things
+	if err == nil && !slices.Contains(creators, nil) {
+		batch.Add(batch.FromContext(ctx), creators) // those that were read with the things
 	}
 	return creators, err
 }

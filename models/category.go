@@ -167,9 +167,8 @@ func (s *Store) sumOfCategories(ctx context.Context, c Count) (int64, error) {
 	return n[0], nil
 }
 
-// selectSumOfCategories returns the statement of sumOfCategories. The condition saves the sum most
-// of the time. Even if there are no changes, PostgreSQL could read all that were folded and deleted
-// since the last VACUUM.
+// selectSumOfCategories returns the statement of sumOfCategories. It adds up changes only if there
+// are any: otherwise, PostgreSQL could read all that were folded and deleted since the last VACUUM.
 func selectSumOfCategories(c Count) string {
 	return "SELECT CAST(coalesce(sum(" + c.column + "), 0) + CASE WHEN " + strings.Replace(anyPending, "?", "'categories'", 1) + " THEN " +
 		"(SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'categories' AND of_column = '" + c.column + "') ELSE 0 END AS bigint) FROM categories"

@@ -91,8 +91,8 @@ func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, 
 	})
 }
 
-// decideOnThing locks a thing, changes it, and records the decision. change
-// reports whether the decision changes anything. If not, it is not recorded.
+// decideOnThing locks a thing, changes it, and records the decision. change reports whether the
+// decision changes anything. If not, it is not recorded.
 func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64, reason string, action Action, change func(context.Context, bun.Tx, *Thing) (changed bool, err error)) (*Thing, error) {
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
