@@ -82,13 +82,13 @@ func newDatabaseWithCatalogue(ctx context.Context, o options, e engine) (address
 	return address, a, token, func() error { return errors.Join(a.Close(), drop()) }, nil
 }
 
-// newDatabase creates an empty database. It returns the URL of the database and a function that
-// removes it.
-func newDatabase(ctx context.Context, o options, e engine) (address string, drop func() error, err error) {
+// newDatabase creates an empty database, on PostgreSQL with the settings for the server. It returns
+// the URL of the database and a function that removes it.
+func newDatabase(ctx context.Context, o options, e engine, settings ...string) (address string, drop func() error, err error) {
 	if e == sqlite {
 		return "sqlite:" + filepath.Join(o.dir, "meshyard.db"), func() error { return nil }, nil
 	}
-	server, stop, err := pgtest.Start(ctx)
+	server, stop, err := pgtest.Start(ctx, settings...)
 	if err != nil {
 		return "", nil, err
 	}

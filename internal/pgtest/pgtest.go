@@ -23,11 +23,13 @@ const Variable = "MESHYARD_TEST_POSTGRES"
 // Start returns the URL of a server, and a function that stops it and removes its data. ctx bounds
 // only the start. A URL from the environment is not checked, and stop does nothing then. A private
 // server that is not stopped ends with the process, however that ends, and its data is removed.
-func Start(ctx context.Context) (address string, stop func(), err error) {
+//
+// The settings, such as shared_buffers=1GB, override those of a private server.
+func Start(ctx context.Context, settings ...string) (address string, stop func(), err error) {
 	if address := os.Getenv(Variable); address != "" {
 		return address, func() {}, nil
 	}
-	return startForgetful(ctx)
+	return startForgetful(ctx, settings)
 }
 
 // Database creates an empty database with the encoding UTF8 and returns its postgres:// URL. The

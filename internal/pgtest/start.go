@@ -23,9 +23,10 @@ import (
 // errExited reports a server that exited before it accepted a connection.
 var errExited = errors.New("postgres exited")
 
-// startForgetful starts a private server whose data need not survive a crash.
-func startForgetful(ctx context.Context) (address string, stop func(), err error) {
-	return start(ctx, place(), slices.Concat(settings, forgetful))
+// startForgetful starts a private server whose data need not survive a crash. The last of two
+// values of a setting applies.
+func startForgetful(ctx context.Context, overrides []string) (address string, stop func(), err error) {
+	return start(ctx, place(), slices.Concat(settings, forgetful, overrides))
 }
 
 // StartDurable starts a private server in a new folder within dir, which should be on a disk: its

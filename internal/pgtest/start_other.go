@@ -9,7 +9,7 @@ import (
 
 var errNoUnix = errors.New("a private PostgreSQL server needs Unix: set " + Variable + " to the postgres:// URL of a role that may create databases")
 
-func startForgetful(context.Context) (address string, stop func(), err error) {
+func startForgetful(context.Context, []string) (address string, stop func(), err error) {
 	return "", nil, errNoUnix
 }
 
