@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -27,7 +26,6 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/telemetry"
 )
 
@@ -117,76 +115,88 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.writeError(ctx, rw, http.StatusInternalServerError, Recover(ctx, cause))
 		}
 	}()
+	call, ok := h.accept(ctx, rw, r)
+	if !ok {
+		return
+	}
+	h.reportDeprecated(ctx, call.op)
+	telemetry.SetOperation(ctx, operationName(call.op))
+	switch kind := call.op.Operation.Operation; {
+	case kind == ast.Subscription:
+		h.serveSubscription(ctx, rw, r, call.op)
+	case wantsEvents(r, kind):
+		h.serveEvents(ctx, w, call.op)
+	default:
+		h.serveResult(ctx, w, r, call)
+	}
+}
+
+// call is a request whose operation may be executed.
+type call struct {
+	op        *graphql.OperationContext
+	cost      int
+	budget    Budget
+	byID      bool // the request has the ID of a document instead of its text
+	wantsCost bool // the response shall report the cost
+}
+
+// accept reads the request, prepares its operation and charges its cost. If the operation must not
+// be executed, it writes the response and ok is false.
+func (h *handler) accept(ctx context.Context, w *responseWriter, r *http.Request) (c call, ok bool) {
 	params, status, err := readRequest(r, !h.Hardened)
 	if err != nil {
 		switch status {
 		case http.StatusMethodNotAllowed:
-			header.Set("Allow", http.MethodPost)
+			w.Header().Set("Allow", http.MethodPost)
 		case http.StatusUnauthorized:
-			header.Set("WWW-Authenticate", "Bearer")
+			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		h.writeError(ctx, rw, status, err)
-		return
+		h.writeError(ctx, w, status, err)
+		return call{}, false
 	}
-	byID := params.Query == ""
+	c.byID = params.Query == ""
+	c.wantsCost, _ = params.Extensions["cost"].(bool)
 	op, errs := h.prepare(ctx, params)
 	if errs != nil {
-		h.writeErrors(ctx, rw, r, op, errs)
-		return
+		h.writeErrors(ctx, w, r, op, errs)
+		return call{}, false
 	}
 	if r.Method != http.MethodPost && op.Operation.Operation == ast.Mutation {
-		header.Set("Allow", http.MethodPost)
-		h.writeError(ctx, rw, http.StatusMethodNotAllowed, apierror.Invalid("", "mutations must be sent by POST"))
-		return
+		w.Header().Set("Allow", http.MethodPost)
+		h.writeError(ctx, w, http.StatusMethodNotAllowed, apierror.Invalid("", "mutations must be sent by POST"))
+		return call{}, false
 	}
-	cost, budget, err := h.charge(r, op)
+	c.op = op
+	c.cost, c.budget, err = h.charge(r, op)
 	switch {
-	case budget.Exceeded != nil:
-		header.Set("Retry-After", strconv.Itoa(int(budget.Wait.Seconds())))
-		h.writeError(ctx, rw, http.StatusTooManyRequests, err)
-		return
+	case c.budget.Exceeded != nil:
+		w.Header().Set("Retry-After", strconv.Itoa(int(c.budget.Wait.Seconds())))
+		h.writeError(ctx, w, http.StatusTooManyRequests, err)
+		return call{}, false
 	case err != nil:
-		h.writeErrors(ctx, rw, r, op, gqlerror.List{gqlerror.Wrap(err)})
-		return
+		h.writeErrors(ctx, w, r, op, gqlerror.List{gqlerror.Wrap(err)})
+		return call{}, false
 	}
-	h.reportDeprecated(ctx, op)
-	telemetry.SetOperation(ctx, operationName(op))
-	events := wantsEvents(r, op.Operation.Operation)
-	switch subscription := op.Operation.Operation == ast.Subscription; {
-	case subscription && events:
-		release, err := h.subscriptions.acquire(clientip.Account(r))
-		if err != nil {
-			h.writeError(ctx, rw, http.StatusTooManyRequests, err)
-			return
-		}
-		defer release()
-		ctx, end := h.untilShutdown(ctx)
-		defer end()
-		h.serveEvents(ctx, w, op)
-		return
-	case events:
-		h.serveEvents(ctx, w, op)
-		return
-	case subscription:
-		h.writeError(ctx, rw, http.StatusNotAcceptable, apierror.Invalid("",
-			"subscriptions need server-sent events (Accept: text/event-stream) or a WebSocket"))
-		return
-	}
-	done := h.execute(ctx, op, isMultipart(r))
-	h.observe(op, done.codes)
+	return c, true
+}
+
+// serveResult executes a query or mutation and writes its response.
+func (h *handler) serveResult(ctx context.Context, w http.ResponseWriter, r *http.Request, c call) {
+	done := h.execute(ctx, c.op, isMultipart(r))
+	h.observe(c.op, done.codes)
 	body := done.body
-	if wanted, _ := params.Extensions["cost"].(bool); wanted && !body.empty() {
-		report := map[string]any{"requested": cost, "limit": MaxCost}
+	if c.wantsCost && !body.empty() {
+		report := map[string]any{"requested": c.cost, "limit": MaxCost}
 		if h.Charge != nil {
-			report["remaining"] = budget.Remaining
+			report["remaining"] = c.budget.Remaining
 		}
 		body = body.withExtensions(map[string]any{"cost": report})
 	}
 	if done.retryAfter > 0 {
-		header.Set("Retry-After", strconv.Itoa(done.retryAfter))
+		w.Header().Set("Retry-After", strconv.Itoa(done.retryAfter))
 	}
 	if r.Method != http.MethodPost && len(done.codes) == 0 && !body.empty() {
-		writeCacheable(w, r, body, isPublic(r, byID))
+		writeCacheable(w, r, body, isPublic(r, c.byID))
 		return
 	}
 	if done.status != http.StatusOK {
@@ -332,54 +342,6 @@ func (h *handler) writeErrors(ctx context.Context, w *responseWriter, r *http.Re
 func (h *handler) observe(op *graphql.OperationContext, codes []string) {
 	if h.Observe != nil {
 		h.Observe(rootFields(op), codes)
-	}
-}
-
-// operationName returns the name of an operation or, if it has none, its root fields.
-func operationName(op *graphql.OperationContext) string {
-	if op.Operation.Name != "" {
-		return op.Operation.Name
-	}
-	return strings.Join(rootFields(op), ",")
-}
-
-// rootFields returns the root fields that an operation selects. Only fields of the schema get past
-// validation, so clients cannot invent any.
-func rootFields(op *graphql.OperationContext) []string {
-	var fields []string
-	for _, field := range selectedRoots(op) {
-		if field.ObjectDefinition != nil {
-			fields = append(fields, field.ObjectDefinition.Name+"."+field.Name)
-		}
-	}
-	return fields
-}
-
-// selectedRoots returns the root fields that an operation selects, without those that a directive
-// excludes.
-func selectedRoots(op *graphql.OperationContext) []*ast.Field {
-	set := op.Operation.SelectionSet
-	if len(set) == 1 { // as in most operations
-		if field, ok := set[0].(*ast.Field); ok && len(field.Directives) == 0 {
-			return []*ast.Field{field}
-		}
-	}
-	var fields []*ast.Field
-	for _, collected := range graphql.CollectFields(op, set, []string{"Query", "Mutation", "Subscription"}) {
-		fields = append(fields, collected.Field)
-	}
-	return fields
-}
-
-// reportDeprecated reports the deprecated root fields that an operation selects.
-func (h *handler) reportDeprecated(ctx context.Context, op *graphql.OperationContext) {
-	if h.OnDeprecated == nil {
-		return
-	}
-	for _, field := range selectedRoots(op) {
-		if field.Definition != nil && field.Definition.Directives.ForName("deprecated") != nil {
-			h.OnDeprecated(ctx, field.ObjectDefinition.Name+"."+field.Name, op.Headers.Get("User-Agent"))
-		}
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/clientip"
 )
 
 // pingInterval keeps proxies from closing idle streams.
@@ -51,6 +54,25 @@ func eventQuality(r *http.Request) (events, json float64) {
 		}
 	}
 	return events, json
+}
+
+// serveSubscription sends the events of a subscription until it ends, the client disconnects or the
+// server shuts down.
+func (h *handler) serveSubscription(ctx context.Context, w *responseWriter, r *http.Request, op *graphql.OperationContext) {
+	if !wantsEvents(r, ast.Subscription) {
+		h.writeError(ctx, w, http.StatusNotAcceptable, apierror.Invalid("",
+			"subscriptions need server-sent events (Accept: text/event-stream) or a WebSocket"))
+		return
+	}
+	release, err := h.subscriptions.acquire(clientip.Account(r))
+	if err != nil {
+		h.writeError(ctx, w, http.StatusTooManyRequests, err)
+		return
+	}
+	defer release()
+	ctx, end := h.untilShutdown(ctx)
+	defer end()
+	h.serveEvents(ctx, w.ResponseWriter, op)
 }
 
 // serveEvents runs an operation and sends each of its results as an event.
