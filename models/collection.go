@@ -323,14 +323,23 @@ func (s *Store) Collection(ctx context.Context, caller auth.Caller, id int64) (*
 // CollectionsByID returns the collections with the given IDs. It does not check visibility: the
 // caller must be allowed to see the objects that refer to them.
 func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
-	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery { return addCollections(ctx, q) }, "co.id", func(c *Collection) int64 { return c.ID })
+	return s.collectionRows(ctx).byID(ctx, ids)
 }
 
 // CollectionsOnPages returns the same part of the list of each parent, with the collections.
 func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Collection], error) {
-	return onPages(ctx, s.db, l, parents, part, extras{}, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-		return addCollections(ctx, q)
-	}, "co.id", func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed })
+	return s.collectionRows(ctx).onPages(ctx, l, parents, part)
+}
+
+// collectionRows reads collections, which have no extras.
+func (s *Store) collectionRows(ctx context.Context) rowReader[Collection] {
+	return rowReader[Collection]{
+		db: s.db, column: "co.id",
+		add: func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
+			return addCollections(ctx, q)
+		},
+		listed: func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed },
+	}
 }
 
 // addCollections adds the columns of collections to a query of their table.

@@ -316,18 +316,24 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Com
 // CommentsByID returns the comments with the given IDs. It does not check visibility: the caller
 // must be allowed to see the objects that refer to them.
 func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
-	with := extrasAmong(ctx, CommentOther)
-	return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-		return addComments(ctx, q, with)
-	}, "cm.id", func(c *Comment) int64 { return c.ID })
+	return s.commentRows(ctx).byID(ctx, ids)
 }
 
 // CommentsOnPages returns the same part of the list of each parent, with the comments.
 func (s *Store) CommentsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Comment], error) {
+	return s.commentRows(ctx).onPages(ctx, l, parents, part)
+}
+
+// commentRows reads comments with the extras that the operation needs.
+func (s *Store) commentRows(ctx context.Context) rowReader[Comment] {
 	with := extrasAmong(ctx, CommentOther)
-	return onPages(ctx, s.db, l, parents, part, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-		return addComments(ctx, q, with)
-	}, "cm.id", func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed })
+	return rowReader[Comment]{
+		db: s.db, with: with, column: "cm.id",
+		add: func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
+			return addComments(ctx, q, with)
+		},
+		listed: func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed },
+	}
 }
 
 // addComments adds the columns of comments to a query of their table.

@@ -292,18 +292,24 @@ func (m *Make) Allows(caller auth.Caller) error {
 // MakesByID returns the makes with the given IDs. It does not check visibility: the caller must be
 // allowed to see the object that refers to them.
 func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
-	with := extrasAmong(ctx, MakeCounts)
-	return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-		return addMakes(ctx, q, with)
-	}, "m.id", func(m *Make) int64 { return m.ID })
+	return s.makeRows(ctx).byID(ctx, ids)
 }
 
-// MakesOnPages reads one page of the list for each parent, together with the makes.
+// MakesOnPages returns the same part of the list of each parent, with the makes.
 func (s *Store) MakesOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Make], error) {
+	return s.makeRows(ctx).onPages(ctx, l, parents, part)
+}
+
+// makeRows reads makes with the extras that the operation needs.
+func (s *Store) makeRows(ctx context.Context) rowReader[Make] {
 	with := extrasAmong(ctx, MakeCounts)
-	return onPages(ctx, s.db, l, parents, part, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-		return addMakes(ctx, q, with)
-	}, "m.id", func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed })
+	return rowReader[Make]{
+		db: s.db, with: with, column: "m.id",
+		add: func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
+			return addMakes(ctx, q, with)
+		},
+		listed: func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed },
+	}
 }
 
 // addMakes adds the columns of makes to a query of their table.

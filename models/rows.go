@@ -45,11 +45,26 @@ func columnsName[T any](ctx context.Context, db *DB, with extras) string {
 	return table + " " + strconv.Itoa(int(neededTexts(ctx, table))) + " with " + with.name()
 }
 
-// onPages reads one page of the list for each parent, with the objects and their extras.
-func onPages[T any](
-	ctx context.Context, db *DB, l List, parents []int64, part Slice, with extras, add adder, column string, listed func(*T) (int64, *database.Listed),
-) (map[int64]JoinedPage[*T], error) {
-	return database.Joined(ctx, l, parents, part, database.Objects[T]{Name: columnsName[T](ctx, db, with), Add: add, Also: with.also(), ID: column, Listed: listed})
+// rowReader defines how to read the objects of one type that lists refer to, by ID and on pages.
+type rowReader[T any] struct {
+	db     *DB
+	with   extras
+	add    adder
+	column string                                  // the column with the IDs, such as "t.id"
+	listed func(*T) (id int64, l *database.Listed) // the ID and the embedded Listed
+}
+
+// byID returns the objects with the given IDs, by ID.
+func (r rowReader[T]) byID(ctx context.Context, ids []int64) (map[int64]*T, error) {
+	return byIDWith(ctx, r.db, ids, r.with, r.add, r.column, func(object *T) int64 {
+		id, _ := r.listed(object)
+		return id
+	})
+}
+
+// onPages returns the same part of the list of each parent, with the objects.
+func (r rowReader[T]) onPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*T], error) {
+	return database.Joined(ctx, l, parents, part, database.Objects[T]{Name: columnsName[T](ctx, r.db, r.with), Add: r.add, Also: r.with.also(), ID: r.column, Listed: r.listed})
 }
 
 // byParent groups rows that are sorted by their parent. The groups are subslices of rows.

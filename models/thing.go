@@ -148,7 +148,7 @@ func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller,
 
 // Thing returns a thing that the caller can see. Otherwise it returns NotFound or Forbidden.
 func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
-	found, err := s.thingsByID(ctx, []int64{id}, ofOneThing)
+	found, err := s.thingRows(ctx, ofOneThing).byID(ctx, []int64{id})
 	if err != nil {
 		return nil, err
 	}
@@ -173,22 +173,24 @@ func (t *Thing) Allows(caller auth.Caller) error {
 // ThingsByID returns the things with the given IDs. It does not check visibility: the caller must
 // be allowed to see the object that refers to them.
 func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
-	return s.thingsByID(ctx, ids, ofThing)
+	return s.thingRows(ctx, ofThing).byID(ctx, ids)
 }
 
-func (s *Store) thingsByID(ctx context.Context, ids []int64, among Extra) (map[int64]*Thing, error) {
-	with := extrasAmong(ctx, among)
-	return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
-		return s.addThings(ctx, q, with, user)
-	}, "t.id", func(t *Thing) int64 { return t.ID })
-}
-
-// ThingsOnPages reads one page of the list for each parent, together with the things.
+// ThingsOnPages returns the same part of the list of each parent, with the things.
 func (s *Store) ThingsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Thing], error) {
-	with := extrasAmong(ctx, ofThing)
-	return onPages(ctx, s.db, l, parents, part, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
-		return s.addThings(ctx, q, with, user)
-	}, "t.id", func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed })
+	return s.thingRows(ctx, ofThing).onPages(ctx, l, parents, part)
+}
+
+// thingRows reads things with those extras among some that the operation needs.
+func (s *Store) thingRows(ctx context.Context, some Extra) rowReader[Thing] {
+	with := extrasAmong(ctx, some)
+	return rowReader[Thing]{
+		db: s.db, with: with, column: "t.id",
+		add: func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
+			return s.addThings(ctx, q, with, user)
+		},
+		listed: func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed },
+	}
 }
 
 // FileCounts returns the numbers of finalized files of things, by kind.

@@ -302,18 +302,24 @@ func addUsers(ctx context.Context, q *bun.SelectQuery, with extras, user schema.
 	return pendingCounts(q, "users", "u")
 }
 
-// UsersOnPages reads one page of the list for each parent, together with the users.
+// UsersOnPages returns the same part of the list of each parent, with the users.
 func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*User], error) {
-	with := extrasAmong(ctx, OfUser)
-	return onPages(ctx, s.db, l, parents, part, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
-		return addUsers(ctx, q, with, user)
-	}, "u.id", func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed })
+	return s.userRows(ctx).onPages(ctx, l, parents, part)
 }
 
 // UsersByID returns the users with the given IDs. Users that do not exist are missing in the map.
 func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
+	return s.userRows(ctx).byID(ctx, ids)
+}
+
+// userRows reads users with the extras that the operation needs.
+func (s *Store) userRows(ctx context.Context) rowReader[User] {
 	with := extrasAmong(ctx, OfUser)
-	return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
-		return addUsers(ctx, q, with, user)
-	}, "u.id", func(u *User) int64 { return u.ID })
+	return rowReader[User]{
+		db: s.db, with: with, column: "u.id",
+		add: func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
+			return addUsers(ctx, q, with, user)
+		},
+		listed: func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed },
+	}
 }
