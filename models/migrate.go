@@ -111,15 +111,18 @@ func record(ctx context.Context, tx bun.Tx, names []string) error {
 	return nil
 }
 
-// searchMigration is the migration that adds the tables of search documents.
-const searchMigration = "0003_search"
-
-// renamedMigration is the migration that updates the documents of renamed users; see indexRenamed.
-const renamedMigration = "0032_renamed_users"
-
-// countMigration is the last migration that adds counts without setting them. All counts are
-// recomputed after it, which takes about 100 s for a million things.
-const countMigration = "0007_quotas"
+// The migrations that SQL alone cannot do, or not in the same way on both engines.
+const (
+	// tagMigration adds slugs to tags. The engines convert letters to lower case differently.
+	tagMigration = "0002_catalogue"
+	// searchMigration adds the tables of search documents.
+	searchMigration = "0003_search"
+	// countMigration is the last one that adds counts without setting them. All counts are recomputed
+	// after it, which takes about 100 s for a million things.
+	countMigration = "0007_quotas"
+	// renamedMigration updates the documents of renamed users; see indexRenamed.
+	renamedMigration = "0032_renamed_users"
+)
 
 // Migrate brings the schema up to date and returns the names of the migrations that it ran, if any.
 // All of them run in one transaction, which also records that they ran. If the process dies
@@ -130,23 +133,8 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// The parts of migrations that SQL cannot do, or not in the same way on both engines.
-	finishMigration := map[string]func(context.Context, bun.Tx) error{
-		"0002_catalogue": slugTags, // the engines convert letters to lower case differently
-	}
 	err = db.InLongTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		applied = nil
-		if db.Engine == database.Postgres {
-			// A timeout for statements of requests would end a long migration at each attempt, and the wait
-			// for another node that migrates.
-			if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
-				return err
-			}
-			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
-				return err
-			}
-		}
-		if _, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)"); err != nil {
+		if err := db.lockMigrations(ctx, tx); err != nil {
 			return err
 		}
 		pending, err := notRecorded(ctx, tx, known)
@@ -154,47 +142,75 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			return err
 		}
 		for _, name := range pending {
-			text, err := migrations.ReadFile(path.Join("migrations", string(db.Engine), name+".sql"))
-			if err != nil {
-				return err
-			}
-			// This bypasses Bun, which would interpret question marks as placeholders.
-			if _, err := tx.Tx.ExecContext(ctx, string(text)); err != nil {
+			if err := db.apply(ctx, tx, name); err != nil {
 				return fmt.Errorf("migration %s: %w", name, err)
 			}
-			if finish := finishMigration[name]; finish != nil {
-				if err := finish(ctx, tx); err != nil {
-					return fmt.Errorf("migration %s: %w", name, err)
-				}
-			}
-			applied = append(applied, name)
 		}
-		if len(applied) > 0 {
+		if len(pending) > 0 {
 			if err := record(ctx, tx, known); err != nil {
 				return err
 			}
 		}
-		// This comes last, because documents contain columns that later migrations add.
-		switch {
-		case slices.Contains(applied, searchMigration):
-			if err := db.indexAll(ctx, tx); err != nil {
-				return fmt.Errorf("migration %s: %w", searchMigration, err)
-			}
-		case slices.Contains(applied, renamedMigration):
-			if err := db.indexRenamed(ctx, tx); err != nil {
-				return fmt.Errorf("migration %s: %w", renamedMigration, err)
-			}
-		}
-		if err := db.growNewDownloads(ctx, tx); err != nil {
-			return err
-		}
-		if slices.Contains(applied, countMigration) {
-			return db.recount(ctx, tx)
-		}
-		return nil
+		applied = pending
+		return db.finishMigrations(ctx, tx, applied)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
 	return applied, nil
+}
+
+// lockMigrations waits for another node that migrates, and creates the table of the migrations that
+// have run.
+func (db *DB) lockMigrations(ctx context.Context, tx bun.Tx) error {
+	if db.Engine == database.Postgres {
+		// A timeout for statements of requests would end a long migration at each attempt, and the wait
+		// for another node that migrates.
+		if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+	return err
+}
+
+// apply runs the statements of one migration, and the part of it that SQL cannot do.
+func (db *DB) apply(ctx context.Context, tx bun.Tx, name string) error {
+	text, err := migrations.ReadFile(path.Join("migrations", string(db.Engine), name+".sql"))
+	if err != nil {
+		return err
+	}
+	// This bypasses Bun, which would interpret question marks as placeholders.
+	if _, err := tx.Tx.ExecContext(ctx, string(text)); err != nil {
+		return err
+	}
+	if name == tagMigration {
+		return slugTags(ctx, tx)
+	}
+	return nil
+}
+
+// finishMigrations updates values that are derived from others, after the applied migrations. It
+// runs after the last one, because search documents contain columns that later migrations add.
+func (db *DB) finishMigrations(ctx context.Context, tx bun.Tx, applied []string) error {
+	switch {
+	case slices.Contains(applied, searchMigration):
+		if err := db.indexAll(ctx, tx); err != nil {
+			return fmt.Errorf("migration %s: %w", searchMigration, err)
+		}
+	case slices.Contains(applied, renamedMigration):
+		if err := db.indexRenamed(ctx, tx); err != nil {
+			return fmt.Errorf("migration %s: %w", renamedMigration, err)
+		}
+	}
+	if err := db.growNewDownloads(ctx, tx); err != nil {
+		return err
+	}
+	if slices.Contains(applied, countMigration) {
+		return db.recount(ctx, tx)
+	}
+	return nil
 }
