@@ -46,30 +46,26 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Not compressed here: it compresses its responses itself.
-	found := webpage.Handler(webPages)
-	web := a.limited(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if clean(r.URL.Path) && webPages.Serves(r) {
-			found.ServeHTTP(w, r)
-			return
-		}
-		webPages.NotFound(w, r)
-	}), refusePage(webPages))
+	bytes := a.blobs(addresses)
+	calls := a.calls(api, addresses.Key, webPages)
+	mux := a.routes(g, addresses, bytes, webPages)
+	mux.Handle("/", a.limited(calls, refuseCall(webPages)))
+	web := a.limited(pageOrNotFound(webPages), refusePage(webPages))
 
-	calls := http.NewServeMux()
-	calls.Handle("/", compressed(api))
-	// Not compressed: the length of a compressed page that contains both a secret and text from the
-	// URL would reveal the secret (BREACH attack).
-	signIn := a.signIn(addresses.Key, webPages)
-	for _, pattern := range signin.Patterns {
-		calls.Handle(pattern, signIn)
-	}
+	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages}
+	handler = draining.Handler(handler, a.draining)
+	handler = crossOrigin(handler, a.Settings.CORSOrigins)
+	handler = httptimeout.Handler(handler, httptimeout.IdleTimeout)
+	handler = telemetry.Requests(handler, a.Logger, a.metrics.Request, a.tracer)
+	return a.Settings.TrustedProxies.Resolve(handler), nil
+}
 
+// routes returns the routes of everything but the APIs, sign-in and the web pages.
+func (a *Server) routes(g *graph.Graph, addresses urls.Builder, bytes blobs.Handler, webPages webpage.Options) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", telemetry.Healthz)
 	mux.HandleFunc("GET /readyz", telemetry.Readyz(a.ready))
 	mux.HandleFunc("GET /metrics", a.mainMetrics)
-	bytes := a.blobs(addresses)
 	mux.Handle("GET /blobs/{file_id}/{name}", bytes)
 	derived := a.renditions(bytes)
 	mux.Handle("GET /renders/{file_id}/{tag}/{name}", derived)
@@ -80,40 +76,73 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.HandleFunc(webpage.LogoPattern, webPages.Site.ServeLogo)
 	mux.Handle("GET /renders/default/{name}", placeholder.Handler(func(w http.ResponseWriter) { missing(w) }))
 	a.mountDocumentation(mux, g)
-	mux.Handle("/", a.limited(calls, refuseCall(webPages)))
+	return mux
+}
 
-	// isUnknown reports whether nothing is served at a path. The REST API serves its documented paths
-	// and all paths below /api/.
-	isUnknown := func(r *http.Request) bool {
-		for _, m := range []*http.ServeMux{mux, calls, api} {
-			if _, pattern := m.Handler(r); pattern != "/" {
-				return false
-			}
-		}
-		return !rest.IsPath(r.URL)
+// calls returns the routes of the APIs and of sign-in.
+func (a *Server) calls(api http.Handler, key signing.Key, webPages webpage.Options) *http.ServeMux {
+	calls := http.NewServeMux()
+	calls.Handle("/", compressed(api))
+	// Not compressed: the length of a compressed page that contains both a secret and text from the
+	// URL would reveal the secret (BREACH attack).
+	signIn := a.signIn(key, webPages)
+	for _, pattern := range signin.Patterns {
+		calls.Handle(pattern, signIn)
 	}
+	return calls
+}
 
-	root := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r = withOneSlash(r)
-		switch {
-		case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
-			bytes.ServeHTTP(w, r)
-		case !clean(r.URL.Path) && !isSearch(r.URL):
-			if webpage.IsVisit(r) {
-				web.ServeHTTP(w, r)
-				return
-			}
-			missing(w)
-		case webPages.Serves(r) || webpage.IsVisit(r) && isUnknown(r):
-			web.ServeHTTP(w, r)
-		default:
-			mux.ServeHTTP(w, r)
-			if r.Pattern != "/" { // else the REST API sets the route
-				telemetry.SetRoute(r.Context(), r.Pattern)
-			}
+// pageOrNotFound serves the web pages, and a page with status 404 at all other paths. It is not
+// compressed here, because it compresses its responses itself.
+func pageOrNotFound(webPages webpage.Options) http.Handler {
+	found := webpage.Handler(webPages)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if clean(r.URL.Path) && webPages.Serves(r) {
+			found.ServeHTTP(w, r)
+			return
 		}
+		webPages.NotFound(w, r)
 	})
-	return a.Settings.TrustedProxies.Resolve(telemetry.Requests(httptimeout.Handler(crossOrigin(draining.Handler(root, a.draining), a.Settings.CORSOrigins), httptimeout.IdleTimeout), a.Logger, a.metrics.Request, a.tracer)), nil
+}
+
+// dispatcher sends each request to the web pages or to the routes. A ServeMux cannot decide this by
+// its patterns: an unknown path is a page for browsers and a JSON error for other clients.
+type dispatcher struct {
+	mux, calls, api *http.ServeMux // each passes paths without a route to the next one
+	bytes, web      http.Handler
+	webPages        webpage.Options
+}
+
+func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = withOneSlash(r)
+	switch {
+	case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
+		d.bytes.ServeHTTP(w, r)
+	case !clean(r.URL.Path) && !isSearch(r.URL):
+		if webpage.IsVisit(r) {
+			d.web.ServeHTTP(w, r)
+			return
+		}
+		missing(w)
+	case d.webPages.Serves(r) || webpage.IsVisit(r) && d.isUnknown(r):
+		d.web.ServeHTTP(w, r)
+	default:
+		d.mux.ServeHTTP(w, r)
+		if r.Pattern != "/" { // else the REST API sets the route
+			telemetry.SetRoute(r.Context(), r.Pattern)
+		}
+	}
+}
+
+// isUnknown reports whether nothing is served at the path of r. The REST API serves its documented
+// paths and all paths below /api/.
+func (d *dispatcher) isUnknown(r *http.Request) bool {
+	for _, m := range []*http.ServeMux{d.mux, d.calls, d.api} {
+		if _, pattern := m.Handler(r); pattern != "/" {
+			return false
+		}
+	}
+	return !rest.IsPath(r.URL)
 }
 
 // api returns the handler of the GraphQL and the REST API. Subscriptions end with ctx.
