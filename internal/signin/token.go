@@ -23,36 +23,16 @@ func (s *site) issueToken(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	for name, values := range given {
-		for _, v := range values[1:] {
-			if v != values[0] {
-				refuseToken(w, http.StatusBadRequest, "invalid_request", name+" is given twice")
-				return
-			}
-		}
+	if name := repeated(given); name != "" {
+		refuseToken(w, http.StatusBadRequest, "invalid_request", name+" is given twice")
+		return
 	}
-	id, secret := given.Get("client_id"), given.Get("client_secret")
-	user, password, basic := r.BasicAuth()
-	// Some HTTP libraries send the header in addition to the secret, perhaps with other credentials.
-	basic = basic && secret == ""
-	if basic {
-		user, err := url.QueryUnescape(user)
-		password, err2 := url.QueryUnescape(password)
-		if err != nil || err2 != nil || id != "" && id != user {
-			refuseToken(w, http.StatusBadRequest, "invalid_request", "Authorization: must be the escaped client_id and client_secret")
-			return
-		}
-		id, secret = user, password
-	}
-	a, err := s.Store.AuthenticateApplication(r.Context(), id, secret)
-	if err != nil {
-		if basic {
-			w.Header().Set("WWW-Authenticate", `Basic realm="applications"`)
-		}
-		s.failToken(w, r, err, http.StatusUnauthorized, "invalid_client")
+	a, ok := s.client(w, r, given)
+	if !ok {
 		return
 	}
 	var token *oauth.Token
+	var err error
 	switch given.Get("grant_type") {
 	case "authorization_code", "": // legacy applications omit grant_type
 		token, err = s.Store.Redeem(r.Context(), a, oauth.TrimParameters(given.Get("code")), given.Get("redirect_uri"), given.Get("code_verifier"))
@@ -76,6 +56,51 @@ func (s *site) issueToken(w http.ResponseWriter, r *http.Request) {
 		s.failToken(w, r, err, http.StatusBadRequest, "invalid_grant")
 		return
 	}
+	writeToken(w, r, token)
+}
+
+// repeated returns the name of a parameter that is given with different values, or "". RFC 6749
+// (section 3.2) forbids repetition, but repetition of the same value is harmless.
+func repeated(given url.Values) string {
+	for name, values := range given {
+		for _, v := range values[1:] {
+			if v != values[0] {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// client returns the application whose credentials are in the parameters or in the Authorization
+// header. If they are not valid, it writes the response and ok is false.
+func (s *site) client(w http.ResponseWriter, r *http.Request, given url.Values) (a *oauth.Application, ok bool) {
+	id, secret := given.Get("client_id"), given.Get("client_secret")
+	user, password, basic := r.BasicAuth()
+	// Some HTTP libraries send the header in addition to the secret, perhaps with other credentials.
+	basic = basic && secret == ""
+	if basic {
+		user, err := url.QueryUnescape(user)
+		password, err2 := url.QueryUnescape(password)
+		if err != nil || err2 != nil || id != "" && id != user {
+			refuseToken(w, http.StatusBadRequest, "invalid_request", "Authorization: must be the escaped client_id and client_secret")
+			return nil, false
+		}
+		id, secret = user, password
+	}
+	a, err := s.Store.AuthenticateApplication(r.Context(), id, secret)
+	if err != nil {
+		if basic {
+			w.Header().Set("WWW-Authenticate", `Basic realm="applications"`)
+		}
+		s.failToken(w, r, err, http.StatusUnauthorized, "invalid_client")
+		return nil, false
+	}
+	return a, true
+}
+
+// writeToken responds with a new token, in JSON or form-encoded.
+func writeToken(w http.ResponseWriter, r *http.Request, token *oauth.Token) {
 	if !wantsJSON(r) {
 		w.Header().Set("Content-Type", "application/x-www-form-urlencoded; charset=utf-8")
 		// no value contains characters that need escaping
