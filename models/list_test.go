@@ -9,98 +9,18 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
+// parentList is a list, one of its parents, and how many entries that parent has.
+type parentList struct {
+	list   List
+	parent int64
+	want   int64
+}
+
 // TestPreparedLists checks that the prepared statements of lists return the wanted number of
 // entries, and the same for one parent as for several, for two callers.
 func TestPreparedLists(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		ctx := t.Context()
-		must := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		other, err := s.Admin().CreateUser(ctx, "ben", false)
-		must(err)
-		ben := auth.Caller{UserID: other.ID}
-		other, err = s.Admin().CreateUser(ctx, "eve", false)
-		must(err)
-		eve := auth.Caller{UserID: other.ID}
-		first, _ := published(t, s, ada)
-		second, _ := published(t, s, ben)
-		draft, err := s.CreateThing(ctx, ada, NewThing{Name: "draft", License: CC, Category: "Art"})
-		must(err)
-		var things []int64
-		for range 4 {
-			remix, err := s.CreateThing(ctx, ada, NewThing{Name: "a", Description: "a", License: CC, Category: "Art", Tags: []string{"gear"}, AncestorIDs: []int64{first.ID, second.ID, draft.ID}})
-			must(err)
-			f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
-			must(err)
-			_, err = s.Finalize(ctx, ada, []FinalizeFile{{ID: f.ID}}, Target{OnThing, remix.ID})
-			must(err)
-			_, err = s.PublishThing(ctx, ada, remix.ID, Published)
-			must(err)
-			things = append(things, remix.ID)
-		}
-		tags, err := s.TagsOf(ctx, things[:1])
-		must(err)
-		album, err := s.CreateCollection(ctx, ada, NewCollection{Name: "a", Visibility: PublicCollection})
-		must(err)
-		_, err = s.MoveThings(ctx, ada, MoveThings{CollectionID: album.ID, ThingIDs: things})
-		must(err)
-		var comment, makeID int64
-		for i, id := range append(things, first.ID, first.ID) {
-			c, err := s.CreateComment(ctx, ben, NewComment{Target: &Target{OnThing, id}, Body: "a"})
-			must(err)
-			for range 3 {
-				_, err = s.CreateComment(ctx, ada, NewComment{ParentID: &c.ID, Body: "b"})
-				must(err)
-			}
-			for range 3 {
-				m, _, err := s.CreateMake(ctx, ben, NewMake{ThingID: first.ID})
-				must(err)
-				makeID = m.ID
-			}
-			comment = c.ID
-			if i < len(things) {
-				must(s.Like(ctx, eve, Target{OnThing, id}))
-				must(s.Like(ctx, ben, Target{OnThing, id}))
-				must(s.Watch(ctx, ben, Target{OnThing, id}))
-			}
-		}
-		_, err = s.CreateComment(ctx, ben, NewComment{Target: &Target{OnMake, makeID}, Body: "a"})
-		must(err)
-		_, err = s.Follow(ctx, ben, "ada")
-		must(err)
-		watched, err := s.WatchedThings(ben, ben.UserID)
-		must(err)
-		for name, c := range map[string]struct {
-			list   List
-			parent int64
-			want   int64
-		}{
-			"remixes":               {s.Remixes(), first.ID, 4},
-			"ancestors of ada":      {s.Ancestors(ada), things[0], 3},
-			"ancestors of ben":      {s.Ancestors(ben), things[0], 2},
-			"things with a tag":     {s.ThingsWithTags(ada), tags[things[0]][0].ID, 4},
-			"things of users":       {s.ThingsOfUsers(ben), ada.UserID, 5},
-			"own things":            {s.ThingsOfUsers(ada), ada.UserID, 6},
-			"collections of users":  {s.CollectionsOf(ben), ada.UserID, 1},
-			"own collections":       {s.CollectionsOf(ada), ada.UserID, 1},
-			"makes of users":        {s.MakesOfUsers(ada), ben.UserID, 18},
-			"things in categories":  {s.ThingsInCategories(ada), first.CategoryID, 6},
-			"things in collections": {s.CollectedThings(), album.ID, 4},
-			"comments on things":    {s.CommentsOn(OnThing, false), first.ID, 8},
-			"root comments":         {s.CommentsOn(OnThing, true), first.ID, 2},
-			"comments on makes":     {s.CommentsOn(OnMake, false), makeID, 1},
-			"replies":               {s.Replies(), comment, 3},
-			"followers":             {s.Followers(), ada.UserID, 1},
-			"following":             {s.Following(), ben.UserID, 1},
-			"likers":                {s.Likers(OnThing), things[0], 2},
-			"liked things":          {s.LikedThings(), ben.UserID, 4},
-			"makes of things":       {s.MakesOfThings(), first.ID, 18},
-			"watched things":        {watched, ben.UserID, 4},
-		} {
+		for name, c := range preparedLists(t, s, ada) {
 			if c.list.Name == "" {
 				t.Errorf("%s: the list is not prepared", name)
 			}
@@ -110,39 +30,144 @@ func TestPreparedLists(t *testing.T) {
 					parents = append(parents, id)
 				}
 			}
-			counted, err := c.list.Count(ctx, []int64{c.parent})
-			must(err)
-			same, err := c.list.Count(ctx, parents)
-			must(err)
-			if counted[c.parent] != c.want || same[c.parent] != c.want {
-				t.Errorf("%s: counted %d, and %d among others, want %d", name, counted[c.parent], same[c.parent], c.want)
-			}
-			all, err := c.list.Page(ctx, []int64{c.parent}, database.Slice{First: 100})
-			must(err)
-			if got := len(all[c.parent].Entries); got != int(c.want) {
-				t.Fatalf("%s: %d entries, want %d", name, got, c.want)
-			}
-			first, last := &all[c.parent].Entries[0].Position, &all[c.parent].Entries[c.want-1].Position
-			for _, part := range []database.Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {First: 2, Offset: 2}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
-				among, err := c.list.Page(ctx, parents, part)
-				must(err)
-				if entries := all[c.parent].Entries; part.Offset > 0 {
-					from := min(int(part.Offset), len(entries))
-					want := entries[from:min(from+part.First, len(entries))]
-					if got := among[c.parent].Entries; len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
-						t.Errorf("%s, %+v: %+v, want %+v", name, part, got, want)
-					}
-				}
-				for _, parent := range parents {
-					alone, err := c.list.Page(ctx, []int64{parent}, part)
-					must(err)
-					if !reflect.DeepEqual(alone[parent], among[parent]) {
-						t.Errorf("%s, parent %d, %+v: %+v alone, %+v among others", name, parent, part, alone[parent], among[parent])
-					}
-				}
-			}
+			c.checkCounts(t, name, parents)
+			c.checkPages(t, name, parents)
 		}
 	})
+}
+
+// preparedLists creates objects of all kinds, and returns all lists that have prepared statements.
+func preparedLists(t *testing.T, s *Store, ada auth.Caller) map[string]parentList {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	user := func(name string) auth.Caller {
+		t.Helper()
+		u, err := s.Admin().CreateUser(ctx, name, false)
+		must(err)
+		return auth.Caller{UserID: u.ID}
+	}
+	ben, eve := user("ben"), user("eve")
+	first, _ := published(t, s, ada)
+	second, _ := published(t, s, ben)
+	draft, err := s.CreateThing(ctx, ada, NewThing{Name: "draft", License: CC, Category: "Art"})
+	must(err)
+	var things []int64
+	for range 4 {
+		remix, err := s.CreateThing(ctx, ada, NewThing{Name: "a", Description: "a", License: CC, Category: "Art", Tags: []string{"gear"}, AncestorIDs: []int64{first.ID, second.ID, draft.ID}})
+		must(err)
+		f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		must(err)
+		_, err = s.Finalize(ctx, ada, []FinalizeFile{{ID: f.ID}}, Target{OnThing, remix.ID})
+		must(err)
+		_, err = s.PublishThing(ctx, ada, remix.ID, Published)
+		must(err)
+		things = append(things, remix.ID)
+	}
+	tags, err := s.TagsOf(ctx, things[:1])
+	must(err)
+	album, err := s.CreateCollection(ctx, ada, NewCollection{Name: "a", Visibility: PublicCollection})
+	must(err)
+	_, err = s.MoveThings(ctx, ada, MoveThings{CollectionID: album.ID, ThingIDs: things})
+	must(err)
+	var comment, makeID int64
+	for i, id := range append(things, first.ID, first.ID) {
+		c, err := s.CreateComment(ctx, ben, NewComment{Target: &Target{OnThing, id}, Body: "a"})
+		must(err)
+		for range 3 {
+			_, err = s.CreateComment(ctx, ada, NewComment{ParentID: &c.ID, Body: "b"})
+			must(err)
+		}
+		for range 3 {
+			m, _, err := s.CreateMake(ctx, ben, NewMake{ThingID: first.ID})
+			must(err)
+			makeID = m.ID
+		}
+		comment = c.ID
+		if i < len(things) {
+			must(s.Like(ctx, eve, Target{OnThing, id}))
+			must(s.Like(ctx, ben, Target{OnThing, id}))
+			must(s.Watch(ctx, ben, Target{OnThing, id}))
+		}
+	}
+	_, err = s.CreateComment(ctx, ben, NewComment{Target: &Target{OnMake, makeID}, Body: "a"})
+	must(err)
+	_, err = s.Follow(ctx, ben, "ada")
+	must(err)
+	watched, err := s.WatchedThings(ben, ben.UserID)
+	must(err)
+	return map[string]parentList{
+		"remixes":               {s.Remixes(), first.ID, 4},
+		"ancestors of ada":      {s.Ancestors(ada), things[0], 3},
+		"ancestors of ben":      {s.Ancestors(ben), things[0], 2},
+		"things with a tag":     {s.ThingsWithTags(ada), tags[things[0]][0].ID, 4},
+		"things of users":       {s.ThingsOfUsers(ben), ada.UserID, 5},
+		"own things":            {s.ThingsOfUsers(ada), ada.UserID, 6},
+		"collections of users":  {s.CollectionsOf(ben), ada.UserID, 1},
+		"own collections":       {s.CollectionsOf(ada), ada.UserID, 1},
+		"makes of users":        {s.MakesOfUsers(ada), ben.UserID, 18},
+		"things in categories":  {s.ThingsInCategories(ada), first.CategoryID, 6},
+		"things in collections": {s.CollectedThings(), album.ID, 4},
+		"comments on things":    {s.CommentsOn(OnThing, false), first.ID, 8},
+		"root comments":         {s.CommentsOn(OnThing, true), first.ID, 2},
+		"comments on makes":     {s.CommentsOn(OnMake, false), makeID, 1},
+		"replies":               {s.Replies(), comment, 3},
+		"followers":             {s.Followers(), ada.UserID, 1},
+		"following":             {s.Following(), ben.UserID, 1},
+		"likers":                {s.Likers(OnThing), things[0], 2},
+		"liked things":          {s.LikedThings(), ben.UserID, 4},
+		"makes of things":       {s.MakesOfThings(), first.ID, 18},
+		"watched things":        {watched, ben.UserID, 4},
+	}
+}
+
+// checkCounts counts the entries of the parent, alone and among others.
+func (c parentList) checkCounts(t *testing.T, name string, parents []int64) {
+	t.Helper()
+	for _, ids := range [][]int64{{c.parent}, parents} {
+		counted, err := c.list.Count(t.Context(), ids)
+		if err != nil || counted[c.parent] != c.want {
+			t.Errorf("%s: counted %d for one of %d parents, want %d (%v)", name, counted[c.parent], len(ids), c.want, err)
+		}
+	}
+}
+
+// checkPages reads several parts of the list, of all parents together and of each one alone.
+func (c parentList) checkPages(t *testing.T, name string, parents []int64) {
+	t.Helper()
+	page := func(ids []int64, part database.Slice) map[int64]database.Page {
+		t.Helper()
+		pages, err := c.list.Page(t.Context(), ids, part)
+		if err != nil {
+			t.Fatalf("%s, %+v: %v", name, part, err)
+		}
+		return pages
+	}
+	all := page([]int64{c.parent}, database.Slice{First: 100})[c.parent].Entries
+	if len(all) != int(c.want) {
+		t.Fatalf("%s: got %d entries, want %d", name, len(all), c.want)
+	}
+	first, last := &all[0].Position, &all[c.want-1].Position
+	for _, part := range []database.Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {First: 2, Offset: 2}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
+		among := page(parents, part)
+		if part.Offset > 0 {
+			from := min(int(part.Offset), len(all))
+			want := all[from:min(from+part.First, len(all))]
+			if got := among[c.parent].Entries; len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s, %+v: got %+v, want %+v", name, part, got, want)
+			}
+		}
+		for _, parent := range parents {
+			if alone := page([]int64{parent}, part); !reflect.DeepEqual(alone[parent], among[parent]) {
+				t.Errorf("%s, parent %d, %+v: got %+v among others, want %+v as alone", name, parent, part, among[parent], alone[parent])
+			}
+		}
+	}
 }
 
 // TestCountsWithBounds counts a list with and without a bound, as the list of collections and a
