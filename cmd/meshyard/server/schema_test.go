@@ -11,9 +11,9 @@ import (
 	"github.com/meshyard/meshyard/graph"
 )
 
-// TestNodes checks that every object can be queried by its nodeId, that hidden objects cannot, and
-// that fields of interfaces need no fragments.
-func TestNodes(t *testing.T) {
+// TestObjectsByNodeID checks that every object can be queried by its nodeId, that hidden objects
+// cannot, and that fields of interfaces need no fragments.
+func TestObjectsByNodeID(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		thing, hidden := ada.Thing("Bracket"), ada.Thing("Draft")
