@@ -169,6 +169,15 @@ func TestBrowserUnsavedInput(t *testing.T) {
 		v.drag(5, at.Y, 5, at.Y)
 		v.await("that it is closed", `!document.querySelector('dialog')`)
 	})
+	v.noProblems()
+}
+
+// TestBrowserForms sends a form twice, and one whose field is not valid.
+func TestBrowserForms(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	thing := fmt.Sprintf("/thing:%d", s.thing)
 
 	t.Run("double click", func(t *testing.T) {
 		v.open("/ada/collections")
@@ -191,7 +200,7 @@ func TestBrowserUnsavedInput(t *testing.T) {
 	})
 
 	t.Run("errors at fields", func(t *testing.T) {
-		v.open(edit)
+		v.open(thing + "/edit")
 		v.run("empty the name", `document.querySelector('#name').value = ''`)
 		v.click(".publish-bar", "Save")
 		v.await("the error", `document.querySelector('#name-fault')?.innerText === 'Fill in this field.' && document.activeElement.id === 'name'`)
