@@ -52,46 +52,12 @@ func TestNodes(t *testing.T) {
 	watchers.Go(func() { s.watch(watching, sockets, s.readSocket) })
 
 	traffic := &traffic{to: to, user: bob, thing: thing}
-	var clients sync.WaitGroup
-	for i := range 6 {
-		clients.Go(func() {
-			for n := i; !traffic.stop.Load(); n++ {
-				if err := traffic.call(n); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
+	stopTraffic := traffic.start(t, 6)
 	large := make(chan error, 1)
 	go func() { large <- s.uploadLarge(bob, size) }()
-
-	content := make([]byte, 2<<20)
 	for range restarts {
-		for i, address := range s.addresses {
-			var uploads []*inFlight // some of them reach this server
-			for range 4 {
-				uploads = append(uploads, beginUpload(t, to, bob, content))
-			}
-			if err := s.processes[i].Process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
-			await(t, "readiness to turn", func() bool {
-				a, err := (&client{"http://" + address, http.DefaultClient}).send(nil, http.MethodGet, "/readyz", "", nil)
-				if err != nil {
-					t.Fatalf("the listener closed before /readyz answered 503: %v", err)
-				}
-				return a.status == http.StatusServiceUnavailable
-			})
-			await(t, "the listener to close", func() bool { return refuses(address) })
-			for _, upload := range uploads {
-				if a := upload.finish(); a.status != http.StatusOK {
-					t.Errorf("an upload during the restart: got %d %s", a.status, a.body)
-				}
-			}
-			if !s.processes[i].ends(time.Minute) || s.processes[i].err != nil {
-				t.Fatalf("server %d: got %v, want exit status 0", i, s.processes[i].err)
-			}
+		for i := range s.addresses {
+			s.stopDuringUploads(i, bob)
 			s.restart(i)
 			time.Sleep(3 * time.Second) // like an operator's script does between restarts
 		}
@@ -99,8 +65,7 @@ func TestNodes(t *testing.T) {
 	if err := <-large; err != nil {
 		t.Error(err)
 	}
-	traffic.stop.Store(true)
-	clients.Wait()
+	stopTraffic()
 	comments := traffic.comments.Load()
 	t.Logf("%d requests, %d of them comments; %d event streams and %d WebSockets ended, through %d restarts",
 		traffic.calls.Load(), comments, events.ended.Load(), sockets.ended.Load(), restarts*int64(len(s.addresses)))
@@ -136,6 +101,37 @@ func TestNodes(t *testing.T) {
 	}
 }
 
+// stopDuringUploads sends SIGTERM to a server while uploads are in progress, and finishes them when
+// it accepts no more connections.
+func (s *nodes) stopDuringUploads(i int, u *user) {
+	s.t.Helper()
+	content := make([]byte, 2<<20)
+	var uploads []*inFlight // some of them reach this server
+	for range 4 {
+		uploads = append(uploads, beginUpload(s.t, &client{s.url, s.http}, u, content))
+	}
+	if err := s.processes[i].Process.Signal(syscall.SIGTERM); err != nil {
+		s.t.Fatal(err)
+	}
+	direct := &client{"http://" + s.addresses[i], http.DefaultClient}
+	await(s.t, "readiness to turn", func() bool {
+		a, err := direct.send(nil, http.MethodGet, "/readyz", "", nil)
+		if err != nil {
+			s.t.Fatalf("the listener closed before /readyz answered 503: %v", err)
+		}
+		return a.status == http.StatusServiceUnavailable
+	})
+	await(s.t, "the listener to close", func() bool { return refuses(s.addresses[i]) })
+	for _, upload := range uploads {
+		if a := upload.finish(); a.status != http.StatusOK {
+			s.t.Errorf("an upload during the restart: got %d %s, want 200", a.status, a.body)
+		}
+	}
+	if !s.processes[i].ends(time.Minute) || s.processes[i].err != nil {
+		s.t.Fatalf("server %d: got %v, want exit status 0", i, s.processes[i].err)
+	}
+}
+
 // traffic sends the requests of clients during the restarts.
 type traffic struct {
 	to    *client
@@ -146,6 +142,25 @@ type traffic struct {
 	calls    atomic.Int64
 	sent     atomic.Int64 // comments whose request was started
 	comments atomic.Int64 // comments that were confirmed
+}
+
+// start sends requests with a number of clients until stop is called or one fails.
+func (c *traffic) start(t *testing.T, clients int) (stop func()) {
+	var running sync.WaitGroup
+	for i := range clients {
+		running.Go(func() {
+			for n := i; !c.stop.Load(); n++ {
+				if err := c.call(n); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	return func() {
+		c.stop.Store(true)
+		running.Wait()
+	}
 }
 
 // maxComments is less than the number of notifications that are kept for a user.
