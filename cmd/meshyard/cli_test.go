@@ -26,124 +26,163 @@ func TestCommands(t *testing.T) {
 			t.Parallel()
 			c := newCatalogue(t, binary, databaseOn(t, engine))
 			if out := c.run("migrate"); !strings.Contains(out, "applied 0001_foundation") {
-				t.Errorf("migrate said %q", out)
+				t.Errorf("migrate: got %q, want the names of all migrations", out)
 			}
 			if out := c.run("migrate"); strings.Contains(out, "applied") {
-				t.Errorf("a second migrate said %q", out)
+				t.Errorf("a second migrate: got %q, want no migrations", out)
 			}
 			server := c.serve()
 			if out := c.run("user", "create", "ada"); !strings.Contains(out, "user ada has the id ") {
-				t.Errorf("user create said %q", out)
+				t.Errorf("user create: got %q, want the ID of ada", out)
 			}
-			token := c.run("token", "create", "ada", "--scope", "read", "--expires", "90d")
-			if !tokenLine.MatchString(token) {
-				t.Errorf("token create said %q, want a token alone", token)
-			}
-			request, _ := http.NewRequest("GET", server.url+"/users/me/downloads", nil)
-			request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
-			response, err := http.DefaultClient.Do(request)
-			if err != nil || response.StatusCode != 200 {
-				t.Errorf("with the new token: %v, %v, want 200", response, err)
-			}
-			for wrong, says := range map[string]string{
-				"user create ada": "taken", "user create ADA": "taken", "user create a/b": "letters", "user create me": "username", "token create bob": "does not exist",
-				"token create ada --scope everything": "must be read, write or admin", "token create ada --scope admin": "not an administrator", "token create ada --expires never": "lifetime",
+			c.checkTokens(server)
+			c.checkApplications()
+			c.checkWebhooks()
+			c.refuses(map[string]string{
+				"user create ada": "taken", "user create ADA": "taken", "user create a/b": "letters", "user create me": "username",
 				"documents get_nothing":         "no registered document",
 				"documents --documents nowhere": "--documents",
-			} {
-				_, stderr, err := c.try(strings.Fields(wrong)...)
-				if err == nil || !strings.Contains(stderr, says) {
-					t.Errorf("meshyard %s: %v, %q; want an error that says %q", wrong, err, stderr, says)
-				}
-			}
-
-			// Tokens and applications.
-			list := c.run("token", "list", "ada")
-			id := regexp.MustCompile(`(?m)^(\d+) .*read +\d{4}-.*  \d{4}-`).FindStringSubmatch(list)
-			if id == nil || strings.Contains(list, strings.TrimSpace(token)) {
-				t.Fatalf("token list said %q", list)
-			}
-			if out := c.run("token", "revoke", id[1]); out != "revoked token "+id[1]+"\n" {
-				t.Errorf("token revoke said %q", out)
-			}
-			if out := c.run("token", "list", "ada"); strings.Contains(out, "\n"+id[1]+" ") {
-				t.Errorf("after revoking, token list said %q", out)
-			}
-			application := regexp.MustCompile(`^client_id ([0-9a-f]{20})\nclient_secret [\w-]{43}\n$`).FindStringSubmatch(c.run("app", "create", "Slicer", "--redirect", "https://app.example/cb?a,b", "--redirect", "http://127.0.0.1/cb"))
-			if application == nil {
-				t.Fatal("app create says neither id nor secret")
-			}
-			if out := c.run("app", "create", "Phone", "--redirect", "org.example.app:/cb", "--public"); strings.Contains(out, "secret") {
-				t.Errorf("app create --public said %q", out)
-			}
-			if out := c.run("app", "list"); !strings.Contains(out, application[1]+"  confidential  Slicer  https://app.example/cb?a,b http://127.0.0.1/cb\n") || !strings.Contains(out, "  public        Phone ") {
-				t.Errorf("app list said %q", out)
-			}
-			c.run("app", "delete", application[1])
-			webhook := regexp.MustCompile(`^id (\d+)\nsecret whsec_[\w+/]{43}=\n$`).FindStringSubmatch(c.run("webhook", "create", "ada", "https://hook.invalid/", "--event", "make.created"))
-			if webhook == nil {
-				t.Fatal("webhook create says neither id nor secret")
-			}
-			if out := c.run("webhook", "list"); !regexp.MustCompile(`(?m)^` + webhook[1] + ` +ada +enabled +https://hook.invalid/ +make.created$`).MatchString(out) {
-				t.Errorf("webhook list said %q", out)
-			}
-			if out := c.run("webhook", "deliveries", webhook[1]); !strings.HasPrefix(out, "ID ") || strings.Count(out, "\n") != 1 {
-				t.Errorf("webhook deliveries said %q", out)
-			}
-			c.run("webhook", "delete", webhook[1])
-			for wrong, says := range map[string]string{
-				"token list bob": "does not exist", "token revoke 999": "does not exist", "app delete " + application[1]: "does not exist", "app create X --redirect http://app.example/": "use https", "app create X --public": "redirect",
-				"webhook delete " + webhook[1]: "does not exist", "webhook deliveries 999": "does not exist", "webhook create bob https://a.example/": "does not exist", "webhook create ada http://a.example/": "https",
-				"webhook create ada https://a.example/ --global": "not an administrator", "webhook create ada https://a.example/ --event all": "thing.published",
-			} {
-				if _, stderr, err := c.try(strings.Fields(wrong)...); err == nil || !strings.Contains(stderr, says) {
-					t.Errorf("meshyard %s: %v, %q; want an error that says %q", wrong, err, stderr, says)
-				}
-			}
-			// A password is read from standard input, and is not printed.
-			for input, good := range map[string]bool{"correct horse battery\n": true, "correct horse battery": true, "short\n": false, "two lines of\nwords\n": false, "": false, strings.Repeat("x", 5000): false} {
-				set := c.command("user", "password", "ada")
-				set.Stdin = strings.NewReader(input)
-				out, err := set.CombinedOutput()
-				if (err == nil) != good || input != "" && strings.Contains(string(out), strings.TrimSpace(input)) {
-					t.Errorf("user password of %.30q: %v, %q", input, err, out)
-				}
-			}
-
-			if _, stderr, err := newCatalogue(t, binary, "mysql://x").try("fsck"); err == nil || !strings.Contains(stderr, "sqlite:PATH or postgres://") {
-				t.Errorf("with a database of another kind: %v, %q", err, stderr)
-			}
-
-			// Damage the catalogue: fsck must report it.
-			if out := c.run("fsck"); out != "database and bucket agree\n" {
-				t.Errorf("fsck said %q", out)
-			}
-			stray := filepath.Join(c.data, "bucket", "files", strings.Repeat("ab", 32))
-			if err := os.WriteFile(stray, []byte("stray"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if out := c.run("fsck"); out != "database and bucket agree\n" {
-				t.Errorf("fsck of an object younger than its grace said %q", out)
-			}
-			if out, stderr, err := c.try("fsck", "--grace", "0s"); exitStatus(err) != 1 || !strings.Contains(out, strings.Repeat("ab", 32)) || !strings.Contains(stderr, "disagree in 1 place\n") {
-				t.Errorf("fsck of a stray object: %v, %q, %q; want exit status 1", err, out, stderr)
-			}
-			if out := c.run("gc", "--grace", "0s", "--dry-run"); !strings.Contains(out, "would remove files/"+strings.Repeat("ab", 32)) {
-				t.Errorf("gc --dry-run said %q", out)
-			}
-			if out := c.run("gc", "--grace", "0s"); !strings.Contains(out, "removed 0 expired uploads and 1 object (5 bytes)") {
-				t.Errorf("gc said %q", out)
-			}
-			c.run("fsck", "--grace", "0s", "--rehash")
+			})
+			c.checkPasswords()
+			c.checkDamage()
 		})
 	}
 	c := newCatalogue(t, binary, "")
 	if out := c.run("schema"); !strings.Contains(out, "type Query") || strings.Contains(out, "goField") {
-		t.Errorf("schema said %.200q", out)
+		t.Errorf("schema: got %.200q, want the public schema", out)
 	}
 	if out := c.run("openapi"); !json.Valid([]byte(out)) {
-		t.Errorf("openapi said %.200q", out)
+		t.Errorf("openapi: got %.200q, want JSON", out)
 	}
+	if _, stderr, err := newCatalogue(t, binary, "mysql://x").try("fsck"); err == nil || !strings.Contains(stderr, "sqlite:PATH or postgres://") {
+		t.Errorf("with a database of another kind: got %v, %q, want an error that names both kinds", err, stderr)
+	}
+}
+
+// refuses runs commands that must fail. commands maps each of them to a part of its error message.
+func (c *catalogue) refuses(commands map[string]string) {
+	c.t.Helper()
+	for command, want := range commands {
+		if _, stderr, err := c.try(strings.Fields(command)...); err == nil || !strings.Contains(stderr, want) {
+			c.t.Errorf("meshyard %s: got %v, %q, want an error that says %q", command, err, stderr, want)
+		}
+	}
+}
+
+// checkTokens creates a token, uses it at the server, lists it and revokes it.
+func (c *catalogue) checkTokens(server *server) {
+	c.t.Helper()
+	token := c.run("token", "create", "ada", "--scope", "read", "--expires", "90d")
+	if !tokenLine.MatchString(token) {
+		c.t.Errorf("token create: got %q, want a token alone", token)
+	}
+	a, err := (&client{server.url, http.DefaultClient}).send(&user{token: strings.TrimSpace(token)}, http.MethodGet, "/users/me/downloads", "", nil)
+	if err != nil || a.status != http.StatusOK {
+		c.t.Errorf("with the new token: got %+v, %v, want 200", a, err)
+	}
+	list := c.run("token", "list", "ada")
+	id := regexp.MustCompile(`(?m)^(\d+) .*read +\d{4}-.*  \d{4}-`).FindStringSubmatch(list)
+	if id == nil || strings.Contains(list, strings.TrimSpace(token)) {
+		c.t.Fatalf("token list: got %q, want the ID, scope and times of the token, without the token", list)
+	}
+	if out := c.run("token", "revoke", id[1]); out != "revoked token "+id[1]+"\n" {
+		c.t.Errorf("token revoke: got %q, want that token %s is revoked", out, id[1])
+	}
+	if out := c.run("token", "list", "ada"); strings.Contains(out, "\n"+id[1]+" ") {
+		c.t.Errorf("token list: got %q, want no revoked token", out)
+	}
+	c.refuses(map[string]string{
+		"token create bob": "does not exist", "token create ada --scope everything": "must be read, write or admin",
+		"token create ada --scope admin": "not an administrator", "token create ada --expires never": "lifetime",
+		"token list bob": "does not exist", "token revoke 999": "does not exist",
+	})
+}
+
+// checkApplications creates, lists and deletes applications.
+func (c *catalogue) checkApplications() {
+	c.t.Helper()
+	out := c.run("app", "create", "Slicer", "--redirect", "https://app.example/cb?a,b", "--redirect", "http://127.0.0.1/cb")
+	created := regexp.MustCompile(`^client_id ([0-9a-f]{20})\nclient_secret [\w-]{43}\n$`).FindStringSubmatch(out)
+	if created == nil {
+		c.t.Fatalf("app create: got %q, want an ID and a secret", out)
+	}
+	id := created[1]
+	if out := c.run("app", "create", "Phone", "--redirect", "org.example.app:/cb", "--public"); strings.Contains(out, "secret") {
+		c.t.Errorf("app create --public: got %q, want no secret", out)
+	}
+	if out := c.run("app", "list"); !strings.Contains(out, id+"  confidential  Slicer  https://app.example/cb?a,b http://127.0.0.1/cb\n") || !strings.Contains(out, "  public        Phone ") {
+		c.t.Errorf("app list: got %q, want Slicer, which is confidential, and Phone, which is public", out)
+	}
+	c.run("app", "delete", id)
+	c.refuses(map[string]string{
+		"app delete " + id: "does not exist", "app create X --redirect http://app.example/": "use https", "app create X --public": "redirect",
+	})
+}
+
+// checkWebhooks creates, lists and deletes a webhook.
+func (c *catalogue) checkWebhooks() {
+	c.t.Helper()
+	out := c.run("webhook", "create", "ada", "https://hook.invalid/", "--event", "make.created")
+	created := regexp.MustCompile(`^id (\d+)\nsecret whsec_[\w+/]{43}=\n$`).FindStringSubmatch(out)
+	if created == nil {
+		c.t.Fatalf("webhook create: got %q, want an ID and a secret", out)
+	}
+	id := created[1]
+	if out := c.run("webhook", "list"); !regexp.MustCompile(`(?m)^` + id + ` +ada +enabled +https://hook.invalid/ +make.created$`).MatchString(out) {
+		c.t.Errorf("webhook list: got %q, want webhook %s of ada", out, id)
+	}
+	if out := c.run("webhook", "deliveries", id); !strings.HasPrefix(out, "ID ") || strings.Count(out, "\n") != 1 {
+		c.t.Errorf("webhook deliveries: got %q, want the head of an empty table", out)
+	}
+	c.run("webhook", "delete", id)
+	c.refuses(map[string]string{
+		"webhook delete " + id: "does not exist", "webhook deliveries 999": "does not exist",
+		"webhook create bob https://a.example/": "does not exist", "webhook create ada http://a.example/": "https",
+		"webhook create ada https://a.example/ --global": "not an administrator", "webhook create ada https://a.example/ --event all": "thing.published",
+	})
+}
+
+// checkPasswords sets passwords, which are read from standard input and must not be printed.
+func (c *catalogue) checkPasswords() {
+	c.t.Helper()
+	for input, valid := range map[string]bool{"correct horse battery\n": true, "correct horse battery": true, "short\n": false, "two lines of\nwords\n": false, "": false, strings.Repeat("x", 5000): false} {
+		set := c.command("user", "password", "ada")
+		set.Stdin = strings.NewReader(input)
+		out, err := set.CombinedOutput()
+		if (err == nil) != valid {
+			c.t.Errorf("user password of %.30q: got %v, %q; want that it is accepted: %t", input, err, out, valid)
+		}
+		if input != "" && strings.Contains(string(out), strings.TrimSpace(input)) {
+			c.t.Errorf("user password of %.30q: got %q, want no password in it", input, out)
+		}
+	}
+}
+
+// checkDamage adds an object to the bucket that the database does not refer to: fsck must report
+// it, and gc must remove it.
+func (c *catalogue) checkDamage() {
+	c.t.Helper()
+	const agrees = "database and bucket agree\n"
+	if out := c.run("fsck"); out != agrees {
+		c.t.Errorf("fsck: got %q, want %q", out, agrees)
+	}
+	name := strings.Repeat("ab", 32)
+	if err := os.WriteFile(filepath.Join(c.data, "bucket", "files", name), []byte("stray"), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	if out := c.run("fsck"); out != agrees {
+		c.t.Errorf("fsck of an object younger than its grace: got %q, want %q", out, agrees)
+	}
+	if out, stderr, err := c.try("fsck", "--grace", "0s"); exitStatus(err) != 1 || !strings.Contains(out, name) || !strings.Contains(stderr, "disagree in 1 place\n") {
+		c.t.Errorf("fsck of a stray object: got %v, %q, %q, want exit status 1 and the object", err, out, stderr)
+	}
+	if out := c.run("gc", "--grace", "0s", "--dry-run"); !strings.Contains(out, "would remove files/"+name) {
+		c.t.Errorf("gc --dry-run: got %q, want the object", out)
+	}
+	if out := c.run("gc", "--grace", "0s"); !strings.Contains(out, "removed 0 expired uploads and 1 object (5 bytes)") {
+		c.t.Errorf("gc: got %q, want that one object of 5 bytes is removed", out)
+	}
+	c.run("fsck", "--grace", "0s", "--rehash")
 }
 
 // exitStatus returns the exit status of a command that returned err: 0 for nil, -1 if it has none.
