@@ -164,14 +164,8 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	case ok:
 		cost.Entries = length.fixed
 	case isConnection(field):
-		// first or last, whichever is given; giving both is invalid.
 		cost.Own += connectionCost
-		cost.Entries = defaultFirst
-		for _, name := range []string{"first", "last"} {
-			if arguments[name] != nil {
-				cost.Entries = min(intArgument(arguments, name, defaultFirst), maxFirst)
-			}
-		}
+		cost.Entries = requestedEntries(arguments)
 	}
 	cost.Entries = min(max(cost.Entries, 1), models.MaxFiles)
 	page := intArgument(arguments, "page", 1) // of a deprecated listing
@@ -181,18 +175,33 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	if page > 1 {
 		cost.Own += min(page, graphqlhttp.MaxCost) * cost.Entries / rowsPerCost
 	}
-	if arguments["filter"] != nil {
-		cost.Own += filterCost
-	}
-	if filter, ok := arguments["filter"].(map[string]any); ok {
-		for _, name := range []string{"formats", "minSize", "maxSize", "minTriangles", "maxTriangles", "isWatertight"} {
-			if filter[name] != nil {
-				cost.Own += modelFilterCost
-				break
-			}
+	cost.Own += costOfFilter(arguments["filter"])
+	return cost
+}
+
+// requestedEntries returns the number of entries that a page of a connection may have, by first or
+// last, whichever is given; giving both is invalid.
+func requestedEntries(arguments map[string]any) int {
+	for _, name := range []string{"last", "first"} {
+		if arguments[name] != nil {
+			return min(intArgument(arguments, name, defaultFirst), maxFirst)
 		}
 	}
-	return cost
+	return defaultFirst
+}
+
+// costOfFilter returns what a filter adds to the cost of a list.
+func costOfFilter(filter any) int {
+	if filter == nil {
+		return 0
+	}
+	conditions, _ := filter.(map[string]any)
+	for _, name := range []string{"formats", "minSize", "maxSize", "minTriangles", "maxTriangles", "isWatertight"} {
+		if conditions[name] != nil {
+			return filterCost + modelFilterCost
+		}
+	}
+	return filterCost
 }
 
 // inputSize returns the number of bytes that the input of a mutation has. Every text counts like

@@ -78,57 +78,17 @@ func (s *Store) Popularity(ctx context.Context, thingIDs []int64) (map[int64][]P
 
 // popularity returns the days that count for things, the latest first.
 func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map[int64][]PopularityDay, error) {
-	var latest []struct {
-		ID                                         int64
-		Imported, Download, Collected, Liked, Made *time.Time
-	}
-	err := in.NewSelect().Table("things").Column("id").
-		ColumnExpr("(SELECT at FROM imported_counts WHERE thing_id = things.id) AS imported").
-		ColumnExpr("(SELECT max(created_at) FROM downloads WHERE thing_id = things.id) AS download").
-		ColumnExpr("(SELECT max(created_at) FROM collection_things WHERE thing_id = things.id) AS collected").
-		ColumnExpr("(SELECT max(created_at) FROM likes WHERE target_type = 'thing' AND target_id = things.id) AS liked").
-		ColumnExpr("(SELECT max(published_at) FROM makes WHERE thing_id = things.id) AS made").
-		Where("id IN (?)", bun.List(thingIDs)).Scan(ctx, &latest)
-	if err != nil {
+	since, err := popularSince(ctx, in, thingIDs)
+	if err != nil || len(since) == 0 {
 		return nil, err
 	}
-	since, from := make(map[int64]string), now()
-	for _, row := range latest {
-		var last time.Time
-		for _, at := range []*time.Time{row.Imported, row.Download, row.Collected, row.Liked, row.Made} {
-			if at != nil && at.After(last) {
-				last = *at
-			}
-		}
-		if last.IsZero() {
-			continue
-		}
-		first := last.UTC().Truncate(24*time.Hour).AddDate(0, 0, -popularityWindow)
-		since[row.ID] = first.Format(time.DateOnly)
-		if first.Before(from) {
-			from = first
+	first := now()
+	for _, day := range since {
+		if day.Before(first) {
+			first = day
 		}
 	}
-	if len(since) == 0 {
-		return nil, nil
-	}
-	day := func(column string) bun.Safe {
-		if db.Engine == database.Postgres {
-			return bun.Safe("to_char(" + column + ", 'YYYY-MM-DD')")
-		}
-		return bun.Safe("substr(" + column + ", 1, 10)")
-	}
-	people := in.NewSelect().TableExpr("(?) AS e", bun.SafeQuery(`
-		SELECT thing_id, user_id, ?2 AS day, 1 AS weight FROM downloads WHERE thing_id IN (?0) AND created_at >= ?1
-		UNION ALL SELECT ct.thing_id, c.owner_id, ?3, 2 FROM collection_things AS ct JOIN collections AS c ON c.id = ct.collection_id WHERE ct.thing_id IN (?0) AND ct.created_at >= ?1
-		UNION ALL SELECT target_id, user_id, ?2, 3 FROM likes WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1
-		UNION ALL SELECT thing_id, owner_id, ?4, 8 FROM makes WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1`,
-		bun.List(thingIDs), from, day("created_at"), day("ct.created_at"), day("published_at"))).
-		Join("JOIN things AS t ON t.id = e.thing_id AND t.owner_id <> e.user_id").
-		ColumnExpr("e.thing_id, e.user_id, e.day, max(e.weight) AS weight").GroupExpr("e.thing_id, e.user_id, e.day")
-	var rows []PopularityDay
-	err = in.NewSelect().TableExpr("(?) AS p", people).ColumnExpr("p.thing_id, p.day, p.weight, count(*) AS users").
-		GroupExpr("p.thing_id, p.day, p.weight").Scan(ctx, &rows)
+	rows, err := db.actionsSince(ctx, in, thingIDs, first)
 	if err != nil {
 		return nil, err
 	}
@@ -144,11 +104,65 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 	})
 	days := make(map[int64][]PopularityDay)
 	for _, row := range rows {
-		if row.Day >= since[row.ThingID] {
+		if row.Day >= since[row.ThingID].Format(time.DateOnly) {
 			days[row.ThingID] = append(days[row.ThingID], row)
 		}
 	}
 	return days, nil
+}
+
+// popularSince returns the first day that counts for each thing: popularityWindow days before its
+// last action. Things without actions are missing.
+func popularSince(ctx context.Context, in bun.IDB, thingIDs []int64) (map[int64]time.Time, error) {
+	var latest []struct {
+		ID                                         int64
+		Imported, Download, Collected, Liked, Made *time.Time
+	}
+	err := in.NewSelect().Table("things").Column("id").
+		ColumnExpr("(SELECT at FROM imported_counts WHERE thing_id = things.id) AS imported").
+		ColumnExpr("(SELECT max(created_at) FROM downloads WHERE thing_id = things.id) AS download").
+		ColumnExpr("(SELECT max(created_at) FROM collection_things WHERE thing_id = things.id) AS collected").
+		ColumnExpr("(SELECT max(created_at) FROM likes WHERE target_type = 'thing' AND target_id = things.id) AS liked").
+		ColumnExpr("(SELECT max(published_at) FROM makes WHERE thing_id = things.id) AS made").
+		Where("id IN (?)", bun.List(thingIDs)).Scan(ctx, &latest)
+	if err != nil {
+		return nil, err
+	}
+	since := make(map[int64]time.Time)
+	for _, row := range latest {
+		var last time.Time
+		for _, at := range []*time.Time{row.Imported, row.Download, row.Collected, row.Liked, row.Made} {
+			if at != nil && at.After(last) {
+				last = *at
+			}
+		}
+		if !last.IsZero() {
+			since[row.ID] = last.UTC().Truncate(24*time.Hour).AddDate(0, 0, -popularityWindow)
+		}
+	}
+	return since, nil
+}
+
+// actionsSince returns the numbers of users who did something with things since a day. Each user
+// counts once a day for a thing, with the heaviest of their actions.
+func (db *DB) actionsSince(ctx context.Context, in bun.IDB, thingIDs []int64, first time.Time) (rows []PopularityDay, err error) {
+	day := func(column string) bun.Safe {
+		if db.Engine == database.Postgres {
+			return bun.Safe("to_char(" + column + ", 'YYYY-MM-DD')")
+		}
+		return bun.Safe("substr(" + column + ", 1, 10)")
+	}
+	people := in.NewSelect().TableExpr("(?) AS e", bun.SafeQuery(`
+		SELECT thing_id, user_id, ?2 AS day, 1 AS weight FROM downloads WHERE thing_id IN (?0) AND created_at >= ?1
+		UNION ALL SELECT ct.thing_id, c.owner_id, ?3, 2 FROM collection_things AS ct JOIN collections AS c ON c.id = ct.collection_id WHERE ct.thing_id IN (?0) AND ct.created_at >= ?1
+		UNION ALL SELECT target_id, user_id, ?2, 3 FROM likes WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1
+		UNION ALL SELECT thing_id, owner_id, ?4, 8 FROM makes WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1`,
+		bun.List(thingIDs), first, day("created_at"), day("ct.created_at"), day("published_at"))).
+		Join("JOIN things AS t ON t.id = e.thing_id AND t.owner_id <> e.user_id").
+		ColumnExpr("e.thing_id, e.user_id, e.day, max(e.weight) AS weight").GroupExpr("e.thing_id, e.user_id, e.day")
+	err = in.NewSelect().TableExpr("(?) AS p", people).ColumnExpr("p.thing_id, p.day, p.weight, count(*) AS users").
+		GroupExpr("p.thing_id, p.day, p.weight").Scan(ctx, &rows)
+	return rows, err
 }
 
 // rankBatch is the maximum number of things whose popularity is computed at a time.

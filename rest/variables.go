@@ -119,21 +119,7 @@ func (s *server) fromPath(v *ast.VariableDefinition, segment string) (any, error
 // returns BadInput if the value does not have that type.
 func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 	if t.Elem != nil {
-		list, ok := value.([]any)
-		if _, text := value.(string); !ok && !text {
-			return nil, badInput(name, "%s: must be a list", name)
-		} else if text { // a single parameter in a query or a form
-			converted, err := s.convert(name, value, t.Elem)
-			return []any{converted}, err
-		}
-		converted := make([]any, len(list))
-		for i, v := range list {
-			var err error
-			if converted[i], err = s.convert(name+"["+strconv.Itoa(i)+"]", v, t.Elem); err != nil {
-				return nil, err
-			}
-		}
-		return converted, nil
+		return s.convertList(name, value, t.Elem)
 	}
 	switch definition := s.schema.Types[t.NamedType]; definition.Kind {
 	case ast.InputObject:
@@ -149,12 +135,38 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 		encoded, err := json.Marshal(list)
 		return string(encoded), err
 	}
+	return convertScalar(name, value, t.NamedType)
+}
+
+// convertList converts a list. A string is a list of one element, because a parameter in a query or
+// a form is not a list if it is given once.
+func (s *server) convertList(name string, value any, elem *ast.Type) (any, error) {
+	if text, ok := value.(string); ok {
+		converted, err := s.convert(name, text, elem)
+		return []any{converted}, err
+	}
+	list, ok := value.([]any)
+	if !ok {
+		return nil, badInput(name, "%s: must be a list", name)
+	}
+	converted := make([]any, len(list))
+	for i, v := range list {
+		var err error
+		if converted[i], err = s.convert(name+"["+strconv.Itoa(i)+"]", v, elem); err != nil {
+			return nil, err
+		}
+	}
+	return converted, nil
+}
+
+// convertScalar converts a string, a number or a boolean to a scalar type of the schema.
+func convertScalar(name string, value any, scalar string) (any, error) {
 	text, isText := value.(string)
 	if number, ok := value.(json.Number); ok {
 		text, isText = number.String(), true
 	}
 	flag, isFlag := value.(bool)
-	switch t.NamedType {
+	switch scalar {
 	case "ID":
 		if isText && isID(text) {
 			return text, nil
@@ -184,7 +196,7 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 		}
 		return nil, badInput(name, "%s: must be a string", name)
 	}
-	return nil, fmt.Errorf("rest: %s: no conversion to %s", name, t.NamedType)
+	return nil, fmt.Errorf("rest: %s: no conversion to %s", name, scalar)
 }
 
 // jsonTexts are the parameters that are arrays in REST and JSON text in GraphQL.

@@ -137,7 +137,7 @@ type call struct {
 	cost      int
 	budget    Budget
 	byID      bool // the request has the ID of a document instead of its text
-	wantsCost bool // the response shall report the cost
+	wantsCost bool // the response must report the cost
 }
 
 // accept reads the request, prepares its operation and charges its cost. If the operation must not

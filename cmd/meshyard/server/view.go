@@ -33,67 +33,7 @@ const viewerTTL = time.Hour
 // reading sign in first.
 func (a *Server) viewer(addresses urls.Builder, webPages webpage.Options) http.Handler {
 	return viewer.Handler(viewer.Options{
-		Load: func(r *http.Request, id int64) (viewer.Model, error) {
-			signed, takenDown := addresses.Verified(id, r.URL.Query(), time.Now())
-			by := models.Unsigned
-			switch {
-			case takenDown:
-				by = models.SignedTakenDown
-			case signed:
-				by = models.Signed
-			}
-			if by == models.Unsigned {
-				if err := a.mayRead(r); err != nil {
-					return viewer.Model{}, err
-				}
-			}
-			f, _, err := a.Store.Blob(r.Context(), id, by)
-			if err != nil {
-				return viewer.Model{}, err
-			}
-			previews, err := a.Store.PreviewsByID(r.Context(), []int64{f.PreviewID})
-			if err != nil {
-				return viewer.Model{}, err
-			}
-			with := func(url string) string {
-				switch {
-				case signed:
-					return url + "?" + r.URL.RawQuery
-				case !a.Settings.AnonymousRead:
-					return addresses.Signed(url, f.ID, f.TakenDown, time.Now().Add(viewerTTL))
-				}
-				return url
-			}
-			m := viewer.Model{Name: f.Name, State: viewer.None, DownloadURL: with(addresses.Blob(f.ID, f.Name))}
-			p := previews[f.PreviewID]
-			switch {
-			case p == nil:
-				return m, nil
-			case p.State == models.PreviewRunning:
-				m.State, m.Progress = viewer.Running, p.Progress
-				return m, nil
-			case p.State == models.PreviewFailed:
-				m.State, m.Error = viewer.Failed, p.Error
-				return m, nil
-			case p.State != models.PreviewDone:
-				m.State = viewer.Waiting
-				return m, nil
-			}
-			derived := func(kind, name string) string { return with(addresses.Derived(kind, f.ID, p.Tag(), name)) }
-			if p.ImageFormat != "" {
-				m.ThumbnailURL = derived("renders", preview.ImagePart(thumbnail.Full, p.ImageFormat).Name)
-			}
-			if p.Mesh == nil {
-				return m, nil
-			}
-			m.State, m.Decimated, m.Triangles, m.Vertices = viewer.Done, p.Mesh.Decimated, p.Mesh.Triangles, p.Mesh.Vertices
-			m.ThreejsURL, m.GLBURL = derived("threejs", preview.Threejs.Name), derived("glb", preview.GLB.Name)
-			m.SizeMM = p.Mesh.Size
-			if p.Mesh.Up == mesh.UpY.String() {
-				m.SizeMM[1], m.SizeMM[2] = m.SizeMM[2], m.SizeMM[1]
-			}
-			return m, nil
-		},
+		Load: func(r *http.Request, id int64) (viewer.Model, error) { return a.viewed(r, addresses, id) },
 		Fail: rest.WriteFailure, Explain: explain,
 		Redirect: func(w http.ResponseWriter, r *http.Request, err error) bool {
 			signIn := models.CodeOf(err) == models.Unauthenticated && webpage.IsVisit(r)
@@ -103,4 +43,72 @@ func (a *Server) viewer(addresses urls.Builder, webPages webpage.Options) http.H
 			return signIn
 		},
 	})
+}
+
+// viewed returns what the viewer shows of a file.
+func (a *Server) viewed(r *http.Request, addresses urls.Builder, fileID int64) (viewer.Model, error) {
+	signed, takenDown := addresses.Verified(fileID, r.URL.Query(), time.Now())
+	by := models.Unsigned
+	switch {
+	case takenDown:
+		by = models.SignedTakenDown
+	case signed:
+		by = models.Signed
+	}
+	if by == models.Unsigned {
+		if err := a.mayRead(r); err != nil {
+			return viewer.Model{}, err
+		}
+	}
+	f, _, err := a.Store.Blob(r.Context(), fileID, by)
+	if err != nil {
+		return viewer.Model{}, err
+	}
+	previews, err := a.Store.PreviewsByID(r.Context(), []int64{f.PreviewID})
+	if err != nil {
+		return viewer.Model{}, err
+	}
+	with := func(url string) string {
+		switch {
+		case signed:
+			return url + "?" + r.URL.RawQuery
+		case !a.Settings.AnonymousRead:
+			return addresses.Signed(url, f.ID, f.TakenDown, time.Now().Add(viewerTTL))
+		}
+		return url
+	}
+	m := viewer.Model{Name: f.Name, State: viewer.None, DownloadURL: with(addresses.Blob(f.ID, f.Name))}
+	if p := previews[f.PreviewID]; p != nil {
+		showPreview(&m, p, func(kind, name string) string { return with(addresses.Derived(kind, f.ID, p.Tag(), name)) })
+	}
+	return m, nil
+}
+
+// showPreview adds the state of a preview to m and, if it is done, its parts. derived returns the
+// URL of a part.
+func showPreview(m *viewer.Model, p *models.Preview, derived func(kind, name string) string) {
+	switch p.State {
+	case models.PreviewRunning:
+		m.State, m.Progress = viewer.Running, p.Progress
+		return
+	case models.PreviewFailed:
+		m.State, m.Error = viewer.Failed, p.Error
+		return
+	case models.PreviewDone:
+	default:
+		m.State = viewer.Waiting
+		return
+	}
+	if p.ImageFormat != "" {
+		m.ThumbnailURL = derived("renders", preview.ImagePart(thumbnail.Full, p.ImageFormat).Name)
+	}
+	if p.Mesh == nil {
+		return
+	}
+	m.State, m.Decimated, m.Triangles, m.Vertices = viewer.Done, p.Mesh.Decimated, p.Mesh.Triangles, p.Mesh.Vertices
+	m.ThreejsURL, m.GLBURL = derived("threejs", preview.Threejs.Name), derived("glb", preview.GLB.Name)
+	m.SizeMM = p.Mesh.Size
+	if p.Mesh.Up == mesh.UpY.String() {
+		m.SizeMM[1], m.SizeMM[2] = m.SizeMM[2], m.SizeMM[1]
+	}
 }
