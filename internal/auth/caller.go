@@ -70,20 +70,28 @@ const (
 
 // Caller is the user or the application that makes a request. The zero Caller is anonymous.
 type Caller struct {
-	// 0: the caller authenticated with an ID token of the operator's OpenID provider or with a browser
-	// session
-	TokenID   int64
-	SessionID int64 // of the browser session; 0: none
-	// 0: the token belongs to an application itself. It acts for no user and can only read public data
-	UserID        int64
-	ApplicationID int64 // 0: the token was not issued to an application
-	Role          Role
-	// the reason for the suspension, during which the user can only read; empty if not suspended
+	// TokenID is the access token that was used. It is 0 if the caller authenticated with an ID token
+	// of the OpenID provider or with a browser session.
+	TokenID int64
+	// SessionID is the browser session that was used, or 0.
+	SessionID int64
+	// UserID is the user for whom the caller acts. It is 0 if the token belongs to an application
+	// itself, which acts for no user and can only read public data.
+	UserID int64
+	// ApplicationID is the application to which the token was issued, or 0.
+	ApplicationID int64
+	// Role is the role of the user.
+	Role Role
+	// Suspended is the reason for the suspension of the user, who can only read. It is empty if the
+	// user is not suspended.
 	Suspended string
-	ExpiresAt time.Time // of the token; zero: does not expire
-	Scopes    Scopes
-	HidesNSFW bool // hide things that are not safe for work from lists, as the user chose
-	HidesAI   bool // hide things that were made with artificial intelligence from lists
+	// ExpiresAt is when the token expires, or zero if it does not.
+	ExpiresAt time.Time
+	// Scopes are the scopes of the token.
+	Scopes Scopes
+	// HidesNSFW and HidesAI report whether the user chose to hide things from lists that are not safe
+	// for work, or that were made with artificial intelligence.
+	HidesNSFW, HidesAI bool
 }
 
 // Known reports whether the caller is not anonymous.

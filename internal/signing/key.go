@@ -11,7 +11,7 @@ import (
 	"encoding/binary"
 )
 
-// Key is the secret that all nodes share.
+// Key is the secret that all servers on one database share.
 type Key []byte
 
 // Sign returns the HMAC-SHA256 of purpose and parts in base64url. Each part is preceded by its

@@ -33,7 +33,7 @@ const CollectAfter = time.Hour
 // flushTraces is the time limit for sending the last traces in Close.
 const flushTraces = 5 * time.Second
 
-// Server is an open catalogue.
+// Server has the open database and bucket of a catalogue, and the settings to serve it.
 type Server struct {
 	Settings config.Settings
 	Store    *models.Store
