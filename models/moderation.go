@@ -112,6 +112,18 @@ func checkDecision(caller auth.Caller, reason string) error {
 	return checkReason(reason)
 }
 
+// checkDecides returns Forbidden if the caller cannot decide on content of owner: the caller must
+// be a moderator or an administrator, and only administrators decide on their own content.
+func checkDecides(caller auth.Caller, owner int64) error {
+	switch {
+	case !caller.Moderates():
+		return fail(Forbidden, "requires a moderator or an administrator")
+	case caller.UserID == owner && !caller.Administers():
+		return fail(Forbidden, "requires another moderator or an administrator: you cannot decide on your own content")
+	}
+	return nil
+}
+
 // decideOnUser locks another user, stores the columns that change has changed, and records the
 // decision. It signs out a suspended user. change reports whether the decision changes anything. If
 // not, it is not recorded. Decisions on moderators and administrators require an administrator. It

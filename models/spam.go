@@ -41,14 +41,17 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 }
 
 // RestoreComment restores a comment that was deleted as spam, or dismisses the reports of a comment
-// that was not deleted. It requires a moderator or an administrator. It returns Conflict for a
-// comment that was deleted for another reason, because its text was not kept. It opens a
-// transaction.
+// that was not deleted. It requires a moderator or an administrator, who cannot be its author
+// unless they are an administrator. It returns Conflict for a comment that was deleted for another
+// reason, because its text was not kept. It opens a transaction.
 func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	if !caller.Moderates() {
 		return nil, fail(Forbidden, "restoring a comment requires a moderator or an administrator")
 	}
 	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
+		if err := checkDecides(caller, c.OwnerID); err != nil {
+			return err
+		}
 		if !c.IsDeleted() {
 			if c.ReportedAt == nil {
 				return nil
@@ -97,15 +100,18 @@ func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int6
 }
 
 // RestoreMake restores a make that is hidden because its thing was taken down and deleted. It
-// requires a moderator or an administrator. If the make is not hidden, nothing changes. It opens a
-// transaction.
+// requires a moderator or an administrator, who cannot be its creator unless they are an
+// administrator. If the make is not hidden, nothing changes. It opens a transaction.
 func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
 	if !caller.Moderates() {
 		return nil, fail(Forbidden, "restoring a make requires a moderator or an administrator")
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
-		if err != nil || m.TakenDownAt == nil {
+		if err != nil {
+			return err
+		}
+		if err := checkDecides(caller, m.OwnerID); err != nil || m.TakenDownAt == nil {
 			return err
 		}
 		m.TakenDownAt = nil

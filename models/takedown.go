@@ -19,18 +19,18 @@ func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
 
 // checkNotTakenDown returns Forbidden if the thing is taken down: until a moderator restores it,
 // its creator cannot change or delete it, or anything that is attached to it. It returns nil for
-// moderators and administrators.
+// those who can restore it.
 func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
-	if !t.IsTakenDown() || caller.Moderates() {
+	if !t.IsTakenDown() || checkDecides(caller, t.OwnerID) == nil {
 		return nil
 	}
 	return fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
 }
 
 // checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and
-// deleted. It returns nil for moderators and administrators.
+// deleted. It returns nil for those who can restore it.
 func (m *Make) checkNotTakenDown(caller auth.Caller) error {
-	if m.TakenDownAt == nil || caller.Moderates() {
+	if m.TakenDownAt == nil || checkDecides(caller, m.OwnerID) == nil {
 		return nil
 	}
 	return fail(Forbidden, "make %d is of a thing that was taken down by a moderator, and cannot be changed", m.ID)
@@ -57,8 +57,9 @@ func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) err
 	return nil
 }
 
-// TakeDownThing hides a thing of any user. It requires a moderator or an administrator. If the
-// thing is already taken down, the reason is replaced. It opens a transaction.
+// TakeDownThing hides a thing. It requires a moderator or an administrator, who cannot be its
+// creator unless they are an administrator. If the thing is already taken down, the reason is
+// replaced. It opens a transaction.
 func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) (bool, error) {
 		at := now()
@@ -76,8 +77,8 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 }
 
 // RestoreThing ends the takedown of a thing. The thing gets its earlier state, or becomes a draft
-// if its only model was removed during the takedown. It requires a moderator or an administrator.
-// If the thing is not taken down, nothing changes. It opens a transaction.
+// if its only model was removed during the takedown. The same permissions are required as for
+// TakeDownThing. If the thing is not taken down, nothing changes. It opens a transaction.
 func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, RestoredThing, func(ctx context.Context, tx bun.Tx, t *Thing) (bool, error) {
 		if !t.IsTakenDown() {
@@ -100,6 +101,9 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil {
+			return err
+		}
+		if err := checkDecides(caller, t.OwnerID); err != nil {
 			return err
 		}
 		if changed, err := change(ctx, tx, t); err != nil || !changed {

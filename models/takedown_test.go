@@ -146,3 +146,71 @@ func TestDecisionsOfNotifications(t *testing.T) {
 		check("after the migration")
 	})
 }
+
+// TestDecisionsOnOwnContent checks that moderators cannot decide on their own content, nor change
+// it while it is taken down, and that administrators can.
+func TestDecisionsOnOwnContent(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		as := func(c auth.Caller, role auth.Role) auth.Caller {
+			c.Role, c.Scopes = role, auth.Scopes{auth.Read, auth.Write, auth.Admin}
+			return c
+		}
+		bob := as(newUser(t, s, "bob"), auth.Moderator)
+		ok := func(_ any, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		comment := func(thing *Thing) *Comment {
+			t.Helper()
+			c, err := s.CreateComment(ctx, ada, NewComment{Target: &Target{OnThing, thing.ID}, Body: "Buy this."})
+			ok(c, err)
+			return c
+		}
+		public, _ := published(t, s, ada)
+		down, model := published(t, s, ada)
+		other, _ := published(t, s, ada)
+		spam, reported := comment(public), comment(public)
+		ok(s.TakeDownThing(ctx, bob, down.ID, "A weapon."))
+		ok(s.TakeDownThing(ctx, bob, other.ID, "A weapon."))
+		ok(s.ReportSpam(ctx, bob, spam.ID))
+		ok(s.ReportSpam(ctx, newUser(t, s, "eve"), reported.ID))
+		made, _ := published(t, s, bob)
+		hidden, _, err := s.CreateMake(ctx, ada, NewMake{ThingID: made.ID})
+		ok(hidden, err)
+		ok(s.TakeDownThing(ctx, as(bob, auth.Administrator), made.ID, "A weapon."))
+		ok(s.DeleteThing(ctx, as(bob, auth.Administrator), made.ID, ""))
+
+		name, description := "b", "b"
+		for _, d := range []struct {
+			name string
+			call func(caller auth.Caller) (any, error)
+		}{
+			{"feature a thing", func(c auth.Caller) (any, error) { return s.FeatureThing(ctx, c, public.ID, true) }},
+			{"take a thing down", func(c auth.Caller) (any, error) { return s.TakeDownThing(ctx, c, public.ID, "Mine.") }},
+			{"replace the reason", func(c auth.Caller) (any, error) { return s.TakeDownThing(ctx, c, down.ID, "A vase.") }},
+			{"change a taken-down thing", func(c auth.Caller) (any, error) { return s.UpdateThing(ctx, c, ThingChange{ID: down.ID, Name: &name}) }},
+			{"delete its model", func(c auth.Caller) (any, error) {
+				return s.DeleteFile(ctx, c, FileDeletion{ID: model.ID, Reason: "Mine."})
+			}},
+			{"restore a thing", func(c auth.Caller) (any, error) { return s.RestoreThing(ctx, c, down.ID, "A vase.") }},
+			{"change a hidden make", func(c auth.Caller) (any, error) {
+				return s.UpdateMake(ctx, c, MakeChange{ID: hidden.ID, Description: &description})
+			}},
+			{"delete a taken-down thing", func(c auth.Caller) (any, error) { return s.DeleteThing(ctx, c, other.ID, "") }},
+			{"restore a make", func(c auth.Caller) (any, error) { return s.RestoreMake(ctx, c, hidden.ID) }},
+			{"restore a comment", func(c auth.Caller) (any, error) { return s.RestoreComment(ctx, c, spam.ID) }},
+			{"dismiss a report of a comment", func(c auth.Caller) (any, error) { return s.RestoreComment(ctx, c, reported.ID) }},
+		} {
+			if _, err := d.call(as(ada, auth.Moderator)); CodeOf(err) != Forbidden {
+				t.Errorf("%s as a moderator: %v, want %q", d.name, err, Forbidden)
+			}
+			if _, err := d.call(as(ada, auth.Administrator)); err != nil {
+				t.Errorf("%s as an administrator: %v", d.name, err)
+			}
+		}
+		ok(s.CollectGarbage(ctx, 0, false))
+	})
+}

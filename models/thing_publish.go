@@ -161,14 +161,18 @@ func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 }
 
 // FeatureThing marks a published thing as featured, or removes the mark. It requires a moderator or
-// an administrator. It returns BadInput for a thing that is not published. It opens a transaction.
+// an administrator, who cannot be its creator unless they are an administrator. It returns BadInput
+// for a thing that is not published. It opens a transaction.
 func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, featured bool) (*Thing, error) {
 	if !caller.Moderates() {
 		return nil, fail(Forbidden, "requires a moderator or an administrator")
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
-		if err != nil || featured == t.IsFeatured() {
+		if err != nil {
+			return err
+		}
+		if err := checkDecides(caller, t.OwnerID); err != nil || featured == t.IsFeatured() {
 			return err
 		}
 		if featured && t.State != Published {

@@ -8513,9 +8513,12 @@ extend type Mutation {
 enum Role {
   "An ordinary user."
   MEMBER
-  "Can suspend members, take down and feature things, and delete content of others."
+  "Can suspend members, and decide on content of others: take down, restore, feature, delete."
   MODERATOR
-  "Can do everything a moderator can, change roles, suspend moderators, and register applications."
+  """
+  Can do everything a moderator can, decide on their own content, change roles, suspend moderators,
+  and register applications.
+  """
   ADMINISTRATOR
 }
 

@@ -74,7 +74,10 @@ owner and of Zoe. The owner liked, made, downloaded and collected them while the
 - Moderators and administrators can delete the things, files, makes and comments of others, but not
   change them.`
 	moderationIs = `Moderators act on members, administrators on everyone. Both need a token with the scope ` + "`admin`" + `.
-They lose these permissions when they are suspended or their role changes.`
+They lose these permissions when they are suspended or their role changes.
+
+Moderators cannot decide on their own content: featuring, taking down and restoring it requires
+another moderator, or an administrator. Administrators can decide on their own content.`
 
 	addressesAre = `Files and previews are requested by URL:
 

@@ -25,6 +25,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
   const [collected] = useShared(`collected ${thing.id}`, thing.isCollected);
   const [watched, setWatched] = useShared(`watch ${thing.id}`, thing.isWatched);
   const own = thing.creator.username === me?.username;
+  const decides = isStaff && (!own || me!.role === 'ADMINISTRATOR');
   const available = thing.files.filter((file) => file.isAvailable);
   const size = available.reduce((sum, file) => sum + file.size, 0);
   const signedIn = (action: () => void) => () => (me ? action() : askToSignIn());
@@ -60,10 +61,10 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
         <button type="button" class="button" aria-pressed={collected} onClick={signedIn(() => setDialog('collect'))}><Icon name="folderAdd" />{collected ? t.collected : t.collect}</button>
         <button type="button" class="button" aria-pressed={watched} onClick={signedIn(toggleWatch)}><Icon name="eye" />{watched ? t.watching : t.watch}</button>
         {thing.state !== 'DRAFT' && <ShareButton path={`/thing:${thing.id}`} title={thing.name} />}
-        {(!own || isStaff) && (
+        {(!own || decides) && (
           <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
             {!own && <button type="button" onClick={signedIn(() => setDialog('report'))}><Icon name="flag" />{t.report}</button>}
-            {isStaff && (
+            {decides && (
               <>
                 <button type="button" onClick={() => attempt(() => mutate(thing.isFeatured ? unfeatureThing : featureThing, { input: { id: thing.id } }))}>
                   <Icon name="star" />{thing.isFeatured ? t.unfeature : t.feature}
