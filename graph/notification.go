@@ -66,7 +66,7 @@ func sentence(n *models.Notification, actor *models.User) string {
 	switch n.Kind {
 	case models.NotifyModeration:
 		if n.TargetType == models.OnUser {
-			return "A moderator decided about your account."
+			return "A moderator decided about your account or your content."
 		}
 		return "A moderator decided about your " + string(n.TargetType) + "."
 	case models.NotifyProcessingFailed:

@@ -78,10 +78,15 @@ func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, 
 func notifyOfDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry) error {
 	n := &Notification{UserID: e.UserID, Kind: NotifyModeration, DecisionID: e.ID, CreatedAt: e.CreatedAt}
 	switch e.Action {
-	case SuspendedUser, UnsuspendedUser, SetUserRole:
+	case SuspendedUser, UnsuspendedUser, SetUserRole, DeletedThing, DeletedMake, DeletedFile:
+		// What was deleted cannot be the target: its notifications are deleted with it.
 		n.TargetType, n.TargetID = OnUser, e.UserID
 	case TookDownThing, RestoredThing:
 		n.TargetType, n.TargetID = OnThing, e.ThingID
+	case RestoredMake:
+		n.TargetType, n.TargetID = OnMake, e.ObjectID
+	case RestoredComment, DeletedComment:
+		n.TargetType, n.TargetID = OnComment, e.ObjectID
 	default:
 		return nil
 	}

@@ -214,3 +214,69 @@ func TestDecisionsOnOwnContent(t *testing.T) {
 		ok(s.CollectGarbage(ctx, 0, false))
 	})
 }
+
+// TestNotificationsOfDecisionsOnContent checks that users are notified, with the reason, when a
+// moderator deletes or restores their content, and not when they delete it themselves.
+func TestNotificationsOfDecisionsOnContent(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		mod := newUser(t, s, "mod")
+		mod.Role, mod.Scopes = auth.Moderator, auth.Scopes{auth.Read, auth.Write, auth.Admin}
+		ok := func(_ any, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		on, _ := published(t, s, mod)
+		thing, file := published(t, s, ada)
+		own, _ := published(t, s, ada)
+		gone, _ := published(t, s, ada)
+		newComment := func() int64 {
+			t.Helper()
+			c, err := s.CreateComment(ctx, ada, NewComment{Target: &Target{OnThing, own.ID}, Body: "Buy this."})
+			ok(c, err)
+			return c.ID
+		}
+		newMake := func() int64 {
+			t.Helper()
+			m, _, err := s.CreateMake(ctx, ada, NewMake{ThingID: on.ID})
+			ok(m, err)
+			return m.ID
+		}
+		spam, rude, hidden, ugly := newComment(), newComment(), newMake(), newMake()
+		admin := mod
+		admin.Role = auth.Administrator
+		ok(s.TakeDownThing(ctx, admin, on.ID, "A weapon."))
+		ok(s.DeleteThing(ctx, admin, on.ID, ""))
+		_, err := s.db.Write.NewRaw("DELETE FROM notifications").Exec(ctx)
+		ok(nil, err)
+
+		ok(s.DeleteComment(ctx, ada, newComment(), ""))
+		ok(s.DeleteThing(ctx, ada, gone.ID, ""))
+		ok(s.DeleteFile(ctx, mod, FileDeletion{ID: file.ID, AllowNoModel: true, Reason: "Empty."}))
+		ok(s.DeleteThing(ctx, mod, thing.ID, "Stolen."))
+		ok(s.DeleteMake(ctx, mod, ugly, "Not a make."))
+		ok(s.RestoreMake(ctx, mod, hidden))
+		ok(s.DeleteComment(ctx, mod, rude, "Rude."))
+		ok(s.ReportSpam(ctx, mod, spam))
+		ok(s.RestoreComment(ctx, mod, spam))
+		var got []string
+		err = s.db.Read.NewRaw("SELECT n.target_type || ' ' || n.target_id || ' ' || ml.action || ' ' || ml.reason FROM notifications AS n "+
+			"JOIN moderation_log AS ml ON ml.id = n.decision_id WHERE n.user_id = ? ORDER BY n.id", ada.UserID).Scan(ctx, &got)
+		ok(nil, err)
+		want := []string{
+			fmt.Sprint("user ", ada.UserID, " delete_file Empty."),
+			fmt.Sprint("user ", ada.UserID, " delete_thing Stolen."),
+			fmt.Sprint("user ", ada.UserID, " delete_make Not a make."),
+			fmt.Sprint("make ", hidden, " restore_make "),
+			fmt.Sprint("comment ", rude, " delete_comment Rude."),
+			fmt.Sprint("comment ", spam, " delete_comment Spam."),
+			fmt.Sprint("comment ", spam, " restore_comment "),
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the notifications are %q, want %q", got, want)
+		}
+		ok(s.CollectGarbage(ctx, 0, false))
+	})
+}

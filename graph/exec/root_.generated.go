@@ -8910,7 +8910,10 @@ enum NotificationKind {
   thing.
   """
   REMIX
-  "A decision of a moderator about the user, or about the user's thing. It has no actor."
+  """
+  A decision of a moderator about the user or the user's content, such as a deletion. It has no
+  actor.
+  """
   MODERATION
   "A file of the user for which no preview could be created. It has no actor."
   PROCESSING_FAILED

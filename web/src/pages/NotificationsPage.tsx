@@ -30,7 +30,12 @@ function pathOf(target: Notification['target']): string {
 function decided(decision: Notification['decision'], name: string): string {
   switch (decision?.action) {
     case 'TAKE_DOWN_THING': return t.notified.TAKEN_DOWN(name);
-    case 'RESTORE_THING': return t.notified.RESTORED(name);
+    case 'RESTORE_THING': case 'RESTORE_MAKE': return t.notified.RESTORED(name);
+    case 'RESTORE_COMMENT': return t.notified.COMMENT_RESTORED(name);
+    case 'DELETE_THING': return t.notified.THING_DELETED;
+    case 'DELETE_MAKE': return t.notified.MAKE_DELETED;
+    case 'DELETE_COMMENT': return t.notified.COMMENT_DELETED(name);
+    case 'DELETE_FILE': return t.notified.FILE_DELETED;
     case 'SUSPEND_USER': return t.notified.SUSPENDED;
     case 'UNSUSPEND_USER': return t.notified.UNSUSPENDED;
     case 'SET_USER_ROLE': return decision.role === 'MEMBER' || !decision.role ? t.notified.NO_ROLE : t.notified.ROLE(t.roles[decision.role]);
@@ -44,9 +49,13 @@ function text(one: Notification): string {
   const { target } = one;
   switch (target?.__typename) {
     case 'Thing': return one.kind === 'REMIX' ? t.notified.REMIX(who, isolated(target.name)) : one.kind === 'MODERATION' ? decided(one.decision, isolated(target.name)) : t.notified.LIKE(who, isolated(target.name));
-    case 'Make': return one.kind === 'MAKE' ? t.notified.MAKE(who, isolated(target.thing?.name ?? target.name)) : t.notified.LIKE(who, isolated(target.name));
+    case 'Make':
+      if (one.kind === 'MODERATION') return decided(one.decision, isolated(target.name));
+      return one.kind === 'MAKE' ? t.notified.MAKE(who, isolated(target.thing?.name ?? target.name)) : t.notified.LIKE(who, isolated(target.name));
     case 'Collection': return t.notified.LIKE(who, isolated(target.name));
-    case 'Comment': return one.kind === 'REPLY' ? t.notified.REPLY(who, isolated(target.about.name)) : t.notified.COMMENT(who, isolated(target.about.name));
+    case 'Comment':
+      if (one.kind === 'MODERATION') return decided(one.decision, isolated(target.about.name));
+      return one.kind === 'REPLY' ? t.notified.REPLY(who, isolated(target.about.name)) : t.notified.COMMENT(who, isolated(target.about.name));
     case 'User': return one.kind === 'FOLLOW' ? t.notified.FOLLOW(who) : decided(one.decision, '');
     case 'File': return t.notified.PROCESSING_FAILED(isolated(target.file), target.owner?.__typename === 'Thing' ? isolated(target.owner.name) : '');
   }
@@ -79,7 +88,7 @@ export function NotificationsPage() {
               {one.actor ? <Avatar user={one.actor} size="medium" /> : <span class="file-icon"><Icon name="bell" /></span>}
               <p>
                 {path ? <a href={href(path)} onClick={() => void (one.isRead || mark([one.id]))}>{words}</a> : words}
-                {one.decision && <><br />{t.reason}: {one.decision.reason}</>}
+                {one.decision?.reason && <><br />{t.reason}: {one.decision.reason}</>}
                 <br /><time class="quiet" dateTime={one.createdAt} title={date(one.createdAt)}>{ago(one.createdAt)}</time>
               </p>
             </li>
