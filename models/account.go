@@ -35,6 +35,9 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username,
 		return 0, fail(Forbidden, "the account of %s is not yours: deleting it requires an administrator", found.Username)
 	}
 	return found.ID, s.deleteUser(ctx, found.ID, func(ctx context.Context, tx bun.Tx) error {
+		if err := resolveReports(ctx, tx, caller, Target{OnUser, found.ID}, found.ID, reason); err != nil {
+			return err
+		}
 		return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: reason})
 	})
 }

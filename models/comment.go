@@ -229,10 +229,10 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 			return nil
 		}
 		c.ReportedAt = nil
-		if err := s.hideComment(ctx, tx, c); err != nil || mayDelete {
-			return err
+		if mayDelete {
+			return s.hideComment(ctx, tx, c)
 		}
-		return s.recordCommentDeletion(ctx, tx, caller, c, reason)
+		return s.hideCommentOfOther(ctx, tx, caller, c, reason)
 	})
 	if err != nil {
 		return nil, err
@@ -252,8 +252,15 @@ func (c *Comment) mayDelete(ctx context.Context, tx bun.Tx, caller auth.Caller) 
 	return tx.NewSelect().Table(table).Where("id = ? AND owner_id = ?", c.TargetID, caller.UserID).Exists(ctx)
 }
 
-// recordCommentDeletion records in the moderation log that a moderator deleted the comment.
-func (s *Store) recordCommentDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment, reason string) error {
+// hideCommentOfOther is hideComment for a moderator: it decides the reports about the comment, and
+// records the deletion in the moderation log.
+func (s *Store) hideCommentOfOther(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment, reason string) error {
+	if err := resolveReports(ctx, tx, caller, Target{OnComment, c.ID}, c.OwnerID, reason); err != nil {
+		return err
+	}
+	if err := s.hideComment(ctx, tx, c); err != nil {
+		return err
+	}
 	return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
 }
 

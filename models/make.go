@@ -251,6 +251,9 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnMake, id).Exec(ctx); err != nil {
 			return err
 		}
+		if err := resolveReports(ctx, tx, caller, Target{OnMake, id}, m.OwnerID, reason); err != nil {
+			return err
+		}
 		if _, err = tx.NewDelete().Model(m).WherePK().Exec(ctx); err != nil {
 			return err
 		}

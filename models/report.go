@@ -50,7 +50,7 @@ type Report struct {
 	Reason     ReportReason
 	Note       string // by the reporter
 	State      ReportState
-	DecidedBy  int64 `bun:",nullzero"` // 0: it is open, or the object was deleted
+	DecidedBy  int64 `bun:",nullzero"` // 0: it is open, or another user deleted the object
 	DecidedAt  *time.Time
 	Decision   string // why
 	CreatedAt  time.Time
@@ -220,6 +220,16 @@ func decideReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target Ta
 	err = tx.NewUpdate().Model((*Report)(nil)).Set("state = ?, decided_by = ?, decided_at = ?, decision = ?", as, caller.UserID, now(), reason).
 		Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Returning("id").Scan(ctx, &closed)
 	return closed, ignoreNoRows(err)
+}
+
+// resolveReports resolves the open reports of an object that a moderator deletes for a reason. It
+// does nothing if the object is the caller's own.
+func resolveReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason string) error {
+	if owner == caller.UserID {
+		return nil
+	}
+	_, err := decideReports(ctx, tx, caller, target, Resolved, reason)
+	return err
 }
 
 // closeReports resolves the open reports of an object that is deleted.

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -168,5 +169,77 @@ func TestReportsClosedByRestoring(t *testing.T) {
 		if r, err = s.report(ctx, r.ID); err != nil || r.State != Dismissed || r.DecidedBy != moderator.UserID || r.DecidedAt == nil {
 			t.Errorf("the report is %+v (%v), want that the moderator dismissed it", r, err)
 		}
+	})
+}
+
+// TestReportsOfDeletedContent checks that the deletion of reported content by a moderator is the
+// decision about its reports, and that its creator, or the owner of the thing that a comment is on,
+// decides nothing by deleting it.
+func TestReportsOfDeletedContent(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		bob, mod := newUser(t, s, "bob"), newUser(t, s, "mod")
+		mod.Role, mod.Scopes = auth.Administrator, auth.Scopes{auth.Read, auth.Write, auth.Admin}
+		ok := func(_ any, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		on, _ := published(t, s, bob)
+		newThing := func() *Thing {
+			thing, _ := published(t, s, ada)
+			return thing
+		}
+		newMake := func() *Make {
+			t.Helper()
+			m, _, err := s.CreateMake(ctx, ada, NewMake{ThingID: on.ID})
+			ok(m, err)
+			return m
+		}
+		newComment := func() *Comment {
+			t.Helper()
+			c, err := s.CreateComment(ctx, ada, NewComment{Target: &Target{OnThing, on.ID}, Body: "Buy this."})
+			ok(c, err)
+			return c
+		}
+		things, makes, comments := []*Thing{newThing(), newThing()}, []*Make{newMake(), newMake()}, []*Comment{newComment(), newComment(), newComment(), newComment()}
+		user, err := s.User(ctx, mod, "ada")
+		ok(user, err)
+		for i, d := range []struct {
+			name, node string
+			want       string // the reason, if a moderator decided
+			delete     func() error
+		}{
+			{"a thing by its creator", things[0].NodeID(), "", func() error { _, err := s.DeleteThing(ctx, ada, things[0].ID, "x"); return err }},
+			{"a thing by a moderator", things[1].NodeID(), "Stolen.", func() error { _, err := s.DeleteThing(ctx, mod, things[1].ID, "Stolen."); return err }},
+			{"a make by its creator", makes[0].NodeID(), "", func() error { _, err := s.DeleteMake(ctx, ada, makes[0].ID, "x"); return err }},
+			{"a make by a moderator", makes[1].NodeID(), "Fake.", func() error { _, err := s.DeleteMake(ctx, mod, makes[1].ID, "Fake."); return err }},
+			{"a comment by its author", comments[0].NodeID(), "", func() error { _, err := s.DeleteComment(ctx, ada, comments[0].ID, "x"); return err }},
+			{"a comment by the owner of the thing", comments[1].NodeID(), "", func() error { _, err := s.DeleteComment(ctx, bob, comments[1].ID, "x"); return err }},
+			{"a comment by a moderator", comments[2].NodeID(), "Rude.", func() error { _, err := s.DeleteComment(ctx, mod, comments[2].ID, "Rude."); return err }},
+			{"spam by a moderator", comments[3].NodeID(), "Spam.", func() error { _, err := s.ReportSpam(ctx, mod, comments[3].ID); return err }},
+			{"a user by an administrator", user.NodeID(), "A robot.", func() error { _, err := s.DeleteAccount(ctx, mod, "ada", "A robot."); return err }},
+		} {
+			reporter := newUser(t, s, fmt.Sprint("reporter-", i))
+			r, err := s.ReportContent(ctx, reporter, NewReport{NodeID: d.node, Reason: ReportOther})
+			if err != nil {
+				t.Fatalf("%s: %v", d.name, err)
+			}
+			if err := d.delete(); err != nil {
+				t.Fatalf("%s: %v", d.name, err)
+			}
+			if r, err = s.report(ctx, r.ID); err != nil {
+				t.Fatal(err)
+			}
+			wantBy := int64(0)
+			if d.want != "" {
+				wantBy = mod.UserID
+			}
+			if r.State != Resolved || r.DecidedBy != wantBy || (r.DecidedAt != nil) != (wantBy != 0) || r.Decision != d.want {
+				t.Errorf("%s: %s by %d at %v for %q, want %s by %d for %q", d.name, r.State, r.DecidedBy, r.DecidedAt, r.Decision, Resolved, wantBy, d.want)
+			}
+		}
+		ok(s.CollectGarbage(ctx, 0, false))
 	})
 }

@@ -32,11 +32,9 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 		}
 		c.SpamBody, c.ReportedAt = c.Body, nil
 		edited := c.ModifiedAt // neither hiding nor restoring a comment is a change by its creator
-		if err := s.hideComment(ctx, tx, c); err != nil {
-			return err
-		}
+		err := s.hideCommentOfOther(ctx, tx, caller, c, "Spam.")
 		c.ModifiedAt = edited
-		return s.recordCommentDeletion(ctx, tx, caller, c, "Spam.")
+		return err
 	})
 }
 

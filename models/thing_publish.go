@@ -254,6 +254,9 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 		if err := s.deleteComments(ctx, tx, Target{OnThing, id}); err != nil {
 			return err
 		}
+		if err := resolveReports(ctx, tx, caller, Target{OnThing, id}, t.OwnerID, reason); err != nil {
+			return err
+		}
 		for _, statement := range []string{
 			// Files of makes keep their downloads. If the downloads are being folded, that transaction waits
 			// for the thing, and the deletion of new downloads waits for that transaction: PostgreSQL aborts

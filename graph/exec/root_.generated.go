@@ -9577,9 +9577,12 @@ type Report {
   note: String!
   "The state of the report."
   state: ReportState!
-  "The moderator who decided. Null while it is open, and if the object was deleted."
+  """
+  The moderator who decided, or who deleted the object. Null while it is open, and if another user
+  deleted the object.
+  """
   decidedBy: User @goField(forceResolver: true, batch: true)
-  "When the moderator decided. Null while it is open, and if the object was deleted."
+  "When the moderator decided or deleted the object. Null if ` + "`" + `decidedBy` + "`" + ` is null."
   decidedAt: DateTime
   "The reason of the decision; may be empty. Only moderators and administrators see it."
   decision: String! @goField(forceResolver: true)
