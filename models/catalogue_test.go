@@ -13,7 +13,7 @@ func TestCountThings(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		moderator := ada
-		moderator.Role, moderator.Scopes = auth.Moderator, auth.Scopes{auth.Admin}
+		moderator.Role, moderator.Scopes = auth.Administrator, auth.Scopes{auth.Admin}
 		var things [4]*Thing
 		for i := range things {
 			things[i], _ = published(t, s, ada)
@@ -177,7 +177,7 @@ func TestTotalsWithoutHidden(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		moderator := ada
-		moderator.Role, moderator.Scopes = auth.Moderator, auth.Scopes{auth.Admin}
+		moderator.Role, moderator.Scopes = auth.Administrator, auth.Scopes{auth.Admin}
 		yes, no := true, false
 		for _, change := range []ThingChange{
 			{}, {IsNSFW: &yes}, {IsAI: &yes}, {IsNSFW: &yes, IsAI: &yes}, {IsNSFW: &yes, Category: new(string)},
