@@ -16,6 +16,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/telemetry"
 )
 
@@ -139,7 +140,7 @@ func main() {
 	command.Bind(logger)
 	c.Settings.Version = version
 	if err := command.Run(c.Settings); err != nil {
-		fmt.Fprintln(os.Stderr, "meshyard:", err)
+		fmt.Fprintln(os.Stderr, "meshyard:", database.ExplainReadOnly(err))
 		if invalid := new(config.InvalidError); errors.As(err, &invalid) {
 			os.Exit(2)
 		}

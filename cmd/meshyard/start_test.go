@@ -75,6 +75,31 @@ func TestServeWithoutDatabaseOrBucket(t *testing.T) {
 	}
 }
 
+// TestReadOnlyPostgres checks that serve and the commands that write say so if PostgreSQL is
+// read-only, like a standby, and that the commands that only read work.
+func TestReadOnlyPostgres(t *testing.T) {
+	t.Parallel()
+	c := newCatalogue(t, buildBinary(t), pgtest.Database(t))
+	c.run("user", "create", "ada") // creates the database and the bucket
+	address, err := url.Parse(c.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := address.Query()
+	query.Set("options", "-c default_transaction_read_only=on")
+	address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
+	c.database = address.String()
+	for _, args := range []string{"serve --listen 127.0.0.1:0", "migrate", "user create bob", "token create ada", "recount", "invitation create"} {
+		_, stderr, err := c.try(strings.Fields(args)...)
+		if exitStatus(err) != 1 || !strings.HasPrefix(stderr, "meshyard: PostgreSQL is read-only: ") || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("meshyard %s: got %v and %q, want exit status 1 and one line about the read-only database", args, err, stderr)
+		}
+	}
+	for _, args := range []string{"user list", "doctor", "fsck", "backup " + t.TempDir() + "/backup", "export " + t.TempDir() + "/archive"} {
+		c.run(strings.Fields(args)...)
+	}
+}
+
 // TestWrongIssuerIsLogged checks that serve starts with a wrong OpenID issuer, and that it logs
 // a warning.
 func TestWrongIssuerIsLogged(t *testing.T) {

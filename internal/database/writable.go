@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -30,6 +31,15 @@ func (db *DB) CheckWritable() error {
 		}
 	}
 	return nil
+}
+
+// ExplainReadOnly adds the likely causes to the error of PostgreSQL for a change of a database that
+// is read-only.
+func ExplainReadOnly(err error) error {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "25006" {
+		return fmt.Errorf("PostgreSQL is read-only: --database-url must name the primary server instead of a standby, and default_transaction_read_only must be off (%w)", err)
+	}
+	return err
 }
 
 // explain adds the result of CheckWritable or CheckSpace to an error of SQLite that does not name
