@@ -35,8 +35,13 @@ const objectsAtOnce = 500
 // and objects without a row that are older than grace, which must be longer than an upload takes
 // from its last byte to its commit. It may run while servers are running. With dryRun, it only
 // returns what it would remove. Without dryRun, it also deletes expired sign-ins, notifications and
-// deliveries to webhooks, and unused tags.
+// deliveries to webhooks, and unused tags. It returns ErrNewer, and removes nothing, if a newer
+// version has migrated the database.
 func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun bool) (*Sweep, error) {
+	// A newer version may keep objects that only tables refer to which this version does not know.
+	if _, err := s.db.Pending(ctx); err != nil {
+		return nil, err
+	}
 	sweep := new(Sweep)
 	if err := s.expireAll(ctx, sweep, dryRun); err != nil {
 		return nil, fmt.Errorf("collect expired uploads: %w", err)

@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -31,8 +32,11 @@ var renumbered = map[string]string{
 	"0036_postponed_previews": "0037_postponed_previews",
 }
 
+// ErrNewer is the error of a database that a newer version has migrated.
+var ErrNewer = errors.New("the database is newer than this version of meshyard")
+
 // Pending returns the names of the migrations that have not run, all of them on an empty database.
-// Like Migrate, it returns an error if the database is newer than this version. It changes nothing.
+// Like Migrate, it returns ErrNewer if the database is newer than this version. It changes nothing.
 func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	known, err := db.migrationNames()
 	if err != nil {
@@ -73,7 +77,7 @@ func (db *DB) migrationNames() ([]string, error) {
 // not assume that all migrations before the last one have run: earlier source added some of them in
 // another order.
 //
-// It returns an error if a migration has run that this version does not know. Otherwise this
+// It returns ErrNewer if a migration has run that this version does not know. Otherwise this
 // version would write rows without values that the newer schema requires, and its garbage collector
 // would remove objects that only newer rows refer to.
 func notRecorded(ctx context.Context, db bun.IDB, known []string) ([]string, error) {
@@ -87,8 +91,8 @@ func notRecorded(ctx context.Context, db bun.IDB, known []string) ([]string, err
 		}
 	}
 	if i := slices.IndexFunc(recorded, func(name string) bool { return !slices.Contains(known, name) }); i >= 0 {
-		return nil, fmt.Errorf("the database is newer than this version of meshyard: it has the migration %s, and the newest one known here is %s; "+
-			"start the version that was used last, or a newer one", recorded[i], known[len(known)-1])
+		return nil, fmt.Errorf("%w: it has the migration %s, and the newest one known here is %s; "+
+			"start the version that was used last, or a newer one", ErrNewer, recorded[i], known[len(known)-1])
 	}
 	return slices.DeleteFunc(slices.Clone(known), func(name string) bool { return slices.Contains(recorded, name) }), nil
 }

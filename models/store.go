@@ -100,12 +100,15 @@ func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx contex
 }
 
 // Ready returns an error if the database or the bucket does not respond, or if a disk of either is
-// nearly full.
+// nearly full. It returns ErrNewer if a newer version has migrated the database since the start.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.db.Ready(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
 	if err := s.db.CheckSpace(); err != nil {
+		return fmt.Errorf("database: %w", err)
+	}
+	if _, err := s.db.Pending(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
 	return s.bucket.Ready(ctx)

@@ -19,12 +19,15 @@ func Healthz(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte(`{"status":"ok"}` + "\n"))
 }
 
-// ErrShuttingDown is returned by the ready function of Readyz if the server is shutting down.
-var ErrShuttingDown = errors.New("shutting down")
+// Errors that the ready function of Readyz returns, possibly wrapped.
+var (
+	ErrShuttingDown = errors.New("shutting down")
+	ErrOutdated     = errors.New("outdated") // a newer version has migrated the database
+)
 
 // Readyz is the readiness probe: 200, or 503 if ready returns an error. The body distinguishes a
-// full disk and ErrShuttingDown from other failures; the log has the details, one line when the
-// server becomes unready and one when it is ready again.
+// full disk, ErrShuttingDown and ErrOutdated from other failures; the log has the details, one line
+// when the server becomes unready and one when it is ready again.
 func Readyz(ready func(context.Context) error) http.HandlerFunc {
 	var failing atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +53,7 @@ func Readyz(ready func(context.Context) error) http.HandlerFunc {
 }
 
 // Reasons are the reasons for which a server is not ready.
-var Reasons = []string{"unavailable", "insufficient storage", "shutting down"}
+var Reasons = []string{"unavailable", "insufficient storage", "outdated", "shutting down"}
 
 // Reason returns the one of [Reasons] that an error of a ready function means, or "" if it is nil.
 func Reason(err error) string {
@@ -59,6 +62,8 @@ func Reason(err error) string {
 		return ""
 	case errors.Is(err, ErrShuttingDown):
 		return "shutting down"
+	case errors.Is(err, ErrOutdated):
+		return "outdated"
 	case found != nil && found.Code == apierror.InsufficientStorage:
 		return "insufficient storage"
 	default:

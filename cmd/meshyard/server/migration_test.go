@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -208,7 +210,8 @@ func TestMigrationOfTheFirstSchema(t *testing.T) {
 }
 
 // TestMigrationOfANewerSchema checks that neither the server nor a command opens a database that a
-// newer version has migrated. The garbage collector, for example, does not know all of its rows.
+// newer version has migrated. The garbage collector, for example, does not know all of its rows. A
+// server that was running during the migration must become unready and collect no more garbage.
 func TestMigrationOfANewerSchema(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		if _, err := openDB(t, s).SQL().Exec("INSERT INTO schema_migrations (number, name) VALUES (9000, '9000_later')"); err != nil {
@@ -223,6 +226,12 @@ func TestMigrationOfANewerSchema(t *testing.T) {
 		}
 		if _, err := server.OpenExisting(context.Background(), s.Settings, s.Logger); err == nil || !strings.Contains(err.Error(), "newer than this version") {
 			t.Errorf("a command on a newer database: %v", err)
+		}
+		if _, err := s.Store.CollectGarbage(context.Background(), time.Hour, false); !errors.Is(err, models.ErrNewer) {
+			t.Errorf("collecting garbage of a newer database: got %v, want %v", err, models.ErrNewer)
+		}
+		if r := s.Client("").Get("/readyz").Want(t, http.StatusServiceUnavailable); string(r.Bytes) != `{"status":"outdated"}`+"\n" {
+			t.Errorf("/readyz of a newer database: got %s", r.Bytes)
 		}
 	})
 }

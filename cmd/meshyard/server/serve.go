@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/draining"
 	"github.com/meshyard/meshyard/internal/telemetry"
+	"github.com/meshyard/meshyard/models"
 )
 
 const (
@@ -118,7 +119,11 @@ func (a *Server) ready(ctx context.Context) error {
 	case <-a.draining:
 		return telemetry.ErrShuttingDown
 	default:
-		return a.Store.Ready(ctx)
+		err := a.Store.Ready(ctx)
+		if errors.Is(err, models.ErrNewer) {
+			return fmt.Errorf("%w: %w", telemetry.ErrOutdated, err)
+		}
+		return err
 	}
 }
 
