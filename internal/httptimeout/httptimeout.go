@@ -34,7 +34,7 @@ func Handler(next http.Handler, idleTimeout time.Duration) http.Handler {
 		if r.Body != nil && r.Body != http.NoBody {
 			a.body = &body{
 				ReadCloser: r.Body, connection: connection, began: time.Now(), idleTimeout: idleTimeout,
-				declared: r.ContentLength, invited: r.Header.Get("Expect") == "",
+				declared: r.ContentLength, invited: r.Header.Get("Expect") == "", closing: r.Close,
 			}
 			// A copy, because the server inspects the body of its own request.
 			with := *r
@@ -57,6 +57,7 @@ type body struct {
 	idleTimeout time.Duration
 	declared    int64 // bytes; negative if unknown
 	invited     bool  // the client did not wait for 100 Continue
+	closing     bool  // the client asked to close the connection, or uses HTTP/1.0
 
 	read  atomic.Int64
 	ended atomic.Bool

@@ -240,6 +240,9 @@ func TestRefusedBodyLingers(t *testing.T) {
 		"Expect, never read":   {"Content-Length: 3000000\r\nExpect: 100-continue\r\n", false},
 		"Expect, partly read":  {"Content-Length: 3000000\r\nExpect: 100-continue\r\n", true},
 		"Expect and in chunks": {"Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n", true},
+		"closing":              {"Content-Length: 3000000\r\nConnection: close\r\n", true},
+		"closing, never read":  {"Content-Length: 3000000\r\nConnection: close\r\n", false},
+		"closing, short":       {"Content-Length: 2\r\nConnection: close\r\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -26,11 +26,12 @@ func (a *responseWriter) settle(status int) {
 	}
 	left := b.declared - b.read.Load()
 	known := b.declared >= 0 && (b.invited || b.read.Load() > 0)
-	if left > remainder || !known && status >= http.StatusBadRequest {
+	refused := left > remainder || !known && status >= http.StatusBadRequest
+	if refused {
 		a.Header().Set("Connection", "close")
-		if !b.invited {
-			lingerAfter(a.ResponseWriter)
-		}
+	}
+	if b.closing || refused && !b.invited {
+		lingerAfter(a.ResponseWriter)
 	}
 	_ = a.connection.SetReadDeadline(time.Now().Add(grace))
 }
@@ -38,8 +39,9 @@ func (a *responseWriter) settle(status int) {
 // lingerAfter makes the server of w close only its own side of the connection after the response,
 // and the connection itself half a second later. Otherwise the bytes of an unread body would reset
 // the connection, and a client that is still sending them would lose the response. The server does
-// this by itself for an unread body, but not if the request has Expect: 100-continue. It also does
-// this for every request whose body exceeds a limit, so this reads more than a limit of 0 bytes.
+// this by itself for an unread body, but not if the request has Expect: 100-continue or asks to
+// close the connection, as old clients do. It also does this for every request whose body exceeds a
+// limit, so this reads more than a limit of 0 bytes.
 func lingerAfter(w http.ResponseWriter) {
 	for {
 		wrapper, ok := w.(interface{ Unwrap() http.ResponseWriter })
