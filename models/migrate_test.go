@@ -143,3 +143,21 @@ func TestMigrationsHaveNoTimeout(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestThingsAreVacuumedEarly checks that PostgreSQL vacuums things when few of them have changed.
+func TestThingsAreVacuumedEarly(t *testing.T) {
+	t.Parallel()
+	db, err := OpenDB(t.Context(), pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var options string
+	err = db.Read.NewRaw("SELECT coalesce(array_to_string(reloptions, ' '), '') FROM pg_class WHERE oid = 'things'::regclass").Scan(t.Context(), &options)
+	if err != nil || options != "autovacuum_vacuum_scale_factor=0.02" {
+		t.Errorf("the options of things are %q (%v)", options, err)
+	}
+}

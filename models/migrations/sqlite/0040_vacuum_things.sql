@@ -1,0 +1,1 @@
+-- Only PostgreSQL has a setting for this.
