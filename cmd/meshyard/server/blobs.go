@@ -1,9 +1,12 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"net/http"
 
 	"github.com/meshyard/meshyard/internal/blobs"
+	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
@@ -19,9 +22,11 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 			}
 			return blobs.Blob{Key: key, Name: f.Name, ContentType: f.ContentType, ETag: f.SHA256}, nil
 		},
-		Signed:  addresses.Verified,
-		Serve:   blobs.Serve(a.bucket),
-		Fail:    rest.WriteFailure,
+		Signed: addresses.Verified,
+		Serve:  blobs.Serve(a.bucket),
+		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
+			rest.WriteFailure(w, r, a.explainLost(r.Context(), err))
+		},
 		Status:  func(w http.ResponseWriter, status int, message string) { rest.WriteError(w, status, message) },
 		Missing: missing,
 	}
@@ -29,6 +34,16 @@ func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 		h.Permit = func(r *http.Request, by blobs.Address) error { return explainInvalidSignature(a.mayRead(r), by) }
 	}
 	return h
+}
+
+// explainLost returns err or, if the content of a file is missing from the bucket, an error for the
+// client. It logs the key of the object for the operator.
+func (a *Server) explainLost(ctx context.Context, err error) error {
+	if !errors.Is(err, bucket.ErrNotExist) {
+		return err
+	}
+	a.Logger.ErrorContext(ctx, "the content of a file is missing from the bucket", "error", err.Error())
+	return &models.Error{Code: models.NotFound, Message: "the content of this file is missing from the storage of the server"}
 }
 
 // signatureOf returns what a kind of URL permits.

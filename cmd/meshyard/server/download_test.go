@@ -3,8 +3,12 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -188,4 +192,48 @@ func TestBytes(t *testing.T) {
 		}
 		get(fmt.Sprintf("/download:%d/", w.public)).Want(t, 200)
 	})
+}
+
+// TestLostContent checks that the response for a file whose object is missing from the bucket is
+// 404, that a ZIP archive with the file ends early, and that the log names the object.
+func TestLostContent(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			log := new(logBuffer)
+			s := servertest.RunLogging(t, servertest.Settings(t, engine), slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+			w := newWorld(t, s)
+			objects, err := filepath.Glob(filepath.Join(s.Settings.Data, "bucket", "files", "*"))
+			if err != nil || len(objects) != 1 {
+				t.Fatalf("the objects are %q (%v), want one", objects, err)
+			}
+			if err := os.Remove(objects[0]); err != nil {
+				t.Fatal(err)
+			}
+			path := fmt.Sprintf("/files/%d", w.public)
+			file := read(t, w.ada.Get(path))
+			const want = `{"error":"Not Found","code":404,"type":"NOT_FOUND","message":"the content of this file is missing from the storage of the server"}` + "\n"
+			for _, url := range []string{file["public_url"].(string), file["direct_url"].(string), w.ada.Get(path+"/download").Want(t, 302).Header.Get("Location")} {
+				if r := s.Client("").Get(strings.TrimPrefix(url, s.URL)); r.StatusCode != 404 || string(r.Bytes) != want {
+					t.Errorf("GET %s: got %d %s, want 404 %s", url, r.StatusCode, r.Bytes, want)
+				}
+			}
+			lost := log.with(t, "msg", "the content of a file is missing from the bucket")
+			if len(lost) != 3 || lost[0]["level"] != "ERROR" || !strings.Contains(fmt.Sprint(lost[0]["error"]), "files/") {
+				t.Errorf("got the log lines %v, want three errors with the key", lost)
+			}
+			response, err := http.Get(fmt.Sprintf("%s/thing:%d/zip", s.URL, w.thing))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if _, err := io.Copy(io.Discard, response.Body); err == nil {
+				t.Error("the archive with the missing file is complete")
+			}
+			if n := len(log.with(t, "msg", "the content of a file is missing from the bucket")); n != 4 {
+				t.Errorf("got %d log lines after the archive, want 4", n)
+			}
+		})
+	}
 }

@@ -92,7 +92,7 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 				return nil, err
 			}
 			r, _, err := a.bucket.Reader(ctx, key)
-			return r, err
+			return r, a.explainLost(ctx, err)
 		},
 		Reserved: isReserved,
 		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
