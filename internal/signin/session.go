@@ -16,9 +16,14 @@ const (
 )
 
 // SessionHeader is the request header with which a page of this server authenticates a request by
-// the browser session. It prevents cross-site request forgery: a page of another origin can only
-// send the header after a CORS preflight request, and the server allows no credentials.
+// the browser session. Its value is the username that the page was made for, or AnyUser. It
+// prevents cross-site request forgery: a page of another origin can only send the header after a
+// CORS preflight request, and the server allows no credentials.
 const SessionHeader = "Meshyard-Session"
+
+// AnyUser is the value of SessionHeader that accepts the session of every user. It is no username,
+// because those contain more than digits.
+const AnyUser = "1"
 
 // Cookies reads and sets the cookies of a server.
 type Cookies struct {

@@ -55,8 +55,9 @@ function plain(message: string): string {
 
 type Answer = { data?: unknown; errors?: { message: string; extensions?: { code?: string; fields?: Fault[]; retryAfter?: number } }[] };
 
-// The server accepts the session cookie only with this header, which pages of other origins cannot send.
-const headers: Record<string, string> = me ? { 'Meshyard-Session': '1' } : {};
+// The server accepts the session cookie only with this header, which pages of other origins cannot send, and only if the session is that of
+// this user: another one may have signed in in another tab.
+const headers: Record<string, string> = me ? { 'Meshyard-Session': me.username } : {};
 
 export async function send<D, V>(operation: Operation<D, V>, variables: V, signal?: AbortSignal): Promise<D> {
   let response: Response;

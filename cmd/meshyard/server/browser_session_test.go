@@ -38,16 +38,52 @@ func TestBrowserSessionEnds(t *testing.T) {
 		t.Errorf("got the description %q, want the text of the form", found.Thing.Description)
 	}
 
-	v.run("sign in as another user in another tab", `fetch('/login', {method: 'POST', body: new URLSearchParams({username: 'bob', password: '`+pass+`'})}).then(() => window.otherSignedIn = true)`)
-	v.await("that the other user is signed in", `window.otherSignedIn`)
+	// While another user is signed in, nothing is written.
+	signInElsewhere := func(name string) {
+		t.Helper()
+		v.run("sign in as "+name+" in another tab", `window.elsewhere = ''; fetch('/login', {method: 'POST', body: new URLSearchParams({username: '`+name+`', password: '`+pass+`'})}).then(() => window.elsewhere = '`+name+`')`)
+		v.await("that "+name+" is signed in", `window.elsewhere === '`+name+`'`)
+	}
+	creator := func() string {
+		t.Helper()
+		var found struct {
+			Thing struct {
+				Comments struct {
+					Nodes []struct{ Creator struct{ Username string } }
+				}
+			}
+		}
+		s.ada.Query(`query($id: ID!) { thing(id: $id) { comments { nodes { creator { username } } } } }`, object{"id": fmt.Sprint(s.thing)}, &found)
+		if nodes := found.Thing.Comments.Nodes; len(nodes) > 0 {
+			return nodes[0].Creator.Username
+		}
+		return ""
+	}
+	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
+	signInElsewhere("bob")
+	v.enter(".comment-form textarea", "Written as ada")
+	v.click(".comment-form", "Comment")
+	v.await("the message", `document.querySelector('.session-ended') && document.querySelector('.comment-form .fault')?.innerText.includes('another user') && !document.querySelector('header .bell')`)
+	if got := creator(); got != "" {
+		t.Errorf("got a comment of %s, want none", got)
+	}
 	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
-	v.await("the message again", `document.querySelector('.session-ended') && !document.querySelector('header .bell')`)
+	v.is("the message still", `document.querySelector('.session-ended')`)
+	signInElsewhere("ada")
+	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
+	v.await("that the message is gone", `!document.querySelector('.session-ended') && document.querySelector('header .bell')`)
+	v.click(".comment-form", "Comment")
+	v.await("the comment", `document.querySelector('.comment')?.innerText.includes('Written as ada')`)
+	if got := creator(); got != "ada" {
+		t.Errorf("got a comment of %q, want one of ada", got)
+	}
+	v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
 
 	file := filepath.Join(t.TempDir(), "later.txt")
 	if err := os.WriteFile(file, []byte("later"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.bob.Query(`mutation { endSessions(input: {}) { endedIds } }`, nil, new(any))
+	s.ada.Query(`mutation { endSessions(input: {}) { endedIds } }`, nil, new(any))
 	v.is("no question", `!(`+asksToReload+`)`)
 	v.choose("main .drop input", file)
 	v.await("the failed upload", `document.querySelector('.uploads .fault')`)

@@ -117,6 +117,8 @@ func TestSessionForAPI(t *testing.T) {
 			"a sandboxed page":                 {[]string{session, "1", "Origin", "null"}, "UNAUTHENTICATED"},
 			"a token has precedence":           {[]string{session, "1", "Authorization", "Bearer " + bob.Token}, "bob"},
 			"a wrong token has precedence":     {[]string{session, "1", "Authorization", "Bearer x"}, "UNAUTHENTICATED"},
+			"a page of the user":               {[]string{session, "ada", "Sec-Fetch-Site", "same-origin"}, "ada"},
+			"a page of another user":           {[]string{session, "bob", "Sec-Fetch-Site", "same-origin"}, "UNAUTHENTICATED"},
 			"an own page, with a token's user": {[]string{session, "1", "Sec-Fetch-Site", "same-origin", "Authorization", "Bearer " + bob.Token}, "bob"},
 		} {
 			if got := name(c.header...); got != c.want {
@@ -136,6 +138,9 @@ func TestSessionForAPI(t *testing.T) {
 		}
 		if status, _, _ := askWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "cross-site"); status != http.StatusUnauthorized {
 			t.Errorf("create a thing from another site: got %d, want 401", status)
+		}
+		if status, response, _ := askWith(t, "POST", s.URL+"/things/", create, cookie, session, "bob"); status != http.StatusUnauthorized || !strings.Contains(response, "another user has signed in") {
+			t.Errorf("create a thing on a page of another user: got %d %s, want 401", status, response)
 		}
 
 		// A page of another origin cannot send the header with the cookie: the response to the preflight

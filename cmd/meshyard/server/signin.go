@@ -150,14 +150,21 @@ func newProvider(s config.Settings) *oidc.Provider {
 
 // authenticated sets the caller of each request: the user of its token or, without a token, the
 // user of its session. A session counts only if a page of this server sent the request with
-// signin.SessionHeader, which prevents cross-site request forgery.
+// signin.SessionHeader, which prevents cross-site request forgery and requests of a page as a user
+// who has signed in later in another tab.
 func (a *Server) authenticated(next http.Handler) http.Handler {
 	cookies := signin.CookiesAt(a.Settings.BaseURL)
 	sessions := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if secret := cookies.Session(r); secret != "" && r.Header.Get(signin.SessionHeader) != "" && bearer.Token(r) == "" && a.fromOwnPage(r) {
+		user := r.Header.Get(signin.SessionHeader)
+		if secret := cookies.Session(r); secret != "" && user != "" && bearer.Token(r) == "" && a.fromOwnPage(r) {
 			who, ok, err := a.Store.Session(r.Context(), secret)
-			if err == nil && !ok {
+			switch {
+			case err != nil:
+			case !ok:
 				err = &models.Error{Code: models.Unauthenticated, Message: "the session ended: sign in again"}
+			case user != signin.AnyUser && user != who.Username:
+				who = auth.SignedIn{}
+				err = &models.Error{Code: models.Unauthenticated, Message: "another user has signed in in this browser: reload the page"}
 			}
 			r = r.WithContext(auth.WithCaller(r.Context(), who.Caller, err))
 		}

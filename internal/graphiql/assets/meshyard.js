@@ -18,10 +18,10 @@
   let file = null;
 
   // The preflight header makes the request one that a foreign page cannot send, whatever its content type. The session header makes the session of
-  // this browser count; a token has precedence.
+  // this browser count, if it is still that of the same user; a token has precedence.
   const ownHeaders = () => ({
     'Apollo-Require-Preflight': 'true',
-    ...(token ? { Authorization: `Bearer ${token}` } : { 'Meshyard-Session': '1' }),
+    ...(token ? { Authorization: `Bearer ${token}` } : username && { 'Meshyard-Session': username }),
   });
 
   const post = (params, { accept = 'application/graphql-response+json, application/json;q=0.9', ...init } = {}) => {

@@ -2,7 +2,7 @@
 (() => {
   'use strict';
 
-  const base = document.currentScript.dataset.base;
+  const { base, username } = document.currentScript.dataset;
   const place = document.getElementById('reference');
 
   // Swagger UI's dark colours hang on a class and not on what the system prefers.
@@ -47,9 +47,9 @@
       showExtensions: true,
       validatorUrl: null, // else it would send the document's address to another host
       persistAuthorization: false, // else it would keep the token in local storage
-      // Who is signed in in this browser needs no token: the header makes the session count. A token given to Authorize has precedence.
+      // Who is signed in in this browser needs no token: the header makes the session of this user count. A token given to Authorize has precedence.
       requestInterceptor: request => {
-        request.headers['Meshyard-Session'] = '1';
+        if (username) request.headers['Meshyard-Session'] = username;
         return request;
       },
     });

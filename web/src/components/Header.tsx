@@ -48,7 +48,7 @@ function Account({ username }: { username: string }) {
     };
   }, []);
   useEffect(() => {
-    if (data) setSessionEnded(data.me?.username !== username); // or it is that of another user
+    if (data) setSessionEnded(!data.me);
   }, [data]);
   if (ended) return null;
   const number = data?.me?.unreadNotificationCount ?? 0;

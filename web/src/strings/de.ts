@@ -11,7 +11,7 @@ export const strings: Strings = {
   signUp: 'Konto anlegen',
   signOut: 'Abmelden',
   signInAgain: 'In neuem Tab anmelden',
-  sessionEnded: 'Deine Sitzung ist beendet. Diese Seite behält deine Eingaben.',
+  sessionEnded: 'Deine Sitzung ist beendet, oder ein anderer Benutzer hat sich angemeldet. Diese Seite behält deine Eingaben.',
   signInFirst: 'Dafür brauchst du ein Konto.',
   signInToComment: 'Melde dich an, um zu kommentieren.',
   menu: 'Menü',
@@ -70,7 +70,7 @@ export const strings: Strings = {
 
   errors: {
     OFFLINE: 'Der Server ist nicht erreichbar. Prüfe deine Verbindung.',
-    UNAUTHENTICATED: 'Du bist nicht angemeldet, oder deine Sitzung ist abgelaufen.',
+    UNAUTHENTICATED: 'Du bist nicht angemeldet, deine Sitzung ist beendet, oder ein anderer Benutzer hat sich angemeldet.',
     NOT_FOUND: 'Das gibt es nicht oder nicht mehr.',
     FORBIDDEN: 'Das ist dir nicht erlaubt. %s',
     CONFLICT: 'Das ist gerade nicht möglich. %s',

@@ -11,7 +11,7 @@ export const strings = {
   signUp: 'Create account',
   signOut: 'Sign out',
   signInAgain: 'Sign in in a new tab',
-  sessionEnded: 'Your session has ended. This page keeps what you have entered.',
+  sessionEnded: 'Your session has ended, or another user has signed in. This page keeps what you have entered.',
   signInFirst: 'You need an account to do this.',
   signInToComment: 'Sign in to comment.',
   menu: 'Menu',
@@ -71,7 +71,7 @@ export const strings = {
   // The errors of the server by code, and below those of inputs. %s is the message of the server, which is in English, and %n the limit.
   errors: {
     OFFLINE: 'The server cannot be reached. Check your connection.',
-    UNAUTHENTICATED: 'You are not signed in, or your session has ended.',
+    UNAUTHENTICATED: 'You are not signed in, your session has ended, or another user has signed in.',
     NOT_FOUND: 'It does not exist, or no longer exists.',
     FORBIDDEN: '%s',
     CONFLICT: '%s',
