@@ -1,7 +1,7 @@
 // A GraphQL client over fetch: it sends an operation and returns its data, or throws a Failure.
 import { h, type ComponentChildren } from 'preact';
 import { base, me } from './config';
-import { count } from './format';
+import { clock, count } from './format';
 import { setSessionEnded } from './session';
 import { t } from './strings';
 
@@ -72,7 +72,7 @@ export async function send<D, V>(operation: Operation<D, V>, variables: V, signa
     if (signal?.aborted) throw error;
     throw new Failure('', 'OFFLINE');
   }
-  return read(response.status, await response.text());
+  return read(response.status, await response.text(), response.headers.get('Retry-After'));
 }
 
 /** Sends a mutation whose variable input.file is a file, and reports the fraction that has been sent. */
@@ -91,7 +91,7 @@ export function upload<D, V>(operation: Operation<D, V>, variables: V, file: Fil
     request.onabort = () => reject(new Failure('', 'ABORTED'));
     request.onload = () => {
       try {
-        resolve(read<D>(request.status, request.responseText));
+        resolve(read<D>(request.status, request.responseText, request.getResponseHeader('Retry-After')));
       } catch (error) {
         reject(error);
       }
@@ -106,26 +106,34 @@ export const transient = ['OFFLINE', 'UNAVAILABLE', 'RATE_LIMITED'];
 const maxAttempts = 7; // in about two minutes
 const longestPause = 30; // seconds
 
-/** Runs an idempotent action, and retries it while the server is unreachable or busy. It calls waits before each pause, and stops when the signal aborts. */
-export async function persist<T>(action: () => Promise<T>, signal?: AbortSignal, waits?: (error: Failure) => void): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+/**
+ * Runs an action, and retries it while the server is unreachable or busy; the action must be idempotent, or codes be those of errors after
+ * which nothing has changed. It calls waits with the reason before each pause, and stops when the signal aborts. A pause for the rate limit
+ * is as long as the server says, however often that happens.
+ */
+export async function persist<T>(action: () => Promise<T>, waits: (why: ComponentChildren) => void, signal?: AbortSignal, codes = transient): Promise<T> {
+  for (let attempt = 1; ;) {
     try {
       return await action();
     } catch (error) {
-      if (!(error instanceof Failure) || !transient.includes(error.code) || attempt === maxAttempts || signal?.aborted) throw error;
-      waits?.(error);
-      await new Promise((done) => setTimeout(done, (error.retryAfter || Math.min(2 ** attempt, longestPause)) * 1000));
+      if (!(error instanceof Failure) || !codes.includes(error.code) || signal?.aborted) throw error;
+      const isLimit = error.code === 'RATE_LIMITED' && error.retryAfter > 0;
+      if (!isLimit && attempt++ === maxAttempts) throw error;
+      const pause = (error.retryAfter || Math.min(2 ** (attempt - 1), longestPause)) * 1000;
+      waits(isLimit ? t.waitsUntil(clock(Date.now() + pause)) : error.explain());
+      await new Promise((done) => setTimeout(done, pause));
       if (signal?.aborted) throw error;
     }
   }
 }
 
-function read<D>(status: number, text: string): D {
+function read<D>(status: number, text: string, retryAfter: string | null): D {
   let answer: Answer;
   try {
     answer = JSON.parse(text) as Answer;
   } catch {
-    throw new Failure(`${status}`, [502, 503, 504].includes(status) ? 'UNAVAILABLE' : 'INTERNAL'); // the response of a proxy
+    // The response of a proxy.
+    throw new Failure(`${status}`, status === 429 ? 'RATE_LIMITED' : [502, 503, 504].includes(status) ? 'UNAVAILABLE' : 'INTERNAL', [], Number(retryAfter) || 0);
   }
   const first = answer.errors?.[0];
   if (first?.extensions?.code === 'UNAUTHENTICATED') setSessionEnded(true);

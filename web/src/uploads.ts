@@ -33,8 +33,8 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     task.fault = explain(error);
     task.isRefused = error instanceof Failure && !transient.includes(error.code) && error.code !== 'UNAUTHENTICATED';
   };
-  const waits = (waiting: Task[], error: Failure) => {
-    for (const task of waiting) task.fault = explain(error);
+  const waits = (waiting: Task[]) => (why: ComponentChildren) => {
+    for (const task of waiting) task.fault = why;
     update();
   };
   const run = async (task: Task) => {
@@ -45,7 +45,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
       const data = await persist(() => upload(uploadFile, { input: { file: null } }, task.file, (fraction) => {
         Object.assign(task, { fraction, fault: '' });
         update();
-      }, task.stop.signal), task.stop.signal, (error) => waits([task], error));
+      }, task.stop.signal), waits([task]), task.stop.signal);
       task.id = data.uploadFile!.file.id;
       Object.assign(task, { state: 'sent', fault: '' });
     } catch (error) {
@@ -61,7 +61,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     finishing.current = true;
     try {
       // It can be repeated: files that are already attached are left unchanged.
-      await persist(() => latest.current(sent.map((task) => task.id)), undefined, (error) => waits(sent, error));
+      await persist(() => latest.current(sent.map((task) => task.id)), waits(sent));
       tasks.current = tasks.current.filter((task) => !sent.includes(task));
     } catch (error) {
       for (const task of sent) {

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { mutate } from '../cache';
 import { holdFocus } from '../focus';
@@ -11,18 +12,20 @@ import { say } from './Toast';
 /** The avatar or the cover of the user, which can be replaced and removed. */
 export function ImageField({ label, url, field, onDone }: { label: string; url: string | null; field: 'avatarId' | 'coverId'; onDone: () => void }) {
   const [busy, setBusy] = useState(false);
+  const [waiting, setWaiting] = useState<ComponentChildren>(); // why it waits
   const put = async (chosen: File | null) => {
     const release = holdFocus();
     setBusy(true);
     try {
       const file = chosen && (await prepared(chosen));
-      const id = file && (await persist(() => upload(uploadFile, { input: { file: null } }, file, () => undefined, new AbortController().signal))).uploadFile!.file.id;
-      await mutate(updateProfile, { input: { [field]: id } });
+      const id = file && (await persist(() => upload(uploadFile, { input: { file: null } }, file, () => setWaiting(''), new AbortController().signal), setWaiting)).uploadFile!.file.id;
+      await persist(() => mutate(updateProfile, { input: { [field]: id } }), setWaiting);
       onDone();
     } catch (error) {
       say(error);
     } finally {
       setBusy(false);
+      setWaiting('');
       release();
     }
   };
@@ -31,6 +34,7 @@ export function ImageField({ label, url, field, onDone }: { label: string; url: 
       <span>{label}</span>
       {url ? <img src={url} alt="" /> : <span class="file-icon"><Icon name="image" /></span>}
       <small>{pictureHint()}</small>
+      <small role="status">{waiting}</small>
       <div class="actions">
         <label class="button">{t.change}<input class="unseen" type="file" accept="image/png,image/jpeg,image/gif" disabled={busy} aria-label={`${t.change}: ${label}`} onChange={(event) => {
           const file = event.currentTarget.files?.[0];

@@ -17,6 +17,7 @@ type Chosen = { file: File; id: string }; // id is that of the pending upload
 export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: string }; make?: Make; onClose: () => void; onDone: () => void }) {
   const [faults, setFaults] = useState<ComponentChildren[]>([]);
   const [sent, setSent] = useState<number>();
+  const [waiting, setWaiting] = useState<ComponentChildren>(); // why it waits
   const [reading, setReading] = useState(false);
   const [chosen, setChosen] = useState<Chosen[]>([]);
   const [kept, setKept] = useState(make?.images ?? []);
@@ -43,20 +44,24 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
   const post = async (description: string) => {
     const { signal } = stop.current;
     // The pictures are uploaded first, so that no make appears without them.
-    const waiting = chosen.filter((one) => !one.id);
-    for (const [index, one] of waiting.entries()) {
-      const data = await persist(() => upload(uploadFile, { input: { file: null } }, one.file, (fraction) => setSent((index + fraction) / waiting.length), signal), signal);
+    const left = chosen.filter((one) => !one.id);
+    for (const [index, one] of left.entries()) {
+      const data = await persist(() => upload(uploadFile, { input: { file: null } }, one.file, (fraction) => {
+        setSent((index + fraction) / left.length);
+        setWaiting('');
+      }, signal), setWaiting, signal);
       one.id = data.uploadFile!.file.id;
     }
-    if (makeId.current) await mutate(updateMake, { input: { id: makeId.current, description } });
-    else makeId.current = (await mutate(createMake, { input: { thingId: thing!.id, description } })).createMake!.make.id;
+    const patiently = <T,>(action: () => Promise<T>) => persist(action, setWaiting, signal, ['RATE_LIMITED']);
+    if (makeId.current) await patiently(() => mutate(updateMake, { input: { id: makeId.current, description } }));
+    else makeId.current = (await patiently(() => mutate(createMake, { input: { thingId: thing!.id, description } }))).createMake!.make.id;
     for (const image of make?.images ?? []) {
       if (kept.includes(image)) continue;
-      await mutate(deleteImage, { input: { id: image.id } }).catch((error) => (error.code === 'NOT_FOUND' ? undefined : Promise.reject(error))); // it has been deleted before
+      await patiently(() => mutate(deleteImage, { input: { id: image.id } })).catch((error) => (error.code === 'NOT_FOUND' ? undefined : Promise.reject(error))); // it has been deleted before
     }
     if (chosen.length === 0) return;
     try {
-      await persist(() => mutate(finalizeFiles, { input: { files: chosen.map((one, index) => ({ id: one.id, rank: kept.length + index })), target: { type: 'MAKE', id: makeId.current } } }));
+      await persist(() => mutate(finalizeFiles, { input: { files: chosen.map((one, index) => ({ id: one.id, rank: kept.length + index })), target: { type: 'MAKE', id: makeId.current } } }), setWaiting);
     } catch (error) {
       if (error instanceof Failure && error.code === 'NOT_FOUND') chosen.forEach((one) => (one.id = '')); // the uploads have expired
       throw error;
@@ -82,6 +87,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
           setSent(undefined);
         } finally {
           running.current = false;
+          setWaiting('');
         }
       }}>
         <div class="field">
@@ -115,7 +121,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
           </ul>
         )}
         <label class="field"><span>{t.description}</span><textarea name="text" rows={5} placeholder={t.makeText} defaultValue={make?.description} /></label>
-        {sent !== undefined && <progress value={sent} max={1} aria-label={t.uploading(Math.round(sent * 100))} />}
+        {sent !== undefined && <><progress value={sent} max={1} aria-label={t.uploading(Math.round(sent * 100))} /><small role="status">{waiting}</small></>}
         {faults.length > 0 && <div class="fault" role="alert">{faults.map((fault) => <p>{fault}</p>)}</div>}
         <div class="actions">
           <button type="button" class="button" onClick={onClose}>{t.cancel}</button>

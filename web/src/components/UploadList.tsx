@@ -16,7 +16,7 @@ export function UploadList({ tasks, onRemove, onRetry }: { tasks: Task[]; onRemo
             <h3>{task.file.name}</h3>
             {task.state === 'failed'
               ? <p class="fault" role="alert">{t.uploadFailed} {task.fault}</p>
-              : <><progress value={task.fraction} max={1} aria-label={t.uploading(Math.round(task.fraction * 100))} /><span class="quiet">{task.fault || bytes(task.file.size)}</span></>}
+              : <><progress value={task.fraction} max={1} aria-label={t.uploading(Math.round(task.fraction * 100))} /><span class="quiet" role="status">{task.fault || bytes(task.file.size)}</span></>}
           </div>
           {task.state === 'failed' && <button type="button" class="button" onClick={() => onRetry(task)}>{t.retry}</button>}
           <button type="button" class="button icon-only" aria-label={`${t.remove}: ${task.file.name}`} onClick={() => {

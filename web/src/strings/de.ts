@@ -293,6 +293,7 @@ export const strings: Strings = {
   emptyFile: (name) => `Die Datei ${name} ist leer.`,
   fileTooLarge: (name, limit) => `Die Datei ${name} ist größer als ${limit}.`,
   uploadFailed: 'Das Hochladen ist fehlgeschlagen.',
+  waitsUntil: (time: string) => `Die Grenze der Anfragen ist erreicht. Es geht um ${time} weiter.`,
   retry: 'Erneut versuchen',
   remove: 'Entfernen',
   moveForward: (name) => `${name} nach vorn`,

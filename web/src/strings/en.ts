@@ -294,6 +294,7 @@ export const strings = {
   emptyFile: (name: string) => `The file ${name} is empty.`,
   fileTooLarge: (name: string, limit: string) => `The file ${name} is larger than ${limit}.`,
   uploadFailed: 'Upload failed.',
+  waitsUntil: (time: string) => `The limit of requests is reached. This continues at ${time}.`,
   retry: 'Try again',
   remove: 'Remove',
   moveForward: (name: string) => `Move ${name} forward`,
