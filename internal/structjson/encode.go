@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -127,27 +128,52 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
+// isPlain are the ASCII characters that need no escape sequence.
+var isPlain = func() (plain [utf8.RuneSelf]bool) {
+	for c := range plain {
+		plain[c] = c >= ' ' && !strings.ContainsRune(`"\<>&`, rune(c))
+	}
+	return plain
+}()
+
 // appendString appends a string in the same encoding as encoding/json.
 func appendString(b []byte, s string) []byte {
+	b = append(b, '"')
+	start := 0 // of what is not appended yet
 	for i := 0; i < len(s); {
-		switch c := s[i]; {
-		case c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&':
-			return appendEscaped(b, s)
-		case c < utf8.RuneSelf:
-			i++
-		default:
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
-				return appendEscaped(b, s)
+		c, size := rune(s[i]), 1
+		if c < utf8.RuneSelf {
+			if isPlain[c] {
+				i++
+				continue
 			}
+		} else if c, size = utf8.DecodeRuneInString(s[i:]); c != '\u2028' && c != '\u2029' && (c != utf8.RuneError || size > 1) {
 			i += size
+			continue
 		}
+		b = appendEscape(append(b, s[start:i]...), c)
+		i += size
+		start = i
 	}
-	return append(append(append(b, '"'), s...), '"')
+	return append(append(b, s[start:]...), '"')
 }
 
-// appendEscaped appends a string with characters that encoding/json escapes or replaces.
-func appendEscaped(b []byte, s string) []byte {
-	encoded, _ := json.Marshal(s) // a string cannot cause an error
-	return append(b, encoded...)
+// appendEscape appends the escape sequence of a character.
+func appendEscape(b []byte, c rune) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', byte(c))
+	case '\b':
+		return append(b, `\b`...)
+	case '\f':
+		return append(b, `\f`...)
+	case '\n':
+		return append(b, `\n`...)
+	case '\r':
+		return append(b, `\r`...)
+	case '\t':
+		return append(b, `\t`...)
+	}
+	const digits = "0123456789abcdef"
+	return append(b, '\\', 'u', digits[c>>12&0xf], digits[c>>8&0xf], digits[c>>4&0xf], digits[c&0xf])
 }

@@ -161,7 +161,7 @@ func fill(r *rand.Rand, v reflect.Value, depth int) {
 // text returns a random text with characters that are escaped in JSON or HTML, and with bytes that
 // are not valid UTF-8.
 func text(r *rand.Rand) string {
-	parts := []string{"a", "Zahnräder", `"`, `\`, "/", "<b>", "&", "\x00", "\x1f", "\n", "\u2028", "\u2029", "\ufffd", "😀", "\xff", "\xc3", "\x7f"}
+	parts := []string{"a", "Zahnräder", `"`, `\`, "/", "<b>", "&", "\x00", "\x1f", "\b", "\f", "\n", "\r", "\t", "\u2028", "\u2029", "\ufffd", "😀", "\xff", "\xc3", "\x7f"}
 	var b strings.Builder
 	for range r.IntN(6) {
 		b.WriteString(parts[r.IntN(len(parts))])
