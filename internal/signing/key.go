@@ -18,14 +18,17 @@ type Key []byte
 // length, so that different lists of parts never produce the same input. purpose prevents the use
 // of a signature in another place.
 func (k Key) Sign(purpose string, parts ...string) string {
-	mac := hmac.New(sha256.New, k)
-	var length [8]byte
-	for _, part := range append([]string{purpose}, parts...) {
-		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
-		mac.Write(length[:])
-		mac.Write([]byte(part))
+	input := appendPart(make([]byte, 0, 128), purpose)
+	for _, part := range parts {
+		input = appendPart(input, part)
 	}
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	mac := hmac.New(sha256.New, k)
+	mac.Write(input)
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(input[:0]))
+}
+
+func appendPart(b []byte, part string) []byte {
+	return append(binary.BigEndian.AppendUint64(b, uint64(len(part))), part...)
 }
 
 // Verify reports whether signature is that of purpose and parts, in constant time.

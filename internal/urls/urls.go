@@ -60,8 +60,8 @@ func (a Builder) Signed(address string, fileID int64, takenDown bool, expires ti
 	if takenDown {
 		purpose = takedownPurpose
 	}
-	q := url.Values{"expires": {at}, "signature": {a.Key.Sign(purpose, strconv.FormatInt(fileID, 10), at)}}
-	return address + "?" + q.Encode()
+	// Neither a number nor base64url needs escaping.
+	return address + "?expires=" + at + "&signature=" + a.Key.Sign(purpose, strconv.FormatInt(fileID, 10), at)
 }
 
 // SignedBlob returns a signed URL of the bytes of any file, which expires.
