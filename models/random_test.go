@@ -521,13 +521,15 @@ func (w *randomWorld) checkReferences(t *testing.T) {
 	const missing = "NOT EXISTS (SELECT 1 FROM things AS t WHERE x.target_type = 'thing' AND t.id = x.target_id) AND " +
 		"NOT EXISTS (SELECT 1 FROM makes AS m WHERE x.target_type = 'make' AND m.id = x.target_id) AND " +
 		"NOT EXISTS (SELECT 1 FROM comments AS c WHERE x.target_type = 'comment' AND c.id = x.target_id AND c.deleted_at IS NULL)"
+	// The decision to delete a comment is about the comment, which keeps its place.
+	const decided = "(x.decision_id IS NOT NULL AND EXISTS (SELECT 1 FROM comments AS c WHERE x.target_type = 'comment' AND c.id = x.target_id))"
 	const ofDeleted = "EXISTS (SELECT 1 FROM users AS u WHERE u.id = x.%s AND u.deleted_at IS NOT NULL)"
 	for what, where := range map[string]string{
 		"likes of missing objects":                "likes AS x WHERE " + missing,
 		"watches of missing objects":              "watches AS x WHERE " + missing,
 		"files on missing objects":                "files AS x WHERE x.target_id <> 0 AND " + missing,
 		"comments on missing objects":             "comments AS x WHERE " + missing,
-		"notifications about missing objects":     "notifications AS x WHERE x.target_type NOT IN ('user', 'file', 'collection') AND " + missing,
+		"notifications about missing objects":     "notifications AS x WHERE x.target_type NOT IN ('user', 'file', 'collection') AND " + missing + " AND NOT " + decided,
 		"open reports of missing objects":         "reports AS x WHERE x.state = 'open' AND " + missing,
 		"reported comments without open reports":  "comments AS x WHERE x.reported_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM reports AS r WHERE r.target_type = 'comment' AND r.target_id = x.id AND r.state = 'open')",
 		"comments with another thing than theirs": "comments AS x JOIN makes AS m ON x.target_type = 'make' AND m.id = x.target_id WHERE coalesce(x.thing_id, 0) <> coalesce(m.thing_id, 0)",
