@@ -30,7 +30,7 @@ func TestCodeFlow(t *testing.T) {
 		back := b.Post("/login", form).Want(t, http.StatusSeeOther)
 		page := b.Follow(back).Want(t, 200)
 		text := string(page.Bytes)
-		for _, want := range []string{"Slicer &amp; &lt;Co&gt;", "<strong>read</strong>", "<strong>write</strong>", "<strong>ada</strong>", "https://app.example"} {
+		for _, want := range []string{"Slicer &amp; &lt;Co&gt;", "<strong>read</strong>", "<strong>write</strong>", "<strong>delete your account</strong>", "<strong>ada</strong>", "https://app.example"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the page of consent does not say %q: %s", want, text)
 			}
