@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// maxStatsDays is the longest period of statistics.
-const maxStatsDays = 366
+// maxStatsDays is the maximum number of days from the first day of statistics to the last.
+const maxStatsDays = 365
 
 // StatsDay is what happened on one day to the published things of a user, or to one of them.
 type StatsDay struct {
@@ -44,12 +44,12 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 	if err := errors.Join(checkYear("from", p.From), checkYear("to", p.To)); err != nil {
 		return nil, err
 	}
-	from, to := p.From.UTC().Truncate(24*time.Hour), p.To.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1)
-	if !from.Before(to) {
+	from, last := p.From.UTC().Truncate(24*time.Hour), p.To.UTC().Truncate(24*time.Hour)
+	if last.Before(from) {
 		return nil, badInput("to", "to: must not be before from").WithFieldCode(apierror.FieldOutOfRange)
 	}
-	if to.Sub(from) > maxStatsDays*24*time.Hour {
-		e := badInput("to", "to: must be at most %d days after from", maxStatsDays-1).WithFieldCode(apierror.FieldOutOfRange)
+	if last.Sub(from) > maxStatsDays*24*time.Hour {
+		e := badInput("to", "to: must be at most %d days after from", maxStatsDays).WithFieldCode(apierror.FieldOutOfRange)
 		e.Limit = maxStatsDays
 		return nil, e
 	}
@@ -70,7 +70,7 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 		UNION ALL SELECT thing_id, created_at, 'comment' FROM comments WHERE thing_id IN (?0) AND deleted_at IS NULL AND created_at >= ?1 AND created_at < ?2
 		UNION ALL SELECT thing_id, published_at, 'make' FROM makes WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1 AND published_at < ?2
 		UNION ALL SELECT a.ancestor_id, t.published_at, 'remix' FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id
-			WHERE a.ancestor_id IN (?0) AND t.state = 'published' AND t.published_at >= ?1 AND t.published_at < ?2`, mine, from, to)
+			WHERE a.ancestor_id IN (?0) AND t.state = 'published' AND t.published_at >= ?1 AND t.published_at < ?2`, mine, from, last.AddDate(0, 0, 1))
 	q := s.db.Read.NewSelect().TableExpr("(?) AS e", events).ColumnExpr("? AS day, ? AS thing_id", day, thing)
 	for _, event := range []string{"download", "like", "collect", "watch", "comment", "make", "remix"} {
 		column := event + "s"

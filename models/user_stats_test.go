@@ -1,6 +1,9 @@
 package models
 
 import (
+	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +27,24 @@ func TestYears(t *testing.T) {
 		for _, at := range []time.Time{first, last} {
 			if days, err := s.Stats(t.Context(), ada, ada.UserID, StatsPeriod{From: at, To: at}); err != nil || len(days) != 0 {
 				t.Errorf("statistics of %s: %v (%v)", at, days, err)
+			}
+		}
+	})
+}
+
+// TestLongestStats checks that statistics cover as many days as the error names, and no more.
+func TestLongestStats(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		from := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		for _, days := range []int{maxStatsDays, maxStatsDays + 1} {
+			_, err := s.Stats(t.Context(), ada, ada.UserID, StatsPeriod{From: from, To: from.AddDate(0, 0, days)})
+			var failed *Error
+			refused := errors.As(err, &failed) && failed.Code == BadInput
+			if refused != (days > maxStatsDays) || err != nil && !refused {
+				t.Errorf("statistics until %d days later: %v", days, err)
+			}
+			if refused && (failed.Limit != maxStatsDays || !strings.Contains(failed.Message, fmt.Sprint("at most ", failed.Limit, " days"))) {
+				t.Errorf("the limit is %d, and the message is %q", failed.Limit, failed.Message)
 			}
 		}
 	})
