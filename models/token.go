@@ -105,10 +105,11 @@ type privileges struct {
 }
 
 // selectPrivileges selects the fields of privileges of the user u. They have zero values if an
-// outer join has found no user.
+// outer join has found no user. The reason of a suspension is never empty, even if the operator or
+// an imported archive gave none.
 func selectPrivileges(q *bun.SelectQuery) *bun.SelectQuery {
 	return q.ColumnExpr("coalesce(u.is_admin, ?0) AS is_admin, coalesce(u.is_moderator, ?0) AS is_moderator, coalesce(u.hides_nsfw, ?0) AS hides_nsfw, coalesce(u.hides_ai, ?0) AS hides_ai", false).
-		ColumnExpr("CASE WHEN u.suspended_at IS NULL THEN '' ELSE u.suspension_reason END AS suspended")
+		ColumnExpr("CASE WHEN u.suspended_at IS NULL THEN '' ELSE coalesce(nullif(u.suspension_reason, ''), 'no reason was given') END AS suspended")
 }
 
 func (p privileges) caller(userID int64, scopes auth.Scopes) auth.Caller {

@@ -216,3 +216,22 @@ func TestActionsBesideRenaming(t *testing.T) {
 		}
 	})
 }
+
+// TestSuspensionWithoutReason checks that a user whom the operator suspends without a reason is
+// suspended.
+func TestSuspensionWithoutReason(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
+		ctx := t.Context()
+		if _, err := s.Admin().SuspendAndRevokeTokens(ctx, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		token, err := s.Admin().CreateToken(ctx, "ada", "", auth.Scopes{auth.Read, auth.Write}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		caller, err := s.Authenticate(ctx, token)
+		if err != nil || caller.Suspended == "" {
+			t.Errorf("the caller is %+v (%v), want a suspended one", caller, err)
+		}
+	})
+}
