@@ -247,7 +247,8 @@ func (s *Store) changeWebhook(ctx context.Context, caller auth.Caller, id int64,
 }
 
 // withWebhook locks a webhook of the caller and calls fn in the same transaction. It returns
-// NotFound for a webhook of another user.
+// NotFound for a webhook of another user, and Forbidden for a global webhook if the caller is no
+// longer an administrator.
 func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, fn func(context.Context, bun.Tx, *Webhook) error) (*Webhook, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, err
@@ -257,6 +258,11 @@ func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, f
 		err := s.db.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ? AND wh.owner_id = ?", id, caller.UserID)).Scan(ctx)
 		if err != nil {
 			return notFoundIfNoRows(err, "webhook", id)
+		}
+		if w.IsGlobal {
+			if err := administers(caller); err != nil {
+				return err
+			}
 		}
 		return fn(ctx, tx, w)
 	})

@@ -1,0 +1,61 @@
+package models
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/webhook"
+)
+
+// TestGlobalWebhookOfFormerAdministrator checks that a user who is no longer an administrator can
+// delete their global webhook, but not send its messages, which concern all users, anywhere.
+func TestGlobalWebhookOfFormerAdministrator(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		s.options.Webhooks = WebhookOptions{
+			Check:   func(string) error { return nil },
+			Send:    func(context.Context, webhook.Message) webhook.Result { return webhook.Result{Status: 200} },
+			Timeout: time.Minute,
+		}
+		admin := newUser(t, s, "eve")
+		admin.Role, admin.Scopes = auth.Administrator, auth.Scopes{auth.Read, auth.Write, auth.Admin}
+		if _, err := s.db.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", true, admin.UserID).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		w, _, err := s.CreateWebhook(ctx, admin, NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}, IsGlobal: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		published(t, s, ada)
+		var delivery int64
+		if err := s.db.Read.NewRaw("SELECT id FROM webhook_deliveries WHERE webhook_id = ?", w.ID).Scan(ctx, &delivery); err != nil {
+			t.Fatal(err)
+		}
+		former := admin
+		former.Role, former.Scopes = auth.Member, auth.Scopes{auth.Read, auth.Write}
+		address := "https://other.example/"
+		for _, c := range []struct {
+			name string
+			call func(caller auth.Caller) error
+		}{
+			{"updateWebhook", func(c auth.Caller) error {
+				_, err := s.UpdateWebhook(ctx, c, WebhookChange{ID: w.ID, URL: &address})
+				return err
+			}},
+			{"rotateWebhookSecret", func(c auth.Caller) error { _, _, err := s.RotateWebhookSecret(ctx, c, w.ID); return err }},
+			{"redeliverWebhook", func(c auth.Caller) error { _, err := s.RedeliverWebhook(ctx, c, delivery); return err }},
+		} {
+			if err := c.call(former); CodeOf(err) != Forbidden {
+				t.Errorf("%s by a former administrator: %v, want %s", c.name, err, Forbidden)
+			}
+			if err := c.call(admin); err != nil {
+				t.Errorf("%s by an administrator: %v", c.name, err)
+			}
+		}
+		if err := s.DeleteWebhook(ctx, former, w.ID); err != nil {
+			t.Errorf("deleteWebhook: %v", err)
+		}
+	})
+}
