@@ -135,14 +135,17 @@ func (s *Store) Tokens(caller auth.Caller) (List, error) {
 	}}, nil
 }
 
-// WorkingTokens returns the valid access tokens of the caller's user, including those of
-// applications, the latest first.
+// WorkingTokens returns the access tokens of the caller's user that give access, the latest first.
+// They include those of applications, also if they have expired and can be refreshed: ExpiresAt is
+// when the access ends.
 func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens []*Token, err error) {
 	if err := requireUser(caller); err != nil {
 		return nil, err
 	}
-	err = s.db.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID).
-		Where("tk.expires_at IS NULL OR tk.expires_at > ?", now()).Order("tk.id DESC").Limit(maxListedTokens).Scan(ctx)
+	const expires = "coalesce(rt.expires_at, tk.expires_at)"
+	err = s.db.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256", "expires_at").ColumnExpr(expires+" AS expires_at").
+		Join("LEFT JOIN refresh_tokens AS rt ON rt.token_id = tk.id").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID).
+		Where(expires+" IS NULL OR "+expires+" > ?", now()).Order("tk.id DESC").Limit(maxListedTokens).Scan(ctx)
 	return tokens, err
 }
 

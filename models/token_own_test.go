@@ -3,10 +3,12 @@ package models
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
 )
 
 // TestTokenBesideDeletedAccount checks that the operator cannot create a token of a user whose
@@ -25,6 +27,43 @@ func TestTokenBesideDeletedAccount(t *testing.T) {
 		})
 		if CodeOf(err) != NotFound {
 			t.Errorf("the creation returned %v, want %s", err, NotFound)
+		}
+	})
+}
+
+// TestExpiredTokensOfApplications checks that users see and can revoke the access of an application
+// whose access token has expired, because the application can refresh it.
+func TestExpiredTokensOfApplications(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		_, registered, err := s.Admin().RegisterApplication(ctx, NewApplication{Name: "App"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := &Token{UserID: ada.UserID, ApplicationID: registered.ID, Name: "App", Scopes: string(auth.Read)}
+		var issued *oauth.Token
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			issued, err = s.issueWithRefresh(ctx, tx, row, "")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.db.Write.NewRaw("UPDATE tokens SET expires_at = ? WHERE id = ?", now().Add(-time.Minute), row.ID).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		shown, err := s.WorkingTokens(ctx, ada)
+		if err != nil || len(shown) != 1 || shown[0].ExpiresAt == nil || !shown[0].ExpiresAt.After(now()) {
+			t.Fatalf("the tokens are %+v (%v), want one that expires later", shown, err)
+		}
+		if _, err := s.RevokeToken(ctx, ada, shown[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Refresh(ctx, registered.oauth(), issued.Refresh); CodeOf(err) != BadInput {
+			t.Errorf("a refresh after the revocation: %v, want %s", err, BadInput)
+		}
+		if shown, err = s.WorkingTokens(ctx, ada); err != nil || len(shown) != 0 {
+			t.Errorf("the tokens are %+v (%v), want none", shown, err)
 		}
 	})
 }
