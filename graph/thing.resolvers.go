@@ -23,11 +23,7 @@ func (r *deleteThingPayloadResolver) Creator(ctx context.Context, objs []*model.
 
 // Category is the resolver for the category field.
 func (r *deleteThingPayloadResolver) Category(ctx context.Context, obj *model.DeletedContent) (*models.Category, error) {
-	categories, err := loadersOf(ctx).categories()
-	if err != nil {
-		return nil, err
-	}
-	return categories.ByID(obj.CategoryID), nil
+	return categoryByID(ctx, obj.CategoryID)
 }
 
 // PublishThing is the resolver for the publishThing field.
@@ -40,9 +36,8 @@ func (r *mutationResolver) PublishThing(ctx context.Context, input model.Publish
 }
 
 // UpdateThing is the resolver for the updateThing field.
-func (r *mutationResolver) UpdateThing(ctx context.Context, input models.ThingChange) (*model.UpdateThingPayload, error) {
-	t, err := r.Store.UpdateThing(ctx, caller(ctx), input)
-	return &model.UpdateThingPayload{Thing: t}, err
+func (r *mutationResolver) UpdateThing(ctx context.Context, input models.ThingChange) (*models.UpdatedThing, error) {
+	return r.Store.UpdateThing(ctx, caller(ctx), input)
 }
 
 // DeleteThing is the resolver for the deleteThing field.
@@ -186,6 +181,11 @@ func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *in
 	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), pageArgs{first, after, last, before}, obj, thingID)
 }
 
+// FromCategory is the resolver for the fromCategory field.
+func (r *updateThingPayloadResolver) FromCategory(ctx context.Context, obj *models.UpdatedThing) (*models.Category, error) {
+	return categoryByID(ctx, obj.FromCategoryID)
+}
+
 // DeleteThingPayload returns exec.DeleteThingPayloadResolver implementation.
 func (r *Resolver) DeleteThingPayload() exec.DeleteThingPayloadResolver {
 	return &deleteThingPayloadResolver{r}
@@ -194,7 +194,13 @@ func (r *Resolver) DeleteThingPayload() exec.DeleteThingPayloadResolver {
 // Thing returns exec.ThingResolver implementation.
 func (r *Resolver) Thing() exec.ThingResolver { return &thingResolver{r} }
 
+// UpdateThingPayload returns exec.UpdateThingPayloadResolver implementation.
+func (r *Resolver) UpdateThingPayload() exec.UpdateThingPayloadResolver {
+	return &updateThingPayloadResolver{r}
+}
+
 type (
 	deleteThingPayloadResolver struct{ *Resolver }
 	thingResolver              struct{ *Resolver }
+	updateThingPayloadResolver struct{ *Resolver }
 )

@@ -40,3 +40,12 @@ func tagsWith(ctx context.Context) func(*models.Thing) []*models.Tag {
 		return orEmpty(t.Tags)
 	}
 }
+
+// categoryByID returns a category with its present counts.
+func categoryByID(ctx context.Context, id int64) (*models.Category, error) {
+	categories, err := loadersOf(ctx).categories()
+	if err != nil {
+		return nil, err
+	}
+	return categories.ByID(id), nil
+}

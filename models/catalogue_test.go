@@ -22,7 +22,11 @@ func TestCountThings(t *testing.T) {
 		unfeature := func(id int64) (*Thing, error) { return s.FeatureThing(ctx, moderator, id, false) }
 		move := func(id int64) (*Thing, error) {
 			category := "other"
-			return s.UpdateThing(ctx, ada, ThingChange{ID: id, Category: &category})
+			moved, err := s.UpdateThing(ctx, ada, ThingChange{ID: id, Category: &category})
+			if err != nil {
+				return nil, err
+			}
+			return moved.Thing, nil
 		}
 		publish := func(id int64) (*Thing, error) { return s.PublishThing(ctx, ada, id, Published) }
 		unpublish := func(id int64) (*Thing, error) { return s.UnpublishThing(ctx, ada, id) }

@@ -153,9 +153,15 @@ type ThingChange struct {
 	AncestorIDs   []int64  // replaces all ancestors; nil: unchanged
 }
 
+// UpdatedThing is the result of [Store.UpdateThing].
+type UpdatedThing struct {
+	Thing          *Thing
+	FromCategoryID int64 // the category that it was in before
+}
+
 // UpdateThing changes a thing of the caller. It returns Forbidden for a thing of another user, and
 // for one that is taken down. It opens a transaction.
-func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*Thing, error) {
+func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*UpdatedThing, error) {
 	tags, err := cleanTags(c.Tags)
 	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
 	if err != nil {
@@ -165,11 +171,13 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, c.Description), s.renderTo(ctx, &html, ThingInstructions, c.Instructions)); err != nil {
 		return nil, err
 	}
+	var from int64
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockOwnThing(ctx, tx, caller, c.ID)
 		if err != nil {
 			return err
 		}
+		from = t.CategoryID
 		set(&t.Name, c.Name)
 		set(&t.License, c.License)
 		set(&t.Description, c.Description)
@@ -221,7 +229,8 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	if err != nil {
 		return nil, err
 	}
-	return s.Thing(ctx, caller, c.ID)
+	t, err := s.Thing(ctx, caller, c.ID)
+	return &UpdatedThing{t, from}, err
 }
 
 // set sets a value to another one, unless that is nil.

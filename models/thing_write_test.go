@@ -33,8 +33,8 @@ func TestThingsWithAncestorsAreRemixes(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			if changed.IsDerivative != c.want {
-				t.Errorf("%s: is a remix: %t, want %t", c.name, changed.IsDerivative, c.want)
+			if changed.Thing.IsDerivative != c.want {
+				t.Errorf("%s: is a remix: %t, want %t", c.name, changed.Thing.IsDerivative, c.want)
 			}
 		}
 	})

@@ -3366,7 +3366,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.UpdateThingPayload],
+				Nil:   breadthfirst.NilPointer[models.UpdatedThing],
 			},
 			"deleteThing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -6345,10 +6345,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"UpdateThingPayload": {Name: "UpdateThingPayload", Implements: []string{"UpdateThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"thing": {
 				Get: func(object any) any {
-					obj := object.(*model.UpdateThingPayload)
+					obj := object.(*models.UpdatedThing)
 					return obj.Thing
 				},
 				Nil: breadthfirst.NilPointer[models.Thing],
+			},
+			"fromCategory": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.UpdatedThing)
+					return breadthfirst.Value(ec.Resolvers.UpdateThingPayload().FromCategory(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Category],
 			},
 		}},
 		"UpdateWebhookPayload": {Name: "UpdateWebhookPayload", Implements: []string{"UpdateWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

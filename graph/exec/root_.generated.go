@@ -70,6 +70,7 @@ type ResolverRoot interface {
 	Thing() ThingResolver
 	UnfollowUserPayload() UnfollowUserPayloadResolver
 	UnlikeThingPayload() UnlikeThingPayloadResolver
+	UpdateThingPayload() UpdateThingPayloadResolver
 	User() UserResolver
 	Webhook() WebhookResolver
 	WebhookDelivery() WebhookDeliveryResolver
@@ -1133,7 +1134,8 @@ type ComplexityRoot struct {
 	}
 
 	UpdateThingPayload struct {
-		Thing func(childComplexity int) int
+		FromCategory func(childComplexity int) int
+		Thing        func(childComplexity int) int
 	}
 
 	UpdateWebhookPayload struct {
@@ -5843,6 +5845,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpdateProfilePayload.User(childComplexity), true
 
+	case "UpdateThingPayload.fromCategory":
+		if e.ComplexityRoot.UpdateThingPayload.FromCategory == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateThingPayload.FromCategory(childComplexity), true
 	case "UpdateThingPayload.thing":
 		if e.ComplexityRoot.UpdateThingPayload.Thing == nil {
 			break
@@ -7045,7 +7053,7 @@ type Category implements Node {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -7064,7 +7072,7 @@ type Category implements Node {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -7160,7 +7168,7 @@ type Collection implements Node & Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -7185,7 +7193,7 @@ type Collection implements Node & Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -7358,7 +7366,7 @@ type RemoveThingsPayload {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -7418,7 +7426,7 @@ type Comment implements Node & Attachable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -7571,7 +7579,7 @@ type DownloadEdge {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -7926,8 +7934,9 @@ type DeleteImagePayload {
 
 extend type Mutation {
   """
-  Create an invitation: a link by which one person can create an account. If it has an e-mail
-  address and the server sends mail, the link is sent there too. Requires an administrator.
+  Create an invitation, and return a link by which one person can create an account. If the input
+  has an e-mail address and the server sends mail, a link is also sent to that address. Requires an
+  administrator.
   """
   createInvitation(
     "The invitation to create."
@@ -7960,7 +7969,7 @@ extend type Mutation {
 type Invitation {
   "The decimal id."
   id: ID!
-  "The e-mail address that the link is sent to. Null if there is none."
+  "The e-mail address of the invited person. Null if there is none."
   email: String @goField(forceResolver: true)
   "When it was created."
   createdAt: DateTime!
@@ -7970,7 +7979,7 @@ type Invitation {
 
 "Properties of a new invitation."
 input CreateInvitationInput {
-  "The e-mail address of the person. The account gets it."
+  "The e-mail address of the invited person, which becomes that of the account."
   email: String
   "When the link stops working: at most 365 days ahead. The default is in 7 days."
   expiresAt: DateTime
@@ -8270,7 +8279,7 @@ type DeprecatedCall {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -8347,7 +8356,7 @@ type Make implements Node & Attachable & Commentable & Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -8360,7 +8369,7 @@ type Make implements Node & Attachable & Commentable & Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -8465,7 +8474,7 @@ type DeleteMakePayload {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -8794,7 +8803,7 @@ interface Commentable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -8823,7 +8832,7 @@ interface Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -8878,7 +8887,7 @@ extend type User {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -9302,7 +9311,7 @@ type Mesh {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -9434,7 +9443,7 @@ extend type User {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -9495,7 +9504,7 @@ type StatsDay {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -9756,7 +9765,7 @@ type PageInfo {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10082,7 +10091,7 @@ type EndSessionsPayload {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10108,7 +10117,7 @@ type Tag {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10272,7 +10281,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10283,7 +10292,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10294,7 +10303,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10305,7 +10314,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10318,7 +10327,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10450,6 +10459,11 @@ input UpdateThingInput {
 type UpdateThingPayload {
   "The thing after the change."
   thing: Thing!
+  """
+  The category that it was in before. If it is in another one now, its ` + "`" + `thingCount` + "`" + ` and those of its
+  ancestors changed.
+  """
+  fromCategory: Category! @goField(forceResolver: true)
 }
 
 "The thing to delete."
@@ -10506,7 +10520,7 @@ type UnfeatureThingPayload {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10633,7 +10647,7 @@ enum ThingSort {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10977,7 +10991,7 @@ type User implements Node & Actor {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10988,7 +11002,7 @@ type User implements Node & Actor {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -10999,7 +11013,7 @@ type User implements Node & Actor {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11010,7 +11024,7 @@ type User implements Node & Actor {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11021,7 +11035,7 @@ type User implements Node & Actor {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11032,7 +11046,7 @@ type User implements Node & Actor {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11046,7 +11060,7 @@ type User implements Node & Actor {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11060,7 +11074,7 @@ type User implements Node & Actor {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11201,7 +11215,7 @@ type UnfollowUserPayload {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11306,7 +11320,7 @@ extend type User {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11392,7 +11406,7 @@ type UnwatchCollectionPayload {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11519,7 +11533,7 @@ type Webhook {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11707,7 +11721,7 @@ type RedeliverWebhookPayload {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -11721,7 +11735,7 @@ type RedeliverWebhookPayload {
     first: Int
     "Return entries after this cursor."
     after: String
-    "The number of entries from the end, 1 to 100."
+    "The number of entries from the end, 1 to 100. It cannot be combined with ` + "`" + `first` + "`" + `."
     last: Int
     "Return entries before this cursor."
     before: String
@@ -13613,6 +13627,8 @@ func (ec *executionContext) childFields_UpdateThingPayload(ctx context.Context, 
 	switch field.Name {
 	case "thing":
 		return ec.fieldContext_UpdateThingPayload_thing(ctx, field)
+	case "fromCategory":
+		return ec.fieldContext_UpdateThingPayload_fromCategory(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateThingPayload", field.Name)
 }

@@ -74,7 +74,7 @@ type MutationResolver interface {
 	DismissReport(ctx context.Context, input model.DismissReportInput) (*models.DecidedReport, error)
 	EndSessions(ctx context.Context, input model.EndSessionsInput) (*model.EndSessionsPayload, error)
 	PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error)
-	UpdateThing(ctx context.Context, input models.ThingChange) (*model.UpdateThingPayload, error)
+	UpdateThing(ctx context.Context, input models.ThingChange) (*models.UpdatedThing, error)
 	DeleteThing(ctx context.Context, input model.DeleteThingInput) (*model.DeletedContent, error)
 	FeatureThing(ctx context.Context, input model.FeatureThingInput) (*model.FeatureThingPayload, error)
 	UnfeatureThing(ctx context.Context, input model.UnfeatureThingInput) (*model.UnfeatureThingPayload, error)
@@ -5419,11 +5419,11 @@ func (ec *executionContext) _Mutation_updateThing(ctx context.Context, field gra
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.UpdateThingPayload
+					var zeroVal *models.UpdatedThing
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.UpdateThingPayload
+					var zeroVal *models.UpdatedThing
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -5432,8 +5432,8 @@ func (ec *executionContext) _Mutation_updateThing(ctx context.Context, field gra
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.UpdateThingPayload) graphql.Marshaler {
-			return ec.marshalOUpdateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateThingPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *models.UpdatedThing) graphql.Marshaler {
+			return ec.marshalOUpdateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUpdatedThing(ctx, selections, v)
 		},
 		true,
 		false,

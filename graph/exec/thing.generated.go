@@ -54,6 +54,9 @@ type ThingResolver interface {
 
 	IsWatched(ctx context.Context, objs []*models.Thing) ([]bool, error)
 }
+type UpdateThingPayloadResolver interface {
+	FromCategory(ctx context.Context, obj *models.UpdatedThing) (*models.Category, error)
+}
 
 // endregion ************************** generated!.gotpl **************************
 
@@ -2281,7 +2284,7 @@ func (ec *executionContext) fieldContext_UnfeatureThingPayload_thing(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _UpdateThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.UpdateThingPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _UpdateThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *models.UpdatedThing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2308,6 +2311,38 @@ func (ec *executionContext) fieldContext_UpdateThingPayload_thing(_ context.Cont
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Thing(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UpdateThingPayload_fromCategory(ctx context.Context, field graphql.CollectedField, obj *models.UpdatedThing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UpdateThingPayload_fromCategory(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.UpdateThingPayload().FromCategory(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *models.Category) graphql.Marshaler {
+			return ec.marshalNCategory2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCategory(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_UpdateThingPayload_fromCategory(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UpdateThingPayload",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Category(ctx, field)
 		},
 	}
 	return fc, nil
@@ -4264,7 +4299,7 @@ func (ec *executionContext) _UnfeatureThingPayload(ctx context.Context, sel ast.
 
 var updateThingPayloadImplementors = []string{"UpdateThingPayload"}
 
-func (ec *executionContext) _UpdateThingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpdateThingPayload) graphql.Marshaler {
+func (ec *executionContext) _UpdateThingPayload(ctx context.Context, sel ast.SelectionSet, obj *models.UpdatedThing) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, updateThingPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -4277,8 +4312,46 @@ func (ec *executionContext) _UpdateThingPayload(ctx context.Context, sel ast.Sel
 		case "thing":
 			out.Values[i] = ec._UpdateThingPayload_thing(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "fromCategory":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._UpdateThingPayload_fromCategory(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -4453,7 +4526,7 @@ func (ec *executionContext) marshalOUnfeatureThingPayload2ᚖgithubᚗcomᚋmesh
 	return ec._UnfeatureThingPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOUpdateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUpdateThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.UpdateThingPayload) graphql.Marshaler {
+func (ec *executionContext) marshalOUpdateThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUpdatedThing(ctx context.Context, sel ast.SelectionSet, v *models.UpdatedThing) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

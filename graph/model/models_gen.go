@@ -941,12 +941,6 @@ type UpdateProfilePayload struct {
 	User *models.User `json:"user"`
 }
 
-// Payload of `updateThing`.
-type UpdateThingPayload struct {
-	// The thing after the change.
-	Thing *models.Thing `json:"thing"`
-}
-
 // Payload of `updateWebhook`.
 type UpdateWebhookPayload struct {
 	// The webhook after the change.
