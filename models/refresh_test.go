@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -98,6 +99,39 @@ func TestRefreshBesideRevocation(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRefreshTokensExpire checks that a refresh token can be used for 60 days.
+func TestRefreshTokensExpire(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		_, a, err := s.Admin().RegisterApplication(ctx, NewApplication{Name: "App"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var token *oauth.Token
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+			token, err = s.issueWithRefresh(ctx, tx, &Token{UserID: ada.UserID, ApplicationID: a.ID, Scopes: "read"}, "")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := new(refreshToken)
+		if err := s.db.Read.NewSelect().Model(row).Scan(ctx); err != nil {
+			t.Fatal(err)
+		}
+		const lifetime = 60 * 24 * time.Hour
+		if left := row.ExpiresAt.Sub(now()); left > lifetime || left < lifetime-time.Hour {
+			t.Errorf("it expires in %s, want %s", left, lifetime)
+		}
+		if _, err := s.db.Write.NewRaw("UPDATE refresh_tokens SET expires_at = ?", now()).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Refresh(ctx, a.oauth(), token.Refresh); CodeOf(err) != BadInput {
+			t.Errorf("use after the expiry: got %v, want BAD_USER_INPUT", err)
+		}
+	})
 }
 
 // TestTokensBesideDeletedApplication checks that an application that is deleted at the same time

@@ -75,6 +75,28 @@ func TestDecisionsWithoutEffect(t *testing.T) {
 	})
 }
 
+// TestOwnDecisions checks that a decision of an administrator about their own content is recorded,
+// without a notification.
+func TestOwnDecisions(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
+		ctx := t.Context()
+		u, err := s.Admin().CreateUser(ctx, "admin", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		admin := auth.Caller{UserID: u.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+		thing, _ := published(t, s, admin)
+		if _, err := s.TakeDownThing(ctx, admin, thing.ID, "My mistake."); err != nil {
+			t.Fatal(err)
+		}
+		var entries, notifications int
+		err = s.db.Read.NewRaw("SELECT (SELECT count(*) FROM moderation_log WHERE thing_id = ?), (SELECT count(*) FROM notifications)", thing.ID).Scan(ctx, &entries, &notifications)
+		if err != nil || entries != 1 || notifications != 0 {
+			t.Errorf("got %d entries of the log and %d notifications (%v), want 1 and 0", entries, notifications, err)
+		}
+	})
+}
+
 // TestDecisionsOfNotifications checks that each notification about a decision refers to its entry
 // of the moderation log, also if a database of an earlier version is migrated.
 func TestDecisionsOfNotifications(t *testing.T) {

@@ -76,6 +76,55 @@ func TestOutcomesOfAttempts(t *testing.T) {
 	})
 }
 
+// TestAttemptsOfDelivery checks the number of attempts to send a message, and the times between
+// them, if all of them fail.
+func TestAttemptsOfDelivery(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		attempts := 0
+		s.options.Webhooks = WebhookOptions{
+			Check: func(string) error { return nil },
+			Send: func(context.Context, webhook.Message) webhook.Result {
+				attempts++
+				return webhook.Result{Status: 500, Error: "HTTP 500"}
+			},
+			Timeout: time.Minute,
+		}
+		w, _, err := s.Admin().CreateWebhook(ctx, "ada", NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		published(t, s, ada)
+		attempt := func() *WebhookDelivery {
+			t.Helper()
+			if err := s.DeliverWebhook(ctx, w.ID); err != nil {
+				t.Fatal(err)
+			}
+			d := new(WebhookDelivery)
+			if err := s.db.Read.NewSelect().Model(d).Where("wd.webhook_id = ?", w.ID).Scan(ctx); err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		for i, want := range []time.Duration{10 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 16 * time.Hour} {
+			d := attempt()
+			if d.NextAttemptAt == nil {
+				t.Fatalf("after attempt %d: the delivery is %s, want another attempt", i+1, d.State)
+			}
+			// The attempt itself takes time on a slow machine.
+			if wait := d.NextAttemptAt.Sub(*d.AttemptedAt); wait < want || wait > want+want/10+time.Minute {
+				t.Errorf("after attempt %d: the next one is in %s, want %s to 10 %% more", i+1, wait, want)
+			}
+			if _, err := s.db.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ?", now(), d.ID).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := attempt(); d.State != DeliveryFailed || d.NextAttemptAt != nil || attempts != 8 {
+			t.Errorf("after %d attempts: the delivery is %s, want that it has failed after 8", attempts, d.State)
+		}
+	})
+}
+
 // TestBusyWebhook checks that a user's webhook gets a limited number of messages in an hour, and
 // that this does not affect global webhooks.
 func TestBusyWebhook(t *testing.T) {

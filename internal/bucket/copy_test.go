@@ -25,6 +25,12 @@ func testCopy(t *testing.T, f fixture) {
 	}
 	wantBytes(t, other.Bucket, content, data)
 
+	short := put(t, other.Bucket, data[:100])
+	if n, err := Copy(ctx, f.Bucket, content, other.Bucket, short.Key, short.SHA256); err != nil || n != short.Size {
+		t.Errorf("copy over an object of another size: got %d, %v, want %d bytes", n, err, short.Size)
+	}
+	wantBytes(t, f.Bucket, content, data[:100])
+
 	wrong := strings.Repeat("ab", 32)
 	if _, err := Copy(ctx, f.Bucket, ContentKey(wrong), other.Bucket, u.Key, wrong); !errors.Is(err, ErrDamaged) {
 		t.Errorf("copy of other content: got %v, want ErrDamaged", err)

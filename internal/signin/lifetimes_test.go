@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"github.com/meshyard/meshyard/internal/language"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/language"
 	"github.com/meshyard/meshyard/internal/signing"
 )
 

@@ -69,6 +69,9 @@ func TestSend(t *testing.T) {
 		case "/busy":
 			w.Header().Set("Retry-After", "120")
 			w.WriteHeader(http.StatusServiceUnavailable)
+		case "/negative":
+			w.Header().Set("Retry-After", "-120")
+			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/drop":
 			panic(http.ErrAbortHandler)
 		case "/target":
@@ -84,6 +87,7 @@ func TestSend(t *testing.T) {
 		"/hang":     {Error: "the receiver did not respond within 200ms"},
 		"/redirect": {Status: 307, Error: "the receiver redirects (307), and redirects are not followed"},
 		"/busy":     {Status: 503, Error: "the receiver responded with 503", RetryAfter: 2 * time.Minute},
+		"/negative": {Status: 503, Error: "the receiver responded with 503"},
 		"/drop":     {Error: "the connection to the receiver failed"},
 	} {
 		s := patient
