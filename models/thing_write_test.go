@@ -39,3 +39,33 @@ func TestThingsWithAncestorsAreRemixes(t *testing.T) {
 		}
 	})
 }
+
+// TestHiddenAncestorsAreKept checks that a thing keeps an ancestor that its owner cannot see any
+// more, and that such a thing, or the thing itself, cannot become an ancestor.
+func TestHiddenAncestorsAreKept(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ben := newUser(t, s, "ben")
+		hidden, _ := published(t, s, ben)
+		remix, _ := published(t, s, ada)
+		other, _ := published(t, s, ada)
+		set := func(thing *Thing, ancestor int64) error {
+			_, err := s.UpdateThing(t.Context(), ada, ThingChange{ID: thing.ID, AncestorIDs: []int64{ancestor}})
+			return err
+		}
+		if err := set(remix, hidden.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.UnpublishThing(t.Context(), ben, hidden.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := set(remix, hidden.ID); err != nil {
+			t.Errorf("an ancestor that became a draft: got %v, want that it is kept", err)
+		}
+		if err := set(other, hidden.ID); CodeOf(err) != Forbidden {
+			t.Errorf("a draft of another user as a new ancestor: got %v, want %s", err, Forbidden)
+		}
+		if err := set(other, other.ID); CodeOf(err) != BadInput {
+			t.Errorf("the thing itself: got %v, want %s", err, BadInput)
+		}
+	})
+}

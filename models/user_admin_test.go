@@ -235,3 +235,23 @@ func TestSuspensionWithoutReason(t *testing.T) {
 		}
 	})
 }
+
+// TestSuspensionOfOneself checks that administrators can suspend each other, but not themselves.
+func TestSuspensionOfOneself(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
+		var callers []auth.Caller
+		for _, name := range []string{"cleo", "dora"} {
+			u, err := s.Admin().CreateUser(t.Context(), name, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			callers = append(callers, auth.Caller{UserID: u.ID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}})
+		}
+		if _, err := s.SuspendAndRevokeTokens(t.Context(), callers[0], "cleo", "Mine."); CodeOf(err) != BadInput {
+			t.Errorf("cleo by cleo: got %v, want %s", err, BadInput)
+		}
+		if _, err := s.SuspendAndRevokeTokens(t.Context(), callers[0], "dora", "Spam."); err != nil {
+			t.Errorf("dora by cleo: got %v, want no error", err)
+		}
+	})
+}

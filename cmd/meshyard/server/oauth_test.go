@@ -271,6 +271,10 @@ func TestInvalidAuthorizationRequests(t *testing.T) {
 				t.Errorf("%s: %s, want %s", name, to, try.want)
 			}
 		}
+		long := b.Get(c.question("state", strings.Repeat("x", 2_001))).Want(t, http.StatusSeeOther)
+		if to, _ := url.Parse(long.Header.Get("Location")); to.Query().Get("error") != "invalid_request" {
+			t.Errorf("a state of 2,001 bytes: %.200s, want invalid_request", to)
+		}
 		to := c.decide(b, c.question("redirect_uri", "http://127.0.0.1:51234/cb"), "allow")
 		if to.Host != "127.0.0.1:51234" {
 			t.Errorf("the loopback redirect is %s", to)
