@@ -1,9 +1,12 @@
 package models
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -63,6 +66,33 @@ func TestUnusedTagsAreRemoved(t *testing.T) {
 		collect("new", "old")
 		if changed, err := s.Recount(ctx); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+	})
+}
+
+// TestNumberOfTags checks that a thing can have 100 tags, that equal ones count once, and that the
+// error for more names the limit.
+func TestNumberOfTags(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		var tags []string
+		for i := range 100 {
+			tags = append(tags, fmt.Sprint("tag ", i))
+		}
+		create := func(tags []string) (*Thing, error) {
+			return s.CreateThing(t.Context(), ada, NewThing{Name: "a", License: CC, Category: "Art", Tags: tags})
+		}
+		thing, err := create(append(tags, "TAG 0"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := s.TagsOf(t.Context(), []int64{thing.ID})
+		if n := len(of[thing.ID]); err != nil || n != 100 {
+			t.Errorf("got %d tags (%v), want 100", n, err)
+		}
+		_, err = create(append(tags, "one more"))
+		e, _ := errors.AsType[*apierror.Error](err)
+		if e == nil || e.Code != BadInput || e.Message != "tags: must have at most 100 entries (got 101)" || e.Limit != 100 {
+			t.Errorf("101 tags: got %+v, want %s with the limit 100", err, BadInput)
 		}
 	})
 }
