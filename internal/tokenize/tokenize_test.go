@@ -114,10 +114,10 @@ func TestLongTextWithoutSpaces(t *testing.T) {
 	run := strings.Repeat("春眠不覺曉處處聞啼鳥", 10) + "黃河" + strings.Repeat("a", 100)
 	of := tokenize.Words(run)
 	if !slices.Contains(of, "黃河") || !slices.Contains(of, strings.Repeat("a", 40)) {
-		t.Errorf("%q", of)
+		t.Errorf("got words %q, want 黃河 and 40 letters a among them", of)
 	}
 	if marks := tokenize.Marks(run, tokenize.Query("黃河")); len(marks) != 1 || run[marks[0].Start:marks[0].End] != "黃河" {
-		t.Errorf("marks %v", marks)
+		t.Errorf("got marks %v, want one of 黃河", marks)
 	}
 }
 
@@ -127,10 +127,10 @@ func TestBounds(t *testing.T) {
 		many.WriteString(strconv.Itoa(i) + " ")
 	}
 	if n := len(tokenize.Words(many.String())); n != 2_000 {
-		t.Errorf("%d words", n)
+		t.Errorf("got %d words of a long text, want 2,000", n)
 	}
 	if of := tokenize.Words(strings.Repeat("x", 41)); len(of) != 1 || len(of[0]) != 40 {
-		t.Errorf("%q", of)
+		t.Errorf("got words %q, want one of 40 letters", of)
 	}
 	for word, want := range map[string]int{"cat": 0, "20230101": 0, "gear": 1, "octocat": 1, "printing": 2, "竜の像だ": 1} {
 		if got := tokenize.Tolerance(word); got != want {
@@ -234,16 +234,16 @@ func checkText(t interface {
 }, s string,
 ) {
 	if f := tokenize.Fold(s); tokenize.Fold(f) != f {
-		t.Errorf("folded %q, and again %q", f, tokenize.Fold(f))
+		t.Errorf("folding %q again: got %q, want no change", f, tokenize.Fold(f))
 	}
 	of := tokenize.Words(s)
 	for _, w := range of {
 		if w == "" || utf8.RuneCountInString(w) > 40 || !utf8.ValidString(w) || strings.ContainsFunc(w, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M) }) {
-			t.Errorf("%q contains the word %q", s, w)
+			t.Errorf("%q: got the word %q, want 1 to 40 letters and digits", s, w)
 		}
 	}
 	if len(of) > 2_000 || len(tokenize.Query(s)) > 10 {
-		t.Errorf("%d words, %d are asked for", len(of), len(tokenize.Query(s)))
+		t.Errorf("got %d words and a query of %d, want at most 2,000 and 10", len(of), len(tokenize.Query(s)))
 	}
 	if len(of) < 2_000 {
 		for _, w := range tokenize.Query(s) {
@@ -270,13 +270,13 @@ func checkText(t interface {
 	}
 	for _, w := range tokenize.Query(s) {
 		if w.Text == "" || w.Stem == "" || slices.Contains(w.Parts, "") || !strings.HasPrefix(w.Text, w.Stem) {
-			t.Errorf("%q has the query %+v", s, w)
+			t.Errorf("%q: got the query word %+v, want a text, its stem and parts that are not empty", s, w)
 		}
 	}
 	at := 0
 	for _, m := range tokenize.Marks(s, tokenize.Query(s)) {
 		if m.Start < at || m.End <= m.Start || m.End > len(s) || !utf8.RuneStart(s[m.Start]) || m.End < len(s) && !utf8.RuneStart(s[m.End]) && utf8.ValidString(s) {
-			t.Errorf("%q: marks %+v", s, m)
+			t.Errorf("%q: got mark %+v, want marks in order, within the text and between characters", s, m)
 		}
 		at = m.End
 	}
@@ -320,7 +320,7 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query, text string) {
 		asked := tokenize.Query(query)
 		if len(asked) > 10 {
-			t.Errorf("%q has a query of %d words", query, len(asked))
+			t.Errorf("%q: got a query of %d words, want at most 10", query, len(asked))
 		}
 		for _, w := range asked {
 			for _, part := range append([]string{w.Text, w.Stem}, w.Parts...) {
@@ -336,7 +336,7 @@ func FuzzQuery(f *testing.F) {
 		at := 0
 		for _, m := range tokenize.Marks(text, asked) {
 			if m.Start < at || m.End <= m.Start || m.End > len(text) {
-				t.Errorf("%q in %q: marks %+v", query, text, m)
+				t.Errorf("%q in %q: got mark %+v, want marks in order, within the text", query, text, m)
 			}
 			at = m.End
 		}

@@ -90,14 +90,14 @@ func TestInvitations(t *testing.T) {
 		}
 		// An attempt with a name that is taken does not use up the invitation.
 		if r := register(t, s.Browser(), letter.Link(), "STAFF", nil); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "is taken") {
-			t.Errorf("a taken name: %d %s", r.StatusCode, r.Bytes)
+			t.Errorf("a taken name: got %d %s, want 400 and the reason", r.StatusCode, r.Bytes)
 		}
 		if r := register(t, s.Browser(), letter.Link(), "grace", url.Values{"password": {"short"}}); r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "Password: must be") {
-			t.Errorf("a short password: %d %s", r.StatusCode, r.Bytes)
+			t.Errorf("a short password: got %d %s, want 400 and the reason", r.StatusCode, r.Bytes)
 		}
 		b := s.Browser()
 		if r := register(t, b, letter.Link(), "grace", url.Values{"email": {"other@example.org"}}).Want(t, http.StatusSeeOther); r.Header.Get("Location") != s.URL+"/" {
-			t.Errorf("after registering: %s", r.Header.Get("Location"))
+			t.Errorf("after the registration: got redirect %s, want the home page", r.Header.Get("Location"))
 		}
 		if page := string(b.Get("/login/password").Want(t, 200).Bytes); !strings.Contains(page, "<strong>grace@example.org</strong> is confirmed") {
 			t.Errorf("the account: %s", page)
@@ -127,7 +127,7 @@ func TestInvitations(t *testing.T) {
 		admin.Query(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, object{"id": id}, new(any))
 		works(link, false)
 		if code := admin.GraphQL(`mutation ($id: ID!) { revokeInvitation(input: {id: $id}) { revokedId } }`, object{"id": id}).Code(); code != "NOT_FOUND" {
-			t.Errorf("revoked twice: %s", code)
+			t.Errorf("revoked twice: got %q, want NOT_FOUND", code)
 		}
 		_, link = invite(object{"expiresAt": time.Now().Add(time.Hour)})
 		works(link, true)
@@ -137,7 +137,7 @@ func TestInvitations(t *testing.T) {
 		works(link, false)
 		for _, input := range []object{{"email": "nobody"}, {"email": "a@b\nBcc: c@d"}, {"expiresAt": time.Now().Add(-time.Hour)}, {"expiresAt": time.Now().AddDate(2, 0, 0)}} {
 			if code := admin.GraphQL(`mutation ($input: CreateInvitationInput!) { createInvitation(input: $input) { url } }`, object{"input": input}).Code(); code != "BAD_USER_INPUT" {
-				t.Errorf("%v: %s", input, code)
+				t.Errorf("%v: got %q, want BAD_USER_INPUT", input, code)
 			}
 		}
 		box.None()
@@ -170,7 +170,7 @@ func TestPasswordReset(t *testing.T) {
 		unknown := nonce(ask("nobody"))
 		for _, name := range []string{"bob", "nobody@example.org", "ada"} {
 			if got := nonce(ask(name)); got != unknown {
-				t.Errorf("the response about %s differs: %s", name, got)
+				t.Errorf("the response about %s: got %s, want the same as for an unknown name", name, got)
 			}
 		}
 		first := box.Next()
@@ -187,7 +187,7 @@ func TestPasswordReset(t *testing.T) {
 		form := b.Get(first.Link()).Want(t, 200).Fields()
 		form.Set("password", "short")
 		if r := b.Post("/login/reset", form); r.StatusCode != http.StatusBadRequest {
-			t.Errorf("a short password: %d", r.StatusCode)
+			t.Errorf("a short password: got %d, want 400", r.StatusCode)
 		}
 		form.Set("password", "a new horse battery")
 		b.PostFrom("cross-site", "/login/reset", form).Want(t, http.StatusForbidden)
@@ -197,7 +197,7 @@ func TestPasswordReset(t *testing.T) {
 		}
 		for _, link := range []string{first.Link(), second.Link()} {
 			if r := s.Browser().Get(link); r.StatusCode != http.StatusNotFound {
-				t.Errorf("%s works after the reset: %d", link, r.StatusCode)
+				t.Errorf("%s after the reset: got %d, want 404", link, r.StatusCode)
 			}
 		}
 		b.Post("/login/reset", form).Want(t, http.StatusNotFound)
@@ -207,7 +207,7 @@ func TestPasswordReset(t *testing.T) {
 		s.Browser().SignIn("ada", pass).Want(t, http.StatusForbidden)
 		s.Browser().SignIn("ada", "a new horse battery").Want(t, http.StatusSeeOther)
 		if got := ada.GraphQL(`{ me { username } }`, nil).Code(); got != "" {
-			t.Errorf("the access token after the reset: %s", got)
+			t.Errorf("the access token after the reset: got %s, want no error", got)
 		}
 		// The secret of a link is not stored in any job, and a mail that is rejected is written again
 		// with a new link.
@@ -230,11 +230,11 @@ func TestPasswordReset(t *testing.T) {
 		s.Browser().Get(strings.Replace(third.Link(), "/reset", "/confirm", 1)).Want(t, http.StatusNotFound)
 		for range 10 {
 			if letters, err := s.Store.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 1 {
-				t.Errorf("%d letters, %v", len(letters), err)
+				t.Errorf("got %d mails, %v, want one at most", len(letters), err)
 			}
 		}
 		if letters, err := s.Store.WriteEmails(context.Background(), models.Mail{Purpose: models.ResetLink, Name: "ada"}); err != nil || len(letters) > 0 {
-			t.Errorf("after many letters: %d more, %v", len(letters), err)
+			t.Errorf("beyond the limit: got %d mails, %v, want none", len(letters), err)
 		}
 		// The number of requests of one network is limited.
 		status := 0
@@ -330,7 +330,7 @@ func TestChangePassword(t *testing.T) {
 			return form
 		}
 		if r := b.Post("/login/password", set("wrong horse battery", "a new horse battery")); r.StatusCode != http.StatusForbidden || !strings.Contains(string(r.Bytes), "The current password is wrong.") {
-			t.Errorf("a wrong password: %d %s", r.StatusCode, r.Bytes)
+			t.Errorf("a wrong password: got %d %s, want 403 and the reason", r.StatusCode, r.Bytes)
 		}
 		b.Post("/login/password", set(pass, "short")).Want(t, http.StatusBadRequest)
 		b.PostFrom("cross-site", "/login/password", set(pass, "a new horse battery")).Want(t, http.StatusForbidden)
@@ -365,7 +365,7 @@ func TestRegistration(t *testing.T) {
 			b := s.Browser()
 			register(t, b, "/signup", "eve", url.Values{"email": {"eve@example.org"}}).Want(t, http.StatusSeeOther)
 			if who := openPage(t, b.Get, "/").config.User; who == nil || who.Username != "eve" {
-				t.Errorf("signed in: %+v", who)
+				t.Errorf("after the registration: got user %+v, want eve", who)
 			}
 			for name, status := range map[string]int{"EVE": 400, "things": 400, "no name": 400, "": 400, "me": 400} {
 				if r := register(t, s.Browser(), "/signup", name, nil); r.StatusCode != status {
@@ -407,7 +407,7 @@ func TestRegistration(t *testing.T) {
 				t.Errorf("the mail is %+v", letter)
 			}
 			if to := register(t, b, letter.Link(), "eve", nil).Want(t, http.StatusSeeOther).Header.Get("Location"); to != s.URL+"/thing:1" {
-				t.Errorf("the new account leads to %s", to)
+				t.Errorf("after the registration: got redirect %s, want /thing:1", to)
 			}
 			if page := string(b.Get("/login/password").Bytes); !strings.Contains(page, "<strong>eve@example.org</strong> is confirmed") {
 				t.Errorf("the account: %s", page)
@@ -429,12 +429,12 @@ func TestAdministerUsers(t *testing.T) {
 			}
 		}
 		if got := admin.GraphQL(rename, object{"from": "nobody", "to": "x"}).Code(); got != "NOT_FOUND" {
-			t.Errorf("nobody: %s", got)
+			t.Errorf("an unknown user: got %q, want NOT_FOUND", got)
 		}
 		admin.Query(rename, object{"from": "ADA", "to": "Countess"}, new(any))
 		var me struct{ Me struct{ Username string } }
 		if ada.Query(`{ me { username } }`, nil, &me); me.Me.Username != "Countess" {
-			t.Errorf("she is %s", me.Me.Username)
+			t.Errorf("got username %s, want Countess", me.Me.Username)
 		}
 		const disable = `mutation ($name: String!, $reason: String!) { disableUser(input: {username: $name, reason: $reason}) { user { suspension { reason } } } }`
 		for _, c := range [][3]string{{"countess", "", "BAD_USER_INPUT"}, {"staff", "because", "BAD_USER_INPUT"}} {
@@ -444,7 +444,7 @@ func TestAdministerUsers(t *testing.T) {
 		}
 		admin.Query(disable, object{"name": "countess", "reason": "because"}, new(any))
 		if got := ada.GraphQL(`{ me { username } }`, nil).Code(); got != "UNAUTHENTICATED" {
-			t.Errorf("her token after that: %s", got)
+			t.Errorf("the token of a suspended user: got %q, want UNAUTHENTICATED", got)
 		}
 		var log struct {
 			ModerationLog struct {

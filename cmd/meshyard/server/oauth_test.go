@@ -42,13 +42,13 @@ func TestCodeFlow(t *testing.T) {
 			}
 		}
 		if strings.Contains(text, "<script") || page.Header.Get("X-Frame-Options") != "DENY" || page.Header.Get("Cache-Control") != "no-store" || page.Header.Get("Referrer-Policy") != "no-referrer" {
-			t.Errorf("the page of consent is open to tricks: %v", page.Header)
+			t.Errorf("the consent page: got headers %v, want no framing, caching, referrer or scripts", page.Header)
 		}
 
 		response := c.decide(b, c.question("scope", "read write"), "allow")
 		q := response.Query()
 		if response.Scheme+"://"+response.Host+response.Path != redirect || q.Get("state") != "a&b =#c" || q.Get("iss") != s.URL || q.Get("code") == "" {
-			t.Fatalf("the response is %s", response)
+			t.Fatalf("after consent: got %s, want a redirect to %s with code, state and issuer", response, redirect)
 		}
 		code := q.Get("code")
 		c.refused("wrong verifier", c.exchange("", c.grant(code, "code_verifier", strings.Repeat("x", 43))), 400, "invalid_grant")
@@ -69,7 +69,7 @@ func TestCodeFlow(t *testing.T) {
 		}
 		c.exchange("text/html, application/json;q=0.9", c.grant(code)).Want(t, 200, &token)
 		if token.TokenType != "Bearer" || token.Scope != "read write" {
-			t.Errorf("the token is %+v", token)
+			t.Errorf("got %+v, want a bearer token with the scopes read and write", token)
 		}
 		ada := s.Client(token.AccessToken)
 		ada.Thing("By the application")
@@ -158,13 +158,13 @@ func TestLegacyCodeFlow(t *testing.T) {
 			info := s.Client("").Request("POST", "/login/oauth/tokeninfo", object{"access_token": string(found[1])})
 			info.Header.Set("Content-Type", "application/json")
 			if r := s.Client("").Send(info).Want(t, 200); !strings.Contains(string(r.Bytes), `"audience":"`+c.id+`"`) {
-				t.Errorf("%s: tokeninfo of a JSON body: %s", name, r.Bytes)
+				t.Errorf("%s: tokeninfo of a JSON body: got %s, want the audience %s", name, r.Bytes, c.id)
 			}
 		}
 		// Some programs take everything behind "code=" in the URL for the code.
 		_, behind, _ := strings.Cut(c.decide(b, old, "allow").String(), "code=")
 		if r := c.exchange("*/*", url.Values{"client_id": {c.id}, "client_secret": {c.secret}, "code": {behind}}); r.StatusCode != 200 || !strings.Contains(behind, "&") {
-			t.Errorf("the code %s: %d %s", behind, r.StatusCode, r.Bytes)
+			t.Errorf("the code %s with other parameters behind it: got %d %s, want 200", behind, r.StatusCode, r.Bytes)
 		}
 		for _, bad := range []string{`{`, `[]`, `"x"`, `{"code":{}}`, `{"code":["x"]}`, `{"code":true}`, `{"code":"x"} x`} {
 			r := s.Client("").Request("POST", "/login/oauth/access_token", bad)
@@ -189,13 +189,13 @@ func TestOutOfBandFlow(t *testing.T) {
 		decide := func(decision string) *servertest.Response {
 			page := b.Get(question).Want(t, 200)
 			if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self';") {
-				t.Errorf("the policy is %q", policy)
+				t.Errorf("got policy %q, want forms to this server only", policy)
 			}
 			form := page.Fields()
 			form.Set("decision", decision)
 			r := b.Post("/login/oauth/authorize", form).Want(t, 200)
 			if r.Header.Get("Location") != "" || r.Header.Get("Cache-Control") != "no-store" || strings.Contains(string(r.Bytes), "<script") {
-				t.Errorf("the page of the code: %v", r.Header)
+				t.Errorf("the page with the code: got headers %v, want no redirect, caching or scripts", r.Header)
 			}
 			return r
 		}
@@ -206,10 +206,10 @@ func TestOutOfBandFlow(t *testing.T) {
 		c.refused("another redirect", c.exchange("", c.grant(found[1])), 400, "invalid_grant")
 		c.exchange("", c.grant(found[1], "redirect_uri", oob)).Want(t, 200)
 		if r := decide("deny"); strings.Contains(string(r.Bytes), `id="code"`) || !strings.Contains(string(r.Bytes), "did not give access to Slicer &amp; &lt;Co&gt;") {
-			t.Errorf("the response to a denial is %s", r.Bytes)
+			t.Errorf("after a denial: got %s, want a page without a code", r.Bytes)
 		}
 		if r := b.Get(c.question("redirect_uri", oob, "response_type", "token")).Want(t, 400); !strings.Contains(string(r.Bytes), "only a code can be shown") {
-			t.Errorf("a token out of band: %s", r.Bytes)
+			t.Errorf("a token out of band: got %s, want that only a code can be shown", r.Bytes)
 		}
 		b.Get(newClient(t, s, models.NewApplication{}).question("redirect_uri", oob)).Want(t, 400)
 	})
@@ -224,7 +224,7 @@ func TestImplicitFlow(t *testing.T) {
 		want := regexp.MustCompile(`^https://app\.example/cb#access_token=(meshyard_\w{49})&token_type=Bearer&state=a%26b\+%3D%23c$`)
 		found := want.FindStringSubmatch(to.String())
 		if found == nil {
-			t.Fatalf("the response is %s", to)
+			t.Fatalf("after consent: got %s, want a token in the fragment", to)
 		}
 		s.Client(found[1]).Thing("By a legacy client")
 		// Some programs take everything behind "access_token=" in the URL for the token.
@@ -233,12 +233,12 @@ func TestImplicitFlow(t *testing.T) {
 		s.Client("").PostForm("/login/oauth/tokeninfo", [][2]string{{"access_token", behind}}, "", "", nil).Want(t, 200)
 		denied := c.decide(b, question, "deny")
 		if f, _ := url.ParseQuery(denied.EscapedFragment()); denied.RawQuery != "" || f.Get("error") != "access_denied" || f.Get("state") != "a&b =#c" {
-			t.Errorf("the response to a denial is %s", denied)
+			t.Errorf("after a denial: got %s, want access_denied and the state in the fragment", denied)
 		}
 		strict := newClient(t, s, models.NewApplication{})
 		to, _ = url.Parse(b.Get(strict.question("response_type", "token")).Want(t, 303).Header.Get("Location"))
 		if f, _ := url.ParseQuery(to.EscapedFragment()); f.Get("error") != "unauthorized_client" {
-			t.Errorf("the response to an application without the implicit grant is %s", to)
+			t.Errorf("an application without the implicit grant: got %s, want unauthorized_client", to)
 		}
 	})
 }
@@ -255,7 +255,7 @@ func TestInvalidAuthorizationRequests(t *testing.T) {
 			"other path on this machine": c.question("redirect_uri", "http://127.0.0.1:5000/x"), "NUL": c.question("client_id", "a\x00b"),
 		} {
 			if r := b.Get(question); r.StatusCode != 400 || r.Header.Get("Location") != "" || !strings.Contains(string(r.Bytes), "Request failed") {
-				t.Errorf("%s: %d %s %s", name, r.StatusCode, r.Header.Get("Location"), r.Bytes)
+				t.Errorf("%s: got %d, redirect %q, %s, want a page with status 400", name, r.StatusCode, r.Header.Get("Location"), r.Bytes)
 			}
 		}
 		for name, try := range map[string]struct{ question, want string }{
@@ -277,11 +277,11 @@ func TestInvalidAuthorizationRequests(t *testing.T) {
 		}
 		to := c.decide(b, c.question("redirect_uri", "http://127.0.0.1:51234/cb"), "allow")
 		if to.Host != "127.0.0.1:51234" {
-			t.Errorf("the loopback redirect is %s", to)
+			t.Errorf("got redirect %s, want the requested port of 127.0.0.1", to)
 		}
 		c.exchange("", c.grant(to.Query().Get("code"), "redirect_uri", "http://127.0.0.1:51234/cb")).Want(t, 200)
 		if to := c.decide(b, c.question(), "deny"); to.Query().Get("error") != "access_denied" || to.Query().Get("code") != "" {
-			t.Errorf("the response to a denial is %s", to)
+			t.Errorf("after a denial: got %s, want access_denied and no code", to)
 		}
 	})
 }
@@ -304,20 +304,20 @@ func TestForgedConsent(t *testing.T) {
 			"no token": with(form(b), "token", ""), "the token of another session": with(form(b), "token", form(eve).Get("token")),
 		} {
 			if r := b.Post("/login/oauth/authorize", f); r.StatusCode != 403 || r.Header.Get("Location") != "" {
-				t.Errorf("%s: %d %s", name, r.StatusCode, r.Header.Get("Location"))
+				t.Errorf("%s: got %d, redirect %q, want 403 without a redirect", name, r.StatusCode, r.Header.Get("Location"))
 			}
 		}
 		for _, path := range []string{"/login/oauth/authorize", "/login", "/logout"} {
 			for _, site := range []string{"cross-site", "same-site", ""} {
 				if r := b.PostFrom(site, path, form(b)); r.StatusCode != 403 {
-					t.Errorf("%s from a page of another site (%q): %d", path, site, r.StatusCode)
+					t.Errorf("%s from a page of another site (%q): got %d, want 403", path, site, r.StatusCode)
 				}
 			}
 		}
 		f := form(b)
 		b.Post("/logout", nil).Want(t, 303)
 		if r := b.Post("/login/oauth/authorize", f).Want(t, 303); !strings.HasPrefix(r.Header.Get("Location"), s.URL+"/login?next=") {
-			t.Errorf("a decision without a session redirects to %s", r.Header.Get("Location"))
+			t.Errorf("a decision without a session: got redirect %s, want the sign-in page", r.Header.Get("Location"))
 		}
 	})
 }
@@ -329,7 +329,7 @@ func TestPublicClients(t *testing.T) {
 		c := newClient(t, s, models.NewApplication{IsPublic: true})
 		r := b.Get(c.question("code_challenge", "", "code_challenge_method", "")).Want(t, 303)
 		if to, _ := url.Parse(r.Header.Get("Location")); to.Query().Get("error") != "invalid_request" {
-			t.Errorf("without a proof key: %s", to)
+			t.Errorf("without PKCE: got %s, want invalid_request", to)
 		}
 		code := c.decide(b, c.question(), "allow").Query().Get("code")
 		c.refused("without the redirect", c.exchange("", c.grant(code, "redirect_uri", "")), 400, "invalid_grant")

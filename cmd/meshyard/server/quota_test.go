@@ -63,11 +63,11 @@ func TestBytesQuota(t *testing.T) {
 
 		over := ada.PostForm("/files/0/uploadFile", nil, "file", "c.stl", solid(1001, "c")).Want(t, 400)
 		if !strings.Contains(string(over.Bytes), `"file: too large: you may store 10000 bytes in total, of which 1000 bytes are left"`) {
-			t.Errorf("%s", over.Bytes)
+			t.Errorf("got %s, want the limit and what is left", over.Bytes)
 		}
 		r := ada.GraphQLUpload(uploadMine, object{"file": nil}, "file", "c.stl", solid(1001, "c"))
 		if r.Code() != "TOO_LARGE" || r.Errors[0].Extensions.Field != "file" || r.Errors[0].Extensions.Limit != 10000 {
-			t.Errorf("%+v", r.Errors)
+			t.Errorf("got %+v, want TOO_LARGE with the field file and the limit 10000", r.Errors)
 		}
 		ada.Upload("d.stl", solid(1000, "d"))
 		stands(t, ada, 10000, 2, 1)
@@ -77,15 +77,15 @@ func TestBytesQuota(t *testing.T) {
 		stands(t, bob, 6000, 1, 0)
 		admin.Upload("large.stl", solid(20000, "a"))
 		if u := usageOf(admin); u.Bytes != 20000 || u.BytesLimit != nil || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
-			t.Errorf("an administrator has limits: %+v", u)
+			t.Errorf("an administrator: got usage %+v, want no limits", u)
 		}
 		if u := usageOf(ada); *u.BytesLimit != 10000 || u.PendingUploadsLimit != nil || u.ThingsLimit != nil {
-			t.Errorf("limits %+v", u)
+			t.Errorf("got limits %+v, want 10,000 bytes and no others", u)
 		}
 		var of struct{ User struct{ Usage *usage } }
 		ada.Query(`{ user(username: "bob") { usage { bytes } } }`, nil, &of)
 		if of.User.Usage != nil {
-			t.Errorf("ada sees bob's usage: %+v", of.User.Usage)
+			t.Errorf("ada sees bob's usage: got %+v, want none", of.User.Usage)
 		}
 		ada.Do(http.MethodDelete, fmt.Sprintf("/things/%d", thing), nil).Want(t, 200)
 		stands(t, ada, 4000, 2, 0)
@@ -132,7 +132,7 @@ func TestFormUploadCounts(t *testing.T) {
 		send(10000).Want(t, 200)
 		stands(t, ada, 10000, 1, 1)
 		if r := ada.Do("POST", fmt.Sprintf("/things/%d/files", thing), object{"filename": "b.stl"}).Want(t, 400); !strings.Contains(string(r.Bytes), "at most 1 are allowed") {
-			t.Errorf("%s", r.Bytes)
+			t.Errorf("a second pending upload: got %s, want the limit of 1", r.Bytes)
 		}
 	}, quotas(10000, 1, 0))
 }
@@ -192,7 +192,7 @@ func TestThingsQuota(t *testing.T) {
 		}
 		r := ada.Do("POST", "/things/", object{"name": "T", "license": "cc", "category": "Art"}).Want(t, 429)
 		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 13*3600 || wait > 14*3600+1 || !strings.Contains(string(r.Bytes), "you created 2 things within 24 hours") {
-			t.Errorf("Retry-After %q: %s", r.Header.Get("Retry-After"), r.Bytes)
+			t.Errorf("got Retry-After %q and %s, want 13 to 14 hours and the number of things", r.Header.Get("Retry-After"), r.Bytes)
 		}
 		var result struct {
 			Errors []struct {
@@ -207,7 +207,7 @@ func TestThingsQuota(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e := result.Errors[0].Extensions; e.Code != "RATE_LIMITED" || e.Limit != 2 || e.RetryAfter < 13*3600 || e.RetryAfter > 14*3600+1 {
-			t.Errorf("%+v", e)
+			t.Errorf("got %+v, want RATE_LIMITED with the limit 2 for 13 to 14 hours", e)
 		}
 		ada.Do(http.MethodDelete, fmt.Sprintf("/things/%d", ids[0]), nil).Want(t, 200)
 		ada.Thing("B")
@@ -235,7 +235,7 @@ func TestQuotaBeforeTheBody(t *testing.T) {
 		} {
 			r, closed := unsent(t, s, "POST", c.path, ada.Token, c.headers, c.beginning)
 			if want := map[bool]int{true: 200, false: 400}[c.path == "/graphql"]; r.StatusCode != want || !strings.Contains(string(r.Bytes), "3 MiB in total, of which 2 MiB are left") || !closed() {
-				t.Errorf("%s: %d %v %s", way, r.StatusCode, r.Header, r.Bytes)
+				t.Errorf("%s: got %d %v %s, want an error with what is left, and a closed connection", way, r.StatusCode, r.Header, r.Bytes)
 			}
 		}
 		stands(t, ada, 1<<20, 1, 0)
@@ -296,7 +296,7 @@ func TestRowQuotas(t *testing.T) {
 		refused(bob.GraphQL(fmt.Sprintf(comment, first), nil), "RATE_LIMITED", "", 3, "you wrote 3 comments within 24 hours, which is the limit")
 		r := bob.Do("POST", fmt.Sprintf("/things/%d/comments", first), object{"body": "Nice."}).Want(t, 429)
 		if wait, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || wait < 3600 || wait > 86401 {
-			t.Errorf("Retry-After %q", r.Header.Get("Retry-After"))
+			t.Errorf("got Retry-After %q, want 1 to 24 hours", r.Header.Get("Retry-After"))
 		}
 		ada.Query(fmt.Sprintf(comment, first), nil, new(any)) // others are not affected
 
@@ -324,21 +324,21 @@ func TestRowQuotas(t *testing.T) {
 		}
 		for _, to := range [][2]int64{{collections[0], things[0]}, {collections[0], things[1]}, {collections[1], things[0]}} {
 			if r := add(to[0], to[1]); r.Code() != "" {
-				t.Errorf("adding: %+v", r.Errors)
+				t.Errorf("adding %v: got %+v, want no error", to, r.Errors)
 			}
 		}
 		full := "your collections would contain 4 things, and at most 3 are allowed"
 		refused(add(collections[1], things[1]), "CONFLICT", "thingId", 3, "thingId: "+full)
 		bob.Do("POST", fmt.Sprintf("/collections/%d/thing/%d", collections[1], things[2]), nil).Want(t, 400)
 		if r := add(collections[0], things[0]); r.Code() != "" {
-			t.Errorf("adding what is there: %+v", r.Errors)
+			t.Errorf("adding a thing that is there: got %+v, want no error", r.Errors)
 		}
 		move := func(from string, ids ...int64) *servertest.Result {
 			return bob.GraphQL(fmt.Sprintf(`mutation { moveThings(input: {collectionId: %d, thingIds: %s%s}) { collection { id } } }`, collections[1], strings.ReplaceAll(fmt.Sprint(ids), " ", ", "), from), nil)
 		}
 		refused(move("", things[1]), "CONFLICT", "thingIds", 3, "thingIds: "+full)
 		if r := move(fmt.Sprintf(", fromCollectionId: %d", collections[0]), things[1]); r.Code() != "" {
-			t.Errorf("moving: %+v", r.Errors)
+			t.Errorf("moving: got %+v, want no error", r.Errors)
 		}
 		s.Fold()
 		three, two := int64(3), int64(2)
@@ -348,7 +348,7 @@ func TestRowQuotas(t *testing.T) {
 		}
 		bob.Do("DELETE", fmt.Sprintf("/collections/%d", collections[0]), nil).Want(t, 200)
 		if r := add(collections[1], things[2]); r.Code() != "" {
-			t.Errorf("after a deletion: %+v", r.Errors)
+			t.Errorf("adding after a deletion: got %+v, want no error", r.Errors)
 		}
 		newCollection(t, bob, "Another")
 
@@ -359,7 +359,7 @@ func TestRowQuotas(t *testing.T) {
 			newCollection(t, admin, "Any")
 		}
 		if u := moreUsageOf(admin); u.CommentsLimit != nil || u.MakesLimit != nil || u.CollectionsLimit != nil || u.CollectedThingsLimit != nil {
-			t.Errorf("an administrator has limits: %+v", u)
+			t.Errorf("an administrator: got usage %+v, want no limits", u)
 		}
 	}, moreQuotas(2, 3, 2, 3))
 }
@@ -381,7 +381,7 @@ func TestMovingAboveQuota(t *testing.T) {
 		move := `mutation { moveThings(input: {collectionId: %d, thingIds: [%d]%s}) { collection { id } } }`
 		for i, source := range []string{fmt.Sprint(", fromCollectionId: ", from), ", fromOthers: true"} {
 			if r := bob.GraphQL(fmt.Sprintf(move, to, things[i], source), nil); r.Code() != "" {
-				t.Errorf("moving with %q: %+v", source, r.Errors)
+				t.Errorf("moving with %q: got %+v, want no error", source, r.Errors)
 			}
 		}
 		if code := bob.GraphQL(fmt.Sprintf(move, to, things[2], ""), nil).Code(); code != "CONFLICT" {
@@ -418,7 +418,7 @@ func TestRowQuotasAtOnce(t *testing.T) {
 		}
 		s.Fold()
 		if u := moreUsageOf(bob); u.CommentsToday != 3 || u.MakesToday != 2 || u.Collections != 5 || u.CollectedThings != 6 {
-			t.Errorf("usage %+v", u)
+			t.Errorf("got usage %+v, want 3 comments, 2 makes, 5 collections and 6 things in them", u)
 		}
 	}, moreQuotas(2, 3, 5, 6))
 }

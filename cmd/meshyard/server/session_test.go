@@ -130,11 +130,11 @@ func TestSessionForAPI(t *testing.T) {
 			t.Errorf("REST without the session header: got %d, want 401", status)
 		}
 		if status, response, _ := askWith(t, "GET", s.URL+"/users/me", "", cookie, session, "1"); status != http.StatusOK || !strings.Contains(response, `"ada"`) {
-			t.Errorf("REST with the session header: got %d %s", status, response)
+			t.Errorf("REST with the session header: got %d %s, want 200 and ada", status, response)
 		}
 		const create = `{"name": "x", "license": "cc", "category": "Art"}`
 		if status, response, _ := askWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "same-origin"); status != http.StatusOK {
-			t.Errorf("create a thing: got %d %s", status, response)
+			t.Errorf("create a thing: got %d %s, want 200", status, response)
 		}
 		if status, _, _ := askWith(t, "POST", s.URL+"/things/", create, cookie, session, "1", "Sec-Fetch-Site", "cross-site"); status != http.StatusUnauthorized {
 			t.Errorf("create a thing from another site: got %d, want 401", status)
@@ -148,15 +148,15 @@ func TestSessionForAPI(t *testing.T) {
 		status, _, h := askWith(t, "OPTIONS", s.URL+"/graphql", "", nil, "Origin", "https://elsewhere.example",
 			"Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type,meshyard-session")
 		if status >= 300 || h.Get("Access-Control-Allow-Credentials") != "" {
-			t.Errorf("the preflight: got %d, headers %v", status, h)
+			t.Errorf("the preflight: got %d, headers %v, want success without credentials", status, h)
 		}
 
 		if got := name(session, "1"); got != "ada" {
-			t.Errorf("before the sign-out: %s", got)
+			t.Errorf("before the sign-out: got %s, want ada", got)
 		}
 		b.Post("/logout", nil).Want(t, http.StatusSeeOther)
 		if got := name(session, "1"); got != "UNAUTHENTICATED" {
-			t.Errorf("after the sign-out: %s", got)
+			t.Errorf("after the sign-out: got %s, want UNAUTHENTICATED", got)
 		}
 		if status, _, _ := askWith(t, "GET", s.URL+"/users/me", "", cookie, session, "1"); status != http.StatusUnauthorized {
 			t.Errorf("REST after the sign-out: got %d, want 401", status)
@@ -181,19 +181,19 @@ func TestSessionPermissions(t *testing.T) {
 		}
 		const log = `{ moderationLog { nodes { id } } }`
 		if response := ask(log); !strings.Contains(response, "FORBIDDEN") {
-			t.Errorf("a member reads the moderation log: %s", response)
+			t.Errorf("a member reads the moderation log: got %s, want FORBIDDEN", response)
 		}
 		admin := s.Administrator()
 		admin.Query(`mutation { setUserRole(input: {username: "ada", role: MODERATOR, reason: "She asked."}) { user { id } } }`, nil, new(any))
 		if response := ask(log); strings.Contains(response, "errors") {
-			t.Errorf("a moderator reads the moderation log: %s", response)
+			t.Errorf("a moderator reads the moderation log: got %s, want no errors", response)
 		}
 		if response := ask(`mutation { createToken(input: {name: "x", scopes: [READ]}) { secret } }`); !strings.Contains(response, "meshyard_") {
-			t.Errorf("create a token: %s", response)
+			t.Errorf("create a token: got %s, want a token", response)
 		}
 		admin.Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		if response := ask(`{ me { username } }`); !strings.Contains(response, "UNAUTHENTICATED") {
-			t.Errorf("after the suspension: %s", response)
+			t.Errorf("after the suspension: got %s, want UNAUTHENTICATED", response)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func TestPasswordSignIn(t *testing.T) {
 		b := s.Browser()
 		page := b.Get("/login").Want(t, 200)
 		if !strings.Contains(page.Header.Get("Content-Security-Policy"), "frame-ancestors 'none'") || strings.Contains(string(page.Bytes), "<script") {
-			t.Errorf("the page for signing in: %v", page.Header)
+			t.Errorf("the sign-in page: got headers %v, want no framing and no scripts", page.Header)
 		}
 		wrong := b.SignIn("ada", "wrong horse").Want(t, 403)
 		for _, name := range []string{"nobody", "bob", "", "a\x00b", strings.Repeat("x", 5000)} {
@@ -34,40 +34,40 @@ func TestPasswordSignIn(t *testing.T) {
 				return said
 			}
 			if words(r) != words(wrong) || words(wrong) == "" || len(r.Cookies()) > 0 {
-				t.Errorf("%.20q gets %q, ada %q", name, words(r), words(wrong))
+				t.Errorf("%.20q: got %q, want %q as for a wrong password of ada, without a cookie", name, words(r), words(wrong))
 			}
 		}
 		r := b.SignIn("ADA", pass).Want(t, http.StatusSeeOther)
 		if c := r.Cookies(); len(c) != 2 {
-			t.Errorf("the cookies are %+v", c)
+			t.Errorf("got cookies %+v, want those of the session and the device", c)
 		}
 		for _, c := range r.Cookies() {
 			if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Secure || c.Path != "/" || len(c.Value) < 43 {
-				t.Errorf("the cookie is %+v", c)
+				t.Errorf("got cookie %+v, want HttpOnly, SameSite=Lax and a long value", c)
 			}
 		}
 		if page := b.Get("/login").Want(t, 200); !strings.Contains(string(page.Bytes), "<strong>ada</strong>") {
-			t.Errorf("after signing in: %s", page.Bytes)
+			t.Errorf("after signing in: got %s, want a page that names ada", page.Bytes)
 		}
 		// After the sign-in, the browser is redirected only to a page of this server or an authorization
 		// request of an application, and by default to the home page.
 		for _, next := range []string{"https://evil.example/", "//evil.example/login/oauth/authorize", "/\\evil.example", "javascript:alert(1)", "/things/1", "/login/oauth/authorize@evil.example", ""} {
 			r := s.Browser().Post("/login", url.Values{"username": {"ada"}, "password": {pass}, "next": {next}}).Want(t, 303)
 			if to := r.Header.Get("Location"); to != s.URL+"/" {
-				t.Errorf("next %q leads to %s", next, to)
+				t.Errorf("next %q: got redirect %s, want the home page", next, to)
 			}
 		}
 		if to := b.Post("/logout", nil).Want(t, 303).Header.Get("Location"); to != s.URL+"/login" {
-			t.Errorf("signing out leads to %s", to)
+			t.Errorf("signing out: got redirect %s, want /login", to)
 		}
 		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
-			t.Errorf("after signing out: %s", page.Bytes)
+			t.Errorf("after signing out: got %s, want the sign-in form", page.Bytes)
 		}
 		// Setting a new password ends all existing sessions.
 		b.SignIn("ada", pass).Want(t, 303)
 		s.Password("ada", pass+"!")
 		if page := b.Get("/login"); !strings.Contains(string(page.Bytes), `name="password"`) {
-			t.Errorf("still signed in after a new password: %s", page.Bytes)
+			t.Errorf("after a new password: got %s, want the sign-in form", page.Bytes)
 		}
 		b.SignIn("ada", pass).Want(t, 403)
 		b.SignIn("ada", pass+"!").Want(t, 303)
@@ -123,7 +123,7 @@ func TestPasswordAttempts(t *testing.T) {
 			}
 			r := b.SignIn(name, pass)
 			if n != 10 || r.StatusCode != 429 || r.Header.Get("Retry-After") == "" || len(r.Cookies()) > 0 {
-				t.Errorf("%s: %d attempts, then %d", name, n, r.StatusCode)
+				t.Errorf("%s: got %d attempts and then %d, want 10 and then 429 with Retry-After", name, n, r.StatusCode)
 			}
 		}
 	})

@@ -40,14 +40,14 @@ func TestTokens(t *testing.T) {
 		soon := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
 		ada.Query(makeToken, input("laptop", soon, "READ", "WRITE"), &made)
 		if k := made.CreateToken.Token; k.Name != "laptop" || fmt.Sprint(k.Scopes) != "[READ WRITE]" || k.ExpiresAt == nil || !k.ExpiresAt.Equal(soon) {
-			t.Errorf("made %+v", k)
+			t.Errorf("got %+v, want the token laptop to read and write until %v", k, soon)
 		}
 		laptop := s.Client(made.CreateToken.Secret)
 		laptop.Thing("From the laptop")
 		var short madeToken
 		laptop.Query(makeToken, input("phone", nil, "WRITE"), &short)
 		if at := short.CreateToken.Token.ExpiresAt; at == nil || !at.Equal(soon) {
-			t.Errorf("what a token makes ends at %v, it at %v", at, soon)
+			t.Errorf("a token that a token created: got expiry %v, want that of its creator, %v", at, soon)
 		}
 		for name, try := range map[string]struct {
 			by   *servertest.Client
@@ -79,10 +79,10 @@ func TestTokens(t *testing.T) {
 		}
 		ada.Query(all, nil, &list)
 		if list.Tokens.TotalCount != 4 || list.Tokens.Nodes[1].Name != "phone" || list.Tokens.Nodes[2].Name != "laptop" {
-			t.Errorf("ada has %+v", list)
+			t.Errorf("got tokens %+v of ada, want 4, with phone before laptop", list)
 		}
 		if at := list.Tokens.Nodes[2].LastUsedAt; at == nil || time.Since(*at).Abs() > time.Minute {
-			t.Errorf("the laptop's token was used at %v", at)
+			t.Errorf("laptop: got last use %v, want within the last minute", at)
 		}
 		if at := list.Tokens.Nodes[0].LastUsedAt; at == nil {
 			t.Error("a token that was refused something was used all the same")
@@ -92,19 +92,19 @@ func TestTokens(t *testing.T) {
 			return by.GraphQL(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { revokedAt } } }`, object{"id": id}).Code()
 		}
 		if code := revoke(bob, made.CreateToken.Token.ID); code != "NOT_FOUND" {
-			t.Errorf("bob ends ada's token: %q", code)
+			t.Errorf("bob revokes ada's token: got %q, want NOT_FOUND", code)
 		}
 		laptop.Get("/users/me").Want(t, 200) // the result is cached now
 		if code := revoke(ada, made.CreateToken.Token.ID); code != "" {
-			t.Errorf("ada ends her token: %q", code)
+			t.Errorf("ada revokes her token: got %q, want no error", code)
 		}
 		laptop.Get("/users/me").Want(t, 401)
 		if code := revoke(ada, made.CreateToken.Token.ID); code != "" {
-			t.Errorf("ended twice: %q", code)
+			t.Errorf("ada revokes it again: got %q, want no error", code)
 		}
 		ada.Query(all, nil, &list)
 		if list.Tokens.TotalCount != 3 {
-			t.Errorf("one is revoked, and ada has %+v", list)
+			t.Errorf("after one was revoked: got tokens %+v, want 3", list)
 		}
 	})
 }
@@ -131,19 +131,19 @@ func TestTokensOfApplications(t *testing.T) {
 		}
 		ada.Query(`{ tokens { nodes { id name application { name clientId } } } }`, nil, &list)
 		if n := list.Tokens.Nodes; len(n) != 2 || n[0].Application == nil || n[0].Application.ClientID != c.id || n[1].Application != nil {
-			t.Fatalf("ada has %+v", n)
+			t.Fatalf("got tokens %+v of ada, want one of the application and one of her own", n)
 		}
 		if code := slicer.GraphQL(makeToken, object{"input": object{"name": "x", "scopes": []string{"READ"}}}).Code(); code != "FORBIDDEN" {
-			t.Errorf("an application makes a token: %q", code)
+			t.Errorf("an application creates a token: got %q, want FORBIDDEN", code)
 		}
 		revoke := func(by *servertest.Client, id string) string {
 			return by.GraphQL(`mutation ($id: ID!) { revokeToken(input: {id: $id}) { token { id } } }`, object{"id": id}).Code()
 		}
 		if code := revoke(slicer, list.Tokens.Nodes[1].ID); code != "FORBIDDEN" {
-			t.Errorf("an application ends ada's token: %q", code)
+			t.Errorf("an application revokes another token of ada: got %q, want FORBIDDEN", code)
 		}
 		if code := revoke(slicer, list.Tokens.Nodes[0].ID); code != "" {
-			t.Errorf("an application ends its own: %q", code)
+			t.Errorf("an application revokes its own token: got %q, want no error", code)
 		}
 		slicer.Get("/users/me").Want(t, 401)
 	})
@@ -175,21 +175,21 @@ func TestApplications(t *testing.T) {
 		}
 		admin.Query(`{ applications { name clientId redirectUris isPublic allowsImplicit createdAt } }`, nil, &list)
 		if len(list.Applications) != 1 || list.Applications[0].ClientID != c.id {
-			t.Errorf("there are %+v", list)
+			t.Errorf("got applications %+v, want %s only", list, c.id)
 		}
 		for _, document := range []string{`{ applications { name } }`, `mutation { createApplication(input: {name: "x", redirectUris: []}) { clientSecret } }`, fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.id)} {
 			if code := ada.GraphQL(document, nil).Code(); code != "FORBIDDEN" {
-				t.Errorf("%s by ada: %q", document, code)
+				t.Errorf("%s by ada: got %q, want FORBIDDEN", document, code)
 			}
 		}
 		remove := func() string {
 			return admin.GraphQL(fmt.Sprintf(`mutation { deleteApplication(input: {clientId: %q}) { deletedClientId } }`, c.id), nil).Code()
 		}
 		if code := remove(); code != "" {
-			t.Errorf("remove: %q", code)
+			t.Errorf("remove: got %q, want no error", code)
 		}
 		if code := remove(); code != "NOT_FOUND" {
-			t.Errorf("remove again: %q", code)
+			t.Errorf("remove again: got %q, want NOT_FOUND", code)
 		}
 		c.refused("a forgotten application", c.exchange("", c.grant("x")), 401, "invalid_client")
 	})
@@ -212,7 +212,7 @@ func TestTokenCaps(t *testing.T) {
 				if result := ada.GraphQL(makeToken, input); result.Code() == "" {
 					made.Add(1)
 				} else if e := result.Errors[0]; e.Extensions.Code != "CONFLICT" || e.Extensions.Limit != 100 {
-					t.Errorf("one token too many: %+v", e)
+					t.Errorf("token 101: got %+v, want CONFLICT with the limit 100", e)
 				}
 			})
 		}
@@ -285,7 +285,7 @@ func TestWriteOnlyTokenReadsNoLists(t *testing.T) {
 				t.Errorf("%s by a token that only writes: %q, want FORBIDDEN", list, code)
 			}
 			if result := both.GraphQL(fmt.Sprintf(create, list), nil); result.Code() != "" {
-				t.Errorf("%s by a token that reads: %+v", list, result.Errors)
+				t.Errorf("%s by a token that can read: got %+v, want no error", list, result.Errors)
 			}
 		}
 		writer.Query(fmt.Sprintf(create, "category { name } tags { name } files { id }"), nil, new(any))
