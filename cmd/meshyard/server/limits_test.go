@@ -54,7 +54,7 @@ func TestHostileDocuments(t *testing.T) {
 			r.Header.Set("Content-Type", "application/json")
 			response := c.Send(r)
 			if !strings.Contains(string(response.Bytes), `"BAD_USER_INPUT"`) || len(response.Bytes) > 16<<10 {
-				t.Errorf("%s: %d bytes, %.200s", name, len(response.Bytes), response.Bytes)
+				t.Errorf("%s: got %d bytes, %.200s, want BAD_USER_INPUT in at most 16 KiB", name, len(response.Bytes), response.Bytes)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func TestHostileRequests(t *testing.T) {
 			r.Header.Set("Content-Type", "application/json")
 			response := c.Send(r)
 			if response.StatusCode >= 500 || len(response.Bytes) >= 80<<10 || !json.Valid(response.Bytes) || strings.Contains(string(response.Bytes), `"INTERNAL"`) {
-				t.Errorf("%s, by %s: %d, %d bytes, %.200s", request.Name, name, response.StatusCode, len(response.Bytes), response.Bytes)
+				t.Errorf("%s, by %s: got %d, %d bytes, %.200s, want JSON below 80 KiB without an internal error", request.Name, name, response.StatusCode, len(response.Bytes), response.Bytes)
 			}
 		}
 	}
@@ -118,22 +118,22 @@ func TestHardened(t *testing.T) {
 	id := graphqlhttp.Document{Text: mine[2]}.ID()
 	body := object{"variables": object{"id": thing}, "extensions": object{"persistedQuery": object{"version": 1, "sha256Hash": id}}}
 	if r := asked(ada, body); !strings.Contains(string(r.Bytes), `"Fox"`) {
-		t.Errorf("by hash: %d %s", r.StatusCode, r.Bytes)
+		t.Errorf("by hash: got %d %s, want Fox", r.StatusCode, r.Bytes)
 	}
 	for _, document := range []string{misspelt, `{ me { id  } }`, `{ __schema { types { name } } }`, `{ __type(name: "Query") { name } }`, `{ me { usernam } }`, `{`} {
 		if r := ada.GraphQL(document, nil); r.Code() != "FORBIDDEN" || strings.Contains(r.Errors[0].Message, "username") {
-			t.Errorf("%s: %s %+v", document, r.Data, r.Errors)
+			t.Errorf("%s: got %s %+v, want FORBIDDEN without suggestions", document, r.Data, r.Errors)
 		}
 		body := object{"query": document, "extensions": object{"persistedQuery": object{"version": 1, "sha256Hash": graphqlhttp.Document{Text: document}.ID()}}}
 		for range 2 {
 			if r := asked(ada, body); !strings.Contains(string(r.Bytes), `"FORBIDDEN"`) && !strings.Contains(string(r.Bytes), `"PersistedQueryNotFound"`) {
-				t.Errorf("%s by hash: %d %s", document, r.StatusCode, r.Bytes)
+				t.Errorf("%s by hash: got %d %s, want FORBIDDEN or PersistedQueryNotFound", document, r.StatusCode, r.Bytes)
 			}
 			delete(body, "query")
 		}
 	}
 	if r := ada.GraphQL(mine[1], nil); r.Code() != "FORBIDDEN" {
-		t.Errorf("introspection that is registered: %s %+v", r.Data, r.Errors)
+		t.Errorf("registered introspection: got %s %+v, want FORBIDDEN", r.Data, r.Errors)
 	}
 	ada.Get("/graphql?query="+url.QueryEscape(mine[0])).Want(t, 405)
 	ada.Get("/graphiql").Want(t, 404)
@@ -170,10 +170,10 @@ func TestRateLimit(t *testing.T) {
 	}
 	r := ada.Get("/files/1").Want(t, 429)
 	if r.Header.Get("X-Error") != "Too Many Requests" || r.Header.Get("Retry-After") == "" {
-		t.Errorf("%v %s", r.Header, r.Bytes)
+		t.Errorf("beyond the rate limit: got %v %s, want X-Error and Retry-After", r.Header, r.Bytes)
 	}
 	if g := ada.GraphQL(`{ me { id } }`, nil); g.Code() != "RATE_LIMITED" {
-		t.Errorf("%+v", g.Errors)
+		t.Errorf("beyond the rate limit: got %+v, want RATE_LIMITED", g.Errors)
 	}
 	bob.Get("/files/1").Want(t, 404)
 	visitor := s.Client("")
@@ -214,7 +214,7 @@ func TestCostIsReported(t *testing.T) {
 	var quiet told
 	asked(ada, object{"query": "{me{id}}"}).Want(t, 200, &quiet)
 	if quiet.Extensions != nil {
-		t.Errorf("returned without a request: %+v", quiet)
+		t.Errorf("without a request for the cost: got %+v, want no extensions", quiet)
 	}
 	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Requested != 11 || got.Limit != 50_000 || got.Remaining != 100_000-22 {
 		t.Errorf("%+v", got)
@@ -227,13 +227,13 @@ func TestCostIsReported(t *testing.T) {
 	cost(ada, dear)
 	refused := asked(ada, object{"query": dear}).Want(t, 429)
 	if !strings.Contains(string(refused.Bytes), `"RATE_LIMITED"`) || refused.Header.Get("Retry-After") == "" {
-		t.Errorf("%v %s", refused.Header, refused.Bytes)
+		t.Errorf("beyond the budget: got %v %s, want RATE_LIMITED and Retry-After", refused.Header, refused.Bytes)
 	}
 	if got := cost(ada, "{me{id}}").Extensions.Cost; got.Remaining != 100_000-3*31_311-33 {
-		t.Errorf("what is refused is not counted: %+v", got)
+		t.Errorf("after a rejected operation: got %+v, want no charge for it", got)
 	}
 	if got := cost(bob, "{me{id}}").Extensions.Cost; got.Remaining != 100_000-11 {
-		t.Errorf("another's: %+v", got)
+		t.Errorf("another caller: got %+v, want a budget of their own", got)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestSlashes(t *testing.T) {
 		}
 		r := w.ada.Do("DELETE", fmt.Sprintf("/files/%d", w.public), nil)
 		if r.StatusCode != http.StatusMethodNotAllowed || r.Header.Get("Allow") != "GET" || r.Header.Get("X-Error") == "" {
-			t.Errorf("DELETE: %d, Allow %q", r.StatusCode, r.Header.Get("Allow"))
+			t.Errorf("DELETE: got %d, Allow %q, want 405, GET and X-Error", r.StatusCode, r.Header.Get("Allow"))
 		}
 	})
 }
@@ -88,7 +88,7 @@ func TestBodyFormatIsDetected(t *testing.T) {
 		for _, contentType := range []string{"application/x-www-form-urlencoded", "", "application/json", "text/plain; charset=utf-8"} {
 			for _, body := range []string{`{"name":"A","license":"cc","category":"Art"}`, "\ufeff {\"name\":\"A\",\"license\":\"cc\",\"category\":2}\n", "name=A&license=cc&category=Art&tags[]=x&tags[]=y"} {
 				if o := read(t, send("/things/", contentType, body)); o["name"] != "A" || o["is_published"] != 0.0 {
-					t.Errorf("%q as %q: %v", body, contentType, o["name"])
+					t.Errorf("%q as %q: got name %v, want A", body, contentType, o["name"])
 				}
 			}
 			for _, body := range []string{"tags[]=x&tags[]=y", "tags[1]=y&tags[0]=x", "tags%5B10%5D=y&tags%5B9%5D=x", "tags=x&tags=y"} {
@@ -99,14 +99,14 @@ func TestBodyFormatIsDetected(t *testing.T) {
 			for _, body := range []string{"", "null", "{}", "a=b", `{"x":[1]}`, "\x00\xff"} {
 				path := fmt.Sprintf("/files/%d/finalize", w.public)
 				if o := read(t, send(path, contentType, body)); o["id"] != float64(w.public) {
-					t.Errorf("finalize with %q as %q: %v", body, contentType, o)
+					t.Errorf("finalize with %q as %q: got %v, want thing %d", body, contentType, o, w.public)
 				}
 				read(t, send(fmt.Sprintf("/things/%d/publish", w.thing), contentType, body))
 			}
 		}
 		form, contentType := servertest.Form([][2]string{{"name", "A"}, {"license", "gpl"}, {"category", "art"}}, "", "", nil)
 		if o := read(t, send("/things", contentType, string(form))); o["license"] != "GNU - GPL" {
-			t.Errorf("multipart: %v", o["license"])
+			t.Errorf("multipart: got license %v, want GNU - GPL", o["license"])
 		}
 		for _, tags := range [][2]string{{"tags[]", "tags[]"}, {"tags[0]", "tags[1]"}, {"tags", "tags"}} {
 			form, contentType := servertest.Form([][2]string{{"name", "A"}, {"license", "gpl"}, {"category", "art"}, {tags[0], "x"}, {tags[1], "y"}}, "", "", nil)
@@ -119,11 +119,11 @@ func TestBodyFormatIsDetected(t *testing.T) {
 		nested := fmt.Sprintf("target_id=%d&target_type=thing&pending_uploads%%5B0%%5D%%5Bid%%5D=%d&pending_uploads[0][rank]=7", w.thing, pending)
 		send("/files/0/FinalizeFiles", "application/x-www-form-urlencoded", nested).Want(t, 200)
 		if o := read(t, send(fmt.Sprintf("/files/%d/finalize", pending), "", "")); o["rank"] != 7.0 {
-			t.Errorf("FinalizeFiles by a form: %v", o)
+			t.Errorf("FinalizeFiles by a form: got %v, want rank 7", o)
 		}
 		whole := "name=A&license=cc&category=Art&tags[0][name]=x&tags[0][url]=u&tags[1][name]=y&creator[name]=ada&deep[a][b][c][d][e]=1&half[=1&half]=2"
 		if o := read(t, send("/things/", "application/x-www-form-urlencoded", whole)); tagNames(o) != "x y" {
-			t.Errorf("a form with objects: %v", o["tags"])
+			t.Errorf("a form with objects: got tags %v, want x and y", o["tags"])
 		}
 		for name, wrong := range map[string]string{
 			"license": `{"name":"A","category":"Art"}`, "name": `{"license":"cc","category":"Art"}`,
@@ -132,7 +132,7 @@ func TestBodyFormatIsDetected(t *testing.T) {
 			r := send("/things/", "", wrong).Want(t, 400)
 			var e struct{ Message string }
 			if _ = json.Unmarshal(r.Bytes, &e); !strings.HasPrefix(e.Message, name) {
-				t.Errorf("%s: the message %q does not name %s", wrong, e.Message, name)
+				t.Errorf("%s: got message %q, want one that begins with %s", wrong, e.Message, name)
 			}
 		}
 	})
@@ -177,7 +177,7 @@ func TestLicences(t *testing.T) {
 		}
 		// A list with a license is accepted as the license.
 		if o := read(t, ada.Do("PATCH", path, object{"license": []string{"cc-nc"}})); o["license"] != "Creative Commons - Attribution - Non-Commercial" {
-			t.Errorf("PATCH with a list: %v", o["license"])
+			t.Errorf("PATCH with a list: got license %v, want Attribution - Non-Commercial", o["license"])
 		}
 	})
 }
@@ -249,7 +249,7 @@ func TestShapes(t *testing.T) {
 			t.Helper()
 			in, ok := o.(object)
 			if !ok {
-				t.Fatalf("%s: %v is no object", what, o)
+				t.Fatalf("%s: got %v, want an object", what, o)
 			}
 			for _, fault := range shape(s.URL, in, fields) {
 				t.Errorf("%s: %s", what, fault)
@@ -265,15 +265,15 @@ func TestShapes(t *testing.T) {
 			zip, education := thing["zip_data"].(object), thing["education"].(object)
 			for name, v := range map[string]any{"files": zip["files"], "images": zip["images"], "grades": education["grades"], "subjects": education["subjects"]} {
 				if _, ok := v.([]any); !ok {
-					t.Errorf("%s of thing %d: %v is no array", name, id, v)
+					t.Errorf("%s of thing %d: got %v, want an array", name, id, v)
 				}
 			}
 			if image := thing["default_image"]; (image != nil) != (id == w.thing) {
-				t.Errorf("default_image of thing %d: %v", id, image)
+				t.Errorf("default_image of thing %d: got %v, want one only of thing %d", id, image, w.thing)
 			} else if image != nil {
 				sizes := check("default_image", image, imageFields)["sizes"].([]any)
 				if len(sizes) != 15 || sizes[12].(object)["type"] != "display" || sizes[12].(object)["size"] != "large" {
-					t.Errorf("sizes %v", sizes)
+					t.Errorf("got sizes %v, want 15, and number 12 display, large", sizes)
 				}
 			}
 		}
@@ -326,24 +326,24 @@ func TestPages(t *testing.T) {
 			r.Want(t, 200, &things)
 			for _, o := range things {
 				if seen[o["id"]] {
-					t.Errorf("thing %v comes twice", o["id"])
+					t.Errorf("got thing %v twice, want each once", o["id"])
 				}
 				seen[o["id"]] = true
 			}
 			if pages++; r.Header.Get("Total-Count") != "7" || pages > 3 {
-				t.Fatalf("page %d: Total-Count %q", pages, r.Header.Get("Total-Count"))
+				t.Fatalf("page %d: got Total-Count %q, want 7 on three pages", pages, r.Header.Get("Total-Count"))
 			}
 			next = ""
 			for _, link := range strings.Split(r.Header.Get("Link"), ", ") {
 				address, rel, _ := strings.Cut(strings.TrimPrefix(link, "<"), `>; rel="`)
 				if !strings.HasPrefix(address, s.URL+"/users/me/downloads/?") || !strings.Contains(address, "access_token="+ada.Token) || !strings.Contains(address, "keep=a") {
-					t.Errorf("link %s", link)
+					t.Errorf("got link %s, want one to the same list with the token and the parameter keep", link)
 				}
 				if rel == `next"` {
 					next = address
 				}
 				if rel == `last"` && !strings.Contains(address, "page=3") {
-					t.Errorf("last is %s", address)
+					t.Errorf("got last page %s, want page 3", address)
 				}
 			}
 		}
@@ -467,7 +467,7 @@ func TestRefusedOperations(t *testing.T) {
 			r := ada.Get(path).Want(t, http.StatusNotFound)
 			checkErrorBody(t, r)
 			if !strings.Contains(string(r.Bytes), "not part of this server") {
-				t.Errorf("GET %s: %s", path, r.Bytes)
+				t.Errorf("GET %s: got %s, want that it is not part of this server", path, r.Bytes)
 			}
 			for _, token := range []string{"", "meshyard_wrong"} {
 				checkErrorBody(t, s.Client(token).Get(path).Want(t, http.StatusUnauthorized))

@@ -44,7 +44,7 @@ func TestPermutation(t *testing.T) {
 		for i := range size {
 			at := p.at(i)
 			if at < 0 || at >= size || seen[at] {
-				t.Fatalf("of %d: %d is at %d, as another or beyond the end", size, i, at)
+				t.Fatalf("%d of %d: got position %d, want a free one below %d", i, size, at, size)
 			}
 			seen[at] = true
 		}
@@ -94,12 +94,12 @@ func TestResampleSmall(t *testing.T) {
 		checkThings(t, things)
 		for _, first := range []int{0, n / 3, n - 1, n, n + 1} {
 			if rest := slices.Collect(tables.ThingsFrom(n, 5, first)); !slices.EqualFunc(rest, things[min(max(first, 0), n):], equal) {
-				t.Errorf("%d things, from %d on: others", n, first)
+				t.Errorf("from %d of %d things on: got other things, want the same as in one run", first, n)
 			}
 		}
 	}
 	if none := slices.Collect(New(nil, nil).Things(3, 1)); none != nil {
-		t.Errorf("of no tables: %+v", none)
+		t.Errorf("of no tables: got %+v, want nothing", none)
 	}
 }
 
@@ -111,26 +111,26 @@ func checkThings(t *testing.T, things []dataset.Thing) {
 	ids := make(map[int64]bool)
 	for i, th := range things {
 		if length := utf8.RuneCountInString(th.Name); length < 3 || length > longestName || !utf8.ValidString(th.Name) {
-			t.Errorf("thing %d is named %q", th.ID, th.Name)
+			t.Errorf("thing %d: got name %q, want 3 to %d characters", th.ID, th.Name, longestName)
 		}
 		if th.ID != int64(i)+1 || th.Author == "" || th.Date.Year() < 2009 || th.Date.Year() > 2025 || th.Date.Location() != time.UTC {
-			t.Fatalf("at %d: %+v", i, th)
+			t.Fatalf("at %d: got %+v, want the ID %d, an author and a date from 2009 to 2025 in UTC", i, th, i+1)
 		}
 		if distinct := dataset.DistinctTags(th.Tags); !slices.Equal(distinct, th.Tags) {
-			t.Errorf("thing %d: tags %q", th.ID, th.Tags)
+			t.Errorf("thing %d: got tags %q, want distinct ones", th.ID, th.Tags)
 		}
 		for _, f := range th.Files {
 			if ids[f.ID] || f.Name == "" || f.Size < dataset.STLSize(1) || f.Size > dataset.STLSize(mostFaces) {
-				t.Fatalf("thing %d: file %+v", th.ID, f)
+				t.Fatalf("thing %d: got file %+v, want a new ID, a name and a size of 1 to %d faces", th.ID, f, mostFaces)
 			}
 			ids[f.ID] = true
 		}
 		c := th.Counts
 		if c.Likes > 0 && (float64(c.Collects) < 1.3*float64(c.Likes)-0.5 || float64(c.Collects) > 1.7*float64(c.Likes)+0.5) {
-			t.Errorf("thing %d: %d likes and %d collects", th.ID, c.Likes, c.Collects)
+			t.Errorf("thing %d: got %d collects for %d likes, want 1.3 to 1.7 times as many", th.ID, c.Collects, c.Likes)
 		}
 		if float64(c.Views) < 1.3*float64(c.Downloads)-1 || float64(c.Views) > 4*float64(c.Downloads)+2 {
-			t.Errorf("thing %d: %d downloads and %d views", th.ID, c.Downloads, c.Views)
+			t.Errorf("thing %d: got %d views for %d downloads, want 1.3 to 4 times as many", th.ID, c.Views, c.Downloads)
 		}
 	}
 }
@@ -146,7 +146,7 @@ func TestResampleSpread(t *testing.T) {
 	checkThings(t, things)
 	for _, first := range []int{1, 777, n - 500} {
 		if tail := slices.Collect(tables.ThingsFrom(n, seed, first)); !slices.EqualFunc(tail, things[first:], equal) {
-			t.Errorf("from %d on: others", first)
+			t.Errorf("from %d on: got other things, want the same as in one run", first)
 		}
 	}
 	if again := slices.Collect(tables.Things(n, seed)); !slices.EqualFunc(again, things, equal) {
@@ -159,7 +159,7 @@ func TestResampleSpread(t *testing.T) {
 		}
 	}
 	if same > n/50 {
-		t.Errorf("another seed yields %d of %d names again", same, n)
+		t.Errorf("another seed: got %d of %d names again, want at most %d", same, n, n/50)
 	}
 
 	authors, spellings, tags, shelves, licenses := make(map[string]int), make(map[string]string), make(map[string]int), make(map[[2]string]bool), make(map[string]int)
@@ -170,7 +170,7 @@ func TestResampleSpread(t *testing.T) {
 		folded := strings.ToLower(th.Author)
 		authors[folded]++
 		if spelling, ok := spellings[folded]; ok && spelling != th.Author {
-			t.Errorf("authors %q and %q", spelling, th.Author)
+			t.Errorf("got authors %q and %q, want one spelling of each name", spelling, th.Author)
 		}
 		spellings[folded] = th.Author
 		for _, tag := range th.Tags {
@@ -291,10 +291,10 @@ func TestResampleMillion(t *testing.T) {
 	}
 	t.Logf("%d authors, %d with one thing; %d tags", all, single, s.tag.ranks)
 	if share := float64(single) / float64(all); all < 500_000 || all > 600_000 || share < 0.67 || share > 0.75 {
-		t.Errorf("%d authors, %.2f of them with one thing", all, share)
+		t.Errorf("got %d authors, %.2f of them with one thing, want 500,000 to 600,000 and 0.67 to 0.75", all, share)
 	}
 	if s.tag.ranks < 180_000 || s.tag.ranks > 220_000 {
-		t.Errorf("%d tags", s.tag.ranks)
+		t.Errorf("got %d tags, want 180,000 to 220,000", s.tag.ranks)
 	}
 
 	heap := func() float64 {
@@ -307,7 +307,7 @@ func TestResampleMillion(t *testing.T) {
 	for th := range tables.ThingsFrom(n, 1, n-made) {
 		if i++; i == made-1 { // the sequence is still active
 			if more := heap() - before; more > 2 {
-				t.Errorf("%.1f MiB more after %d things", more, i)
+				t.Errorf("after %d things: got %.1f MiB more, want at most 2", i, more)
 			}
 		}
 		if want := int64(n - made + i); th.ID != want {
@@ -318,7 +318,7 @@ func TestResampleMillion(t *testing.T) {
 		t.Errorf("%d things, want %d", i, made)
 	}
 	if all := heap(); all > 64 {
-		t.Errorf("%.1f MiB in all", all)
+		t.Errorf("got %.1f MiB in all, want at most 64", all)
 	}
 	runtime.KeepAlive(authors)
 }
@@ -338,7 +338,7 @@ func checkMadeNames(t *testing.T, tables *Resampler) {
 	for index := range 150_000 {
 		author := strings.ToLower(s.authorName(index))
 		if other, ok := seen[author]; ok {
-			t.Fatalf("authors %d and %d are %q", other, index, author)
+			t.Fatalf("authors %d and %d: got %q twice, want distinct names", other, index, author)
 		}
 		seen[author] = index
 	}
@@ -346,7 +346,7 @@ func checkMadeNames(t *testing.T, tables *Resampler) {
 	for rank := range s.tag.ranks {
 		tag, ok := s.tagAt(rank)
 		if other, there := seen[dataset.TagKey(tag)]; there && ok {
-			t.Fatalf("tags %d and %d are %q", other, rank, tag)
+			t.Fatalf("tags %d and %d: got %q twice, want distinct tags", other, rank, tag)
 		}
 		if ok {
 			seen[dataset.TagKey(tag)] = rank
@@ -370,7 +370,7 @@ func TestGeneratedNamesBesideSimilarOnes(t *testing.T) {
 	for index := range 200 {
 		author := strings.ToLower(s.authorName(index))
 		if authors[author] {
-			t.Errorf("two authors are %q", author)
+			t.Errorf("got author %q twice, want distinct names", author)
 		}
 		authors[author] = true
 	}
@@ -379,7 +379,7 @@ func TestGeneratedNamesBesideSimilarOnes(t *testing.T) {
 		if tag, ok := s.tagAt(rank); ok {
 			made++
 			if dataset.TagKey(tag) == "red fox" {
-				t.Errorf("%q is made, and is in the tables", tag)
+				t.Errorf("got generated tag %q, want none that is in the tables", tag)
 			}
 		}
 	}

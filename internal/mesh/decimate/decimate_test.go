@@ -21,16 +21,16 @@ func to(t testing.TB, m *mesh.Mesh, triangles int) *mesh.Mesh {
 	}
 	for _, x := range d.Positions {
 		if x != x || math.IsInf(float64(x), 0) {
-			t.Fatalf("a position is %v", x)
+			t.Fatalf("got coordinate %v, want a finite one", x)
 		}
 	}
 	for _, v := range d.Indices {
 		if int(v) >= d.Vertices() {
-			t.Fatalf("a corner is vertex %d of %d", v, d.Vertices())
+			t.Fatalf("got vertex %d of %d, want one that exists", v, d.Vertices())
 		}
 	}
 	if (d.Colors != nil) != (m.Colors != nil) || d.Colors != nil && len(d.Colors) != 4*d.Vertices() {
-		t.Errorf("%d bytes of colours for %d vertices", len(d.Colors), d.Vertices())
+		t.Errorf("got %d bytes of colours for %d vertices, want 4 for each if the mesh has colours", len(d.Colors), d.Vertices())
 	}
 	return d
 }
@@ -51,7 +51,7 @@ func compare(t testing.TB, name string, a, b *mesh.Mesh, most float64) {
 	size := f.Box.Diagonal()
 	for i := range 3 {
 		if d := max(math.Abs(f.Box.Min[i]-g.Box.Min[i]), math.Abs(f.Box.Max[i]-g.Box.Max[i])); d > 0.01*size {
-			t.Errorf("%s: the box goes from %v to %v", name, f.Box, g.Box)
+			t.Errorf("%s: got box %v, want %v to 1 %%", name, g.Box, f.Box)
 		}
 	}
 	d, turned := apart(a, b, rng(), 1000)
@@ -68,7 +68,7 @@ func compare(t testing.TB, name string, a, b *mesh.Mesh, most float64) {
 			g.Watertight, g.Manifold, g.Volume != nil)
 	}
 	if turned > 0.01 {
-		t.Errorf("%s: %.2f %% of the surface turned over", name, 100*turned)
+		t.Errorf("%s: got %.2f %% of the surface turned over, want at most 1 %%", name, 100*turned)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestRealMeshes(t *testing.T) {
 		}
 		again := to(t, m, m.Triangles()/4)
 		if !slices.Equal(d.Positions, again.Positions) || !slices.Equal(d.Indices, again.Indices) {
-			t.Errorf("%s: another result the second time", name)
+			t.Errorf("%s: got another result the second time, want the same", name)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func TestBorders(t *testing.T) {
 	d := to(t, square(40, nil), 20)
 	f := measured(t, d)
 	if math.Abs(f.Area-1) > 1e-5 || f.Size[0] < 0.9999 || f.Size[0] > 1.0001 || f.Size[2] != 0 || f.Components != 1 {
-		t.Errorf("of a square there is the area %v in a box of %v, in %d parts", f.Area, f.Size, f.Components)
+		t.Errorf("a square: got area %v, size %v and %d components, want 1, 1×1×0 and 1", f.Area, f.Size, f.Components)
 	}
 	// A hole in the middle stays in place.
 	m := square(40, nil)
@@ -181,7 +181,7 @@ func TestColors(t *testing.T) {
 	})
 	d := to(t, flag, 30)
 	if a := painted(d); len(a) != 2 || math.Abs(a[red]-0.5) > 1e-4 || math.Abs(a[blue]-0.5) > 1e-4 {
-		t.Errorf("half red and half blue became %v", a)
+		t.Errorf("half red and half blue: got areas %v, want the same", a)
 	}
 	// A stripe one triangle wide is kept, although it is narrower than the usual error.
 	green := [4]uint8{0, 255, 0, 255}
@@ -201,13 +201,13 @@ func TestColors(t *testing.T) {
 	}
 	d = to(t, striped, 100)
 	if a := painted(d); len(a) != 3 || math.Abs(a[green]-1e-4) > 1e-5 {
-		t.Errorf("with a stripe of green it became %v", a)
+		t.Errorf("with a green stripe: got areas %v, want 0.0001 in green", a)
 	}
 	// If each triangle has its own colour, colour boundaries must give way, and nothing else.
 	n := uint8(0)
 	confetti := square(20, func(x, y float64) [4]uint8 { n += 37; return [4]uint8{n, n * 3, n * 5, 255} })
 	if f := measured(t, to(t, confetti, 50)); math.Abs(f.Area-1) > 0.02 || !f.Manifold || f.Components != 1 {
-		t.Errorf("of confetti there is the area %v in %d parts, manifold: %v", f.Area, f.Components, f.Manifold)
+		t.Errorf("confetti: got area %v, %d components, manifold %v, want 1, 1 and true", f.Area, f.Components, f.Manifold)
 	}
 	// A smooth gradient stays smooth at each corner.
 	shade := decoded.Sphere(t, 20_000)
@@ -222,7 +222,7 @@ func TestColors(t *testing.T) {
 		}
 	}
 	if n := d.Vertices(); n > 1100 {
-		t.Errorf("%d vertices, though each place has one colour", n)
+		t.Errorf("got %d vertices, want at most 1100, because each position has one colour", n)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestNoFaceFlips(t *testing.T) {
 			}
 		}
 		if turned > 0 || math.Abs(area-1) > 1e-5 {
-			t.Errorf("%d of %d triangles turned over, and the area is %v", turned, d.Triangles(), area)
+			t.Errorf("got %d of %d triangles turned over and the area %v, want 0 and 1", turned, d.Triangles(), area)
 		}
 	}
 }
@@ -286,10 +286,10 @@ func TestHoles(t *testing.T) {
 	characteristic := func(f measure.Facts) int { return f.Vertices - f.Triangles/2 }
 	f, g := measured(t, m), measured(t, to(t, m, 340))
 	if characteristic(f) != 2-2*16 || characteristic(g) != characteristic(f) || !g.Watertight || !g.Manifold || g.Volume == nil {
-		t.Fatalf("of the Euler characteristic %d there is %d, watertight %v, manifold %v", characteristic(f), characteristic(g), g.Watertight, g.Manifold)
+		t.Fatalf("got Euler characteristic %d, watertight %v, manifold %v, want %d of a closed mesh", characteristic(g), g.Watertight, g.Manifold, characteristic(f))
 	}
 	if math.Abs(*g.Volume / *f.Volume - 1) > 1e-3 {
-		t.Errorf("the volume went from %v to %v", *f.Volume, *g.Volume)
+		t.Errorf("got volume %v, want %v to 0.1 %%", *g.Volume, *f.Volume)
 	}
 }
 
@@ -310,10 +310,10 @@ func TestThinPartIsKept(t *testing.T) {
 	}
 	m.Positions = slices.Concat(m.Positions, at(0, 0), at(0, 2), at(0, 1), at(n, 0), at(n, 1), at(n, 2))
 	if f := measured(t, m); f.Volume == nil || f.Components != 2 {
-		t.Fatalf("%d parts, one closed: %v", f.Components, f.Volume != nil)
+		t.Fatalf("got %d components, with a volume %v, want 2 and true", f.Components, f.Volume != nil)
 	}
 	if f := measured(t, to(t, m, 1500)); f.Volume == nil || !f.Manifold || f.Components != 2 {
-		t.Errorf("%d parts, watertight %v, manifold %v", f.Components, f.Watertight, f.Manifold)
+		t.Errorf("got %d components, with a volume %v, manifold %v, want 2, true and true", f.Components, f.Volume != nil, f.Manifold)
 	}
 }
 
@@ -344,6 +344,6 @@ func TestSphereAmongDebris(t *testing.T) {
 	d := to(t, m, 4000)
 	f := measured(t, d)
 	if math.Abs(f.Area/measured(t, decoded.Sphere(t, 20_000)).Area-1) > 0.005 || !f.Watertight || !f.Manifold || f.Components > 10 {
-		t.Errorf("of a sphere among debris there are %d triangles, area %v, watertight %v, manifold %v", d.Triangles(), f.Area, f.Watertight, f.Manifold)
+		t.Errorf("a sphere among debris: got %d triangles, %d components, area %v, watertight %v, manifold %v, want a closed sphere", d.Triangles(), f.Components, f.Area, f.Watertight, f.Manifold)
 	}
 }
