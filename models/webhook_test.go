@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,4 +59,25 @@ func TestGlobalWebhookOfFormerAdministrator(t *testing.T) {
 			t.Errorf("deleteWebhook: %v", err)
 		}
 	})
+}
+
+// TestSecretsOfWebhook checks that messages are signed with the old secret, too, until the end of
+// the time for which it is kept.
+func TestSecretsOfWebhook(t *testing.T) {
+	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	rotated := &Webhook{Secret: "new", OldSecret: "old", OldSecretUntil: &until}
+	for _, c := range []struct {
+		name    string
+		webhook *Webhook
+		at      time.Time
+		want    []string
+	}{
+		{"before the end", rotated, until.Add(-time.Microsecond), []string{"new", "old"}},
+		{"at the end", rotated, until, []string{"new"}},
+		{"never rotated", &Webhook{Secret: "new"}, until, []string{"new"}},
+	} {
+		if got := c.webhook.secrets(c.at); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got secrets %q, want %q", c.name, got, c.want)
+		}
+	}
 }
