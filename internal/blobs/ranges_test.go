@@ -11,6 +11,20 @@ import (
 	"time"
 )
 
+// TestNumberOfRanges checks that a request for more than maxRanges ranges gets the whole file.
+func TestNumberOfRanges(t *testing.T) {
+	for n, want := range map[int]int{1: http.StatusPartialContent, maxRanges: http.StatusPartialContent, maxRanges + 1: http.StatusOK} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Range", "bytes="+strings.TrimSuffix(strings.Repeat("0-0,", n), ","))
+		tidyRange(r.Header)
+		w := httptest.NewRecorder()
+		http.ServeContent(w, r, "a.bin", time.Time{}, bytes.NewReader(make([]byte, 1000)))
+		if w.Code != want {
+			t.Errorf("%d ranges: got %d, want %d", n, w.Code, want)
+		}
+	}
+}
+
 // FuzzRange checks that for any header Range the response is the whole file, the requested parts of
 // it, or 416.
 func FuzzRange(f *testing.F) {

@@ -1,6 +1,12 @@
 package oauth
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
+
+// longRedirect is the longest redirect URI that an application can register.
+var longRedirect = "https://app.example/" + strings.Repeat("x", maxRedirect-len("https://app.example/"))
 
 func TestCheckRedirect(t *testing.T) {
 	for address, good := range map[string]bool{
@@ -9,9 +15,10 @@ func TestCheckRedirect(t *testing.T) {
 		"http://app.example/cb": false, "https://app.example/cb#x": false, "https://app.example/#": false, "https://u:p@app.example/": false, "/cb": false, "": false, "https:///cb": false,
 		"javascript:alert(1)": false, "data:text/html,x": false, "app:/cb": false, "https://a;b/": false, "https://a,b/": false, "https://a.example/ x": false, "https://a.example/\n": false,
 		"http://127.0.0.1.evil.example/": false, "http://localhost.evil.example/": false, "ftp://a.example/": false, "https://é.example/": false,
+		longRedirect: true, longRedirect + "x": false,
 	} {
 		if err := CheckRedirect(address); (err == nil) != good {
-			t.Errorf("%q: %v, want good %t", address, err, good)
+			t.Errorf("%q: got %v, want that it is accepted: %t", address, err, good)
 		}
 	}
 }
@@ -25,7 +32,7 @@ func TestAllowsRedirect(t *testing.T) {
 		"http://localhost:5000/cb": false, "https://127.0.0.1/cb": false, "http://127.0.0.1:5000@evil.example/cb": false, "http://127.0.0.1:5000#/cb": false, "http://127.0.0.2/cb": false, "": false,
 	} {
 		if got := a.AllowsRedirect(address); got != want {
-			t.Errorf("%q: %t, want %t", address, got, want)
+			t.Errorf("%q: got %t, want %t", address, got, want)
 		}
 	}
 }

@@ -58,6 +58,28 @@ func TestArchive(t *testing.T) {
 	}
 }
 
+// TestManyFiles checks that archive/zip reads an archive with as many files as the ZIP format can
+// count in 16 bits, and one with more, which needs ZIP64.
+func TestManyFiles(t *testing.T) {
+	for _, n := range []int{maxEntries - 1, maxEntries, maxEntries + 1} {
+		files := make([]File, n)
+		for i := range files {
+			files[i] = File{Name: fmt.Sprint(i), Open: func() (io.ReadSeekCloser, error) { return closer{bytes.NewReader(nil)}, nil }}
+		}
+		got, err := io.ReadAll(New(files, modified))
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := zip.NewReader(bytes.NewReader(got), int64(len(got)))
+		if err != nil {
+			t.Fatalf("%d files: %v", n, err)
+		}
+		if len(z.File) != n {
+			t.Errorf("got %d files, want %d", len(z.File), n)
+		}
+	}
+}
+
 // TestResume checks that reading from any position returns the same bytes as reading from the
 // start.
 func TestResume(t *testing.T) {
