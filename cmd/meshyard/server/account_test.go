@@ -55,22 +55,22 @@ func TestUserImages(t *testing.T) {
 		}
 		for path, field := range map[string]string{"/users/me/avatar-image": "thumbnail", "/users/ada/cover-image": "cover_image"} {
 			if got := shown(field); !strings.HasSuffix(got, "/renders/default/user.png") {
-				t.Errorf("%s before the upload: %s", field, got)
+				t.Errorf("%s before the upload: got %s, want the default image", field, got)
 			}
 			var image struct{ ID int64 }
 			postForm(t, ada, path, "me.png", first).Want(t, 200, &image)
 			if file := settled(t, ada, image.ID); file.Processing.State != "DONE" {
-				t.Errorf("%s: %+v", path, file.Processing)
+				t.Errorf("%s: got %+v, want that the preview is done", path, file.Processing)
 			}
 			old := shown(field)
 			if kind := http.DetectContentType(fetch(t, s, old)); !strings.HasPrefix(kind, "image/") || strings.Contains(old, "default") {
-				t.Errorf("%s is %s, of type %s", field, old, kind)
+				t.Errorf("%s: got %s of type %s, want the uploaded image", field, old, kind)
 			}
 			before := image.ID
 			postForm(t, ada, path, "again.png", second.Bytes()).Want(t, 200, &image)
 			settled(t, ada, image.ID)
 			if got := shown(field); got == old {
-				t.Errorf("%s is still %s", field, old)
+				t.Errorf("%s: got still %s, want the new image", field, old)
 			}
 			ada.Get(fmt.Sprint("/files/", before)).Want(t, 404)
 			if status := nobody.Get(old).StatusCode; status != 404 {
@@ -79,7 +79,7 @@ func TestUserImages(t *testing.T) {
 			// A file that is not an image is rejected and changes nothing.
 			r := postForm(t, ada, path, "me.stl", []byte("solid a\nendsolid a\n")).Want(t, 400)
 			if !strings.Contains(string(r.Bytes), "must be one image") {
-				t.Errorf("%s with a model: %s", path, r.Bytes)
+				t.Errorf("%s with a model: got %s, want that it must be one image", path, r.Bytes)
 			}
 			bob.Do("POST", strings.Replace(path, "me", "ada", 1), object{"filename": "x.png"}).Want(t, 403)
 			bob.Do("POST", "/users/none/avatar-image", object{"filename": "x.png"}).Want(t, 404)
@@ -102,7 +102,7 @@ func TestUserImages(t *testing.T) {
 		}
 		ada.Query(`mutation { stageUserImage(input: {username: "me", kind: COVER, name: "c.png"}) { upload { fileId } } }`, nil, &staged)
 		if r := ada.GraphQL(update, object{"input": object{"coverId": staged.StageUserImage.Upload.FileID}}); r.Code() != "NOT_FOUND" {
-			t.Errorf("a staged image without bytes: %+v", r.Errors)
+			t.Errorf("a staged image without bytes: got %+v, want NOT_FOUND", r.Errors)
 		}
 		before := shown("thumbnail")
 		avatar, model := ada.Upload("own.png", append(bytes.Clone(first), 0)), ada.Upload("a.stl", []byte("solid a"))
@@ -118,11 +118,11 @@ func TestUserImages(t *testing.T) {
 			ada.Query(update, object{"input": object{"avatarId": servertest.ID(avatar)}}, new(any))
 		}
 		if got := shown("thumbnail"); got == before {
-			t.Errorf("the avatar is still %s", got)
+			t.Errorf("got avatar %s, want another one", got)
 		}
 		ada.Query(update, object{"input": object{"avatarId": nil, "coverId": nil}}, new(any))
 		if got := shown("thumbnail"); !strings.HasSuffix(got, "/renders/default/user.png") {
-			t.Errorf("the avatar is %s after it was removed", got)
+			t.Errorf("the avatar after it was removed: got %s, want the default image", got)
 		}
 		soundRows(t, s)
 	}, derives)
@@ -201,10 +201,10 @@ func TestDeleteAccount(t *testing.T) {
 		}
 		left := read(t, bob.Get(fmt.Sprintf("/comments/%v", comment["id"])))
 		if author := left["user"].(object); left["is_deleted"] != true || left["body"] != "" || left["has_children"] != true || author["name"] != fmt.Sprintf("deleted-%v", id) || author["first_name"] != "" {
-			t.Errorf("the comment is left as %v", left)
+			t.Errorf("got comment %v, want a deleted one without text, by a deleted user", left)
 		}
 		if body := string(bob.Get("/search?type=users").Want(t, 200).Bytes); strings.Contains(body, "deleted-") || strings.Contains(body, "ada") {
-			t.Errorf("a search for users finds %s", body)
+			t.Errorf("a search for users: got %s, want no deleted user", body)
 		}
 		soundRows(t, s)
 		soundCatalogue(t, s)
@@ -213,7 +213,7 @@ func TestDeleteAccount(t *testing.T) {
 		// The name can be used again, and an administrator can delete other accounts.
 		again := s.User("ada")
 		if got := read(t, again.Get("/users/me")); got["id"] == id || got["first_name"] != "" {
-			t.Errorf("a new user of the name is %v", got)
+			t.Errorf("a new user with the name: got %v, want another ID and no first name", got)
 		}
 		admin.Do("DELETE", "/users/ada", nil).Want(t, 200)
 		again.Get("/users/me").Want(t, 401)
@@ -222,7 +222,7 @@ func TestDeleteAccount(t *testing.T) {
 		}
 		admin.Query(`{ moderationLog(first: 1) { nodes { action } } }`, nil, &log)
 		if len(log.ModerationLog.Nodes) != 1 || log.ModerationLog.Nodes[0].Action != "DELETE_USER" {
-			t.Errorf("the moderation log begins with %v", log.ModerationLog.Nodes)
+			t.Errorf("got moderation log %v, want one DELETE_USER", log.ModerationLog.Nodes)
 		}
 	}, func(c *config.Settings) { c.PreviewWorkers = 0 })
 }
@@ -275,14 +275,14 @@ func TestSpamAndRestoring(t *testing.T) {
 		admin.Query(`mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "Copied."}) { thing { id } } deleteThing(input: {id: $id, reason: "Copied."}) { deletedId } }`, object{"id": servertest.ID(thing)}, new(any))
 		ada.Get(path).Want(t, 403)
 		if o := read(t, bob.Get(path)); o["needs_moderation"] != true {
-			t.Errorf("hidden with its thing: needs_moderation %v", o["needs_moderation"])
+			t.Errorf("hidden with its thing: got needs_moderation %v, want true", o["needs_moderation"])
 		}
 		bob.Do("POST", path+"/restore", nil).Want(t, 403)
 		for range 2 {
 			admin.Do("POST", path+"/restore", nil).Want(t, 200)
 		}
 		if o := read(t, ada.Get(path)); o["needs_moderation"] != false {
-			t.Errorf("restored: needs_moderation %v", o["needs_moderation"])
+			t.Errorf("restored: got needs_moderation %v, want false", o["needs_moderation"])
 		}
 		admin.Do("POST", "/copies/999/restore", nil).Want(t, 404)
 		s.Fold()

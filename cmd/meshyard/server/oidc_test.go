@@ -74,7 +74,7 @@ func TestOpenIDSignIn(t *testing.T) {
 		}
 		s.Client(token).Query(`{ me { firstName lastName email } }`, nil, &me)
 		if me.Me.FirstName != "Ada" || me.Me.LastName != "L." || me.Me.Email != "ada@id.example" {
-			t.Errorf("of ada is known %+v", me.Me)
+			t.Errorf("got %+v, want the name and the address of the ID token", me.Me)
 		}
 
 		// After the sign-in, the browser returns to the authorization request of an application.
@@ -103,7 +103,7 @@ func TestOpenIDTricks(t *testing.T) {
 			t.Helper()
 			for _, c := range r.Cookies() {
 				if strings.Contains(c.Name, "session") {
-					t.Errorf("%s: signs in", name)
+					t.Errorf("%s: got a session, want none", name)
 				}
 			}
 			if r.StatusCode != 403 {
@@ -130,14 +130,14 @@ func TestOpenIDTricks(t *testing.T) {
 			issuer.SetUser(claims)
 			b, own := begin()
 			if r := b.Get(own); r.StatusCode == 303 {
-				t.Errorf("%s signs in", name)
+				t.Errorf("%s: got a redirect, want no sign-in", name)
 			}
 		}
 		issuer.SetUser(oidctest.Claims{"sub": "1"})
 		s.Administrator().Query(`mutation { suspendUser(input: {username: "user", reason: "Spam."}) { user { id } } }`, nil, new(any))
 		b, own = begin()
 		if r := b.Get(own).Want(t, 403); !strings.Contains(string(r.Bytes), "suspended: Spam.") {
-			t.Errorf("a suspended user gets %s", r.Bytes)
+			t.Errorf("a suspended user: got %s, want the reason", r.Bytes)
 		}
 	})
 }
@@ -166,20 +166,20 @@ func TestBearerOfTheProvider(t *testing.T) {
 		for name, c := range map[string]*servertest.Client{"ada": ada, "bob": bob} {
 			c.Query(`{ me { id username } }`, nil, &me)
 			if me.Me.Username != name {
-				t.Errorf("%s is %+v", name, me.Me)
+				t.Errorf("got user %+v, want %s", me.Me, name)
 			}
 		}
 		bob.Get(fmt.Sprintf("/things/%d", thing)).Want(t, 403)
 		if code := ada.GraphQL(`{ moderationLog { nodes { id } } }`, nil).Code(); code != "FORBIDDEN" {
-			t.Errorf("ada acts as an administrator: %q", code)
+			t.Errorf("ada reads the moderation log: got %q, want FORBIDDEN", code)
 		}
 		var made madeToken
 		ada.Query(makeToken, object{"input": object{"name": "laptop", "scopes": []string{"READ", "WRITE"}}}, &made)
 		if at := made.CreateToken.Token.ExpiresAt; at == nil || time.Until(*at) > time.Hour {
-			t.Errorf("what an ID token of one hour makes expires at %v", at)
+			t.Errorf("a token that an ID token of one hour created: got expiry %v, want within the hour", at)
 		}
 		if code := ada.GraphQL(makeToken, object{"input": object{"name": "x", "scopes": []string{"READ"}, "expiresAt": time.Now().Add(2 * time.Hour)}}).Code(); code != "BAD_USER_INPUT" {
-			t.Errorf("a token that outlives the ID token: %q", code)
+			t.Errorf("a token that outlives the ID token: got %q, want BAD_USER_INPUT", code)
 		}
 		s.Client(made.CreateToken.Secret).Get(fmt.Sprintf("/things/%d", thing)).Want(t, 200)
 
@@ -197,7 +197,7 @@ func TestBearerOfTheProvider(t *testing.T) {
 		} {
 			r := s.Client(bad).Get("/users/me")
 			if r.StatusCode != 401 || r.Header.Get("WWW-Authenticate") == "" {
-				t.Errorf("%s: %d %s", name, r.StatusCode, r.Bytes)
+				t.Errorf("%s: got %d %s, want 401 with WWW-Authenticate", name, r.StatusCode, r.Bytes)
 			}
 		}
 		s.Administrator().Query(`mutation { suspendUser(input: {username: "ada", reason: "Spam."}) { user { id } } }`, nil, new(any))

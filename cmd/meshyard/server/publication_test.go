@@ -39,7 +39,7 @@ func TestPublicationStates(t *testing.T) {
 			s.Fold()
 			bob.Get(fmt.Sprint("/things/", thing)).Want(t, status)
 			if bytes := s.Client("").Get(fmt.Sprintf("%s/download:%d", s.URL, file)).StatusCode; (bytes == 403) != (status == 403) {
-				t.Errorf("%s: the bytes return %d", what, bytes)
+				t.Errorf("%s: got %d for the bytes of the file, want 403 if and only if the thing returns it", what, bytes)
 			}
 			var v struct {
 				Things, Search struct{ TotalCount int }
@@ -75,11 +75,11 @@ func TestPublicationStates(t *testing.T) {
 		publish("UNLISTED")
 		check("unlisted", 200, false)
 		if at := publishedAt(); at.Thing.PublishedAt != nil {
-			t.Errorf("an unlisted thing was published at %s", *at.Thing.PublishedAt)
+			t.Errorf("an unlisted thing: got publishedAt %s, want null", *at.Thing.PublishedAt)
 		}
 		bob.Query(`mutation ($id: ID!) { likeThing(input: {id: $id}) { thing { id } } createMake(input: {thingId: $id}) { make { id } } }`, id, new(any))
 		if r := admin.GraphQL(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, id); r.Code() != "BAD_USER_INPUT" {
-			t.Errorf("featuring an unlisted thing: %+v", r.Errors)
+			t.Errorf("featuring an unlisted thing: got %+v, want BAD_USER_INPUT", r.Errors)
 		}
 		publish("PUBLISHED")
 		check("published", 200, true)
@@ -88,7 +88,7 @@ func TestPublicationStates(t *testing.T) {
 		publish("UNLISTED")
 		check("unlisted again", 200, false)
 		if at := publishedAt(); at.Thing.FeaturedAt != nil {
-			t.Errorf("an unlisted thing has been featured since %s", *at.Thing.FeaturedAt)
+			t.Errorf("an unlisted thing: got featuredAt %s, want null", *at.Thing.FeaturedAt)
 		}
 		const takedown = `mutation ($id: ID!) { takeDownThing(input: {id: $id, reason: "A copy."}) { thing { state } } }`
 		for range 2 { // the second time has the same effect
@@ -229,10 +229,10 @@ func TestPrintSettings(t *testing.T) {
 			t.Errorf("details after a change are %s, want %s", got, want)
 		}
 		if got := change("null"); got != `[{"data":[{"content":"Slowly."}],"type":"tips"}]` || query().PrintSettings != nil {
-			t.Errorf("details without print settings are %s", got)
+			t.Errorf("without print settings: got details %s, want the tips only", got)
 		}
 		if r := ada.GraphQL(`mutation ($id: ID!, $text: String!) { updateThing(input: {id: $id, printSettings: {printer: $text}}) { thing { id } } }`, object{"id": thing.ID, "text": strings.Repeat("x", 201)}); r.Code() != "BAD_USER_INPUT" {
-			t.Errorf("a printer of 201 characters: %+v", r.Errors)
+			t.Errorf("a printer of 201 characters: got %+v, want BAD_USER_INPUT", r.Errors)
 		}
 	})
 }

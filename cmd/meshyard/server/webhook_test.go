@@ -201,7 +201,7 @@ func TestWebhookEvents(t *testing.T) {
 				}
 				for _, event := range news {
 					if strings.Contains(event, "secret") || strings.Contains(event, "@") {
-						t.Errorf("%s: %s receives a text: %s", action, who, event)
+						t.Errorf("%s: %s receives %s, want no secrets and no addresses", action, who, event)
 					}
 				}
 			}
@@ -242,7 +242,7 @@ func TestWebhookEvents(t *testing.T) {
 		query(admin, `mutation { suspendUser(input: {username: "bob", reason: "rude"}) { user { id } } }`)
 		expect("suspension", map[string]string{"all": `"reason":"rude"`, "bob": `moderation.decided {"entry":{"action":"suspend_user","id":"`})
 		if last := logged(bob, of["bob"]); strings.Contains(last[len(last)-1], "rude") {
-			t.Errorf("bob receives the reason: %s", last[len(last)-1])
+			t.Errorf("bob receives %s, want no reason", last[len(last)-1])
 		}
 		query(ada, `mutation { publishThing(input: {id: %s, state: UNLISTED}) { thing { id } } }`, thing)
 		expect("unlist", map[string]string{"all": "thing.unpublished {" + ref + "}", "ada": "thing.unpublished"})
@@ -257,7 +257,7 @@ func TestWebhookEvents(t *testing.T) {
 
 		// A change that fails or is rolled back causes no event.
 		if r := bob.GraphQL(`mutation ($id: ID!) { deleteThing(input: {id: $id, reason: "no"}) { deletedId } }`, object{"id": thing}); r.Code() != "FORBIDDEN" {
-			t.Errorf("delete by another user: %+v", r.Errors)
+			t.Errorf("delete by another user: got %+v, want FORBIDDEN", r.Errors)
 		}
 		expect("refused deletion", nil)
 		// A global webhook receives nothing if its owner is no longer an administrator.
@@ -267,7 +267,7 @@ func TestWebhookEvents(t *testing.T) {
 		query(ada, `mutation { deleteThing(input: {id: %s}) { deletedId } }`, thing)
 		seenByAda := logged(ada, of["ada"])
 		if last := seenByAda[len(seenByAda)-1]; !strings.HasPrefix(last, "thing.unpublished") {
-			t.Errorf("after the deletion, ada receives %q", last)
+			t.Errorf("after the deletion, ada receives %q, want thing.unpublished", last)
 		}
 		var count int
 		if err := openDB(t, s).SQL().QueryRow("SELECT count(*) FROM webhook_deliveries WHERE webhook_id = " + of["all"]).Scan(&count); err != nil || count != seen["all"] {
@@ -275,7 +275,7 @@ func TestWebhookEvents(t *testing.T) {
 		}
 
 		if messages := v.wait("/ada", len(seenByAda)); messages[0]["timestamp"] == nil || messages[0]["data"] == nil {
-			t.Errorf("ada receives %v", messages[0])
+			t.Errorf("ada receives %v, want a timestamp and data", messages[0])
 		}
 		v.wait("/all", seen["all"])
 		// Deleting an account also deletes its webhooks.
@@ -352,12 +352,12 @@ func TestWebhookAPI(t *testing.T) {
 		a.checkInputs()
 		a.checkQuota()
 		if r := a.mutate(a.ada, `mutation { deleteWebhook(input: {id: $id}) { deletedId } }`, a.good); len(r.Errors) > 0 {
-			t.Errorf("delete: %+v", r.Errors)
+			t.Errorf("delete: got %+v, want no error", r.Errors)
 		}
 		metrics := scrape(t, s)
 		for _, line := range []string{`meshyard_webhook_attempts_total\{outcome="delivered"\} [1-9]`, `meshyard_webhook_attempts_total\{outcome="retried"\} [1-9]`, `meshyard_queue_up\{queue="webhooks"\} 1`} {
 			if !regexp.MustCompile(line).MatchString(metrics) {
-				t.Errorf("the metrics do not match %s", line)
+				t.Errorf("got metrics without a line like %s", line)
 			}
 		}
 	}, toLocal, withMetrics)
@@ -384,7 +384,7 @@ func (a *webhookAPI) ping(id string) string {
 	a.t.Helper()
 	r := a.mutate(a.ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id event state attempts } } }`, id)
 	if len(r.Errors) > 0 || !strings.Contains(string(r.Data), `"event":"PING","state":"WAITING","attempts":0`) {
-		a.t.Fatalf("ping: %s %+v", r.Data, r.Errors)
+		a.t.Fatalf("ping: got %s %+v, want a waiting delivery", r.Data, r.Errors)
 	}
 	var data any
 	_ = json.Unmarshal(r.Data, &data)
@@ -413,7 +413,7 @@ func (a *webhookAPI) checkGone() {
 		return strings.Contains(data, `"isEnabled":false,"disabledReason":"the receiver responded with 410 Gone","waiting":{"totalCount":0}`)
 	})
 	if r := a.mutate(a.ada, `mutation { pingWebhook(input: {id: $id}) { delivery { id } } }`, a.gone); r.Code() != "CONFLICT" {
-		a.t.Errorf("ping of a disabled webhook: %s %+v", r.Data, r.Errors)
+		a.t.Errorf("ping of a disabled webhook: got %s %+v, want CONFLICT", r.Data, r.Errors)
 	}
 }
 
@@ -430,10 +430,10 @@ func (a *webhookAPI) checkRetries() {
 	// After the receiver works again, the failed message can be sent again.
 	a.broken.Store(false)
 	if r := a.mutate(a.bob, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { id } } }`, failed); r.Code() != "NOT_FOUND" {
-		a.t.Errorf("bob repeats the delivery of ada: %s %+v", r.Data, r.Errors)
+		a.t.Errorf("bob repeats a delivery of ada: got %s %+v, want NOT_FOUND", r.Data, r.Errors)
 	}
 	if r := a.mutate(a.ada, `mutation { redeliverWebhook(input: {deliveryId: $id}) { delivery { state attempts } } }`, failed); len(r.Errors) > 0 {
-		a.t.Errorf("redeliver: %+v", r.Errors)
+		a.t.Errorf("redeliver: got %+v, want no error", r.Errors)
 	}
 	a.receiver.wait("/broken", 1)
 	a.await(a.failing, "failingSince deliveries(state: DELIVERED) { nodes { id statusCode error } }", func(data string) bool {
@@ -448,7 +448,7 @@ func (a *webhookAPI) rotateSecret() {
 	var rotated struct{ RotateWebhookSecret struct{ Secret string } }
 	decode(a.t, r, &rotated)
 	if next := rotated.RotateWebhookSecret.Secret; next == old || !strings.HasPrefix(next, "whsec_") {
-		a.t.Errorf("the new secret is %q, the old one %q", next, old)
+		a.t.Errorf("got secret %q, want a new one (the old one is %q)", next, old)
 	}
 	a.ping(a.good)
 	a.receiver.wait("/good", 22)
@@ -463,11 +463,11 @@ func (a *webhookAPI) rotateSecret() {
 func (a *webhookAPI) disableAndEnable() {
 	if r := a.mutate(a.ada, `mutation { updateWebhook(input: {id: $id, isEnabled: false, description: "off", events: [MAKE_CREATED]}) { webhook { isEnabled disabledReason description events } } }`, a.good); string(r.Data) !=
 		`{"updateWebhook":{"webhook":{"isEnabled":false,"disabledReason":"disabled by its owner","description":"off","events":["MAKE_CREATED"]}}}` {
-		a.t.Errorf("disable: %s %+v", r.Data, r.Errors)
+		a.t.Errorf("disable: got %s %+v, want a webhook that its owner disabled", r.Data, r.Errors)
 	}
 	if r := a.mutate(a.ada, `mutation { updateWebhook(input: {id: $id, isEnabled: true, description: null}) { webhook { isEnabled disabledAt disabledReason description } } }`, a.good); string(r.Data) !=
 		`{"updateWebhook":{"webhook":{"isEnabled":true,"disabledAt":null,"disabledReason":"","description":""}}}` {
-		a.t.Errorf("enable: %s %+v", r.Data, r.Errors)
+		a.t.Errorf("enable: got %s %+v, want an enabled webhook", r.Data, r.Errors)
 	}
 }
 
@@ -621,7 +621,7 @@ func TestWebhookDeliveries(t *testing.T) {
 				}
 			}
 			if v.twice > 0 {
-				t.Errorf("%d messages were accepted twice", v.twice)
+				t.Errorf("%d messages were accepted twice, want none", v.twice)
 			}
 
 			// Open the same webhooks on a server that does not allow private addresses.
@@ -637,7 +637,7 @@ func TestWebhookDeliveries(t *testing.T) {
 				t.Errorf("to a name of a private address: %v, want %d that failed", got, events/4)
 			}
 			if n := connections.Load(); n > 0 || len(v.attempts["/good"]) != before {
-				t.Errorf("%d connections to the private address, and %d messages to another one", n, len(v.attempts["/good"])-before)
+				t.Errorf("got %d connections to the private address and %d messages to another one, want none", n, len(v.attempts["/good"])-before)
 			}
 		})
 	}
@@ -741,7 +741,7 @@ func TestFailingWebhookIsDisabled(t *testing.T) {
 			c.comment(2)
 			c.rounds(1, id)
 			if w := must(c.server.Store.Webhook(t.Context(), c.ada, id))(t); !w.IsEnabled() || w.FailingSince == nil {
-				t.Fatalf("after one failure: %+v", w)
+				t.Fatalf("after one failure: got %+v, want an enabled webhook that is failing", w)
 			}
 			longAgo := time.Now().UTC().Add(-4 * 24 * time.Hour)
 			db := openDB(t, &servertest.Server{Server: c.server})
@@ -750,14 +750,14 @@ func TestFailingWebhookIsDisabled(t *testing.T) {
 			}
 			c.rounds(1, id)
 			if w := must(c.server.Store.Webhook(t.Context(), c.ada, id))(t); w.IsEnabled() || w.DisabledReason != "all deliveries failed for three days" {
-				t.Errorf("after four days of failures: %+v", w)
+				t.Errorf("after four days of failures: got %+v, want a disabled webhook", w)
 			}
 			if got := c.states(id); !maps.Equal(got, map[string]int{"failed": 2}) {
 				t.Errorf("deliveries %v, want 2 that failed", got)
 			}
 			c.comment(1)
 			if got := c.states(id); got["waiting"] > 0 {
-				t.Errorf("a disabled webhook receives events: %v", got)
+				t.Errorf("a disabled webhook: got deliveries %v, want none that wait", got)
 			}
 			if _, err := db.Write.NewUpdate().Table("webhook_deliveries").Set("created_at = ?", longAgo.Add(-11*24*time.Hour)).Where("id = (SELECT min(id) FROM webhook_deliveries)").Exec(t.Context()); err != nil {
 				t.Fatal(err)

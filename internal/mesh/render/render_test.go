@@ -187,11 +187,11 @@ func TestNoCracks(t *testing.T) {
 					}
 				}
 				if pieces > 1 {
-					t.Errorf("%d triangles, smooth %v: row %d is in %d pieces", n, smooth, y, pieces)
+					t.Errorf("%d triangles, smooth %v: got row %d in %d pieces, want 1", n, smooth, y, pieces)
 				}
 			}
 			if _, count := r.covered(); n >= 1000 && math.Abs(float64(count)/(math.Pi/4*440*440)-1) > 0.03 {
-				t.Errorf("%d triangles: %d samples are covered", n, count)
+				t.Errorf("%d triangles: got %d covered samples, want those of a disc to 3 %%", n, count)
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func TestRenderIsDeterministic(t *testing.T) {
 			again, _ := draw(t, m, 128, 96)
 			runtime.GOMAXPROCS(before)
 			if !bytes.Equal(first.Pix, again.Pix) {
-				t.Errorf("%d triangles: another image on %d processors", m.Triangles(), procs)
+				t.Errorf("%d triangles: got another image on %d processors, want the same", m.Triangles(), procs)
 			}
 		}
 	}
@@ -223,7 +223,7 @@ func TestSameCoverage(t *testing.T) {
 	coarse := covered(1000)
 	for _, n := range []int{10_000, 100_000} {
 		if fine := covered(n); math.Abs(float64(fine)/float64(coarse)-1) > 0.005 {
-			t.Errorf("%d triangles cover %d samples, 1000 triangles %d", n, fine, coarse)
+			t.Errorf("%d triangles: got %d covered samples, want %d to 0.5 %% as with 1000 triangles", n, fine, coarse)
 		}
 	}
 }
@@ -257,10 +257,10 @@ func TestColors(t *testing.T) {
 	middle := image.Pt((place.Min.X+place.Max.X)/2/samples, (place.Min.Y+place.Max.Y)/2/samples)
 	top, front := img.NRGBAAt(middle.X, middle.Y-30), img.NRGBAAt(middle.X-20, middle.Y+20)
 	if front.R < 100 || front.R > 220 || front.G > front.R/2 || front.B > front.R/2 || front.A != 255 {
-		t.Errorf("the front is %v", front)
+		t.Errorf("got front %v, want an opaque red", front)
 	}
 	if top.R <= front.R {
-		t.Errorf("the top is %v, the front is %v", top, front)
+		t.Errorf("got top %v, want it brighter than the front %v", top, front)
 	}
 }
 
@@ -306,12 +306,12 @@ func TestProgress(t *testing.T) {
 	last := 0.0
 	_, err := Render(t.Context(), ball(100_000, 0), Options{Width: 64, Height: 64, Progress: func(done float64) {
 		if !(done >= last && done <= 1) {
-			t.Errorf("%v after %v", done, last)
+			t.Errorf("got progress %v after %v, want more, and at most 1", done, last)
 		}
 		last = done
 	}})
 	if err != nil || last != 1 {
-		t.Errorf("%v, at %v", err, last)
+		t.Errorf("got %v, at %v, want no error at 1", err, last)
 	}
 }
 
@@ -324,7 +324,7 @@ func TestAllocations(t *testing.T) {
 		}
 	})
 	if allocations > 100 {
-		t.Errorf("%d triangles: %.0f allocations", m.Triangles(), allocations)
+		t.Errorf("%d triangles: got %.0f allocations, want at most 100", m.Triangles(), allocations)
 	}
 }
 
@@ -338,7 +338,7 @@ func TestPack(t *testing.T) {
 			want = direction{-n.x, -n.y, -n.z}
 		}
 		if got := unpack(n.pack()); got.dot(want) < 0.9999 {
-			t.Errorf("%v becomes %v", n, got)
+			t.Errorf("got direction %v, want %v", got, n)
 		}
 	}
 	if got := (direction{}).pack(); got != toViewer {
