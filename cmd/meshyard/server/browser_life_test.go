@@ -339,6 +339,7 @@ func TestBrowserGalleryUpload(t *testing.T) {
 			v.network(networkConditions{Latency: 20, DownloadThroughput: 500_000, UploadThroughput: 5_000})
 			v.choose(`main .drop input`, paths...)
 			v.await("that an upload has begun", `[...document.querySelectorAll('.uploads progress')].some(e => e.value > 0 && e.value < 1)`)
+			v.is("their number beside the buttons", `document.querySelector('.publish-bar').innerText.includes('5 files are being uploaded.')`)
 			s.Restart()
 			v.patiently("why uploads wait", `document.querySelector('.uploads')?.innerText.includes('The server cannot be reached.')`)
 			v.network(fast)

@@ -9,6 +9,7 @@ import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useSubmission } from '../submission';
 import { useUnsaved } from '../unsaved';
+import type { Task } from '../uploads';
 import { AncestorField, type Ancestor } from './AncestorField';
 import { CategoryOptions } from './CategoryOptions';
 import { Fault } from './Fault';
@@ -36,8 +37,8 @@ function read(form: FormData, id: string): UpdateThingInput {
   };
 }
 
-/** The texts and properties of a thing, and its publication. */
-export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () => void }) {
+/** The texts and properties of a thing, and its publication. The uploads are shown beside the buttons, because a phone shows their list far below. */
+export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uploads: Task[]; reload: () => void }) {
   const categories = useQuery(newThingDefaults, {}).data?.categories ?? [];
   const form = useRef<HTMLFormElement>(null);
   const [ancestors, setAncestors] = useState<Ancestor[]>(); // undefined: not changed
@@ -124,6 +125,7 @@ export function ThingForm({ thing, reload }: { thing: EditedThing; reload: () =>
       <div class="publish-bar">
         <span class="badge">{thing.takedown ? t.takenDownBadge : thing.state === 'DRAFT' ? t.draft : thing.state === 'UNLISTED' ? t.unlisted : t.published}</span>
         {dirty && <span class="quiet">{t.unsaved}</span>}
+        {uploads.length > 0 && <span class="quiet">{uploads.some((task) => task.state === 'failed') ? t.uploadFailed : t.uploadsLeft(uploads.length)}</span>}
         <span class="spacer" />
         {!locked && <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
           {!thing.takedown && (thing.state === 'DRAFT'

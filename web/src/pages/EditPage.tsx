@@ -41,7 +41,7 @@ function Editor({ thing, change, reload }: { thing: EditedThing; change: (files:
     <div class="page edit">
       <div class="page-head"><h1>{t.editTitle}</h1></div>
       <div class="edit-columns">
-        <ThingForm thing={thing} reload={reload} />
+        <ThingForm thing={thing} uploads={uploads.tasks} reload={reload} />
         <div>
           <FileManager thing={thing} uploads={uploads} refresh={refresh} />
           <PictureManager thing={thing} refresh={refresh} />

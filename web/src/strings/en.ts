@@ -293,6 +293,7 @@ export const strings = {
   notAPicture: (name: string) => `The file ${name} is not a picture that can be read.`,
   emptyFile: (name: string) => `The file ${name} is empty.`,
   fileTooLarge: (name: string, limit: string) => `The file ${name} is larger than ${limit}.`,
+  uploadsLeft: (n: number) => (n === 1 ? '1 file is being uploaded.' : `${count(n)} files are being uploaded.`),
   uploadFailed: 'Upload failed.',
   waitsUntil: (time: string) => `The limit of requests is reached. This continues at ${time}.`,
   retry: 'Try again',
