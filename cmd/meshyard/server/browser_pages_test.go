@@ -119,6 +119,21 @@ func TestBrowserGalleryLongNames(t *testing.T) {
 	}
 }
 
+// TestBrowserGalleryDirections checks that each paragraph of a description has the direction of its
+// own letters.
+func TestBrowserGalleryDirections(t *testing.T) {
+	s := newScene(t)
+	s.ada.Query(`mutation($id: ID!) { updateThing(input: {id: $id, description: "يطبع بدون دعامات.\n\nIt prints (without supports)."}) { thing { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
+	v := visitGallery(t, s.Server)
+	v.open(fmt.Sprintf("/thing:%d", s.thing))
+	v.await("the paragraphs", `document.querySelectorAll('.prose p').length === 2`)
+	v.is("the first paragraph is on the right and the second one on the left", `(([first, second]) => {
+		const place = p => { const range = document.createRange(); range.selectNodeContents(p); return range.getBoundingClientRect(); };
+		const whole = first.getBoundingClientRect();
+		return Math.abs(place(first).right - whole.right) < 1 && Math.abs(place(second).left - whole.left) < 1;
+	})(document.querySelectorAll('.prose p'))`)
+}
+
 // TestGalleryContactSheet takes screenshots of all pages in three widths and both color schemes,
 // and writes them to the image file in MESHYARD_TEST_CONTACT_SHEET.
 func TestGalleryContactSheet(t *testing.T) {
