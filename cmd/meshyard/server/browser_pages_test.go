@@ -20,6 +20,7 @@ import (
 	xdraw "golang.org/x/image/draw"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
@@ -28,9 +29,9 @@ type galleryPage struct{ name, path string }
 
 // crowdedGallery returns a server with things, makes, comments and reports by several users, and
 // one page of each kind.
-func crowdedGallery(t testing.TB) (*servertest.Server, []galleryPage) {
+func crowdedGallery(t testing.TB, change ...func(*config.Settings)) (*servertest.Server, []galleryPage) {
 	t.Helper()
-	s := newScene(t)
+	s := newSceneOn(t, "sqlite", change...)
 	ada, bob, carla, first := s.ada, s.bob, s.User("carla.crafts"), s.thing
 	var things []int64
 	titles := []string{"Bracket, 40 mm", "Planter for a window sill", "Gear test, metric", "Cable clip", "Platonic solids", "Box with a lid", "Desk organizer with drawers", "A part"}
