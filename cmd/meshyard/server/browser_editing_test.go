@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -262,6 +263,41 @@ func TestBrowserGallerySuspension(t *testing.T) {
 	v.await("the end of the suspension", `!document.querySelector('dialog') && !document.querySelector('.profile .warning')`)
 	if suspended() {
 		t.Error("bob is still suspended")
+	}
+	v.noProblems()
+}
+
+// TestBrowserGalleryManyFiles checks that the edit page says how many files it does not list, and
+// that a new file comes after those.
+func TestBrowserGalleryManyFiles(t *testing.T) {
+	v, s := visitScene(t, "sqlite")
+	thing := s.ada.Thing("Many parts")
+	var ids []int64
+	for i := range 310 {
+		name := fmt.Sprintf("part %d.txt", i)
+		ids = append(ids, s.ada.Upload(name, []byte(name)))
+	}
+	for batch := range slices.Chunk(ids, 50) {
+		s.ada.Finalize("THING", thing, batch...).Want(t, 200)
+	}
+	s.ada.Query(`mutation ($input: ReorderFilesInput!) { reorderFiles(input: $input) { files { id } } }`,
+		object{"input": object{"target": object{"type": "THING", "id": thing}, "fileIds": ids}}, new(any))
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/edit", thing))
+	v.sees("10 more files are not listed here.")
+
+	last := filepath.Join(t.TempDir(), "last.txt")
+	if err := os.WriteFile(last, []byte("the last file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.choose("main .drop input", last)
+	v.await("the number of files", `document.querySelector('main').innerText.includes('11 more files are not listed here.')`)
+	var found struct {
+		Thing struct{ Files []struct{ Name string } }
+	}
+	s.ada.Query(`query ($id: ID!) { thing(id: $id) { files(first: 1000) { name } } }`, object{"id": fmt.Sprint(thing)}, &found)
+	if files := found.Thing.Files; len(files) != 311 || files[310].Name != "last.txt" {
+		t.Errorf("got %d files, the last of which is %q, want 311 and last.txt", len(files), files[len(files)-1].Name)
 	}
 	v.noProblems()
 }

@@ -37,6 +37,7 @@ export function FileManager({ thing, uploads, refresh }: Props) {
           </li>
         ))}
       </ul>
+      {thing.fileCount > thing.files.length && <p class="quiet">{t.filesNotListed(thing.fileCount - thing.files.length)}</p>}
       <UploadList tasks={uploads.tasks} onRemove={uploads.remove} onRetry={uploads.retry} />
       <DropZone label={t.uploadText} hint={pictureHint()} onFiles={uploads.add} />
     </section>

@@ -22,7 +22,7 @@ export function EditPage({ id }: { id: string }) {
   return <Editor thing={data.thing} change={(files) => change({ ...data, thing: { ...data.thing!, ...files } })} reload={reload} />;
 }
 
-type Files = Pick<EditedThing, 'files' | 'images'>;
+type Files = Pick<EditedThing, 'fileCount' | 'files' | 'images'>;
 
 function Editor({ thing, change, reload }: { thing: EditedThing; change: (files: Files) => void; reload: () => void }) {
   const refresh = async () => {
@@ -30,7 +30,7 @@ function Editor({ thing, change, reload }: { thing: EditedThing; change: (files:
     if (found) change(found);
   };
   const uploads = useUploads(async (ids) => {
-    await send(finalizeFiles, { input: { files: ids.map((id, index) => ({ id, rank: thing.files.length + index })), target: { type: 'THING', id: thing.id } } });
+    await send(finalizeFiles, { input: { files: ids.map((id, index) => ({ id, rank: thing.fileCount + index })), target: { type: 'THING', id: thing.id } } });
     await refresh();
   });
   useEffect(() => uploads.add(handedOver.splice(0)), []);

@@ -200,6 +200,7 @@ export const strings = {
   processingFailed: 'No preview',
   unavailable: 'Not available',
   moreFiles: (n: number) => `The ZIP file contains ${count(n)} more.`,
+  filesNotListed: (n: number) => (n === 1 ? '1 more file is not listed here.' : `${count(n)} more files are not listed here.`),
   noFiles: 'There are no files.',
   noMakes: 'Nobody has posted a make yet.',
   noRemixes: 'There are no remixes yet.',
