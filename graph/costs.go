@@ -164,8 +164,13 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	case ok:
 		cost.Entries = length.fixed
 	case isConnection(field):
+		// first or last, whichever is given; giving both is invalid.
+		name := "first"
+		if arguments["last"] != nil {
+			name = "last"
+		}
 		cost.Own += connectionCost
-		cost.Entries = requestedEntries(arguments)
+		cost.Entries = min(intArgument(arguments, name, defaultFirst), maxFirst)
 	}
 	cost.Entries = min(max(cost.Entries, 1), models.MaxFiles)
 	page := intArgument(arguments, "page", 1) // of a deprecated listing
@@ -177,17 +182,6 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 	}
 	cost.Own += costOfFilter(arguments["filter"])
 	return cost
-}
-
-// requestedEntries returns the number of entries that a page of a connection may have, by first or
-// last, whichever is given; giving both is invalid.
-func requestedEntries(arguments map[string]any) int {
-	for _, name := range []string{"last", "first"} {
-		if arguments[name] != nil {
-			return min(intArgument(arguments, name, defaultFirst), maxFirst)
-		}
-	}
-	return defaultFirst
 }
 
 // costOfFilter returns what a filter adds to the cost of a list.
