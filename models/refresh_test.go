@@ -101,6 +101,19 @@ func TestRefreshBesideRevocation(t *testing.T) {
 	}
 }
 
+// newRefreshToken returns the first tokens of a sign-in of a user to an application.
+func newRefreshToken(t *testing.T, s *Store, user auth.Caller, a *Application) (token *oauth.Token) {
+	t.Helper()
+	err := s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) (err error) {
+		token, err = s.issueWithRefresh(ctx, tx, &Token{UserID: user.UserID, ApplicationID: a.ID, Scopes: "read"}, "")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
 // TestRefreshTokensExpire checks that a refresh token can be used for 60 days.
 func TestRefreshTokensExpire(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
@@ -109,14 +122,7 @@ func TestRefreshTokensExpire(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var token *oauth.Token
-		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-			token, err = s.issueWithRefresh(ctx, tx, &Token{UserID: ada.UserID, ApplicationID: a.ID, Scopes: "read"}, "")
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := newRefreshToken(t, s, ada, a)
 		row := new(refreshToken)
 		if err := s.db.Read.NewSelect().Model(row).Scan(ctx); err != nil {
 			t.Fatal(err)
@@ -164,14 +170,7 @@ func TestTokensBesideDeletedApplication(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var token *oauth.Token
-			err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-				token, err = s.issueWithRefresh(ctx, tx, &Token{UserID: ada.UserID, ApplicationID: a.ID, Scopes: "read"}, "")
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			token := newRefreshToken(t, s, ada, a)
 			err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
 				_, err := tx.NewDelete().Model((*Application)(nil)).Where("id = ?", a.ID).Exec(ctx)
 				return err

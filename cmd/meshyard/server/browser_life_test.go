@@ -379,7 +379,26 @@ func TestBrowserGalleryUpload(t *testing.T) {
 // text. The result is true once that has happened.
 func (v *visitor) loseResponse(text string) *atomic.Bool {
 	v.t.Helper()
-	lost, paused := new(atomic.Bool), make(chan *cdpfetch.EventRequestPaused, 100)
+	lost := new(atomic.Bool)
+	v.intercept(cdpfetch.RequestStageResponse, func(e *cdpfetch.EventRequestPaused) {
+		var body []byte
+		for _, part := range e.Request.PostDataEntries {
+			body = append(body, part.Bytes...)
+		}
+		if bytes.Contains(body, []byte(text)) && lost.CompareAndSwap(false, true) {
+			_, _ = chromedp.Call(v.Context, cdpfetch.FailRequest, cdpfetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonConnectionReset})
+		} else {
+			_, _ = chromedp.Call(v.Context, cdpfetch.ContinueResponse, cdpfetch.ContinueResponseParams{RequestID: e.RequestID})
+		}
+	})
+	return lost
+}
+
+// intercept pauses each GraphQL request of the page at a stage, and calls handle, which must
+// continue, fulfill or fail it.
+func (v *visitor) intercept(stage cdpfetch.RequestStage, handle func(*cdpfetch.EventRequestPaused)) {
+	v.t.Helper()
+	paused := make(chan *cdpfetch.EventRequestPaused, 1000)
 	err := chromedp.Listen(v.Context, func(event any) {
 		if e, ok := event.(*cdpfetch.EventRequestPaused); ok {
 			paused <- e
@@ -388,26 +407,17 @@ func (v *visitor) loseResponse(text string) *atomic.Bool {
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	graphiqltest.Call(v.t, v.Tab, "watch responses", cdpfetch.Enable, cdpfetch.EnableParams{Patterns: []*cdpfetch.RequestPattern{{URLPattern: "*/graphql", RequestStage: cdpfetch.RequestStageResponse}}})
+	graphiqltest.Call(v.t, v.Tab, "intercept requests", cdpfetch.Enable, cdpfetch.EnableParams{Patterns: []*cdpfetch.RequestPattern{{URLPattern: "*/graphql", RequestStage: stage}}})
 	go func() {
 		for {
 			select {
 			case <-v.Context.Done():
 				return
 			case e := <-paused:
-				var body []byte
-				for _, part := range e.Request.PostDataEntries {
-					body = append(body, part.Bytes...)
-				}
-				if bytes.Contains(body, []byte(text)) && lost.CompareAndSwap(false, true) {
-					_, _ = chromedp.Call(v.Context, cdpfetch.FailRequest, cdpfetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonConnectionReset})
-				} else {
-					_, _ = chromedp.Call(v.Context, cdpfetch.ContinueResponse, cdpfetch.ContinueResponseParams{RequestID: e.RequestID})
-				}
+				handle(e)
 			}
 		}
 	}()
-	return lost
 }
 
 // patiently waits like await, but as long as the client-side code retries to reach the server.

@@ -12,7 +12,6 @@ import (
 	cdpfetch "github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/chromedp"
 
-	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 )
 
@@ -20,33 +19,17 @@ import (
 // to as many GraphQL requests as the result says.
 func (v *visitor) limitRequests() *atomic.Int64 {
 	v.t.Helper()
-	left, paused := new(atomic.Int64), make(chan *cdpfetch.EventRequestPaused, 1000)
-	err := chromedp.Listen(v.Context, func(event any) {
-		if e, ok := event.(*cdpfetch.EventRequestPaused); ok {
-			paused <- e
+	left := new(atomic.Int64)
+	const limited = `{"errors": [{"message": "more than 300 requests in 5 minutes: wait 1s", "extensions": {"code": "RATE_LIMITED", "limit": 300, "retryAfter": 1}}]}`
+	v.intercept(cdpfetch.RequestStageRequest, func(e *cdpfetch.EventRequestPaused) {
+		if left.Add(-1) >= 0 {
+			_, _ = chromedp.Call(v.Context, cdpfetch.FulfillRequest, cdpfetch.FulfillRequestParams{
+				RequestID: e.RequestID, ResponseCode: 429, ResponseHeaders: []*cdpfetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}}, Body: []byte(limited),
+			})
+		} else {
+			_, _ = chromedp.Call(v.Context, cdpfetch.ContinueRequest, cdpfetch.ContinueRequestParams{RequestID: e.RequestID})
 		}
 	})
-	if err != nil {
-		v.t.Fatal(err)
-	}
-	graphiqltest.Call(v.t, v.Tab, "watch requests", cdpfetch.Enable, cdpfetch.EnableParams{Patterns: []*cdpfetch.RequestPattern{{URLPattern: "*/graphql"}}})
-	const limited = `{"errors": [{"message": "more than 300 requests in 5 minutes: wait 1s", "extensions": {"code": "RATE_LIMITED", "limit": 300, "retryAfter": 1}}]}`
-	go func() {
-		for {
-			select {
-			case <-v.Context.Done():
-				return
-			case e := <-paused:
-				if left.Add(-1) >= 0 {
-					_, _ = chromedp.Call(v.Context, cdpfetch.FulfillRequest, cdpfetch.FulfillRequestParams{
-						RequestID: e.RequestID, ResponseCode: 429, ResponseHeaders: []*cdpfetch.HeaderEntry{{Name: "Content-Type", Value: "application/json"}}, Body: []byte(limited),
-					})
-				} else {
-					_, _ = chromedp.Call(v.Context, cdpfetch.ContinueRequest, cdpfetch.ContinueRequestParams{RequestID: e.RequestID})
-				}
-			}
-		}
-	}()
 	return left
 }
 
