@@ -217,8 +217,7 @@ func TestActionsBesideRenaming(t *testing.T) {
 	})
 }
 
-// TestSuspensionWithoutReason checks that a user whom the operator suspends without a reason is
-// suspended.
+// TestSuspensionWithoutReason checks that a suspension without a reason takes effect.
 func TestSuspensionWithoutReason(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()

@@ -75,8 +75,8 @@ type Caller struct {
 	TokenID int64
 	// SessionID is the browser session that was used, or 0.
 	SessionID int64
-	// UserID is the user for whom the caller acts. It is 0 if the token belongs to an application
-	// itself, which acts for no user and can only read public data.
+	// UserID is the ID of the user. It is 0 if the token belongs to an application itself, which acts
+	// for no user and can only read public data.
 	UserID int64
 	// ApplicationID is the application to which the token was issued, or 0.
 	ApplicationID int64
