@@ -158,8 +158,8 @@ type Tag struct {
 
 // Complete implements [Completer].
 func (t *Tag) Complete(a urls.Builder) {
-	t.URL = a.Base + "/tags/" + url.PathEscape(t.Tag)
-	t.ThingsURL = t.URL + "/things"
+	t.ThingsURL = a.Base + "/tags/" + url.PathEscape(t.Tag) + "/things"
+	t.URL = strings.TrimSuffix(t.ThingsURL, "/things") // part of the same string
 	t.AbsoluteURL = "/tag:" + strings.ReplaceAll(t.Name, " ", "_")
 }
 

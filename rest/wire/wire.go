@@ -74,7 +74,8 @@ func (t Time) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
 // AppendJSON appends the same encoding as MarshalJSON to b.
 func (t Time) AppendJSON(b []byte) ([]byte, error) {
-	return t.UTC().AppendFormat(b, `"2006-01-02T15:04:05-07:00"`), nil
+	b = t.UTC().AppendFormat(append(b, '"'), time.RFC3339) // which package time does without parsing it
+	return append(b[:len(b)-len("Z")], `+00:00"`...), nil
 }
 
 // FileTime is the date format that only FileSchema uses.
