@@ -65,6 +65,54 @@ func TestPagesOfOtherSites(t *testing.T) {
 	}
 }
 
+// TestPagesReadHeaders checks that scripts of other origins can read all headers that are meant for
+// programs, such as the range and the file name of a download.
+func TestPagesReadHeaders(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, "sqlite")
+	ada := s.User("ada")
+	thing := publishedThing(t, ada, "Vase")
+	file := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
+	ada.Finalize("thing", thing, file).Want(t, 200)
+	var v struct{ RecordDownload struct{ URL string } }
+	ada.Query(`mutation ($id: ID!) { recordDownload(input: {fileId: $id}) { url } }`, object{"id": servertest.ID(file)}, &v)
+
+	// Headers that browsers always let scripts read, and those that only browsers and caches use.
+	ignored := []string{"Cache-Control", "Content-Language", "Content-Length", "Content-Type", "Expires", "Last-Modified", "Pragma",
+		"Connection", "Content-Encoding", "Date", "Vary"}
+	for name, c := range map[string]struct {
+		client       *servertest.Client
+		method, path string
+		status       int
+		header       string // that the response must have
+	}{
+		"range":    {ada, http.MethodGet, strings.TrimPrefix(v.RecordDownload.URL, s.URL), http.StatusPartialContent, "Content-Range"},
+		"page":     {ada, http.MethodGet, "/search?per_page=1", http.StatusOK, "Total-Count"},
+		"newest":   {ada, http.MethodGet, "/newest", http.StatusOK, "Deprecation"},
+		"no token": {s.Client(""), http.MethodGet, "/files/1", http.StatusUnauthorized, "WWW-Authenticate"},
+		"method":   {ada, http.MethodPut, "/files/1", http.StatusMethodNotAllowed, "Allow"},
+		"redirect": {ada, http.MethodGet, "/files/" + servertest.ID(file) + "/download", http.StatusFound, "Location"},
+		"GraphQL":  {ada, http.MethodGet, "/graphql?query={me{id}}", http.StatusOK, "ETag"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := c.client.Request(c.method, c.path, nil)
+			r.Header.Set("Origin", "https://app.example.org")
+			r.Header.Set("Range", "bytes=0-9")
+			response := c.client.Send(r).Want(t, c.status)
+			if response.Header.Get(c.header) == "" {
+				t.Errorf("got the headers %v, want %s among them", response.Header, c.header)
+			}
+			exposed := strings.Split(strings.ToLower(response.Header.Get("Access-Control-Expose-Headers")), ", ")
+			for h := range response.Header {
+				isPolicy := strings.HasPrefix(h, "Access-Control-") || strings.HasPrefix(h, "Cross-Origin-") || strings.HasSuffix(h, "-Policy") && h != "Ratelimit-Policy" || h == "X-Content-Type-Options"
+				if !isPolicy && !slices.Contains(ignored, h) && !slices.Contains(exposed, strings.ToLower(h)) {
+					t.Errorf("a script cannot read %s: %s", h, response.Header.Get(h))
+				}
+			}
+		})
+	}
+}
+
 // opens reports whether a page of an origin may open a WebSocket.
 func opens(t *testing.T, url, origin string) bool {
 	t.Helper()

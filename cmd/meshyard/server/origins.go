@@ -39,8 +39,11 @@ func crossOrigin(next http.Handler, origins config.Origins) http.Handler {
 		AllowedOrigins: []string{"*"},
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{"*"},
-		ExposedHeaders: []string{"Deprecation", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "Sunset", "Total-Count", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"},
-		MaxAge:         600,
+		ExposedHeaders: []string{
+			"Accept-Ranges", "Allow", "Content-Disposition", "Content-Range", "Deprecation", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy",
+			"Retry-After", "Sunset", "Total-Count", "WWW-Authenticate", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id",
+		},
+		MaxAge: 600,
 	}
 	if !origins.All() {
 		// AllowedOrigins would be converted to lower case.
