@@ -25,6 +25,10 @@ type NewUpload struct {
 	AtLeast int64 // the known minimum number of bytes; 0: unknown
 }
 
+// LateKind is implemented by readers of a form whose fields may follow the file. Once the file has
+// been read, Kind returns the kind that the owner declares there, or "".
+type LateKind interface{ Kind() string }
+
 // MayUpload returns an error, before anything is read, if Upload would reject a file of at least
 // atLeast bytes.
 func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64) error {
@@ -54,6 +58,9 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	at := now()
 	expires := at.Add(s.options.PendingTTL)
 	f := &File{OwnerID: caller.UserID, Name: name, State: Pending, CreatedAt: at, ExpiresAt: &expires}
+	if late, ok := n.Bytes.(LateKind); ok && late.Kind() != "" {
+		n.Kind = FileKind(late.Kind())
+	}
 	f.hold(up, n.Kind)
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: up.Size, pending: 1}); err != nil {

@@ -14,9 +14,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/httpbody"
 )
 
@@ -150,15 +150,24 @@ func formIndex(key string) int {
 }
 
 // filePart is the file of a form. It can be read once. At the end of the file, Read also reads the
-// rest of the form. If the rest has another file or a field that must come before the file, Read
-// returns an error instead of io.EOF, so that nothing is stored.
+// rest of the form. If the rest has another file or an invalid field, Read returns an error instead
+// of io.EOF, so that nothing is stored.
 type filePart struct {
 	part    io.Reader
 	form    *httpbody.Form
 	name    string
 	atLeast int64 // minimum size in bytes
 	ended   error // the result of reading the rest of the form
+
+	kinds *ast.Definition // the values of the field type; nil if the form has no such field
+	kind  string          // the value of the field type, if it came after the file
 }
+
+// Kind implements [models.LateKind].
+func (f *filePart) Kind() string { return f.kind }
+
+// Seek implements io.Seeker, which graphql.Upload requires. It returns an error.
+func (f *filePart) Seek(int64, int) (int64, error) { return 0, errors.ErrUnsupported }
 
 // Read implements io.Reader.
 func (f *filePart) Read(p []byte) (int, error) {
@@ -176,8 +185,8 @@ func (f *filePart) Read(p []byte) (int, error) {
 // maxPartsAfterFile is the maximum number of parts after the file of a form.
 const maxPartsAfterFile = 100
 
-// checkRest reads the parts after the file. It returns io.EOF if they are valid, else BadInput.
-// Fields other than type are ignored there.
+// checkRest reads the parts after the file. It returns io.EOF if they are valid, else BadInput. The
+// fields of a form have no fixed order, so type may come there. Other fields are ignored.
 func (f *filePart) checkRest() error {
 	for range maxPartsAfterFile {
 		part, err := f.form.NextPart()
@@ -192,14 +201,30 @@ func (f *filePart) checkRest() error {
 			return badInput("file", "file: there must be one part named file (got a second)")
 		case part.FileName() != "":
 			return notTheFile(name)
-		case name == "type":
-			return badInput("type", "type: must come before the part named file")
+		case name == "type" && f.kinds != nil:
+			if err := f.readKind(part); err != nil {
+				return err
+			}
 		}
 		if n, err := io.Copy(io.Discard, io.LimitReader(part, maxFields+1)); err != nil || n > maxFields {
 			return tooLarge("body", maxFields)
 		}
 	}
 	return badInput("body", "body: at most %d parts may follow the file", maxPartsAfterFile)
+}
+
+// maxKind is the maximum length of the field type. Its values are single words.
+const maxKind = 100
+
+// readKind reads the field type. An empty one is ignored, as before the file.
+func (f *filePart) readKind(part io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(part, maxKind))
+	if err != nil || len(text) == 0 {
+		return err
+	}
+	kind, err := convertEnum("type", string(text), f.kinds)
+	f.kind = strings.ToLower(kind)
+	return err
 }
 
 // notTheFile returns the error for a part that has a filename but is not the file.
@@ -248,7 +273,7 @@ func takesFile(op *operation) bool {
 }
 
 // readUpload reads a body that contains a file.
-func readUpload(r *http.Request) (map[string]any, error) {
+func readUpload(op *operation, r *http.Request) (map[string]any, error) {
 	fields, file, err := readForm(r)
 	if err != nil {
 		return nil, err
@@ -256,14 +281,15 @@ func readUpload(r *http.Request) (map[string]any, error) {
 	if file == nil {
 		return nil, badInput("file", "file: is missing: the body must be multipart/form-data with a part named file")
 	}
-	fields["file"] = graphqlhttp.NewUpload(file.name, file, file.atLeast)
+	file.kinds = op.variables["type"].Definition
+	fields["file"] = graphql.Upload{File: file, Filename: file.name, Size: file.atLeast}
 	return fields, nil
 }
 
 // fieldsOf reads the body of a request if its operation needs one.
 func fieldsOf(op *operation, r *http.Request) (map[string]any, error) {
 	if takesFile(op) {
-		return readUpload(r)
+		return readUpload(op, r)
 	}
 	if (op.Operation == ast.Mutation || r.Method == post) && len(op.variables) > len(pathParameter.FindAllString(r.Pattern, -1)) {
 		return readBody(r)

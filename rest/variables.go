@@ -254,7 +254,7 @@ const sortThings = "things"
 // them: some clients send a misspelled sort, or type=thing.
 var enumFallbacks = map[string]string{"SearchSort": "RELEVANT", "SearchType": "THINGS"}
 
-func convertEnum(name string, value any, definition *ast.Definition) (any, error) {
+func convertEnum(name string, value any, definition *ast.Definition) (string, error) {
 	text, _ := value.(string)
 	if alias := enumAliases[definition.Name]; alias != nil {
 		if enum, ok := alias(text); ok {
@@ -269,7 +269,7 @@ func convertEnum(name string, value any, definition *ast.Definition) (any, error
 	if fallback, ok := enumFallbacks[definition.Name]; ok {
 		return fallback, nil
 	}
-	return nil, badInput(name, "%s: must be one of %s", name, strings.Join(words(definition), ", "))
+	return "", badInput(name, "%s: must be one of %s", name, strings.Join(words(definition), ", "))
 }
 
 // searchSorts are the sort orders of a search in the published interface, and those that clients

@@ -43,7 +43,7 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 		if err != nil {
 			return nil, err
 		}
-		upload := NewUpload(part.FileName(), part, parts.StartFile())
+		upload := newUpload(part.FileName(), part, parts.StartFile())
 		if err := setFile(params.Variables, paths[0], upload); err != nil {
 			return nil, err
 		}
@@ -120,7 +120,7 @@ func (unseekable) Seek(int64, int) (int64, error) {
 	return 0, errors.New("an upload cannot be read twice")
 }
 
-// NewUpload returns an upload that reads r once. atLeast is the minimum number of bytes that r has.
-func NewUpload(name string, r io.Reader, atLeast int64) graphql.Upload {
+// newUpload returns an upload that reads r once. atLeast is the minimum number of bytes that r has.
+func newUpload(name string, r io.Reader, atLeast int64) graphql.Upload {
 	return graphql.Upload{File: unseekable{r}, Filename: name, Size: atLeast}
 }

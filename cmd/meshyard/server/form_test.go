@@ -157,7 +157,8 @@ func TestFormOfASuspendedUser(t *testing.T) {
 }
 
 // TestFormTakesTheFilePartOnly checks that only the part named file is the file. Another part with
-// a filename, a second file or a type after the file is rejected, and nothing is stored.
+// a filename or a second file is rejected, and nothing is stored. The type may be before or after
+// the file.
 func TestFormTakesTheFilePartOnly(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
@@ -178,7 +179,6 @@ func TestFormTakesTheFilePartOnly(t *testing.T) {
 			"another part with a filename before": {disposition + file, "file: only the part named file"},
 			"another part with a filename after":  {file + disposition, "file: only the part named file"},
 			"a second file":                       {file + file, "file: there must be one part named file"},
-			"a type after the file":               {file + part(`name="type"`, "image"), "type: must come before the part named file"},
 			"too many parts after the file":       {file + strings.Repeat(part(`name="x"`, "y"), 200), "body: at most"},
 		} {
 			f := stage(t, ada, fmt.Sprintf("/things/%d/files", thing), "cube.stl")
@@ -194,14 +194,29 @@ func TestFormTakesTheFilePartOnly(t *testing.T) {
 			}
 			ada.Do("POST", f.Fields["success_action_redirect"], nil).Want(t, 404) // no file was stored
 		}
-		var up struct{ ID int64 }
-		send(ada, "/files/0/uploadFile", part(`name="type"`, "attachment")+file+part(`name="submit"`, "Upload")).Want(t, 200, &up)
-		var kind struct{ File struct{ Kind string } }
-		ada.Query(`query ($id: ID!) { file(id: $id) { kind } }`, map[string]any{"id": servertest.ID(up.ID)}, &kind)
-		if kind.File.Kind != "ATTACHMENT" {
-			t.Errorf("the type before the file gives %s, want ATTACHMENT", kind.File.Kind)
+		submit := part(`name="submit"`, "Upload")
+		kind := func(value string) string { return part(`name="type"`, value) }
+		for _, c := range []struct{ body, want string }{
+			{kind("attachment") + file + submit, "ATTACHMENT"},
+			{file + submit + kind("attachment"), "ATTACHMENT"},
+			{file + kind("Model"), "MODEL"},
+			{file + kind(""), "MODEL"},
+			{kind("model") + file + kind("attachment"), "ATTACHMENT"}, // the last one applies
+		} {
+			var up struct{ ID int64 }
+			send(ada, "/files/0/uploadFile", c.body).Want(t, 200, &up)
+			var of struct{ File struct{ Kind string } }
+			ada.Query(`query ($id: ID!) { file(id: $id) { kind } }`, map[string]any{"id": servertest.ID(up.ID)}, &of)
+			if of.File.Kind != c.want {
+				t.Errorf("%.60q … %.60q gives %s, want %s", c.body, c.body[max(0, len(c.body)-90):], of.File.Kind, c.want)
+			}
 		}
-		nothingLeft(t, s, 6)
+		for _, value := range []string{"stl", strings.Repeat("model", 100)} {
+			if r := send(ada, "/files/0/uploadFile", file+kind(value)).Want(t, 400); !strings.Contains(string(r.Bytes), "type: must be one of") {
+				t.Errorf("type %.20q after the file: %s", value, r.Bytes)
+			}
+		}
+		nothingLeft(t, s, 9)
 	})
 }
 
