@@ -186,9 +186,9 @@ func (f *file) jsonError(err error, place string) error {
 	return err
 }
 
-// ignorableExtensions are prefixes of extensions that a file may require and that do not change its
-// geometry.
-var ignorableExtensions = []string{"KHR_mesh_quantization", "KHR_materials_", "KHR_texture_", "KHR_lights_", "KHR_xmp", "KHR_animation_",
+// knownExtensions are prefixes of extensions that a file may require: those that are decoded, and
+// those that do not change its geometry.
+var knownExtensions = []string{"EXT_mesh_gpu_instancing", "KHR_mesh_quantization", "KHR_materials_", "KHR_texture_", "KHR_lights_", "KHR_xmp", "KHR_animation_",
 	"EXT_texture_", "EXT_lights_", "MSFT_texture_", "MSFT_packing_"}
 
 // checkVersion checks the glTF version and the required extensions.
@@ -203,7 +203,7 @@ func (f *file) checkVersion() error {
 	}
 next:
 	for _, name := range f.required {
-		for _, known := range ignorableExtensions {
+		for _, known := range knownExtensions {
 			if strings.HasPrefix(name, known) {
 				continue next
 			}

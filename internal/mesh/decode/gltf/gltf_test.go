@@ -64,6 +64,11 @@ const (
 	floats3 = `{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"}`
 )
 
+// instancing returns a node at z = 9 that shows a mesh as often as the attributes say.
+func instancing(attributes string) string {
+	return `"nodes":[{"mesh":0,"translation":[0,0,9],"extensions":{"EXT_mesh_gpu_instancing":{"attributes":{` + attributes + `}}}}]`
+}
+
 var corner = []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}
 
 // companions embeds the external buffers of a test file.
@@ -168,6 +173,14 @@ func TestGLTFShapes(t *testing.T) {
 			gltfOf(`"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`, oneMesh, one, gltfBytes(corner)),
 			"000 100 010, 001 101 011",
 		},
+		"instanced": {
+			gltfOf(`"extensionsRequired":["EXT_mesh_gpu_instancing"]`, instancing(`"TRANSLATION":1,"ROTATION":2,"SCALE":3,"_ID":4`), oneMesh,
+				`"accessors":[`+floats3+`,{"bufferView":1,"componentType":5126,"count":2,"type":"VEC3"},`+
+					`{"bufferView":2,"componentType":5122,"normalized":true,"count":2,"type":"VEC4"},{"bufferView":3,"componentType":5126,"count":2,"type":"VEC3"}]`,
+				gltfBytes(corner, []float32{0, 0, 0, 5, 0, 0}, shorts(0, 0, 0, 32767, 0, 0, 23170, 23170), []float32{1, 1, 1, 2, 3, 4})),
+			"009 109 019, 509 529 209",
+		},
+		"instanced without attributes": {gltfOf(instancing(``), oneMesh, one, gltfBytes(corner)), "009 109 019"},
 		"the scene that is said": {gltfOf(`"scene":1,"scenes":[{"nodes":[0]},{"nodes":[1]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
 			oneMesh, one, gltfBytes(corner)), "001 101 011"},
 		"the first scene": {gltfOf(`"scenes":[{"nodes":[1]},{"nodes":[0]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,

@@ -37,7 +37,25 @@ func TestGLTFRefused(t *testing.T) {
 		"no version": {[]byte("{}"), mesh.Malformed, "has no glTF version"},
 		"version 1":  {[]byte(`{"nodes":{}}`), mesh.Unsupported, "glTF 1.0"},
 		"version 3":  {[]byte(`{"asset":{"version":"3.0"}}`), mesh.Unsupported, `"3.0"`},
-		"extension":  {gltfOf(`"extensionsRequired":["EXT_mesh_gpu_instancing"]`), mesh.Unsupported, `"EXT_mesh_gpu_instancing"`},
+		"extension":  {gltfOf(`"extensionsRequired":["EXT_meshopt_compression"]`), mesh.Unsupported, `"EXT_meshopt_compression"`},
+		"instances of two counts": {
+			gltfOf(instancing(`"TRANSLATION":0,"SCALE":1`), oneMesh, accessors(`"componentType":5126,"count":2,"type":"VEC3"`), gltfBytes(corner, corner)),
+			mesh.Malformed, "Node 0 of the glTF file has instances with 3 and with 2 elements",
+		},
+		"instances of another type": {
+			gltfOf(instancing(`"ROTATION":0`), oneMesh, one, gltfBytes(corner)), mesh.Malformed, "Accessor 0",
+		},
+		"instances that are lost": {
+			gltfOf(instancing(`"SCALE":5`), oneMesh, one, gltfBytes(corner)), mesh.Malformed, "accessor 5",
+		},
+		"instances elsewhere": {
+			gltfOf(instancing(`"TRANSLATION":1`), oneMesh, accessors(`"componentType":5126,"count":1,"type":"VEC3"`),
+				gltfBytes(corner, []float32{0, float32(math.NaN()), 0})), mesh.Malformed, "farther than",
+		},
+		"too many instances": {
+			gltfOf(instancing(`"SCALE":1`), oneMesh, `"accessors":[`+floats3+`,{"componentType":5121,"count":100001,"type":"VEC3"}]`,
+				gltfBytes(corner)), mesh.TooLarge, "shows its meshes more than 100000 times",
+		},
 		"two parents": {
 			gltfOf(`"nodes":[{"children":[2]},{"children":[2]},{"mesh":0}]`),
 			mesh.Malformed, "Node 2 of the glTF file has two parents, nodes 0 and 1",

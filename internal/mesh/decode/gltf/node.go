@@ -15,6 +15,15 @@ type node struct {
 	Translation []float64
 	Rotation    []float64 // quaternion x, y, z, w
 	Scale       []float64
+	Extensions  struct {
+		Instancing *struct {
+			Attributes struct {
+				Translation ref `json:"TRANSLATION"`
+				Rotation    ref `json:"ROTATION"`
+				Scale       ref `json:"SCALE"`
+			}
+		} `json:"EXT_mesh_gpu_instancing"`
+	}
 }
 
 // instance is a mesh placed by a transform.
@@ -129,11 +138,51 @@ func (w *nodeWalker) walk(root ref) error {
 			if !ok {
 				return w.missingIndex("mesh", n.Mesh, len(w.meshes))
 			}
-			w.uses = append(w.uses, instance{m, at})
+			if err := w.addInstances(i, m, at); err != nil {
+				return err
+			}
 		}
 		for _, child := range slices.Backward(n.Children) {
 			w.stack = append(w.stack, placedNode{child, at})
 		}
+	}
+	return nil
+}
+
+// addInstances appends the instances of the mesh of a node: one, or as many as the attributes of
+// the extension EXT_mesh_gpu_instancing have elements.
+func (w *nodeWalker) addInstances(node, shown int, at geometry.Transform) error {
+	var attributes [3]elements // translations, rotations and scales
+	count := 1
+	if e := w.nodes[node].Extensions.Instancing; e != nil {
+		given := [3]ref{e.Attributes.Translation, e.Attributes.Rotation, e.Attributes.Scale}
+		first := true
+		for i, kind := range [3]string{"VEC3", "VEC4", "VEC3"} {
+			if given[i] == 0 {
+				continue
+			}
+			var err error
+			if attributes[i], err = w.accessor(given[i], kind); err != nil {
+				return err
+			}
+			if n := attributes[i].count; !first && n != count {
+				return mesh.Errorf(mesh.Malformed, "Node %d of the %s file has instances with %d and with %d elements.", node, w.name, count, n)
+			}
+			count, first = attributes[i].count, false
+		}
+	}
+	if int64(len(w.uses)+count) > w.limits.Elements {
+		return mesh.Errorf(mesh.TooLarge, "The %s file shows its meshes more than %d times.", w.name, w.limits.Elements)
+	}
+	for i := range count {
+		values := [3][4]float64{{}, {0, 0, 0, 1}, {1, 1, 1}}
+		for k := range attributes {
+			if attributes[k].width > 0 {
+				values[k] = attributes[k].vector(i)
+			}
+		}
+		own := placement(values[0][:3], values[1][:], values[2][:3])
+		w.uses = append(w.uses, instance{shown, own.Then(at)})
 	}
 	return nil
 }
@@ -157,13 +206,18 @@ func (n *node) transform() (t geometry.Transform, ok bool) {
 		}
 		*given.to = *given.from
 	}
+	return placement(move, r, s), true
+}
+
+// placement returns the transform that scales, rotates by a quaternion and then moves.
+func placement(move, r, s []float64) geometry.Transform {
 	x, y, z, w := r[0], r[1], r[2], r[3]
 	return geometry.Transform{
 		s[0] * (1 - 2*(y*y+z*z)), s[0] * 2 * (x*y + w*z), s[0] * 2 * (x*z - w*y),
 		s[1] * 2 * (x*y - w*z), s[1] * (1 - 2*(x*x+z*z)), s[1] * 2 * (y*z + w*x),
 		s[2] * 2 * (x*z + w*y), s[2] * 2 * (y*z - w*x), s[2] * (1 - 2*(x*x+y*y)),
 		move[0], move[1], move[2],
-	}, true
+	}
 }
 
 // index returns the index of a reference and whether it is less than count.
