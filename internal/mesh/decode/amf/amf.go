@@ -3,6 +3,7 @@ package amf
 
 import (
 	"archive/zip"
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -41,7 +42,8 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		}
 		place = textscan.Quote([]byte(c.Files[i].Name)) + " in the AMF file"
 	}
-	a := file{Scanner: xmlscan.NewScanner(r, place, limits.Depth), limits: limits, objects: map[int64]*object{}, materials: map[int64]optionalColor{}}
+	a := file{Scanner: xmlscan.NewScanner(r, place, limits.Depth), limits: limits, objects: map[int64]*object{}, constellations: map[int64]*object{},
+		materials: map[int64]optionalColor{}}
 	if err := a.read(); err != nil {
 		return nil, err
 	}
@@ -51,14 +53,17 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 // file is the state of decoding an AMF file.
 type file struct {
 	*xmlscan.Scanner
-	limits    mesh.Limits
-	unit      float64
-	objects   map[int64]*object // objects and constellations, which share their IDs
-	order     []*object
-	materials map[int64]optionalColor
-	elements  int64 // counts towards Limits.Elements
-	vertices  int64
-	triangles int64
+	limits  mesh.Limits
+	unit    float64
+	objects map[int64]*object
+	// Constellations have IDs of their own: Slic3r and PrusaSlicer write both an object and a
+	// constellation with the ID 1.
+	constellations map[int64]*object
+	order          []*object
+	materials      map[int64]optionalColor
+	elements       int64 // counts towards Limits.Elements
+	vertices       int64
+	triangles      int64
 }
 
 // object is an object or a constellation.
@@ -133,7 +138,7 @@ func (a *file) read() error {
 func (a *file) mesh(ctx context.Context) (*mesh.Mesh, error) {
 	for _, o := range a.order {
 		for _, l := range o.references {
-			to := a.objects[l.id]
+			to := cmp.Or(a.objects[l.id], a.constellations[l.id])
 			if to == nil {
 				return nil, mesh.Errorf(mesh.Malformed, "A constellation of the AMF file uses object %d, which does not exist.", l.id)
 			}
@@ -197,15 +202,16 @@ func (a *file) colorObject(ctx context.Context, o *object) error {
 	return nil
 }
 
-// instanceTransform returns the transform of an instance: rotations around x, y and z in degrees,
-// then a translation (section 11 of the specification).
-func instanceTransform(degrees, delta [3]float64) geometry.Transform {
+// instanceTransform returns the transform of an instance: factors, then rotations around x, y and z
+// in radians, then a translation (section 11 of the specification).
+func instanceTransform(factors, angles, delta [3]float64) geometry.Transform {
 	var sin, cos [3]float64
-	for i, d := range degrees {
-		sin[i], cos[i] = math.Sincos(d * math.Pi / 180)
+	for i, angle := range angles {
+		sin[i], cos[i] = math.Sincos(angle)
 	}
+	scale := geometry.Transform{factors[0], 0, 0, 0, factors[1], 0, 0, 0, factors[2]}
 	x := geometry.Transform{1, 0, 0, 0, cos[0], sin[0], 0, -sin[0], cos[0]}
 	y := geometry.Transform{cos[1], 0, -sin[1], 0, 1, 0, sin[1], 0, cos[1]}
 	z := geometry.Transform{cos[2], sin[2], 0, -sin[2], cos[2], 0, 0, 0, 1, delta[0], delta[1], delta[2]}
-	return x.Then(y).Then(z)
+	return scale.Then(x).Then(y).Then(z)
 }

@@ -84,6 +84,36 @@ func TestAMFConstellation(t *testing.T) {
 	}
 }
 
+// TestAMFOfSlicers checks the instances that Slic3r and PrusaSlicer write: an object and the
+// constellation have the same ID, instances have factors, and angles are in radians.
+func TestAMFOfSlicers(t *testing.T) {
+	objects := objectAMF(0, "", "", "", "") + objectAMF(1, "", "", "", "")
+	for name, c := range map[string]struct{ instances, want string }{
+		"Slic3r": {
+			`<instance objectid="0"><deltax>10</deltax><deltay>0</deltay><rz>1.5707963267949</rz><scale>2</scale></instance>` +
+				`<instance objectid="1"><deltax>0</deltax><deltay>0</deltay><rz>0</rz><scale>1</scale></instance>`,
+			"10 0 0, 10 2 0, 6 0 0, 0 0 0, 1 0 0, 0 2 0",
+		},
+		"PrusaSlicer": {
+			`<instance objectid="1"><deltax>10</deltax><rx>1.5707963267949</rx><ry>0</ry><rz>0</rz><scalex>2</scalex><scaley>3</scaley>` +
+				`<scalez>4</scalez><mirrorx>-1</mirrorx><mirrory>1</mirrory><mirrorz>1</mirrorz><printable>1</printable></instance>` +
+				`<instance objectid="0"><deltaz>5</deltaz><rx>0</rx><scalex>1</scalex></instance>`,
+			"10 0 6, 8 0 0, 10 0 0, 0 0 5, 1 0 5, 0 2 5", // the mirrored triangle is turned over
+		},
+	} {
+		m := decodetest.DecodeText(t, Decode, `<amf unit="millimeter"><metadata type="cad">Slic3r 1.3</metadata>`+objects+
+			`<constellation id="1">`+c.instances+`</constellation></amf>`)
+		var got []string
+		for _, v := range m.Indices {
+			p := m.At(v)
+			got = append(got, fmt.Sprintf("%.0f %.0f %.0f", p[0]+0, p[1]+0, p[2]+0))
+		}
+		if got := strings.ReplaceAll(strings.Join(got, ", "), "-0", "0"); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
 func TestAMFMalformed(t *testing.T) {
 	object := objectAMF(1, "", "", "", "")
 	constellation := func(id, to int) string {

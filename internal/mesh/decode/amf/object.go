@@ -1,6 +1,7 @@
 package amf
 
 import (
+	"math"
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -21,12 +22,16 @@ func (a *file) object() error {
 	if err := a.countElement(); err != nil {
 		return err
 	}
+	known := a.objects
+	if string(a.LocalName()) == "constellation" {
+		known = a.constellations
+	}
 	id, ok := textscan.ParseInt(a.Attr("id"))
-	if !ok || a.objects[id] != nil {
+	if !ok || known[id] != nil {
 		return a.Errorf(mesh.Malformed, "has an object whose id %s is not a number, or is used twice", textscan.Quote(a.Attr("id")))
 	}
 	o := &object{}
-	a.objects[id] = o
+	known[id] = o
 	a.order = append(a.order, o)
 	return a.EachChild(func() (err error) {
 		switch string(a.LocalName()) {
@@ -184,17 +189,38 @@ func (a *file) instance(o *object) error {
 	if !ok {
 		return a.Errorf(mesh.Malformed, "has an instance of object %s, which is not a number", textscan.Quote(a.Attr("objectid")))
 	}
-	var degrees, delta [3]float64
+	// Slic3r and PrusaSlicer add factors, which the specification does not have, and write the angles
+	// in radians.
+	var angles, delta [3]float64
+	factors, scaled := [3]float64{1, 1, 1}, false
 	err := a.EachChild(func() error {
-		if axis := axisIndex(a.LocalName(), "delta"); axis >= 0 {
+		name := a.LocalName()
+		if axis := axisIndex(name, "delta"); axis >= 0 {
 			return a.number(&delta[axis])
 		}
-		if axis := axisIndex(a.LocalName(), "r"); axis >= 0 {
-			return a.number(&degrees[axis])
+		if axis := axisIndex(name, "r"); axis >= 0 {
+			return a.number(&angles[axis])
 		}
-		return nil
+		axis := max(axisIndex(name, "scale"), axisIndex(name, "mirror"))
+		if axis < 0 && string(name) != "scale" {
+			return nil
+		}
+		var factor float64
+		err := a.number(&factor)
+		for i := range factors {
+			if axis < 0 || i == axis {
+				factors[i] *= factor
+			}
+		}
+		scaled = true
+		return err
 	})
-	o.references = append(o.references, reference{id, instanceTransform(degrees, delta)})
+	if !scaled {
+		for i := range angles {
+			angles[i] *= math.Pi / 180
+		}
+	}
+	o.references = append(o.references, reference{id, instanceTransform(factors, angles, delta)})
 	return err
 }
 
