@@ -3,6 +3,7 @@ package webpage
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -33,6 +34,22 @@ func (o Options) NotFound(w http.ResponseWriter, r *http.Request) {
 // access token and accepts HTML.
 func IsVisit(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !HasToken(r) && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// SearchURL returns the path and query of the search page for a person who opens the search of the
+// REST API in a browser, /search or /search/TERM. ok is false for other requests.
+func SearchURL(r *http.Request) (search string, ok bool) {
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	term, hasTerm := strings.CutPrefix(path, "/search/")
+	if isTerm := hasTerm && !strings.Contains(term, "/"); !IsVisit(r) || !isTerm && path != "/search" {
+		return "", false
+	}
+	query := r.URL.Query()
+	if hasTerm {
+		query.Set("q", strings.ReplaceAll(term, "+", " ")) // as in the REST API
+	}
+	u := url.URL{Path: "/explore", RawQuery: query.Encode()}
+	return u.String(), true
 }
 
 // Refuse responds to a browser with an error page. It reads nothing from the database and the page

@@ -65,3 +65,25 @@ func TestMissingPageRateLimit(t *testing.T) {
 	wantProblem(t, visit(visitor, "/login/nope"), 429, "Too many requests")
 	visitor.Get("/a/b/c").Want(t, 429, new(map[string]any))
 }
+
+// TestSearchInBrowser checks that a browser that opens a search of the REST API gets to the search
+// page, and that programs get the response of the API.
+func TestSearchInBrowser(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	ada, visitor, browser := s.User("ada"), s.Client(""), s.Browser()
+	browser.Accept = "text/html"
+	for path, want := range map[string]string{
+		"/search": "/explore", "/search/": "/explore", "/search?q=gear&type=makes": "/explore?q=gear&type=makes",
+		"/search/gear/?type=users": "/explore?q=gear&type=users", "/search/half%20a+donut": "/explore?q=half+a+donut", "/search/a%26b": "/explore?q=a%26b",
+	} {
+		r := browser.Get(path).Want(t, 302)
+		if got := strings.TrimPrefix(r.Header.Get("Location"), s.URL); got != want || r.Header.Get("Vary") != "Accept" {
+			t.Errorf("%s in a browser: got %s %v, want %s that depends on Accept", path, got, r.Header, want)
+		}
+		visitor.Get(path).Want(t, 401)
+		ada.Get(path).Want(t, 200)
+		visit(ada, path).Want(t, 200)
+		visit(visitor, "/api"+path).Want(t, 401)
+	}
+	visit(visitor, "/search/gear/tag").Want(t, 401)
+}

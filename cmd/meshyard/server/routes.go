@@ -115,7 +115,10 @@ type dispatcher struct {
 
 func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = withOneSlash(r)
-	switch {
+	switch search, ok := webpage.SearchURL(r); {
+	case ok:
+		w.Header().Set("Vary", "Accept")
+		http.Redirect(w, r, d.webPages.BaseURL+search, http.StatusFound)
 	case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
 		d.bytes.ServeHTTP(w, r)
 	case !clean(r.URL.Path) && !isSearch(r.URL):
