@@ -16,10 +16,15 @@ const (
 )
 
 // SessionHeader is the request header with which a page of this server authenticates a request by
-// the browser session. Its value is the username that the page was made for, or AnyUser. It
-// prevents cross-site request forgery: a page of another origin can only send the header after a
-// CORS preflight request, and the server allows no credentials.
+// the browser session. Its value is the user that the page was made for, as a username or as
+// UserPrefix and the ID, or AnyUser. It prevents cross-site request forgery: a page of another
+// origin can only send the header after a CORS preflight request, and the server allows no
+// credentials.
 const SessionHeader = "Meshyard-Session"
+
+// UserPrefix is the prefix of an ID as the value of SessionHeader. Unlike a username, an ID does
+// not change. A username contains no colon.
+const UserPrefix = "id:"
 
 // AnyUser is the value of SessionHeader that accepts the session of every user. It is no username,
 // because those contain more than digits.

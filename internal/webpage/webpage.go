@@ -96,6 +96,7 @@ type Options struct {
 
 // User is the signed-in user. The client reads it from the page.
 type User struct {
+	ID       int64  `json:"id"`
 	Username string `json:"username"`
 	Name     string `json:"name"` // first and last name; may be empty
 	Role     string `json:"role"` // as in the schema

@@ -6,7 +6,7 @@ type Config = {
   name: string;
   logo: string;
   baseURL: string;
-  user: { username: string; name: string; role: Role; avatar: string } | null;
+  user: { id: number; username: string; name: string; role: Role; avatar: string } | null;
   anonymousRead: boolean;
   locale: string; // the language of the page
   languages: { code: string; name: string }[];

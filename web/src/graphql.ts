@@ -56,8 +56,8 @@ function plain(message: string): string {
 type Answer = { data?: unknown; errors?: { message: string; extensions?: { code?: string; fields?: Fault[]; retryAfter?: number } }[] };
 
 // The server accepts the session cookie only with this header, which pages of other origins cannot send, and only if the session is that of
-// this user: another one may have signed in in another tab.
-const headers: Record<string, string> = me ? { 'Meshyard-Session': me.username } : {};
+// this user: another one may have signed in in another tab. An administrator can change the name, but not the ID.
+const headers: Record<string, string> = me ? { 'Meshyard-Session': `id:${me.id}` } : {};
 
 export async function send<D, V>(operation: Operation<D, V>, variables: V, signal?: AbortSignal): Promise<D> {
   let response: Response;
@@ -102,7 +102,7 @@ export function upload<D, V>(operation: Operation<D, V>, variables: V, file: Fil
 }
 
 // Errors after which a retry may succeed: the server is unreachable, is being restarted, or is busy.
-export const transient = ['OFFLINE', 'UNAVAILABLE', 'RATE_LIMITED'];
+const transient = ['OFFLINE', 'UNAVAILABLE', 'RATE_LIMITED'];
 const maxAttempts = 7; // in about two minutes
 const longestPause = 30; // seconds
 

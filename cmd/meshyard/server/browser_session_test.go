@@ -38,6 +38,15 @@ func TestBrowserSessionEnds(t *testing.T) {
 		t.Errorf("got the description %q, want the text of the form", found.Thing.Description)
 	}
 
+	// An administrator renames the user, who then saves the form again.
+	s.admin.Query(`mutation { renameUser(input: {username: "ada", newUsername: "ada2"}) { user { id } } }`, nil, new(any))
+	v.enter("#description", "Written for two hours")
+	v.click(".publish-bar", "Save")
+	v.await("that it is saved", `document.querySelector('#toast')?.innerText.includes('Saved.')`)
+	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
+	v.await("the new name", `document.querySelector('header .menu-title')?.textContent === 'ada2' && document.querySelector('#description').value === 'Written for two hours'`)
+	s.admin.Query(`mutation { renameUser(input: {username: "ada2", newUsername: "ada"}) { user { id } } }`, nil, new(any))
+
 	// While another user is signed in, nothing is written.
 	signInElsewhere := func(name string) {
 		t.Helper()

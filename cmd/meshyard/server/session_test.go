@@ -79,9 +79,12 @@ func TestSignInEndsThePreviousSession(t *testing.T) {
 // server sends the request.
 func TestSessionForAPI(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		b, _ := signedIn(t, s, "ada")
+		b, ada := signedIn(t, s, "ada")
 		bob := s.User("bob")
 		cookie := sessionOf(t, b)
+		var found struct{ Me struct{ ID string } }
+		ada.Query(`{ me { id } }`, nil, &found)
+		id := found.Me.ID
 		const question = `{"query":"{ me { username } }"}`
 		name := func(header ...string) string {
 			t.Helper()
@@ -119,6 +122,8 @@ func TestSessionForAPI(t *testing.T) {
 			"a wrong token has precedence":     {[]string{session, "1", "Authorization", "Bearer x"}, "UNAUTHENTICATED"},
 			"a page of the user":               {[]string{session, "ada", "Sec-Fetch-Site", "same-origin"}, "ada"},
 			"a page of another user":           {[]string{session, "bob", "Sec-Fetch-Site", "same-origin"}, "UNAUTHENTICATED"},
+			"a page of the user with the ID":   {[]string{session, "id:" + id, "Sec-Fetch-Site", "same-origin"}, "ada"},
+			"a page of another ID":             {[]string{session, "id:0" + id, "Sec-Fetch-Site", "same-origin"}, "UNAUTHENTICATED"},
 			"an own page, with a token's user": {[]string{session, "1", "Sec-Fetch-Site", "same-origin", "Authorization", "Bearer " + bob.Token}, "bob"},
 		} {
 			if got := name(c.header...); got != c.want {

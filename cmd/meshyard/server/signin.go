@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
@@ -162,7 +163,7 @@ func (a *Server) authenticated(next http.Handler) http.Handler {
 			case err != nil:
 			case !ok:
 				err = &models.Error{Code: models.Unauthenticated, Message: "the session ended: sign in again"}
-			case user != signin.AnyUser && user != who.Username:
+			case user != signin.AnyUser && user != who.Username && user != signin.UserPrefix+strconv.FormatInt(who.UserID, 10):
 				who = auth.SignedIn{}
 				err = &models.Error{Code: models.Unauthenticated, Message: "another user has signed in in this browser: reload the page"}
 			}

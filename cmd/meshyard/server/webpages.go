@@ -162,7 +162,7 @@ func (a *Server) visitor(r *http.Request) (*webpage.User, *http.Request) {
 		return nil, r
 	}
 	telemetry.SetCaller(r.Context(), who.UserID, 0)
-	user := &webpage.User{Username: who.Username, Name: who.Name, Role: strings.ToUpper(string(who.Role)), HasAvatar: who.HasAvatar}
+	user := &webpage.User{ID: who.UserID, Username: who.Username, Name: who.Name, Role: strings.ToUpper(string(who.Role)), HasAvatar: who.HasAvatar}
 	return user, r.WithContext(auth.WithCaller(r.Context(), who.Caller, nil))
 }
 

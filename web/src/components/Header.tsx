@@ -28,7 +28,7 @@ export function Header({ route }: { route: Route | null }) {
         <nav class="site-nav" aria-label={t.menu}>
           <a href={href('/explore')} aria-current={route?.page === 'explore' ? 'page' : undefined}>{t.explore}</a>
           <a class={`button primary upload ${me ? '' : 'wide-only'}`} href={href('/upload')} aria-label={t.upload}><Icon name="plus" /><span>{t.upload}</span></a>
-          {me ? <Account username={me.username} /> : <Visitor />}
+          {me ? <Account /> : <Visitor />}
         </nav>
       </div>
       {ended && <p class="session-ended" role="alert">{t.sessionEnded} <SignInAgain /></p>}
@@ -36,8 +36,9 @@ export function Header({ route }: { route: Route | null }) {
   );
 }
 
-function Account({ username }: { username: string }) {
+function Account() {
   const { data, reload } = useQuery(unread, {});
+  const username = data?.me?.username ?? me!.username;
   const ended = useSessionEnded();
   useEffect(() => {
     const timer = setInterval(() => document.hidden || reload(), pollEvery);
@@ -49,6 +50,7 @@ function Account({ username }: { username: string }) {
   }, []);
   useEffect(() => {
     if (data) setSessionEnded(!data.me);
+    if (data?.me) me!.username = data.me.username; // an administrator may have renamed the user
   }, [data]);
   if (ended) return null;
   const number = data?.me?.unreadNotificationCount ?? 0;
