@@ -129,7 +129,10 @@ function useEntry<D>(operation: string, variables: object | null, load: Load): [
 /** A page of a list: a connection of the schema. */
 export type Part<N> = { nodes: N[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
 
-export type List<D, N> = Result<D> & { nodes: N[]; hasMore: boolean; loadingMore: boolean; moreError?: Failure; loadMore: () => void; replace: (nodes: N[]) => void };
+/** A list of which more can be loaded. */
+export type Growing<N> = { nodes: N[]; hasMore: boolean; loadingMore: boolean; moreError?: unknown; loadMore: () => void };
+
+export type List<D, N> = Result<D> & Growing<N> & { replace: (nodes: N[]) => void };
 
 /** Queries a list page by page. pick returns the connection in the data of the operation. */
 export function useList<D, V extends { after?: string | null }, N>(operation: Operation<D, V>, variables: V | null, pick: (data: D) => Part<N> | null | undefined): List<D, N> {

@@ -3,13 +3,14 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useReducer, useRef } from 'preact/hooks';
 import { explain } from './components/Toast';
 import { uploadFile } from './generated';
-import { Failure, persist, transient, upload } from './graphql';
+import { Failure, persist, upload } from './graphql';
 import { prepared } from './prepare';
 import { t } from './strings';
 import { useUnsaved } from './unsaved';
 
 const atOnce = 2;
 const maxBatch = 10; // uploads that are finalized together
+const refusals = ['BAD_FILE', 'BAD_USER_INPUT', 'TOO_LARGE']; // errors of a file that remain when it is sent again
 
 export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: ComponentChildren; stop: AbortController; id: string; isRefused?: boolean };
 
@@ -31,7 +32,6 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
   const fail = (task: Task, error: unknown) => {
     task.state = 'failed';
     task.fault = explain(error);
-    task.isRefused = error instanceof Failure && !transient.includes(error.code) && error.code !== 'UNAUTHENTICATED';
   };
   const waits = (waiting: Task[]) => (why: ComponentChildren) => {
     for (const task of waiting) task.fault = why;
@@ -50,6 +50,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
       Object.assign(task, { state: 'sent', fault: '' });
     } catch (error) {
       fail(task, error);
+      task.isRefused = error instanceof Failure && refusals.includes(error.code);
     }
     update();
     next();
@@ -96,7 +97,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     next();
   };
 
-  useUnsaved(() => tasks.current.some((task) => !(task.state === 'failed' && task.isRefused)), t.leaveUploads);
+  useUnsaved(() => tasks.current.some((task) => !task.isRefused), t.leaveUploads);
   useEffect(() => () => tasks.current.forEach((task) => task.stop.abort()), []);
   return { tasks: tasks.current, add, remove, retry };
 }

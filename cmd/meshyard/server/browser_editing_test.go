@@ -267,37 +267,69 @@ func TestBrowserGallerySuspension(t *testing.T) {
 	v.noProblems()
 }
 
-// TestBrowserGalleryManyFiles checks that the edit page says how many files it does not list, and
-// that a new file comes after those.
+// TestBrowserGalleryManyFiles checks that the pages of a thing show more of its files and pictures
+// on demand, and that a new file comes after those that are not shown.
 func TestBrowserGalleryManyFiles(t *testing.T) {
 	v, s := visitScene(t, "sqlite")
 	thing := s.ada.Thing("Many parts")
+	picture := servertest.Mesh(t, "lib3mf_thumbnail.png")
 	var ids []int64
-	for i := range 310 {
+	for i := range 370 {
 		name := fmt.Sprintf("part %d.txt", i)
-		ids = append(ids, s.ada.Upload(name, []byte(name)))
+		content := []byte(name)
+		if i%7 == 0 { // 53 pictures
+			name, content = fmt.Sprintf("part %d.png", i), append(slices.Clone(picture), name...)
+		}
+		ids = append(ids, s.ada.Upload(name, content))
 	}
 	for batch := range slices.Chunk(ids, 50) {
 		s.ada.Finalize("THING", thing, batch...).Want(t, 200)
 	}
 	s.ada.Query(`mutation ($input: ReorderFilesInput!) { reorderFiles(input: $input) { files { id } } }`,
 		object{"input": object{"target": object{"type": "THING", "id": thing}, "fileIds": ids}}, new(any))
+	shown := func(list string, want int) {
+		t.Helper()
+		v.await(fmt.Sprintf("%d of %s", want, list), fmt.Sprintf(`document.querySelectorAll(%q).length === %d`, list, want))
+	}
+	const files, pictures = "main .files > li", "main .pictures > li"
 	v.signInAs("ada")
 	v.open(fmt.Sprintf("/thing:%d/edit", thing))
-	v.sees("10 more files are not listed here.")
+	shown(files, 300)
+	shown(pictures, 50)
 
 	last := filepath.Join(t.TempDir(), "last.txt")
 	if err := os.WriteFile(last, []byte("the last file"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	v.choose("main .drop input", last)
-	v.await("the number of files", `document.querySelector('main').innerText.includes('11 more files are not listed here.')`)
+	v.await("that the file is attached", `!document.querySelector('.uploads')`)
 	var found struct {
 		Thing struct{ Files []struct{ Name string } }
 	}
 	s.ada.Query(`query ($id: ID!) { thing(id: $id) { files(first: 1000) { name } } }`, object{"id": fmt.Sprint(thing)}, &found)
-	if files := found.Thing.Files; len(files) != 311 || files[310].Name != "last.txt" {
-		t.Errorf("got %d files, the last of which is %q, want 311 and last.txt", len(files), files[len(files)-1].Name)
+	if files := found.Thing.Files; len(files) != 371 || files[370].Name != "last.txt" {
+		t.Errorf("got %d files, the last of which is %q, want 371 and last.txt", len(files), files[len(files)-1].Name)
 	}
+	v.click(`section[aria-label="Files"]`, "Show more")
+	shown(files, 371)
+	v.await("the focus on the first new file", `document.querySelectorAll('main .files > li')[300].contains(document.activeElement)`)
+	v.await("no more files", `!document.querySelector('section[aria-label="Files"] .more')`)
+	v.click(`section[aria-label="Pictures"]`, "Show more")
+	shown(pictures, 53)
+	v.await("no more pictures", `!document.querySelector('section[aria-label="Pictures"] .more')`)
+	v.answer(true)
+	v.click(pictures+":last-child", "Delete: part 364.png")
+	shown(pictures, 52)
+	shown(files, 370)
+	v.enter("#description", "Many")
+	v.click(".publish-bar", "Save")
+	v.sees("Saved.")
+	shown(files, 370)
+
+	v.click(".publish-bar", "View")
+	v.click(".tabs", "Files")
+	shown(files, 100)
+	v.click("#panel", "Show more")
+	shown(files, 370)
 	v.noProblems()
 }

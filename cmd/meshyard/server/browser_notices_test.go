@@ -93,6 +93,7 @@ func TestBrowserGallerySpace(t *testing.T) {
 		v.await("the whole menu", `(menu => menu.left >= 0 && menu.right <= innerWidth)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
 	}
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
+	v.await("all actions but the download in one line", `new Set([...document.querySelectorAll('.summary .actions > :not(.wide)')].map(e => e.getBoundingClientRect().top)).size === 1`)
 	v.run("scroll the button of the menu to the end of the screen", `document.querySelector('main .menu').scrollIntoView({block: 'end'})`)
 	v.click("main .menu", "More actions")
 	v.await("the menu on the screen", `(menu => menu.top >= 0 && menu.bottom <= innerHeight)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)

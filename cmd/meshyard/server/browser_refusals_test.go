@@ -48,6 +48,7 @@ func TestBrowserGalleryRefusals(t *testing.T) {
 			v.choose("main .drop input", file)
 			v.await(want, fmt.Sprintf(`document.querySelector('.uploads .fault')?.innerText === %q`, want))
 			v.is("nothing is uploaded", `window.uploads === 0`)
+			v.is("no button to try again", `!document.querySelector('.uploads').innerText.includes('Try again')`)
 		})
 	}
 

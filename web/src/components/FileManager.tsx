@@ -1,19 +1,20 @@
-import { mutate } from '../cache';
+import { mutate, type Growing } from '../cache';
 import type { EditedThing } from '../edited';
 import { changeList } from '../focus';
-import { deleteFile, reorderFiles } from '../generated';
+import { deleteFile, reorderFiles, type FileRow } from '../generated';
 import { pictureHint } from '../prepare';
 import { t } from '../strings';
 import type { useUploads } from '../uploads';
 import { DropZone } from './DropZone';
 import { FileFacts, fileIcon } from './FileList';
+import { More } from './Grid';
 import { Icon } from './Icon';
 import { UploadList } from './UploadList';
 
-type Props = { thing: EditedThing; uploads: ReturnType<typeof useUploads>; refresh: () => Promise<void> };
+type Props = { thing: EditedThing; files: Growing<FileRow>; uploads: ReturnType<typeof useUploads>; refresh: () => Promise<void> };
 
 /** The files of a thing: they can be added, moved and deleted. */
-export function FileManager({ thing, uploads, refresh }: Props) {
+export function FileManager({ thing, files, uploads, refresh }: Props) {
   const attempt = (action: () => Promise<unknown>) => changeList(() => action().then(refresh));
   const move = (at: number, to: number) => {
     const ids = thing.files.map((file) => file.id);
@@ -26,7 +27,7 @@ export function FileManager({ thing, uploads, refresh }: Props) {
       <ul class="files">
         {thing.files.map((file, index) => (
           <li key={file.id}>
-            {file.thumbnail ? <img src={file.thumbnail.url} alt="" width="64" height="64" /> : <span class="file-icon">{fileIcon(file)}</span>}
+            {file.thumbnail ? <img src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
             <div class="file-text"><h3>{file.name}</h3><FileFacts file={file} /></div>
             <div class="file-buttons">
               <button type="button" class="button icon-only" aria-label={t.moveUp(file.name)} disabled={index === 0} onClick={() => move(index, index - 1)}><Icon name="up" /></button>
@@ -37,7 +38,7 @@ export function FileManager({ thing, uploads, refresh }: Props) {
           </li>
         ))}
       </ul>
-      {thing.fileCount > thing.files.length && <p class="quiet">{t.filesNotListed(thing.fileCount - thing.files.length)}</p>}
+      <More list={files} still />
       <UploadList tasks={uploads.tasks} onRemove={uploads.remove} onRetry={uploads.retry} />
       <DropZone label={t.uploadText} hint={pictureHint()} onFiles={uploads.add} />
     </section>

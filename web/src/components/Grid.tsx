@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { List } from '../cache';
+import type { Growing, List } from '../cache';
 import { focusIn } from '../focus';
 import { t } from '../strings';
 import { Empty, ErrorNotice } from './Notice';
@@ -32,11 +32,11 @@ export function Grid<D, N>({ title, list, item, keyOf, empty, hint, narrow }: Pr
 }
 
 /** The button below a list that loads its next page, also when it is scrolled into view. */
-export function More<D, N>({ list, still = false }: { list: List<D, N>; still?: boolean }) {
+export function More<N>({ list, still = false }: { list: Growing<N>; still?: boolean }) {
   const button = useRef<HTMLButtonElement>(null);
   const last = useRef<Element | null>(null); // the end of the list when the button was pressed
   useEffect(() => {
-    focusIn(last.current?.nextElementSibling, 'a, input');
+    focusIn(last.current?.nextElementSibling, 'a, input, button:enabled');
     last.current = null;
   }, [list.nodes.length]);
   useEffect(() => {
@@ -48,7 +48,7 @@ export function More<D, N>({ list, still = false }: { list: List<D, N>; still?: 
   if (!list.hasMore) return null;
   return (
     <p class="more">
-      {list.moreError && <span class="fault" role="alert">{explain(list.moreError)}</span>}
+      {list.moreError !== undefined && <span class="fault" role="alert">{explain(list.moreError)}</span>}
       <button ref={button} type="button" class="button" aria-disabled={list.loadingMore} onClick={(event) => {
         const before = event.currentTarget.parentElement!.previousElementSibling!;
         last.current = before.matches('ul, ol') ? before.lastElementChild : before;

@@ -1,12 +1,13 @@
-import { mutate } from '../cache';
+import { mutate, type Growing } from '../cache';
 import type { EditedThing } from '../edited';
 import { changeList } from '../focus';
-import { deleteImage, reorderImages } from '../generated';
+import { deleteImage, reorderImages, type Picture } from '../generated';
 import { t } from '../strings';
+import { More } from './Grid';
 import { Icon } from './Icon';
 
 /** The pictures of a thing in their order. The first one is the cover. */
-export function PictureManager({ thing, refresh }: { thing: EditedThing; refresh: () => Promise<void> }) {
+export function PictureManager({ thing, pictures, refresh }: { thing: EditedThing; pictures: Growing<Picture>; refresh: () => Promise<void> }) {
   if (thing.images.length === 0) return null;
   const attempt = (action: () => Promise<unknown>) => changeList(() => action().then(refresh));
   return (
@@ -15,7 +16,7 @@ export function PictureManager({ thing, refresh }: { thing: EditedThing; refresh
       <ul class="pictures">
         {thing.images.map((image, index) => (
           <li key={image.id}>
-            {image.small ? <img src={image.small.url} alt={t.pictureOf(image.file.name)} width="128" height="128" /> : <span class="file-icon"><Icon name="image" /></span>}
+            {image.small ? <img src={image.small.url} alt={t.pictureOf(image.file.name)} width="128" height="128" loading="lazy" /> : <span class="file-icon"><Icon name="image" /></span>}
             {index === 0
               ? <span class="badge">{t.cover}</span>
               : (
@@ -27,6 +28,7 @@ export function PictureManager({ thing, refresh }: { thing: EditedThing; refresh
           </li>
         ))}
       </ul>
+      <More list={pictures} still />
     </section>
   );
 }

@@ -18,7 +18,7 @@ export function UploadList({ tasks, onRemove, onRetry }: { tasks: Task[]; onRemo
               ? <p class="fault" role="alert">{t.uploadFailed} {task.fault}</p>
               : <><progress value={task.fraction} max={1} aria-label={t.uploading(Math.round(task.fraction * 100))} /><span class="quiet" role="status">{task.fault || bytes(task.file.size)}</span></>}
           </div>
-          {task.state === 'failed' && <button type="button" class="button" onClick={() => onRetry(task)}>{t.retry}</button>}
+          {task.state === 'failed' && !task.isRefused && <button type="button" class="button" onClick={() => onRetry(task)}>{t.retry}</button>}
           <button type="button" class="button icon-only" aria-label={`${t.remove}: ${task.file.name}`} onClick={() => {
             holdFocus()();
             onRemove(task);

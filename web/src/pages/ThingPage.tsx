@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useList, useQuery } from '../cache';
 import { Comments } from '../components/Comments';
 import { FileList } from '../components/FileList';
-import { Grid } from '../components/Grid';
+import { Grid, More } from '../components/Grid';
 import { Html } from '../components/Html';
 import { Icon } from '../components/Icon';
 import { LicenseBox } from '../components/LicenseBox';
@@ -17,8 +17,8 @@ import { ThingCard } from '../components/ThingCard';
 import { ThingSummary, type Thing } from '../components/ThingSummary';
 import { me } from '../config';
 import { compact } from '../format';
-import { thing as thingQuery, thingComments, thingFiles, thingMakes, thingRemixes } from '../generated';
-import { send } from '../graphql';
+import { useFiles } from '../files';
+import { thing as thingQuery, thingComments, thingMakes, thingRemixes } from '../generated';
 import { useProcessing } from '../processing';
 import { href, navigate } from '../router';
 import { t } from '../strings';
@@ -27,18 +27,15 @@ import { useTitle } from '../title';
 type Shown = { tab: string; comment: string | null };
 
 export function ThingPage({ id, ...shown }: { id: string } & Shown) {
-  const { data, error, loading, reload, change } = useQuery(thingQuery, { id });
+  const { data, error, loading, reload } = useQuery(thingQuery, { id });
   useTitle(data?.thing?.name);
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   if (loading || !data?.thing) return <ThingSkeleton />;
-  const refresh = async () => {
-    const found = (await send(thingFiles, { id })).thing;
-    if (found) change({ ...data, thing: { ...data.thing!, ...found } });
-  };
-  return <ThingView thing={data.thing} {...shown} reload={reload} refresh={refresh} />;
+  return <ThingView read={data.thing} {...shown} reload={reload} />;
 }
 
-function ThingView({ thing, tab, comment, reload, refresh }: { thing: Thing } & Shown & { reload: () => void; refresh: () => Promise<void> }) {
+function ThingView({ read, tab, comment, reload }: { read: Thing } & Shown & { reload: () => void }) {
+  const { thing, refresh, files } = useFiles(read);
   useProcessing(thing.files, refresh);
   const setTab = (id: string) => navigate(`/thing:${thing.id}${id === 'details' ? '' : `/${id}`}`, true);
   const [model, setModel] = useState('');
@@ -62,7 +59,7 @@ function ThingView({ thing, tab, comment, reload, refresh }: { thing: Thing } & 
         { id: 'remixes', title: t.remixes, count: number(thing.remixCount) },
       ]}>
         {tab === 'details' && <Details thing={thing} />}
-        {tab === 'files' && <><FileList files={thing.files} takenDown={thing.takedown !== null} onView={show3D} />{thing.fileCount > thing.files.length && <p class="quiet">{t.moreFiles(thing.fileCount - thing.files.length)}</p>}</>}
+        {tab === 'files' && <><FileList files={thing.files} takenDown={thing.takedown !== null} onView={show3D} /><More list={files} still /></>}
         {tab === 'comments' && <Comments operation={thingComments} pick={(data) => data.thing?.comments} target={{ type: 'THING', id: thing.id }} owner={thing.creator.username} linked={comment} />}
         {tab === 'makes' && <Makes thing={thing} reload={reload} />}
         {tab === 'remixes' && <Remixes id={thing.id} />}

@@ -198,8 +198,6 @@ export const strings: Strings = {
   processing: 'Vorschau wird erstellt …',
   processingFailed: 'Keine Vorschau',
   unavailable: 'Nicht verfügbar',
-  moreFiles: (n) => `Die ZIP-Datei enthält ${count(n)} weitere.`,
-  filesNotListed: (n) => (n === 1 ? 'Eine weitere Datei ist hier nicht aufgeführt.' : `${count(n)} weitere Dateien sind hier nicht aufgeführt.`),
   noFiles: 'Es gibt keine Dateien.',
   noMakes: 'Noch niemand hat einen Nachbau gezeigt.',
   noRemixes: 'Es gibt noch keine Remixe.',

@@ -199,8 +199,6 @@ export const strings = {
   processing: 'Preview is being created…',
   processingFailed: 'No preview',
   unavailable: 'Not available',
-  moreFiles: (n: number) => `The ZIP file contains ${count(n)} more.`,
-  filesNotListed: (n: number) => (n === 1 ? '1 more file is not listed here.' : `${count(n)} more files are not listed here.`),
   noFiles: 'There are no files.',
   noMakes: 'Nobody has posted a make yet.',
   noRemixes: 'There are no remixes yet.',
