@@ -180,8 +180,8 @@ func (r *csvReader) read() (line int, wrong string, err error) {
 	}
 }
 
-// readByte reads a byte. It returns '
-// ' for any line ending.
+// readByte reads a byte. A carriage return before a newline, or at the end of the file, is left out,
+// as by encoding/csv.
 func (r *csvReader) readByte() (byte, error) {
 	b, err := r.in.ReadByte()
 	if err == nil && b == '\r' {

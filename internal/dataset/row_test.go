@@ -270,6 +270,7 @@ func FuzzRows(f *testing.F) {
 		r := &csvReader{in: bufio.NewReader(bytes.NewReader(text)), line: 1}
 		for _, record := range want {
 			_, wrong, err := r.read()
+			record = record[:min(len(record), maxFields)]
 			got := make([]string, len(r.ends))
 			for i := range got {
 				got[i] = r.field(i)
