@@ -46,6 +46,8 @@ var listLengths = map[string]listLength{
 	"RemoveThingsPayload.fromCollections":        {fixed: maxFirst},
 	"RemoveThingsPayload.things":                 {fixed: maxFirst},
 	"MarkNotificationsReadPayload.notifications": {fixed: maxFirst},
+	"UpdateThingPayload.fromAncestors":           {fixed: 20},
+	"DeleteThingPayload.ancestors":               {fixed: 20},
 	"ResolveReportPayload.closedReports":         {fixed: maxFirst},
 	"DismissReportPayload.closedReports":         {fixed: maxFirst},
 }

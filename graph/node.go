@@ -5,13 +5,11 @@ import (
 
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
 )
 
 // nodes returns the objects with the given node IDs, or nil for an object that does not exist or is
-// hidden from the caller. Objects of one type are read together, except those whose visibility
-// depends on other objects.
+// hidden from the caller. Objects of one type are read together.
 func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error) {
 	l, refs := loadersOf(ctx), make([]*models.NodeRef, len(ids))
 	for i, id := range ids {
@@ -29,9 +27,9 @@ func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error
 			}
 			return []any{nilOrValue(tree.ByID(refs[0].ID))}, nil
 		},
-		"Make":         one(ctx, r.Store.Make), // it also checks the thing of the make
-		"Comment":      one(ctx, r.Store.Comment),
-		"Notification": one(ctx, r.Store.Notification),
+		"Make":         loadNodes(ctx, "Make", l.makes),
+		"Comment":      loadNodes(ctx, "Comment", l.comments),
+		"Notification": loadNodes(ctx, "Notification", l.notifications),
 	}
 	batch.Add(batch.FromContext(ctx), refs)
 	found := make([]model.Node, len(refs))
@@ -53,14 +51,6 @@ func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error
 		found[i] = object[0]
 	}
 	return found, nil
-}
-
-// one returns a function that reads a single object without batching.
-func one[V any](ctx context.Context, read func(context.Context, auth.Caller, int64) (*V, error)) func([]*models.NodeRef) ([]any, error) {
-	return func(refs []*models.NodeRef) ([]any, error) {
-		object, err := read(ctx, caller(ctx), refs[0].ID)
-		return []any{nilOrValue(object)}, err
-	}
 }
 
 // loadNodes returns a function that loads the objects of one type in a batch.

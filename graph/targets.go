@@ -178,14 +178,8 @@ func nilOrValue[V any](v *V) any {
 // example because it was taken down.
 func checkVisible(ctx context.Context, target any) error {
 	switch t := target.(type) {
-	case *models.Thing:
-		return t.Allows(caller(ctx))
 	case *models.Make:
 		return checkVisibleMake(ctx, t)
-	case *models.File:
-		return t.Allows(caller(ctx))
-	case *models.Collection:
-		return t.Allows(caller(ctx))
 	case *models.User:
 		if t.DeletedAt != nil {
 			return &models.Error{Code: models.NotFound, Message: "the user was deleted"}
@@ -193,6 +187,8 @@ func checkVisible(ctx context.Context, target any) error {
 	case *models.Comment:
 		_, err := targets[model.Commentable](ctx, []*models.Comment{t}, commentTarget)
 		return err
+	case interface{ Allows(auth.Caller) error }:
+		return t.Allows(caller(ctx))
 	}
 	return nil
 }

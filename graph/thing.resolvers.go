@@ -26,6 +26,11 @@ func (r *deleteThingPayloadResolver) Category(ctx context.Context, obj *model.De
 	return categoryByID(ctx, obj.CategoryID)
 }
 
+// Ancestors is the resolver for the ancestors field.
+func (r *deleteThingPayloadResolver) Ancestors(ctx context.Context, obj *model.DeletedContent) ([]*models.Thing, error) {
+	return inOrder(ctx, obj.AncestorIDs, r.Store.ThingsByID)
+}
+
 // PublishThing is the resolver for the publishThing field.
 func (r *mutationResolver) PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error) {
 	t, err := r.Store.PublishThing(ctx, caller(ctx), input.ID, input.State)
@@ -46,7 +51,7 @@ func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteTh
 	if err != nil {
 		return nil, err
 	}
-	return &model.DeletedContent{Deleted: model.Deleted{Type: "Thing", DeletedID: input.ID}, OwnerID: t.OwnerID, CategoryID: t.CategoryID}, nil
+	return &model.DeletedContent{Deleted: model.Deleted{Type: "Thing", DeletedID: input.ID}, OwnerID: t.OwnerID, CategoryID: t.CategoryID, AncestorIDs: t.AncestorIDs}, nil
 }
 
 // FeatureThing is the resolver for the featureThing field.
@@ -184,6 +189,11 @@ func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *in
 // FromCategory is the resolver for the fromCategory field.
 func (r *updateThingPayloadResolver) FromCategory(ctx context.Context, obj *models.UpdatedThing) (*models.Category, error) {
 	return categoryByID(ctx, obj.FromCategoryID)
+}
+
+// FromAncestors is the resolver for the fromAncestors field.
+func (r *updateThingPayloadResolver) FromAncestors(ctx context.Context, obj *models.UpdatedThing) ([]*models.Thing, error) {
+	return inOrder(ctx, obj.FromAncestorIDs, r.Store.ThingsByID)
 }
 
 // DeleteThingPayload returns exec.DeleteThingPayloadResolver implementation.

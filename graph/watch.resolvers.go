@@ -9,6 +9,7 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
@@ -64,6 +65,11 @@ func (r *thingResolver) IsWatched(ctx context.Context, objs []*models.Thing) ([]
 	return marked(ctx, objs, models.ThingWatched, func(m models.Marks) bool { return m.Watched })
 }
 
+// Me is the resolver for the me field.
+func (r *unwatchThingPayloadResolver) Me(ctx context.Context, obj *model.UnwatchThingPayload) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
+}
+
 // WatchedThings is the resolver for the watchedThings field.
 func (r *userResolver) WatchedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
 	list, err := r.Store.WatchedThings(caller(ctx), obj.ID)
@@ -72,3 +78,23 @@ func (r *userResolver) WatchedThings(ctx context.Context, obj *models.User, firs
 	}
 	return thingsOf(ctx, "User.watchedThings", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
 }
+
+// Me is the resolver for the me field.
+func (r *watchThingPayloadResolver) Me(ctx context.Context, obj *model.WatchThingPayload) (*models.User, error) {
+	return r.Store.User(ctx, caller(ctx), "me")
+}
+
+// UnwatchThingPayload returns exec.UnwatchThingPayloadResolver implementation.
+func (r *Resolver) UnwatchThingPayload() exec.UnwatchThingPayloadResolver {
+	return &unwatchThingPayloadResolver{r}
+}
+
+// WatchThingPayload returns exec.WatchThingPayloadResolver implementation.
+func (r *Resolver) WatchThingPayload() exec.WatchThingPayloadResolver {
+	return &watchThingPayloadResolver{r}
+}
+
+type (
+	unwatchThingPayloadResolver struct{ *Resolver }
+	watchThingPayloadResolver   struct{ *Resolver }
+)

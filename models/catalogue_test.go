@@ -32,7 +32,13 @@ func TestCountThings(t *testing.T) {
 		unpublish := func(id int64) (*Thing, error) { return s.UnpublishThing(ctx, ada, id) }
 		takeDown := func(id int64) (*Thing, error) { return s.TakeDownThing(ctx, moderator, id, "spam") }
 		restore := func(id int64) (*Thing, error) { return s.RestoreThing(ctx, moderator, id, "no spam") }
-		remove := func(id int64) (*Thing, error) { return s.DeleteThing(ctx, ada, id, "") }
+		remove := func(id int64) (*Thing, error) {
+			deleted, err := s.DeleteThing(ctx, ada, id, "")
+			if err != nil {
+				return nil, err
+			}
+			return deleted.Thing, nil
+		}
 		for i, c := range []struct {
 			name  string
 			do    func(id int64) (*Thing, error)

@@ -168,10 +168,19 @@ func (s *Store) Notification(ctx context.Context, caller auth.Caller, id int64) 
 	if err != nil {
 		return nil, err
 	}
-	if n := found[id]; n != nil && n.UserID == caller.UserID {
-		return n, nil
+	n := found[id]
+	if n == nil {
+		return nil, notFound("notification", id)
 	}
-	return nil, notFound("notification", id)
+	return n, n.Allows(caller)
+}
+
+// Allows returns nil if the notification is for the caller, else NotFound.
+func (n *Notification) Allows(caller auth.Caller) error {
+	if n.UserID != caller.UserID {
+		return notFound("notification", n.ID)
+	}
+	return nil
 }
 
 // UnreadNotifications returns the number of unread notifications of the caller.

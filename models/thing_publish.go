@@ -210,19 +210,29 @@ func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	return s.db.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
 }
 
+// RemovedThing is a thing as it was before its deletion.
+type RemovedThing struct {
+	*Thing
+	AncestorIDs []int64
+}
+
 // DeleteThing deletes a thing with its files, likes and comments, and removes it from collections
 // and download histories. Its makes, and the things that were made from it, belong to other users:
 // they are kept, and only their references to the thing are removed. The garbage collector removes
 // the bytes of the files, unless other files share them. The caller must be the creator, or a
 // moderator or an administrator with a reason. It returns the thing as it was. It opens a
 // transaction.
-func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *Thing, err error) {
+func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *RemovedThing, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		deleted = t
+		ancestors, err := ancestorIDs(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		deleted = &RemovedThing{t, ancestors}
 		if t.OwnerID != caller.UserID && !caller.Moderates() {
 			return fail(Forbidden, "thing %d belongs to someone else", id)
 		}

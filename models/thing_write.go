@@ -81,7 +81,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		if err := setTags(ctx, tx, t, tags); err != nil {
 			return err
 		}
-		if err := s.setAncestors(ctx, tx, caller, t, n.AncestorIDs); err != nil || len(n.Files) == 0 {
+		if err := s.setAncestors(ctx, tx, caller, t, nil, n.AncestorIDs); err != nil || len(n.Files) == 0 {
 			return err
 		}
 		return s.finalize(ctx, tx, caller, n.Files, Target{Type: OnThing, ID: t.ID})
@@ -155,8 +155,9 @@ type ThingChange struct {
 
 // UpdatedThing is the result of [Store.UpdateThing].
 type UpdatedThing struct {
-	Thing          *Thing
-	FromCategoryID int64 // the category that it was in before
+	Thing           *Thing
+	FromCategoryID  int64   // the category that it was in before
+	FromAncestorIDs []int64 // the ancestors that it no longer has
 }
 
 // UpdateThing changes a thing of the caller. It returns Forbidden for a thing of another user, and
@@ -171,13 +172,13 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, c.Description), s.renderTo(ctx, &html, ThingInstructions, c.Instructions)); err != nil {
 		return nil, err
 	}
-	var from int64
+	u := &UpdatedThing{}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockOwnThing(ctx, tx, caller, c.ID)
 		if err != nil {
 			return err
 		}
-		from = t.CategoryID
+		u.FromCategoryID = t.CategoryID
 		set(&t.Name, c.Name)
 		set(&t.License, c.License)
 		set(&t.Description, c.Description)
@@ -207,9 +208,14 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 			}
 		}
 		if c.AncestorIDs != nil {
-			if err := s.setAncestors(ctx, tx, caller, t, c.AncestorIDs); err != nil {
+			before, err := ancestorIDs(ctx, tx, t.ID)
+			if err != nil {
 				return err
 			}
+			if err := s.setAncestors(ctx, tx, caller, t, before, c.AncestorIDs); err != nil {
+				return err
+			}
+			u.FromAncestorIDs = slices.DeleteFunc(before, func(id int64) bool { return slices.Contains(c.AncestorIDs, id) })
 		}
 		if !t.IsDerivative {
 			ancestors, err := ancestorIDs(ctx, tx, t.ID)
@@ -229,8 +235,8 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.Thing(ctx, caller, c.ID)
-	return &UpdatedThing{t, from}, err
+	u.Thing, err = s.Thing(ctx, caller, c.ID)
+	return u, err
 }
 
 // set sets a value to another one, unless that is nil.
@@ -254,14 +260,10 @@ func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
 	return count(ctx, tx, categoryThings.by(-1, from), categoryThings.by(1, c.ID))
 }
 
-// setAncestors replaces the ancestors of a thing. It returns NotFound or Forbidden for a new
-// ancestor that the caller cannot see. If the thing is published, it notifies the creators and
-// watchers of new ancestors.
-func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller, t *Thing, ids []int64) error {
-	before, err := ancestorIDs(ctx, tx, t.ID)
-	if err != nil {
-		return err
-	}
+// setAncestors replaces the ancestors of a thing, which are the things before. It returns NotFound
+// or Forbidden for a new ancestor that the caller cannot see. If the thing is published, it
+// notifies the creators and watchers of new ancestors.
+func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller, t *Thing, before, ids []int64) error {
 	var rows []thingAncestor
 	for i, id := range ids {
 		if id == t.ID {
@@ -322,6 +324,6 @@ type thingAncestor struct {
 }
 
 func ancestorIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {
-	err = tx.NewSelect().Model((*thingAncestor)(nil)).Column("ta.ancestor_id").Where("ta.thing_id = $1").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
+	err = tx.NewSelect().Model((*thingAncestor)(nil)).Column("ta.ancestor_id").Where("ta.thing_id = $1").Order("ta.position").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
 	return ids, err
 }

@@ -1015,6 +1015,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.Category],
 			},
+			"ancestors": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.DeletedContent)
+					return breadthfirst.Value(ec.Resolvers.DeleteThingPayload().Ancestors(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Thing],
+			},
 		}},
 		"DeleteWebhookPayload": {Name: "DeleteWebhookPayload", Implements: []string{"DeleteWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
@@ -6281,6 +6289,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.UnwatchThingPayload)
+					return breadthfirst.Value(ec.Resolvers.UnwatchThingPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
+			},
 		}},
 		"UpdateCollectionPayload": {Name: "UpdateCollectionPayload", Implements: []string{"UpdateCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"collection": {
@@ -6357,6 +6373,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[models.Category],
+			},
+			"fromAncestors": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.UpdatedThing)
+					return breadthfirst.Value(ec.Resolvers.UpdateThingPayload().FromAncestors(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Thing],
 			},
 		}},
 		"UpdateWebhookPayload": {Name: "UpdateWebhookPayload", Implements: []string{"UpdateWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -7178,6 +7202,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.Thing
 				},
 				Nil: breadthfirst.NilPointer[models.Thing],
+			},
+			"me": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.WatchThingPayload)
+					return breadthfirst.Value(ec.Resolvers.WatchThingPayload().Me(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
 		"Webhook": {Name: "Webhook", Implements: []string{"Webhook"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

@@ -70,8 +70,10 @@ type ResolverRoot interface {
 	Thing() ThingResolver
 	UnfollowUserPayload() UnfollowUserPayloadResolver
 	UnlikeThingPayload() UnlikeThingPayloadResolver
+	UnwatchThingPayload() UnwatchThingPayloadResolver
 	UpdateThingPayload() UpdateThingPayloadResolver
 	User() UserResolver
+	WatchThingPayload() WatchThingPayloadResolver
 	Webhook() WebhookResolver
 	WebhookDelivery() WebhookDeliveryResolver
 }
@@ -291,6 +293,7 @@ type ComplexityRoot struct {
 	}
 
 	DeleteThingPayload struct {
+		Ancestors     func(childComplexity int) int
 		Category      func(childComplexity int) int
 		Creator       func(childComplexity int) int
 		DeletedID     func(childComplexity int) int
@@ -1105,6 +1108,7 @@ type ComplexityRoot struct {
 	}
 
 	UnwatchThingPayload struct {
+		Me    func(childComplexity int) int
 		Thing func(childComplexity int) int
 	}
 
@@ -1134,8 +1138,9 @@ type ComplexityRoot struct {
 	}
 
 	UpdateThingPayload struct {
-		FromCategory func(childComplexity int) int
-		Thing        func(childComplexity int) int
+		FromAncestors func(childComplexity int) int
+		FromCategory  func(childComplexity int) int
+		Thing         func(childComplexity int) int
 	}
 
 	UpdateWebhookPayload struct {
@@ -1233,6 +1238,7 @@ type ComplexityRoot struct {
 	}
 
 	WatchThingPayload struct {
+		Me    func(childComplexity int) int
 		Thing func(childComplexity int) int
 	}
 
@@ -2050,6 +2056,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeletePendingUploadPayload.Me(childComplexity), true
 
+	case "DeleteThingPayload.ancestors":
+		if e.ComplexityRoot.DeleteThingPayload.Ancestors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteThingPayload.Ancestors(childComplexity), true
 	case "DeleteThingPayload.category":
 		if e.ComplexityRoot.DeleteThingPayload.Category == nil {
 			break
@@ -5790,6 +5802,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UnwatchMakePayload.Make(childComplexity), true
 
+	case "UnwatchThingPayload.me":
+		if e.ComplexityRoot.UnwatchThingPayload.Me == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UnwatchThingPayload.Me(childComplexity), true
 	case "UnwatchThingPayload.thing":
 		if e.ComplexityRoot.UnwatchThingPayload.Thing == nil {
 			break
@@ -5845,6 +5863,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UpdateProfilePayload.User(childComplexity), true
 
+	case "UpdateThingPayload.fromAncestors":
+		if e.ComplexityRoot.UpdateThingPayload.FromAncestors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UpdateThingPayload.FromAncestors(childComplexity), true
 	case "UpdateThingPayload.fromCategory":
 		if e.ComplexityRoot.UpdateThingPayload.FromCategory == nil {
 			break
@@ -6371,6 +6395,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WatchMakePayload.Make(childComplexity), true
 
+	case "WatchThingPayload.me":
+		if e.ComplexityRoot.WatchThingPayload.Me == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WatchThingPayload.Me(childComplexity), true
 	case "WatchThingPayload.thing":
 		if e.ComplexityRoot.WatchThingPayload.Thing == nil {
 			break
@@ -10464,6 +10494,11 @@ type UpdateThingPayload {
   ancestors changed.
   """
   fromCategory: Category! @goField(forceResolver: true)
+  """
+  The things that it was a remix of before and no longer is, without those that the caller cannot
+  see. If it is published, their ` + "`" + `remixCount` + "`" + ` changed.
+  """
+  fromAncestors: [Thing!]! @goField(forceResolver: true)
 }
 
 "The thing to delete."
@@ -10487,6 +10522,11 @@ type DeleteThingPayload {
   creator: User! @goField(forceResolver: true, batch: true)
   "The category that it was in. Its ` + "`" + `thingCount` + "`" + ` and those of its ancestors changed."
   category: Category! @goField(forceResolver: true)
+  """
+  The things that it was a remix of, without those that the caller cannot see. If it was published,
+  their ` + "`" + `remixCount` + "`" + ` changed.
+  """
+  ancestors: [Thing!]! @goField(forceResolver: true)
 }
 
 "The thing to feature."
@@ -11337,6 +11377,8 @@ input WatchThingInput {
 type WatchThingPayload {
   "The watched thing."
   thing: Thing!
+  "The caller, whose ` + "`" + `watchedThings` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 
 "The thing to stop watching."
@@ -11349,6 +11391,8 @@ input UnwatchThingInput {
 type UnwatchThingPayload {
   "The thing that is no longer watched. Null if the caller can no longer see it."
   thing: Thing
+  "The caller, whose ` + "`" + `watchedThings` + "`" + ` changed."
+  me: User! @goField(forceResolver: true)
 }
 
 "The make to watch."
@@ -12201,6 +12245,8 @@ func (ec *executionContext) childFields_DeleteThingPayload(ctx context.Context, 
 		return ec.fieldContext_DeleteThingPayload_creator(ctx, field)
 	case "category":
 		return ec.fieldContext_DeleteThingPayload_category(ctx, field)
+	case "ancestors":
+		return ec.fieldContext_DeleteThingPayload_ancestors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteThingPayload", field.Name)
 }
@@ -13569,6 +13615,8 @@ func (ec *executionContext) childFields_UnwatchThingPayload(ctx context.Context,
 	switch field.Name {
 	case "thing":
 		return ec.fieldContext_UnwatchThingPayload_thing(ctx, field)
+	case "me":
+		return ec.fieldContext_UnwatchThingPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UnwatchThingPayload", field.Name)
 }
@@ -13629,6 +13677,8 @@ func (ec *executionContext) childFields_UpdateThingPayload(ctx context.Context, 
 		return ec.fieldContext_UpdateThingPayload_thing(ctx, field)
 	case "fromCategory":
 		return ec.fieldContext_UpdateThingPayload_fromCategory(ctx, field)
+	case "fromAncestors":
+		return ec.fieldContext_UpdateThingPayload_fromAncestors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UpdateThingPayload", field.Name)
 }
@@ -13825,6 +13875,8 @@ func (ec *executionContext) childFields_WatchThingPayload(ctx context.Context, f
 	switch field.Name {
 	case "thing":
 		return ec.fieldContext_WatchThingPayload_thing(ctx, field)
+	case "me":
+		return ec.fieldContext_WatchThingPayload_me(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WatchThingPayload", field.Name)
 }

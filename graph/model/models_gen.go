@@ -893,6 +893,8 @@ type UnwatchThingInput struct {
 type UnwatchThingPayload struct {
 	// The thing that is no longer watched. Null if the caller can no longer see it.
 	Thing *models.Thing `json:"thing,omitempty"`
+	// The caller, whose `watchedThings` changed.
+	Me *models.User `json:"me"`
 }
 
 // Payload of `updateCollection`.
@@ -996,6 +998,8 @@ type WatchThingInput struct {
 type WatchThingPayload struct {
 	// The watched thing.
 	Thing *models.Thing `json:"thing"`
+	// The caller, whose `watchedThings` changed.
+	Me *models.User `json:"me"`
 }
 
 // A text that is searched.

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
@@ -182,6 +183,76 @@ func TestDeletedNodeID(t *testing.T) {
 			ada.Query("mutation "+head+"{ payload: "+c.mutation+"(input: {"+input+"}) { deletedId deletedNodeId } }", variables, &after)
 			if after.Payload.DeletedID != c.id || after.Payload.DeletedNodeID != before.Object.NodeID || before.Object.NodeID == "" {
 				t.Errorf("%s: got %+v, want the id %s and the nodeId %s", c.mutation, after.Payload, c.id, before.Object.NodeID)
+			}
+		}
+	})
+}
+
+// TestFormerAncestors checks that the payloads of updateThing and deleteThing contain the things
+// that the thing is no longer a remix of, except those that are hidden from the caller.
+func TestFormerAncestors(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		first, second, hidden := publishedThing(t, bob, "First"), publishedThing(t, bob, "Second"), publishedThing(t, bob, "Hidden")
+		remix := servertest.ID(publishedThing(t, ada, "Remix"))
+		type ancestors []struct {
+			Name       string
+			RemixCount int
+		}
+		update := func(input object) ancestors {
+			t.Helper()
+			input["id"] = remix
+			var v struct {
+				UpdateThing struct{ FromAncestors ancestors }
+			}
+			ada.Query(`mutation ($input: UpdateThingInput!) { updateThing(input: $input) { fromAncestors { name remixCount } } }`, object{"input": input}, &v)
+			return v.UpdateThing.FromAncestors
+		}
+		for _, c := range []struct {
+			name  string
+			input object
+			want  ancestors
+		}{
+			{"the first ancestors", object{"ancestorIds": []int64{first, second, hidden}}, ancestors{}},
+			{"a name", object{"name": "Remix 2"}, ancestors{}},
+			{"another order", object{"ancestorIds": []int64{hidden, second, first}}, ancestors{}},
+			{"one less", object{"ancestorIds": []int64{second, hidden}}, ancestors{{"First", 0}}},
+			{"none", object{"ancestorIds": []int64{}}, ancestors{{"Second", 0}, {"Hidden", 0}}},
+			{"all again", object{"ancestorIds": []int64{second, first, hidden}}, ancestors{}},
+		} {
+			if got := update(c.input); !slices.Equal(got, c.want) {
+				t.Errorf("updateThing with %s: got %v, want %v", c.name, got, c.want)
+			}
+		}
+		bob.Query(`mutation ($id: ID!) { unpublishThing(input: {id: $id}) { thing { id } } }`, object{"id": hidden}, new(any))
+		var v struct{ DeleteThing struct{ Ancestors ancestors } }
+		ada.Query(`mutation ($id: ID!) { deleteThing(input: {id: $id}) { ancestors { name remixCount } } }`, object{"id": remix}, &v)
+		if got, want := v.DeleteThing.Ancestors, (ancestors{{"Second", 0}, {"First", 0}}); !slices.Equal(got, want) {
+			t.Errorf("deleteThing: got %v, want %v", got, want)
+		}
+	})
+}
+
+// TestWatchedByCaller checks that the payloads of watchThing and unwatchThing contain the caller
+// with the changed list.
+func TestWatchedByCaller(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		thing, ada := servertest.ID(publishedThing(t, s.User("bob"), "Vase")), s.User("ada")
+		for _, c := range []struct {
+			mutation string
+			want     int
+		}{{"watchThing", 1}, {"unwatchThing", 0}} {
+			var v struct {
+				Payload struct {
+					Me struct {
+						Username      string
+						WatchedThings struct{ TotalCount int }
+					}
+				}
+			}
+			ada.Query(`mutation ($id: ID!) { payload: `+c.mutation+`(input: {id: $id}) { me { username watchedThings { totalCount } } } }`, object{"id": thing}, &v)
+			if me := v.Payload.Me; me.Username != "ada" || me.WatchedThings.TotalCount != c.want {
+				t.Errorf("%s: got %+v, want ada with %d watched things", c.mutation, me, c.want)
 			}
 		}
 	})
