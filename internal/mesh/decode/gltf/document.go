@@ -32,9 +32,14 @@ type document struct {
 		ByteLength integer
 	}
 	materials []material
-	textures  []struct{ Source, Sampler ref }
-	samplers  []struct{ WrapS, WrapT integer }
-	images    []struct {
+	textures  []struct {
+		Source, Sampler ref
+		Extensions      struct {
+			WebP struct{ Source ref } `json:"EXT_texture_webp"`
+		}
+	}
+	samplers []struct{ WrapS, WrapT integer }
+	images   []struct {
 		URI        string
 		BufferView ref
 	}

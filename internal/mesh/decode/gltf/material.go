@@ -8,13 +8,19 @@ import (
 )
 
 // material is the relevant part of a material: its base colour. Decode ignores the KHR_materials
-// extensions, which add to it.
+// extensions, which add to it, except the one that replaces it.
 type material struct {
 	AlphaMode string
 	PBR       struct {
 		Factor  []float64   `json:"baseColorFactor"`
 		Texture textureInfo `json:"baseColorTexture"`
 	} `json:"pbrMetallicRoughness"`
+	Extensions struct {
+		SpecularGlossiness *struct {
+			Factor  []float64   `json:"diffuseFactor"`
+			Texture textureInfo `json:"diffuseTexture"`
+		} `json:"KHR_materials_pbrSpecularGlossiness"`
+	}
 }
 
 // textureInfo is the use of a texture by a material.
@@ -63,14 +69,18 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	}
 	m := &f.materials[i]
 	l.opaque = m.AlphaMode != "BLEND" && m.AlphaMode != "MASK"
-	if m.PBR.Factor != nil {
-		if len(m.PBR.Factor) != 4 {
-			return l, mesh.Errorf(mesh.Malformed, "Material %d of the %s file has a colour of %d numbers.", i, f.name, len(m.PBR.Factor))
+	factor, texture := m.PBR.Factor, m.PBR.Texture
+	if instead := m.Extensions.SpecularGlossiness; instead != nil {
+		factor, texture = instead.Factor, instead.Texture
+	}
+	if factor != nil {
+		if len(factor) != 4 {
+			return l, mesh.Errorf(mesh.Malformed, "Material %d of the %s file has a colour of %d numbers.", i, f.name, len(factor))
 		}
-		l.factor = [4]float64(m.PBR.Factor)
+		l.factor = [4]float64(factor)
 	}
 	l.constant = l.blend([4]float64{1, 1, 1, 1})
-	l.textureInfo = m.PBR.Texture
+	l.textureInfo = texture
 	if l.textureInfo.Index == 0 {
 		return l, nil
 	}

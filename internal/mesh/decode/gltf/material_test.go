@@ -42,8 +42,14 @@ func textured(t *testing.T) string {
 		base64.StdEncoding.EncodeToString(b.Bytes()) + `"}]`
 }
 
+// webpTexture is a lossless WebP image of four pixels: red, half-transparent blue, grey, grey.
+const webpTexture = "UklGRjAAAABXRUJQVlA4TCMAAAAvAwAAEBcwZALZZHfNXyGBQJLs/ggLSJLp0vLC5haUNKL/AQA="
+
 func TestGLTFColors(t *testing.T) {
 	pbr := func(members string) string { return `"pbrMetallicRoughness":{` + members + `}` }
+	specular := func(members string) string {
+		return `,"extensions":{"KHR_materials_pbrSpecularGlossiness":{` + members + `}}`
+	}
 	const (
 		blend   = `"alphaMode":"BLEND",`
 		texture = `"baseColorTexture":{"index":0}`
@@ -93,6 +99,19 @@ func TestGLTFColors(t *testing.T) {
 			painted(pbr(`"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"rotation":1.5707963}}}`), "TEXCOORD_0", floats2,
 				[]float32{0, 0.1, 0, 0.3, 0, 0.6}, repeat),
 			[3]color.NRGBA{red, blue, grey},
+		},
+		"WebP": {
+			painted(blend+pbr(texture), "TEXCOORD_0", floats2, []float32{0.1, 0, 0.3, 1, -1.4, 0.5}, `"extensionsRequired":["EXT_texture_webp"]`,
+				`"textures":[{"extensions":{"EXT_texture_webp":{"source":0}}}]`, `"images":[{"uri":"data:image/webp;base64,`+webpTexture+`"}]`),
+			[3]color.NRGBA{red, {0, 0, 255, 128}, grey},
+		},
+		"diffuse color": {
+			painted(pbr(`"baseColorFactor":[0,1,0,1]`)+specular(`"diffuseFactor":[1,0,0,1]`), "", "", nil),
+			[3]color.NRGBA{red, red, red},
+		},
+		"diffuse texture": {
+			painted(blend[:len(blend)-1]+specular(`"diffuseTexture":{"index":0}`), "TEXCOORD_0", floats2, []float32{0.1, 0, 0.3, 1, -1.4, 0.5}, repeat),
+			[3]color.NRGBA{red, {0, 0, 255, 128}, grey},
 		},
 		"texture elsewhere": {
 			painted(pbr(`"baseColorFactor":[0,1,0,1],`+texture), "TEXCOORD_0", floats2, make([]float32, 6), `"textures":[{"source":0}]`,

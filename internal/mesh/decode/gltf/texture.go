@@ -2,12 +2,15 @@ package gltf
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"image"
 	"image/jpeg"
 	"image/png"
 	"io"
 	"math"
+
+	"golang.org/x/image/webp"
 )
 
 const (
@@ -38,7 +41,7 @@ func (f *file) texture(r ref) (*texture, error) {
 	if t, ok := f.textureCache[i]; ok {
 		return t, nil
 	}
-	t := f.decodeImage(f.imageBytes(f.textures[i].Source))
+	t := f.decodeImage(f.imageBytes(cmp.Or(f.textures[i].Source, f.textures[i].Extensions.WebP.Source)))
 	f.textureCache[i] = t
 	if t != nil {
 		t.wrapU, t.wrapV = wrapRepeat, wrapRepeat
@@ -76,11 +79,14 @@ func (f *file) imageBytes(r ref) []byte {
 	return b
 }
 
-// decodeImage decodes a PNG or JPEG image.
+// decodeImage decodes a PNG, JPEG or WebP image.
 func (f *file) decodeImage(b []byte) *texture {
 	config, read := png.DecodeConfig, png.Decode
-	if bytes.HasPrefix(b, []byte("\xFF\xD8")) {
+	switch {
+	case bytes.HasPrefix(b, []byte("\xFF\xD8")):
 		config, read = jpeg.DecodeConfig, jpeg.Decode
+	case bytes.HasPrefix(b, []byte("RIFF")):
+		config, read = webp.DecodeConfig, webp.Decode
 	}
 	c, err := config(bytes.NewReader(b))
 	if err != nil || c.Width <= 0 || c.Height <= 0 || int64(c.Width)*int64(c.Height) > min(maxTexturePixels, maxTotalPixels-f.pixels) {
