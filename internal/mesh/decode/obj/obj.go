@@ -17,8 +17,9 @@ import (
 // Decode decodes a Wavefront OBJ file (Advanced Visualizer manual, appendix B1): vertices, with
 // colours after their coordinates as MeshLab writes them, and faces. It never opens other files
 // that the OBJ file names. Materials apply only if MTL statements are in the OBJ file itself.
-// Points and lines are ignored. If there is no face, the vertices are a point cloud; otherwise
-// vertices without a face are dropped.
+// Points and lines are ignored. Vertices with a coordinate that is not finite are dropped with
+// their faces. If there is no face, the vertices are a point cloud; otherwise vertices without a
+// face are dropped.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	limits = geometry.IndexableLimits(limits)
 	o := file{Lines: textscan.NewLines(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "OBJ"), limits: limits}
@@ -41,6 +42,7 @@ type file struct {
 	*textscan.Lines
 	limits   mesh.Limits
 	vertices []float64 // x, y, z
+	missing  int       // number of vertices with a coordinate that is not finite
 	// red, green, blue of each vertex, NaN if it has none; nil while no vertex has a colour
 	colors      []float32
 	brightest   float32  // maximum of all channels
@@ -94,7 +96,7 @@ func (o *file) vertex(rest []byte) error {
 		switch {
 		case ok:
 			n[count] = x
-		case count < 3:
+		case count < 3 && !textscan.NotFinite(w):
 			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has %s where a coordinate is expected.", o.Number, textscan.Quote(w))
 		default:
 			n[count] = math.NaN()
@@ -109,6 +111,9 @@ func (o *file) vertex(rest []byte) error {
 		}
 	}
 	o.vertices = append(o.vertices, n[0], n[1], n[2])
+	if o.isMissing(uint32(len(o.vertices)/3 - 1)) {
+		o.missing++
+	}
 	if count == len(n) {
 		o.color([3]float64(n[3:]))
 	} else if o.colors != nil {
@@ -118,6 +123,9 @@ func (o *file) vertex(rest []byte) error {
 }
 
 var nan = float32(math.NaN())
+
+// isMissing reports whether a vertex has a coordinate that is not finite.
+func (o *file) isMissing(v uint32) bool { return !geometry.Finite([3]float64(o.vertices[3*v : 3*v+3])) }
 
 // color sets the colour of the last vertex.
 func (o *file) color(c [3]float64) {
@@ -161,6 +169,9 @@ func (o *file) face(rest []byte) error {
 	if n < 3 {
 		return nil // a point or an edge, which some programs write as a face
 	}
+	if o.missing > 0 && slices.ContainsFunc(o.polygon, o.isMissing) {
+		return nil
+	}
 	if int64(len(o.corners)/3+n-2) > o.limits.Triangles {
 		return mesh.Errorf(mesh.TooLarge, "The OBJ file has too many triangles: at most %d are supported.", o.limits.Triangles)
 	}
@@ -188,11 +199,15 @@ func (o *file) finish(ctx context.Context) (*mesh.Mesh, error) {
 		return nil, mesh.Errorf(mesh.Unsupported, "The OBJ file has no faces, only curved surfaces, which are not supported.")
 	case vertices == 0:
 		return nil, mesh.Errorf(mesh.Empty, "The OBJ file has no vertices.")
+	case vertices == o.missing:
+		return nil, mesh.Errorf(mesh.Malformed, "None of the %d vertices of the OBJ file has coordinates that are finite numbers.", vertices)
 	}
 	s := &geometry.Shape{Vertices: o.vertices, Corners: o.corners}
 	if len(o.corners) == 0 {
-		for v := range vertices {
-			s.Output(uint32(v), o.colorOf(uint32(v), geometry.NoColor))
+		for v := range uint32(vertices) {
+			if !o.isMissing(v) {
+				s.Output(v, o.colorOf(v, geometry.NoColor))
+			}
 		}
 	}
 	color, runs := uint32(geometry.NoColor), o.runs

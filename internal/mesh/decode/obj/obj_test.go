@@ -56,6 +56,19 @@ func TestOBJFaces(t *testing.T) {
 	}
 }
 
+// TestOBJMissing checks that a vertex which is not finite is dropped with its faces.
+func TestOBJMissing(t *testing.T) {
+	const missing = "v nan 0 -inf 1 0 0\n"
+	m := decodetest.DecodeText(t, Decode, square+missing+"f 1 2 3\nf 1 2 5\nf 1 3 4 -1\n")
+	if want := []float32{0, 0, 0, 1, 0, 0, 1, 1, 0}; m.Triangles() != 1 || !slices.Equal(m.Positions, want) {
+		t.Errorf("got %d triangles at %v", m.Triangles(), m.Positions)
+	}
+	m = decodetest.DecodeText(t, Decode, missing+square)
+	if !m.Cloud || m.Vertices() != 4 {
+		t.Errorf("got %d triangles and %d vertices, want a cloud of 4", m.Triangles(), m.Vertices())
+	}
+}
+
 func TestOBJColors(t *testing.T) {
 	const r, g = "\xFF\x00\x00\xFF", "\x00\xFF\x00\xFF"
 	const white, half = "\xFF\xFF\xFF\xFF", "\x80\x80\x80\xFF"
@@ -126,8 +139,7 @@ func TestOBJMalformed(t *testing.T) {
 		{"v 0 0 0\ncstype bspline\nsurf 0 1 0 1 1 1\nend\n", mesh.Unsupported, "curved"},
 		{"\n\nv 1 2\n", mesh.Malformed, "Line 3 of the OBJ file has a vertex with 2 "},
 		{"v 1 2 x\n", mesh.Malformed, `has "x" where`},
-		{"v 1 2 nan\n", mesh.Malformed, `has "nan" where`},
-		{"v 1 2 -Inf\n", mesh.Malformed, `has "-Inf" where`},
+		{"v 1 2 nan\nv -1.#IND 2 3\n", mesh.Malformed, "None of the 2 vertices"},
 		{"v 1 2 1e999\n", mesh.Malformed, `has "1e999" where`},
 		{"v 1 2 0x10\n", mesh.Malformed, `has "0x10" where`},
 		{"v 1,5 2 3\n", mesh.Malformed, `has "1,5" where`},

@@ -16,7 +16,7 @@ func (w *Words) Number(what string) (float64, error) {
 	}
 	x, ok := ParseFloat(word)
 	if !ok {
-		if !notFinite(word) {
+		if !NotFinite(word) {
 			return 0, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has %s where %s is expected.", w.Line, w.format, Quote(word), what)
 		}
 		x = math.NaN()
@@ -46,9 +46,9 @@ func (w *Words) UnexpectedEnd(err error, what string) error {
 	return mesh.Errorf(mesh.Malformed, "The %s file ends on line %d where %s is expected.", w.format, w.Line, what)
 }
 
-// notFinite reports whether a word is an infinity or a NaN as C libraries print them, such as
+// NotFinite reports whether a word is an infinity or a NaN as C libraries print them, such as
 // -nan(ind) and 1.#QNAN.
-func notFinite(word []byte) bool {
+func NotFinite(word []byte) bool {
 	for len(word) > 0 && (word[0] == '-' || word[0] == '+') {
 		word = word[1:]
 	}
