@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/source"
+	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 )
 
 // Constants of the GLB container (glTF 2.0 specification, 4.4).
@@ -30,15 +31,15 @@ type file struct {
 	// Data that has been read, by index.
 	bufferCache  map[int][]byte
 	viewCache    map[int][]byte
-	textureCache map[int]*texture
-	pixels       int64 // number of decoded texture pixels
+	textureCache map[int]*texture.Texture
+	decoder      texture.Decoder
 }
 
 // Decode decodes a glTF 2.0 file, as JSON or as GLB, which it detects by the first bytes. It
 // returns the triangles of the default scene, without skins, morph targets and animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20, bufferCache: map[int][]byte{},
-		viewCache: map[int][]byte{}, textureCache: map[int]*texture{}}
+		viewCache: map[int][]byte{}, textureCache: map[int]*texture.Texture{}}
 	m := &mesh.Mesh{Format: mesh.GLTF, Up: mesh.UpY, Unit: 1000}
 	var magic [4]byte
 	if _, err := src.ReadAt(magic[:], 0); err != nil && err != io.EOF {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
+	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 )
 
 // material is the relevant part of a material: its base colour. Decode ignores the KHR_materials
@@ -44,8 +45,8 @@ type appearance struct {
 	factor       [4]float64
 	opaque       bool // ignore alpha
 	constant     uint32
-	vertexColors elements // empty if there are none
-	texture      *texture // nil if there is none that can be decoded
+	vertexColors elements         // empty if there are none
+	texture      *texture.Texture // nil if there is none that can be decoded
 	coords       elements
 	textureInfo  textureInfo
 }
@@ -69,9 +70,9 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	}
 	m := &f.materials[i]
 	l.opaque = m.AlphaMode != "BLEND" && m.AlphaMode != "MASK"
-	factor, texture := m.PBR.Factor, m.PBR.Texture
+	factor, base := m.PBR.Factor, m.PBR.Texture
 	if instead := m.Extensions.SpecularGlossiness; instead != nil {
-		factor, texture = instead.Factor, instead.Texture
+		factor, base = instead.Factor, instead.Texture
 	}
 	if factor != nil {
 		if len(factor) != 4 {
@@ -80,7 +81,7 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 		l.factor = [4]float64(factor)
 	}
 	l.constant = l.blend([4]float64{1, 1, 1, 1})
-	l.textureInfo = texture
+	l.textureInfo = base
 	if l.textureInfo.Index == 0 {
 		return l, nil
 	}
@@ -117,7 +118,7 @@ func (l *appearance) color(v int) uint32 {
 	}
 	if l.texture != nil {
 		at := l.textureInfo.apply(l.coords.vector(v))
-		for i, x := range l.texture.at(at[0], at[1]) {
+		for i, x := range l.texture.At(at[0], at[1]) {
 			if i < 3 {
 				c[i] *= mesh.Linear[x]
 			} else {
