@@ -4,6 +4,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 	"github.com/meshyard/meshyard/internal/mesh/decode/xmlscan"
 )
 
@@ -20,6 +21,7 @@ type modelPart struct {
 	name     string
 	core     string // the namespace of the core specification, which is that of the root element
 	palettes map[int64][]uint32
+	textures map[int64]*texture.Texture // nil for images that cannot be decoded
 }
 
 // model reads one model part.
@@ -48,7 +50,7 @@ func (p *file) model(name string) error {
 		}
 		p.unit = unit
 	}
-	m := &modelPart{p, s, name, s.Namespace(), map[int64][]uint32{}}
+	m := &modelPart{p, s, name, s.Namespace(), map[int64][]uint32{}, map[int64]*texture.Texture{}}
 	err = s.EachChild(func() error {
 		switch m.coreName() {
 		case "resources":
@@ -83,9 +85,17 @@ func (m *modelPart) resource() error {
 	case m.coreName() == "object":
 		return m.object()
 	case m.coreName() == "basematerials":
-		return m.readPalette("base", "displaycolor")
-	case m.Namespace() == namespaceMaterials && string(m.LocalName()) == "colorgroup":
-		return m.readPalette("color", "color")
+		return m.readPalette("base", func() uint32 { return hexColor(m.Attr("displaycolor")) })
+	case m.Namespace() != namespaceMaterials:
+		return nil
+	}
+	switch string(m.LocalName()) {
+	case "colorgroup":
+		return m.readPalette("color", func() uint32 { return hexColor(m.Attr("color")) })
+	case "texture2d":
+		return m.texture()
+	case "texture2dgroup":
+		return m.readTextureGroup()
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 	"github.com/meshyard/meshyard/internal/mesh/decode/source"
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
+	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 	"github.com/meshyard/meshyard/internal/mesh/decode/zipfile"
 )
 
@@ -17,9 +18,9 @@ import (
 const maxThumbnail = 8 << 20
 
 // Decode decodes a 3MF file (core specification 1.3, with the materials and properties and the
-// production extension): the items of the build, with the colours of base materials and colour
-// groups. Other properties (textures, composites, multi-properties) have no colour. Beam lattices
-// and slices are ignored.
+// production extension): the items of the build, with the colours of base materials, colour groups
+// and textures. Other properties (composites, multi-properties) have no colour. Beam lattices and
+// slices are ignored.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	c, err := zipfile.Open(ctx, "3MF", src, limits, progress)
 	if err != nil {
@@ -79,6 +80,7 @@ type file struct {
 	vertices   int64
 	triangles  int64
 	beams      bool // the file has beam lattices, which are not supported
+	decoder    texture.Decoder
 }
 
 // resourceID identifies a resource: IDs are unique within a part.

@@ -126,8 +126,9 @@ func (t *meshReader) triangle() error {
 	return nil
 }
 
-// readPalette reads the colours of a property group. Unsupported colours become NoColor.
-func (m *modelPart) readPalette(element, attribute string) error {
+// readPalette reads the colours of a property group. color returns that of the current element, or
+// NoColor if it is unsupported.
+func (m *modelPart) readPalette(element string, color func() uint32) error {
 	id, err := m.number("id", -1)
 	if err != nil {
 		return err
@@ -140,14 +141,14 @@ func (m *modelPart) readPalette(element, attribute string) error {
 		if int64(len(colors)) >= 3*m.limits.Triangles {
 			return m.Errorf(mesh.TooLarge, "has more than %d colours in a group", 3*m.limits.Triangles)
 		}
-		colors = append(colors, hexColor(m.Attr(attribute)))
+		colors = append(colors, color())
 		return nil
 	})
 	m.palettes[id] = colors
 	return err
 }
 
-// color returns a colour of a group, or NoColor if the group is unknown, such as a texture.
+// color returns a colour of a group, or NoColor if the group is unknown, such as one of composites.
 func (m *modelPart) color(group, index int64) uint32 {
 	if palette := m.palettes[group]; index < int64(len(palette)) {
 		return palette[index]

@@ -1,0 +1,58 @@
+package threemf
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"strings"
+	"testing"
+)
+
+// Test3MFTextures checks the colours of vertices with texture coordinates. The texture is red above
+// blue, each with green to its right.
+func Test3MFTextures(t *testing.T) {
+	const r, g, b = "\xFF\x00\x00\xFF", "\x00\xFF\x00\xFF", "\x00\x00\xFF\xFF"
+	img := image.NewNRGBA(image.Rect(0, 0, 2, 2))
+	img.SetNRGBA(0, 0, color.NRGBA{255, 0, 0, 255})
+	img.SetNRGBA(0, 1, color.NRGBA{0, 0, 255, 255})
+	img.SetNRGBA(1, 0, color.NRGBA{0, 255, 0, 255})
+	img.SetNRGBA(1, 1, color.NRGBA{0, 255, 0, 255})
+	var encoded bytes.Buffer
+	if err := png.Encode(&encoded, img); err != nil {
+		t.Fatal(err)
+	}
+	whole := encoded.String()
+	for _, c := range []struct{ name, image, style, coordinates, want string }{
+		{"inside", whole, ``, "0.2 0.8, 0.2 0.2, 0.8 0.8", r + b + g},
+		{"wrapped", whole, ``, "1.2 0.8, -0.8 0.2, 0.2 -0.2", r + b + r},
+		{"mirrored", whole, `tilestyleu="mirror" tilestylev="mirror"`, "1.8 0.8, -0.2 1.8, 1.2 0.8", r + b + g},
+		{"clamped", whole, `tilestyleu="clamp" tilestylev="none"`, "-5 5, -5 -5, 5 0", r + b + g},
+		{"not numbers", whole, ``, "x 0.8, 0.2 nan, 0.8 ", ""},
+		{"damaged", whole[:40], ``, "0.2 0.8, 0.2 0.2, 0.8 0.8", ""},
+		{"missing", "", ``, "0.2 0.8, 0.2 0.2, 0.8 0.8", ""},
+	} {
+		resources := `<m:texture2d id="5" path="/3D/Textures/a.png" contenttype="image/png" ` + c.style + `/><m:texture2dgroup id="6" texid="5">`
+		for coordinate := range strings.SplitSeq(c.coordinates, ", ") {
+			u, v, _ := strings.Cut(coordinate, " ")
+			resources += fmt.Sprintf(`<m:tex2coord u="%s" v="%s"/>`, u, v)
+		}
+		resources += `</m:texture2dgroup><object id="1">` +
+			strings.Replace(oneTriangle, `<triangle v1`, `<triangle pid="6" p1="0" p2="1" p3="2" v1`, 1) + `</object>`
+		parts := map[string]string{"3D/3dmodel.model": modelText(resources, `<item objectid="1"/>`)}
+		if c.image != "" {
+			parts["3D/Textures/A.png"] = c.image
+		}
+		m := read3MFBytes(t, package3MF(t, parts))
+		var got []byte
+		for _, v := range m.Indices {
+			if m.Colors != nil {
+				got = append(got, m.Colors[4*v:4*v+4]...)
+			}
+		}
+		if string(got) != c.want {
+			t.Errorf("%s: got %x, want %x", c.name, got, c.want)
+		}
+	}
+}
