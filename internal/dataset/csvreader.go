@@ -180,8 +180,8 @@ func (r *csvReader) read() (line int, wrong string, err error) {
 	}
 }
 
-// readByte reads a byte. A carriage return before a newline, or at the end of the file, is left out,
-// as by encoding/csv.
+// readByte reads a byte. As in encoding/csv, a carriage return before a newline or at the end of the
+// file is left out.
 func (r *csvReader) readByte() (byte, error) {
 	b, err := r.in.ReadByte()
 	if err == nil && b == '\r' {

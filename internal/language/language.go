@@ -64,16 +64,17 @@ func (t *Texts) SetHeader(h http.Header) {
 }
 
 // Message is a message for a visitor. Detail is the message of the server in English if Text, which
-// is in the language of the visitor, says less.
-type Message struct{ Text, Detail string }
+// is in the language of the visitor, says less. Field is the input that the message is about; it
+// may be empty.
+type Message struct{ Text, Detail, Field string }
 
 // Explain returns the message for an error.
 func (t *Texts) Explain(e *apierror.Error) Message {
 	if t == english {
-		return Message{Text: sentence(e.Message)}
+		return Message{Text: sentence(e.Message), Field: e.Field}
 	}
 	if text := t.Inputs[e.Field+" "+string(e.Code)]; text != "" {
-		return Message{Text: text}
+		return Message{Text: text, Field: e.Field}
 	}
 	text := t.Errors[e.Code]
 	if text == "" {
@@ -83,7 +84,7 @@ func (t *Texts) Explain(e *apierror.Error) Message {
 	case apierror.Internal, apierror.Unavailable, apierror.Timeout:
 		return Message{Text: text}
 	}
-	return Message{Text: text, Detail: sentence(e.Message)}
+	return Message{Text: text, Detail: sentence(e.Message), Field: e.Field}
 }
 
 // sentence returns the message of an error as a sentence.

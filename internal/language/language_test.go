@@ -91,11 +91,11 @@ func TestExplain(t *testing.T) {
 		e    *apierror.Error
 		want Message
 	}{
-		{english, taken, Message{Text: `Username "ada" is taken.`}},
-		{german, taken, Message{Text: "Dieser Benutzername ist vergeben."}},
-		{german, full, Message{"Das ist gerade nicht möglich.", "You have 500 access tokens."}},
+		{english, taken, Message{Text: `Username "ada" is taken.`, Field: "username"}},
+		{german, taken, Message{Text: "Dieser Benutzername ist vergeben.", Field: "username"}},
+		{german, full, Message{Text: "Das ist gerade nicht möglich.", Detail: "You have 500 access tokens."}},
 		{german, &apierror.Error{Code: apierror.Internal, Message: "internal error"}, Message{Text: german.Errors[apierror.Internal]}},
-		{german, &apierror.Error{Message: "x"}, Message{german.Errors[apierror.Internal], "X."}},
+		{german, &apierror.Error{Message: "x"}, Message{Text: german.Errors[apierror.Internal], Detail: "X."}},
 	} {
 		if got := tc.of.Explain(tc.e); got != tc.want {
 			t.Errorf("%s, %v: got %+v, want %+v", tc.of.Code, tc.e, got, tc.want)

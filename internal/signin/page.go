@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/meshyard/meshyard/internal/language"
 	"github.com/meshyard/meshyard/internal/outage"
@@ -70,6 +71,18 @@ func (v view) T() *language.SignIn { return &v.Lang.SignIn }
 
 // At returns the URL of a path of this server.
 func (v view) At(path string) string { return v.Base + path }
+
+// About returns the attributes that connect an input with the texts about it: its rule, whose ID
+// may be empty, and the error message if that is about this input, which then has the focus.
+func (v view) About(field, rule string) template.HTMLAttr {
+	if v.Message.Text != "" && v.Message.Field == field {
+		return template.HTMLAttr(`aria-describedby="` + strings.TrimSpace("fault "+rule) + `" aria-invalid="true" autofocus`)
+	}
+	if rule != "" {
+		return template.HTMLAttr(`aria-describedby="` + rule + `"`)
+	}
+	return ""
+}
 
 // texts returns the texts in the language of the visitor.
 func texts(r *http.Request) *language.SignIn { return &language.Of(r).SignIn }

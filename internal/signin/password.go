@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/clientip"
+	"github.com/meshyard/meshyard/internal/language"
 )
 
 func (s *site) showSignIn(w http.ResponseWriter, r *http.Request) {
@@ -54,7 +55,7 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	who, err := s.Store.CheckPassword(r.Context(), account, r.PostForm.Get("password"))
 	if err != nil {
 		if status, _ := s.Explain(r.Context(), err); status < http.StatusInternalServerError {
-			again.Message.Text = texts(r).WrongPassword
+			again.Message = language.Message{Text: texts(r).WrongPassword, Field: "password"}
 			s.showAgain(w, r, "sign-in", http.StatusForbidden, loginPath, url.Values{"next": {next}}, again)
 			return
 		}

@@ -89,7 +89,7 @@ func (s *site) signUp(w http.ResponseWriter, r *http.Request) {
 	}
 	email, next := strings.TrimSpace(r.PostFormValue("email")), r.PostFormValue("next")
 	if parsed, err := mail.ParseAddress(email); err != nil || parsed.Address != email || len(email) > maxEmail {
-		v := view{Email: email, Next: next, Message: language.Message{Text: texts(r).BadEmail}}
+		v := view{Email: email, Next: next, Message: language.Message{Text: texts(r).BadEmail, Field: "email"}}
 		s.showAgain(w, r, "sign-up", http.StatusBadRequest, signUpPath, url.Values{"next": {next}}, v)
 		return
 	}

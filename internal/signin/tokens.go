@@ -102,7 +102,7 @@ func (s *site) makeToken(w http.ResponseWriter, r *http.Request) {
 		page.Made.ExpiresAt = &at
 	}
 	if strings.TrimSpace(page.Made.Name) == "" {
-		s.listTokens(w, r, who, secret, http.StatusBadRequest, language.Message{Text: texts(r).NameBlank}, page)
+		s.listTokens(w, r, who, secret, http.StatusBadRequest, language.Message{Text: texts(r).NameBlank, Field: "name"}, page)
 		return
 	}
 	page.Secret, err = s.Store.MakeToken(r.Context(), who.Caller, page.Made)

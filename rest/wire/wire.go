@@ -74,7 +74,7 @@ func (t Time) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
 
 // AppendJSON appends the same encoding as MarshalJSON to b.
 func (t Time) AppendJSON(b []byte) ([]byte, error) {
-	b = t.UTC().AppendFormat(append(b, '"'), time.RFC3339) // which package time does without parsing it
+	b = t.UTC().AppendFormat(append(b, '"'), time.RFC3339) // faster than other layouts
 	return append(b[:len(b)-len("Z")], `+00:00"`...), nil
 }
 

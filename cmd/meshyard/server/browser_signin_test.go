@@ -116,6 +116,8 @@ func TestBrowserBackAfterMistake(t *testing.T) {
 	v.enter("#password", "wrong horse\r")
 	v.sees("The name or the password is wrong.")
 	v.await("the entered name", `document.querySelector('#username').value === 'ada'`)
+	faulty := `(e => e.ariaInvalid === 'true' && e.ariaDescribedByElements[0].role === 'alert' ? e.id : '')(document.activeElement)`
+	v.await("the focus on the password", faulty+` === 'password'`)
 	v.enter("#password", pass+"\r")
 	v.await("the page before", `location.pathname === '/explore' && document.querySelector('header .bell')`)
 	// The page to sign in leads on.
@@ -130,6 +132,7 @@ func TestBrowserBackAfterMistake(t *testing.T) {
 	v.enter("#password", pass+"\r")
 	v.sees("is taken")
 	v.await("the entered name", `document.querySelector('#username').value === 'ada'`)
+	v.await("the focus on the name", faulty+` === 'username'`)
 	v.enter("#username", "eve")
 	v.enter("#password", pass+"\r")
 	v.await("the page before", `location.pathname === '/explore' && document.querySelector('header .bell')`)
