@@ -47,7 +47,8 @@ func TestBrowserGalleryNotices(t *testing.T) {
 
 // TestBrowserGalleryEmpty checks what a gallery without things shows.
 func TestBrowserGalleryEmpty(t *testing.T) {
-	v := visitGallery(t, servertest.Start(t, "sqlite"))
+	s := servertest.Start(t, "sqlite")
+	v := visitGallery(t, s)
 	v.open("/")
 	v.sees("Nothing here yet.")
 	v.await("a link to share the first thing", `document.querySelector('main .notice a[href="/upload"]')`)
@@ -55,6 +56,14 @@ func TestBrowserGalleryEmpty(t *testing.T) {
 	v.sees("Nothing here yet.")
 	v.open("/explore?q=donut")
 	v.sees("Try other words, or remove a filter.")
+
+	s.User("ada")
+	s.Password("ada", pass)
+	v.signInAs("ada")
+	for path, link := range map[string]string{"/ada": "/upload", "/ada/drafts": "/upload", "/feed": "/explore?type=users"} {
+		v.open(path)
+		v.await("a link to "+link, fmt.Sprintf(`document.querySelector('main .notice a')?.getAttribute('href') === %q`, link))
+	}
 }
 
 // TestBrowserGalleryLikeButtons checks that the names of the buttons contain their visible text, so
@@ -93,7 +102,10 @@ func TestBrowserGallerySpace(t *testing.T) {
 		v.await("the whole menu", `(menu => menu.left >= 0 && menu.right <= innerWidth)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
 	}
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
-	v.await("all actions but the download in one line", `new Set([...document.querySelectorAll('.summary .actions > :not(.wide)')].map(e => e.getBoundingClientRect().top)).size === 1`)
+	for _, width := range []int{1200, 360} {
+		v.size(image.Pt(width, 740))
+		v.await("all actions but the download in one line", `new Set([...document.querySelectorAll('.summary .actions > :not(.wide)')].map(e => e.getBoundingClientRect().top)).size === 1`)
+	}
 	v.run("scroll the button of the menu to the end of the screen", `document.querySelector('main .menu').scrollIntoView({block: 'end'})`)
 	v.click("main .menu", "More actions")
 	v.await("the menu on the screen", `(menu => menu.top >= 0 && menu.bottom <= innerHeight)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)

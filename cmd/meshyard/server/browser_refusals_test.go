@@ -119,4 +119,18 @@ func TestBrowserGalleryGerman(t *testing.T) {
 	v.is("the numbers of a person are complete", `(e => e && e.scrollWidth <= e.clientWidth)(document.querySelector('.person .quiet'))`)
 	v.open("/upload")
 	v.is("a heading", `document.querySelector('main h1')?.innerText === 'Anmelden' && document.title === 'Anmelden · Meshyard'`)
+
+	v.size(image.Pt(390, 844))
+	v.signInAs("ada")
+	draft := s.ada.Thing("A draft")
+	s.ada.Finalize("THING", draft, s.ada.Upload("bad.stl", []byte("solid bad\nfacet\n")))
+	v.open(fmt.Sprintf("/thing:%d/edit", draft))
+	v.await("that the reason for the missing preview is in English", `document.querySelector('.facts .bad')?.innerText.startsWith('Keine Vorschau: ') && document.querySelector('.facts .bad [lang=en]')?.innerText`)
+	empty := filepath.Join(t.TempDir(), "leer.stl")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.choose("main .drop input", empty)
+	v.await("the failure beside the buttons of the form", `document.querySelector('.publish-bar')?.innerText.includes('Das Hochladen ist fehlgeschlagen.')`)
+	v.is("the buttons take two lines", `(buttons => buttons.length === 4 && new Set(buttons.map(e => e.getBoundingClientRect().top)).size <= 2)([...document.querySelectorAll('.publish-bar > :is(.button, .menu)')])`)
 }

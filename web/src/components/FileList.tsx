@@ -30,7 +30,7 @@ export function FileFacts({ file }: { file: FileRow }) {
       {mesh && <li>{t.triangles(mesh.triangles)}</li>}
       {mesh && mesh.triangles > 0 && <li class={mesh.watertight ? 'good' : 'bad'}>{mesh.watertight ? t.watertight : t.notWatertight}</li>}
       {(processing.state === 'WAITING' || processing.state === 'RUNNING') && <li>{t.processing}</li>}
-      {processing.state === 'FAILED' && <li class="bad">{t.processingFailed}{processing.error && `: ${processing.error}`}</li>}
+      {processing.state === 'FAILED' && <li class="bad">{t.processingFailed}{processing.error && <>: <span lang="en">{processing.error}</span></>}</li>}
       {!file.isAvailable && <li class="bad">{t.unavailable}</li>}
     </ul>
   );

@@ -15,13 +15,13 @@ export function Skeletons({ number = 12 }: { number?: number }) {
   );
 }
 
-type Props<D, N> = { title: string; list: List<D, N>; item: (node: N, index: number) => ComponentChildren; keyOf: (node: N) => string; empty?: string; hint?: string; narrow?: boolean };
+type Props<D, N> = { title: string; list: List<D, N>; item: (node: N, index: number) => ComponentChildren; keyOf: (node: N) => string; empty?: string; hint?: string; action?: ComponentChildren; narrow?: boolean };
 
 /** A list of cards. Its title is for screen readers, which jump from heading to heading. It loads more when its end is scrolled into view or a button is pressed. */
-export function Grid<D, N>({ title, list, item, keyOf, empty, hint, narrow }: Props<D, N>) {
+export function Grid<D, N>({ title, list, item, keyOf, empty, hint, action, narrow }: Props<D, N>) {
   if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
   if (list.loading) return <Skeletons />;
-  if (list.nodes.length === 0) return <Empty text={empty} hint={hint} />;
+  if (list.nodes.length === 0) return <Empty text={empty} hint={hint}>{action}</Empty>;
   return (
     <>
       <h2 class="unseen">{title}</h2>

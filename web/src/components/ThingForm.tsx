@@ -136,7 +136,7 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
             navigate(`/${thing.creator.username}`, true);
           })}><Icon name="trash" />{t.delete}</button>
         </Menu>}
-        <a class="button" href={href(`/thing:${thing.id}`)}>{t.view}</a>
+        <a class="button" href={href(`/thing:${thing.id}`)} aria-label={t.view} title={t.view}><Icon name="eye" /><span class="wide-only">{t.view}</span></a>
         <button type="submit" class="button" disabled={busy || locked}>{t.save}</button>
         {thing.state !== 'PUBLISHED' && !thing.takedown && <button type="button" class="button primary" disabled={busy} onClick={publish('PUBLISHED')}>{t.publish}</button>}
       </div>

@@ -98,19 +98,20 @@ function TabContent({ username, tab, own }: { username: string; tab: string; own
     case 'followers': return <Followers username={username} />;
     case 'following': return <Following username={username} />;
   }
-  return <Designs username={username} />;
+  return <Designs username={username} own={own} />;
 }
 
-function Things<D>({ list }: { list: List<D, Card> }) {
-  return <Grid title={t.designs} list={list} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />;
+function Things<D>({ list, own = false }: { list: List<D, Card>; own?: boolean }) {
+  const action = own && <a class="button primary" href={href('/upload')}>{t.upload}</a>;
+  return <Grid title={t.designs} list={list} action={action} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />;
 }
 
 function People<D>({ list }: { list: List<D, Person> }) {
   return <Grid title={t.types.USERS} list={list} narrow keyOf={(person) => person.username} item={(person) => <PersonCard person={person} />} />;
 }
 
-const Designs = ({ username }: { username: string }) => <Things list={useList(profileDesigns, { username }, (data) => data.user?.list)} />;
-const Drafts = () => <Things list={useList(drafts, {}, (data) => data.me?.drafts)} />;
+const Designs = ({ username, own }: { username: string; own: boolean }) => <Things own={own} list={useList(profileDesigns, { username }, (data) => data.user?.list)} />;
+const Drafts = () => <Things own list={useList(drafts, {}, (data) => data.me?.drafts)} />;
 const Likes = ({ username }: { username: string }) => <Things list={useList(profileLikes, { username }, (data) => data.user?.list)} />;
 const Followers = ({ username }: { username: string }) => <People list={useList(profileFollowers, { username }, (data) => data.user?.list)} />;
 const Following = ({ username }: { username: string }) => <People list={useList(profileFollowing, { username }, (data) => data.user?.list)} />;
