@@ -180,8 +180,8 @@ func (r *csvReader) read() (line int, wrong string, err error) {
 	}
 }
 
-// readByte reads a byte. As in encoding/csv, a carriage return before a newline or at the end of the
-// file is left out.
+// readByte reads a byte. As in encoding/csv, it leaves out a carriage return before a newline or at
+// the end of the file.
 func (r *csvReader) readByte() (byte, error) {
 	b, err := r.in.ReadByte()
 	if err == nil && b == '\r' {
