@@ -22,6 +22,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/coalesce"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
@@ -99,14 +100,21 @@ func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx contex
 	return s
 }
 
-// Ready returns an error if the database or the bucket does not respond, or if a disk of either is
-// nearly full. It returns ErrNewer if a newer version has migrated the database since the start.
+// Ready returns an error if the database or the bucket does not respond, if PostgreSQL is
+// read-only, or if a disk of the database or the bucket is nearly full. It returns ErrNewer if a
+// newer version has migrated the database since the start.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.db.Ready(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
 	if err := s.db.CheckSpace(); err != nil {
 		return fmt.Errorf("database: %w", err)
+	}
+	if s.db.Engine == database.Postgres {
+		// This changes nothing, but a PostgreSQL that is read-only rejects it.
+		if _, err := s.db.Write.ExecContext(ctx, "SELECT FROM schema_migrations WHERE false FOR SHARE"); err != nil {
+			return fmt.Errorf("database: %w", database.ExplainReadOnly(err))
+		}
 	}
 	if _, err := s.db.Pending(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)

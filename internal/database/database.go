@@ -16,6 +16,7 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
@@ -103,6 +104,12 @@ func (db *DB) openPostgres(address string) error {
 		config.ConnectTimeout = 10 * time.Second
 	}
 	config.DialFunc = outage.Dial(config.DialFunc)
+	onError := config.OnPgError
+	config.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
+		// After a failover, a connection may still lead to the former primary, which became a standby.
+		// The next connection may reach the new one, so this one is closed.
+		return err.Code != readOnly && onError(conn, err)
+	}
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		// plan_cache_mode: by default, PostgreSQL would plan even prepared statements each time they
 		// run, because a plan for the few IDs of one batch looks cheaper than a generic plan. Planning

@@ -33,10 +33,13 @@ func (db *DB) CheckWritable() error {
 	return nil
 }
 
+// readOnly is the code of the error of PostgreSQL for a change of a database that is read-only.
+const readOnly = "25006"
+
 // ExplainReadOnly adds the likely causes to the error of PostgreSQL for a change of a database that
 // is read-only.
 func ExplainReadOnly(err error) error {
-	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "25006" {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == readOnly {
 		return fmt.Errorf("PostgreSQL is read-only: --database-url must name the primary server instead of a standby, and default_transaction_read_only must be off (%w)", err)
 	}
 	return err

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -94,6 +95,60 @@ func TestPostgresOutage(t *testing.T) {
 		err := db.QueryRow("SELECT count(*) FROM river_job WHERE state = 'completed' AND created_at > $1", back).Scan(&done)
 		return err == nil && done > 0
 	})
+}
+
+// TestPostgresReadOnlyOutage checks that changes fail with 503 and that the server is not ready
+// while PostgreSQL is read-only, as after a failover that made it a standby, and that connections
+// that were opened meanwhile are not used for changes later.
+func TestPostgresReadOnlyOutage(t *testing.T) {
+	t.Parallel()
+	log := new(logBuffer)
+	s := servertest.RunLogging(t, servertest.Settings(t, "postgres"), slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	ada := s.User("ada")
+	id := ada.Thing("One")
+	c, err := pgx.ParseConfig(s.Settings.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := pgx.Connect(t.Context(), s.Settings.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.Background())
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := admin.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	database := pgx.Identifier{c.Database}.Sanitize()
+	exec("ALTER DATABASE " + database + " SET default_transaction_read_only = on")
+	exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	until(t, "a new connection", func() bool { return ada.Get("/things/"+servertest.ID(id)).StatusCode == http.StatusOK })
+	for range 3 {
+		wantOutage(t, ada.Do(http.MethodPost, "/things/", newThing), http.StatusServiceUnavailable, "")
+		wantOutage(t, asked(ada, query(`mutation { likeThing(input: {id: `+servertest.ID(id)+`}) { thing { id } } }`)), http.StatusServiceUnavailable, "UNAVAILABLE")
+		ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
+		ada.Get("/things/"+servertest.ID(id)).Want(t, http.StatusOK)
+	}
+	lasts(t, func() { ada.Get("/things/"+servertest.ID(id)).Want(t, http.StatusOK) })
+	wantNoRepetition(t, log)
+	// Many requests at once leave many connections that are read-only.
+	var reads sync.WaitGroup
+	for range 32 {
+		reads.Go(func() { ada.Get("/things/" + servertest.ID(id)) })
+	}
+	reads.Wait()
+	exec("ALTER DATABASE " + database + " RESET default_transaction_read_only")
+	failed := 0
+	until(t, "changes again", func() bool {
+		if ada.Do(http.MethodPost, "/things/", newThing).StatusCode != http.StatusOK {
+			failed++
+			return false
+		}
+		return ada.Get("/readyz").StatusCode == http.StatusOK
+	})
+	t.Logf("%d changes failed after PostgreSQL had recovered", failed)
 }
 
 // wantNoRepetition checks that no two lines of a log have the same message and the same error, and

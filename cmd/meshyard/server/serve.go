@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/draining"
+	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/models"
 )
@@ -136,7 +137,12 @@ func (a *Server) saveUsage(ctx context.Context) {
 			return
 		case <-time.After(saveActivityEvery):
 		}
-		if err := a.Store.SaveActivity(ctx); err != nil && ctx.Err() == nil {
+		err := a.Store.SaveActivity(ctx)
+		switch down := outage.Of(err); {
+		case err == nil || ctx.Err() != nil:
+		case down != nil:
+			outage.Log(ctx, down, err)
+		default:
 			a.Logger.Error("recent calls of deprecated operations were not stored", "error", err)
 		}
 	}
