@@ -107,9 +107,9 @@ func (s *Store) refresh(ctx context.Context, tx bun.Tx, a *oauth.Application, re
 	return s.issueWithRefresh(ctx, tx, &Token{UserID: old.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: old.Scopes}, row.SignIn)
 }
 
-// endSignIn revokes all access tokens of the sign-in that an access token belongs to, whose user is
-// locked. This also ends its refresh tokens: Refresh rejects a refresh token whose access token is
-// revoked.
+// endSignIn revokes an access token and all others of the sign-in that it belongs to, if any. The
+// caller has locked the user. This also ends its refresh tokens: Refresh rejects a refresh token
+// whose access token is revoked.
 func endSignIn(ctx context.Context, tx bun.Tx, tokenID int64) error {
 	_, err := tx.NewRaw(`UPDATE tokens SET revoked_at = coalesce(revoked_at, ?0) WHERE id = ?1 OR id IN (SELECT of_sign_in.token_id
 		FROM refresh_tokens AS rt JOIN refresh_tokens AS of_sign_in ON of_sign_in.sign_in = rt.sign_in WHERE rt.token_id = ?1)`, now(), tokenID).Exec(ctx)

@@ -169,29 +169,42 @@ func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, 
 	return tokens, err
 }
 
-// RevokeToken revokes an access token of the caller's user. It returns NotFound for a token of
-// another user. An application can revoke only the token that it uses, and otherwise gets
-// Forbidden.
+// RevokeToken revokes an access token of the caller's user. If an application got it by a sign-in,
+// all tokens of the sign-in are revoked, including those that were refreshed from it. RevokeToken
+// returns NotFound for a token of another user. An application can revoke only the token that it
+// uses, and otherwise gets Forbidden. It opens a transaction.
 func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (*Token, error) {
 	if caller.ApplicationID != 0 && caller.TokenID != id {
 		return nil, fail(Forbidden, "an application can revoke only its own token")
 	}
-	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q.Where("user_id = ?", caller.UserID) })
+	return s.revoke(ctx, id, "tk.user_id = ?", caller.UserID)
 }
 
-// RevokeAnyToken revokes an access token of any user or application.
+// RevokeAnyToken revokes an access token of any user or application, in the same way as
+// [Store.RevokeToken]. It opens a transaction.
 func (a Admin) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
-	s := a.store
-	return s.revoke(ctx, id, func(q *bun.UpdateQuery) *bun.UpdateQuery { return q })
+	return a.store.revoke(ctx, id, "1 = 1")
 }
 
-// revoke revokes a token that whose selects, and clears the token cache, so that the token becomes
-// invalid at once on this node. A token that was revoked before is left unchanged.
-func (s *Store) revoke(ctx context.Context, id int64, whose func(*bun.UpdateQuery) *bun.UpdateQuery) (*Token, error) {
+// revoke revokes a token that a condition permits, with its sign-in, and clears the token cache, so
+// that the tokens become invalid at once on this node. A token that was revoked before keeps the
+// time of its revocation.
+func (s *Store) revoke(ctx context.Context, id int64, whose string, args ...any) (*Token, error) {
 	t := new(Token)
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		q := tx.NewUpdate().Model(t).Set("revoked_at = coalesce(revoked_at, ?)", now()).Where("id = ?", id)
-		return whose(q).Returning("*").Scan(ctx)
+		read := tx.NewSelect().Model(t).Where("tk.id = ?", id).Where(whose, args...)
+		if err := read.Scan(ctx); err != nil {
+			return err
+		}
+		if t.UserID != 0 { // lock the user, as in refresh
+			if _, err := s.lockAccount(ctx, tx, t.UserID); err != nil {
+				return err
+			}
+		}
+		if err := endSignIn(ctx, tx, id); err != nil {
+			return err
+		}
+		return read.Scan(ctx)
 	})
 	if err != nil {
 		return nil, notFoundIfNoRows(err, "token", id)

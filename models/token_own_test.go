@@ -67,3 +67,52 @@ func TestExpiredTokensOfApplications(t *testing.T) {
 		}
 	})
 }
+
+// TestRevokingEndsTheSignIn checks that revoking a token of an application ends its sign-in, even
+// if the application has refreshed the token since the user saw it, and no other sign-in.
+func TestRevokingEndsTheSignIn(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		_, registered, err := s.Admin().RegisterApplication(ctx, NewApplication{Name: "App"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		signIn := func() (id int64, refreshed *oauth.Token) {
+			t.Helper()
+			row := &Token{UserID: ada.UserID, ApplicationID: registered.ID, Name: "App", Scopes: string(auth.Read)}
+			err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+				first, err := s.issueWithRefresh(ctx, tx, row, "")
+				if err == nil {
+					refreshed, err = s.refresh(ctx, tx, registered.oauth(), first.Refresh)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return row.ID, refreshed
+		}
+		_, other := signIn()
+		for name, revoke := range map[string]func(id int64) (*Token, error){
+			"by the user":     func(id int64) (*Token, error) { return s.RevokeToken(ctx, ada, id) },
+			"by the operator": func(id int64) (*Token, error) { return s.Admin().RevokeAnyToken(ctx, id) },
+		} {
+			id, token := signIn()
+			if _, err := s.Authenticate(ctx, token.Text); err != nil { // fills the cache
+				t.Fatal(err)
+			}
+			if revoked, err := revoke(id); err != nil || revoked.ID != id || revoked.RevokedAt == nil {
+				t.Errorf("%s: got %+v, %v, want the token", name, revoked, err)
+			}
+			if _, err := s.Authenticate(ctx, token.Text); CodeOf(err) != Unauthenticated {
+				t.Errorf("%s: the refreshed token: %v, want %s", name, err, Unauthenticated)
+			}
+			if _, err := s.Refresh(ctx, registered.oauth(), token.Refresh); CodeOf(err) != BadInput {
+				t.Errorf("%s: a refresh: %v, want %s", name, err, BadInput)
+			}
+		}
+		if _, err := s.Authenticate(ctx, other.Text); err != nil {
+			t.Errorf("another sign-in: %v, want that it works", err)
+		}
+	})
+}

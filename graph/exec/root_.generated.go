@@ -10704,8 +10704,9 @@ extend type Mutation {
     input: CreateTokenInput!
   ): CreateTokenPayload @auth(scope: WRITE)
   """
-  Revoke an access token of the caller immediately. Revoking it twice has no effect. An application
-  can only revoke its own tokens.
+  Revoke an access token of the caller immediately. Revoking it twice has no effect. If an
+  application got it by a sign-in, all tokens of the sign-in are revoked, even if the application
+  has refreshed the token. An application can only revoke its own tokens.
   """
   revokeToken(
     "The token to revoke."
