@@ -87,9 +87,9 @@ func (a Admin) SuspendAndRevokeTokens(ctx context.Context, name, reason string) 
 	return a.store.suspendAndRevokeTokens(ctx, auth.Caller{}, name, reason)
 }
 
-// SuspendAndRevokeTokens suspends another user, ends their sessions, and revokes their access
-// tokens, including those of applications. It requires an administrator. The last administrator
-// cannot be suspended. It opens a transaction.
+// SuspendAndRevokeTokens suspends another user, ends their sessions, revokes their access tokens,
+// including those of applications, and disables their webhooks. It requires an administrator. The
+// last administrator cannot be suspended. It opens a transaction.
 func (s *Store) SuspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	if !caller.Administers() {
 		return nil, fail(Forbidden, "requires an administrator")
@@ -111,6 +111,9 @@ func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, 
 		at := now()
 		u.SuspendedAt, u.SuspensionReason = &at, reason
 		if err := revokeAccess(ctx, tx, u.ID, at); err != nil {
+			return false, err
+		}
+		if err := s.disableWebhooksOf(ctx, tx, u.ID, disabledWithOwner); err != nil {
 			return false, err
 		}
 		return true, endSessions(ctx, tx, u.ID)

@@ -40,6 +40,9 @@ const (
 	rotationTime = 24 * time.Hour
 	// disabledByOwner is the reason for webhooks that their owner has disabled.
 	disabledByOwner = "disabled by its owner"
+	// disabledWithOwner is the reason for webhooks whose owner was suspended
+	// and lost all access.
+	disabledWithOwner = "its owner was suspended"
 )
 
 // WebhookOptions determine how messages to webhooks are sent.
@@ -94,6 +97,10 @@ func (w *Webhook) secrets(at time.Time) []string {
 	}
 	return []string{w.Secret}
 }
+
+// sends is the SQL condition that messages of a webhook may be sent: one that is global receives
+// the events of all users, and works only while its owner is an administrator.
+const sends = "(NOT wh.is_global OR EXISTS (SELECT 1 FROM users AS u WHERE u.id = wh.owner_id AND u.is_admin AND u.suspended_at IS NULL))"
 
 // managesWebhooks returns an error if the caller is not a user or is an application. A webhook
 // would outlive the token of the application, and its URL may be secret.
@@ -277,9 +284,32 @@ const webhookDisabled = "the webhook was disabled"
 func disableWebhook(ctx context.Context, tx bun.Tx, w *Webhook, reason string) error {
 	at := now()
 	w.DisabledAt, w.DisabledReason = &at, reason
-	_, err := tx.NewUpdate().Model((*WebhookDelivery)(nil)).Set("state = ?, next_attempt_at = NULL", DeliveryFailed).
-		Set("error = CASE WHEN error = '' THEN ?0 ELSE error || '; ' || ?0 END", webhookDisabled).
-		Where("webhook_id = ? AND state = ?", w.ID, DeliveryWaiting).Exec(ctx)
+	return failWaiting(ctx, tx, w.ID, webhookDisabled)
+}
+
+// disableWebhooksOf disables all webhooks of a user.
+func (s *Store) disableWebhooksOf(ctx context.Context, tx bun.Tx, userID int64, reason string) error {
+	var hooks []*Webhook
+	err := s.db.ForUpdate(tx.NewSelect().Model(&hooks).Where("wh.owner_id = ? AND wh.disabled_at IS NULL", userID).Order("wh.id")).Scan(ctx)
+	if err != nil {
+		return err
+	}
+	for _, w := range hooks {
+		if err := disableWebhook(ctx, tx, w, reason); err != nil {
+			return err
+		}
+		if _, err := tx.NewUpdate().Model(w).Column("disabled_at", "disabled_reason").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failWaiting makes the waiting deliveries of a webhook fail.
+func failWaiting(ctx context.Context, db bun.IDB, webhookID int64, reason string) error {
+	_, err := db.NewUpdate().Model((*WebhookDelivery)(nil)).Set("state = ?, next_attempt_at = NULL", DeliveryFailed).
+		Set("error = CASE WHEN error = '' THEN ?0 ELSE error || '; ' || ?0 END", reason).
+		Where("webhook_id = ? AND state = ?", webhookID, DeliveryWaiting).Exec(ctx)
 	return err
 }
 

@@ -165,8 +165,11 @@ func (s *Store) enqueueDeliverers(ctx context.Context, ids ...int64) error {
 // deliverDue makes an attempt for some due messages, and reports whether there were any.
 func (s *Store) deliverDue(ctx context.Context, id int64) (more bool, err error) {
 	found, err := s.webhookWithSecrets(ctx, id)
-	if err != nil || found == nil || !found.IsEnabled() {
+	if err != nil || found != nil && !found.IsEnabled() {
 		return false, err
+	}
+	if found == nil {
+		return false, failWaiting(ctx, s.db.Write, id, "the owner of the global webhook is not an administrator any more")
 	}
 	due, err := s.claimDeliveries(ctx, id)
 	if err != nil {
@@ -181,10 +184,11 @@ func (s *Store) deliverDue(ctx context.Context, id int64) (more bool, err error)
 	return len(due) > 0, errors.Join(errs...)
 }
 
-// webhookWithSecrets returns a webhook with its secrets, or nil if it was deleted.
+// webhookWithSecrets returns a webhook with its secrets, or nil if it was deleted, or is global and
+// its owner is not an administrator any more.
 func (s *Store) webhookWithSecrets(ctx context.Context, id int64) (*Webhook, error) {
 	var rows []*Webhook
-	err := s.db.Write.NewSelect().Model(&rows).Where("wh.id = ?", id).Scan(ctx)
+	err := s.db.Write.NewSelect().Model(&rows).Where("wh.id = ?", id).Where(sends).Scan(ctx)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

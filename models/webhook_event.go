@@ -100,8 +100,7 @@ func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
 	// the statement again for each event.
 	err := s.db.ForShare(tx.NewSelect().Model(&hooks).Column("wh.id", "wh.owner_id", "wh.is_global").
 		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE '% ' || $1 || ' %'").
-		Where("CASE WHEN wh.is_global THEN EXISTS (SELECT 1 FROM users AS u WHERE u.id = wh.owner_id AND u.is_admin AND u.suspended_at IS NULL) "+
-			"ELSE wh.owner_id ? END", owned).Order("wh.id")).Conn(database.Bind(tx, string(o.event), owners)).Scan(ctx)
+		Where("(wh.is_global OR wh.owner_id ?) AND "+sends, owned).Order("wh.id")).Conn(database.Bind(tx, string(o.event), owners)).Scan(ctx)
 	if err != nil || len(hooks) == 0 {
 		return err
 	}

@@ -61,6 +61,74 @@ func TestGlobalWebhookOfFormerAdministrator(t *testing.T) {
 	})
 }
 
+// TestWebhooksOfFormerUsers checks that messages that are waiting are not sent if the owner of the
+// webhook was disabled, or is not an administrator any more and the webhook is global.
+func TestWebhooksOfFormerUsers(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		sent := 0
+		s.options.Webhooks = WebhookOptions{
+			Check:   func(string) error { return nil },
+			Send:    func(context.Context, webhook.Message) webhook.Result { sent++; return webhook.Result{Status: 200} },
+			Timeout: time.Minute,
+		}
+		eve := newUser(t, s, "eve")
+		role := func(isAdmin bool) {
+			t.Helper()
+			if _, err := s.db.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", isAdmin, eve.UserID).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		role(true)
+		hook := func(owner string, global bool) int64 {
+			t.Helper()
+			w, _, err := s.Admin().CreateWebhook(ctx, owner, NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}, IsGlobal: global})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w.ID
+		}
+		global, own := hook("eve", true), hook("ada", false)
+		// deliver delivers the messages of a webhook, and checks how many are sent and that the others
+		// have an error.
+		deliver := func(name string, id int64, wantSent int, wantError string) {
+			t.Helper()
+			sent = 0
+			if err := s.DeliverWebhook(ctx, id); err != nil || sent != wantSent {
+				t.Errorf("%s: %d messages are sent (%v), want %d", name, sent, err, wantSent)
+			}
+			last := new(WebhookDelivery)
+			if err := s.db.Read.NewSelect().Model(last).Where("wd.webhook_id = ?", id).Order("wd.id DESC").Limit(1).Scan(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if last.Error != wantError || last.State == DeliveryWaiting || last.NextAttemptAt != nil {
+				t.Errorf("%s: the message is %s with the error %q, want the error %q", name, last.State, last.Error, wantError)
+			}
+		}
+		published(t, s, ada)
+		role(false)
+		deliver("a former administrator", global, 0, "the owner of the global webhook is not an administrator any more")
+		published(t, s, ada)
+		role(true)
+		published(t, s, ada)
+		deliver("an administrator again", global, 1, "")
+		deliver("an active user", own, 3, "")
+
+		published(t, s, ada)
+		if _, err := s.Admin().SuspendAndRevokeTokens(ctx, "ada", "No longer here."); err != nil {
+			t.Fatal(err)
+		}
+		deliver("a disabled user", own, 0, webhookDisabled)
+		if _, err := s.Admin().UnsuspendUser(ctx, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		found, err := s.WebhooksByID(ctx, []int64{own})
+		if err != nil || found[own].IsEnabled() || found[own].DisabledReason != disabledWithOwner {
+			t.Errorf("the webhook of a user who was disabled is %+v (%v), want it to stay disabled", found[own], err)
+		}
+	})
+}
+
 // TestSecretsOfWebhook checks that messages are signed with the old secret, too, until the end of
 // the time for which it is kept.
 func TestSecretsOfWebhook(t *testing.T) {

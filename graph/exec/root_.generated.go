@@ -7986,8 +7986,9 @@ extend type Mutation {
     input: RenameUserInput!
   ): RenameUserPayload @auth(scope: ADMIN)
   """
-  Suspend a user and revoke all of their access tokens, including those of applications.
-  ` + "`" + `unsuspendUser` + "`" + ` ends the suspension; the tokens stay revoked. Requires an administrator.
+  Suspend a user, revoke all of their access tokens, including those of applications, and disable
+  their webhooks. ` + "`" + `unsuspendUser` + "`" + ` ends the suspension; the tokens stay revoked, and the webhooks
+  disabled. Requires an administrator.
   """
   disableUser(
     "The user and the reason."

@@ -260,6 +260,7 @@ func TestWebhookEvents(t *testing.T) {
 			t.Errorf("delete by another user: got %+v, want FORBIDDEN", r.Errors)
 		}
 		expect("refused deletion", nil)
+		v.wait("/all", seen["all"])
 		// A global webhook receives nothing if its owner is no longer an administrator.
 		if _, err := openDB(t, s).SQL().Exec("UPDATE users SET is_admin = false WHERE username = 'staff'"); err != nil {
 			t.Fatal(err)
@@ -277,7 +278,6 @@ func TestWebhookEvents(t *testing.T) {
 		if messages := v.wait("/ada", len(seenByAda)); messages[0]["timestamp"] == nil || messages[0]["data"] == nil {
 			t.Errorf("ada receives %v, want a timestamp and data", messages[0])
 		}
-		v.wait("/all", seen["all"])
 		// Deleting an account also deletes its webhooks.
 		query(eve, `mutation { deleteAccount(input: {username: "eve"}) { deletedId } }`)
 		if err := openDB(t, s).SQL().QueryRow("SELECT count(*) FROM webhooks WHERE id = " + of["eve"]).Scan(&count); err != nil || count != 0 {
