@@ -12,6 +12,43 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
+// The errors of a bucket that seems to belong to another database.
+var (
+	ErrNoContents = errors.New("the bucket has none of the files of the database")
+	ErrUsedBucket = errors.New("the database is new, but the bucket has files")
+)
+
+// sampledContents is the number of contents that CheckBucket looks up at most.
+const sampledContents = 20
+
+// CheckBucket returns an error if the bucket seems to belong to another database, whose files would
+// be garbage for this one: ErrNoContents if it has none of some contents that the database refers
+// to, and ErrUsedBucket if the database has no users and the bucket has contents.
+func (s *Store) CheckBucket(ctx context.Context) error {
+	var sums []string
+	if err := s.db.Read.NewSelect().Table("contents").Column("sha256").Limit(sampledContents).Scan(ctx, &sums); err != nil {
+		return err
+	}
+	for _, sum := range sums {
+		if has, err := s.bucket.Has(ctx, bucket.ContentKey(sum)); has || err != nil {
+			return err
+		}
+	}
+	if len(sums) > 0 {
+		return fmt.Errorf("%w that were looked up, such as %s", ErrNoContents, bucket.ContentKey(sums[0]))
+	}
+	if used, err := s.db.Read.NewSelect().Model((*User)(nil)).Exists(ctx); used || err != nil {
+		return err
+	}
+	for o, err := range s.bucket.Objects(ctx, bucket.ContentPrefix) {
+		if err == nil {
+			err = fmt.Errorf("%w, such as %s", ErrUsedBucket, o.Key)
+		}
+		return err
+	}
+	return nil
+}
+
 // Check compares rows and objects and calls report with a description of each inconsistency. It
 // ignores objects without a row that are younger than grace, because an upload stores its bytes
 // before its row. With rehash it reads every content and verifies its hash, which takes as long as

@@ -2,16 +2,86 @@ package server_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/pgtest"
+	"github.com/meshyard/meshyard/models"
 )
+
+// TestBucketOfAnotherDatabase checks that a server does not remove the files of another database:
+// a new database is not served with a bucket that has files, and a database whose files are not in
+// the bucket is served with an error in the log, and its garbage is not collected.
+func TestBucketOfAnotherDatabase(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ctx := t.Context()
+		upload := func(s *servertest.Server, content string) {
+			t.Helper()
+			c := s.User("ada")
+			c.Finalize("thing", c.Thing("One"), c.Upload("one.stl", []byte(content))).Want(t, 200)
+		}
+		upload(s, "solid one")
+		engine := "sqlite"
+		if !strings.HasPrefix(s.Settings.DatabaseURL, "sqlite:") {
+			engine = "postgres"
+		}
+		fresh := servertest.Settings(t, engine)
+		if engine == "postgres" {
+			fresh.DatabaseURL = pgtest.Database(t)
+		} else {
+			fresh.DatabaseURL = "sqlite:" + filepath.Join(t.TempDir(), "fresh.db")
+		}
+		fresh.BucketURL = s.Settings.BucketURL
+		a, err := server.OpenWait(ctx, fresh, s.Logger, 0)
+		if err == nil {
+			_ = a.Close()
+		}
+		if !errors.Is(err, models.ErrUsedBucket) || !strings.HasPrefix(err.Error(), "--bucket-url file://") {
+			t.Errorf("serve a new database: got %v, want an error about the bucket", err)
+		}
+
+		other := servertest.Start(t, engine)
+		upload(other, "solid other")
+		log := new(logBuffer)
+		wrong := s.Settings
+		wrong.BucketURL = other.Settings.BucketURL
+		served, err := server.OpenWait(ctx, wrong, slog.New(slog.NewJSONHandler(log, nil)), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer served.Close()
+		if lines := log.with(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]), models.ErrNoContents.Error()) {
+			t.Errorf("the log has %v, want one error about the bucket", lines)
+		}
+		u, err := url.Parse(other.Settings.BucketURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := filepath.Glob(filepath.Join(u.Path, "files", "*"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("the files are %q, %v", files, err)
+		}
+		long := time.Now().Add(-2 * server.CollectAfter)
+		if err := os.Chtimes(files[0], long, long); err != nil {
+			t.Fatal(err)
+		}
+		if err := served.CollectGarbage(ctx); !errors.Is(err, models.ErrNoContents) {
+			t.Errorf("collect garbage: got %v, want %v", err, models.ErrNoContents)
+		}
+		if _, err := os.Stat(files[0]); err != nil {
+			t.Errorf("the file of the other database: %v", err)
+		}
+	})
+}
 
 // TestBucketFolderNotMounted checks that a database with files is not opened with a bucket folder
 // that is missing or that was never used, and that the folder stays as it is.

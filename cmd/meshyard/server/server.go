@@ -170,7 +170,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		FoldCounts:     func(ctx context.Context) error { return a.fold(ctx) },
 		DeliverWebhook: func(ctx context.Context, id int64) error { return a.deliverWebhook(ctx, id) },
 		DeliverOverdue: func(ctx context.Context) error { return a.Store.DeliverOverdue(ctx) },
-		CollectGarbage: func(ctx context.Context) error { return a.collectGarbage(ctx) },
+		CollectGarbage: func(ctx context.Context) error { return a.CollectGarbage(ctx) },
 		Backfill:       func(ctx context.Context) error { return a.backfill(ctx) },
 	}, quiet(a.Logger))
 	if err != nil {
@@ -221,7 +221,12 @@ func (a *Server) prepare(ctx context.Context, migrations bool) error {
 	return nil
 }
 
-func (a *Server) collectGarbage(ctx context.Context) error {
+// CollectGarbage removes garbage, as the server does every hour.
+func (a *Server) CollectGarbage(ctx context.Context) error {
+	// All files in the bucket of another database would be garbage.
+	if err := a.Store.CheckBucket(ctx); err != nil {
+		return fmt.Errorf("garbage is not collected: %w", err)
+	}
 	sweep, err := a.Store.CollectGarbage(ctx, CollectAfter, false)
 	if err != nil {
 		return err

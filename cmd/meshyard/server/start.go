@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/outage"
+	"github.com/meshyard/meshyard/models"
 )
 
 const (
@@ -48,6 +49,15 @@ func openProbed(ctx context.Context, s config.Settings, logger *slog.Logger) (*S
 	defer cancel()
 	if err := a.bucket.Probe(probe); err != nil {
 		return nil, errors.Join(startError("--bucket-url", s.BucketURL, err), a.Close())
+	}
+	switch err := a.Store.CheckBucket(probe); {
+	case errors.Is(err, models.ErrNoContents):
+		logger.Error("check --bucket-url and --database-url: garbage is not collected", "error", err.Error())
+	case errors.Is(err, models.ErrUsedBucket):
+		err = fmt.Errorf("%w: check --data and --database-url; to begin with an empty catalogue, use an empty bucket", err)
+		return nil, errors.Join(startError("--bucket-url", s.BucketURL, err), a.Close())
+	case err != nil:
+		return nil, errors.Join(err, a.Close())
 	}
 	return a, nil
 }
