@@ -257,7 +257,7 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 		if err != nil {
 			return err
 		}
-		fmt.Printf("restored the state of %s: %s (%s) of %d\n", m.CreatedAt.Format(time.RFC3339), count(copied.objects, "object"), count(copied.bytes, "byte"), m.Objects)
+		fmt.Printf("restored the state of %s: copied %s (%s)\n", m.CreatedAt.Format(time.RFC3339), count(copied.objects, "object"), count(copied.bytes, "byte"))
 		if previews > 0 {
 			fmt.Printf("queued %s that the backup lacks: running servers make them\n", count(previews, "preview"))
 		}

@@ -184,8 +184,14 @@ func TestRunsAreInMetrics(t *testing.T) {
 			c.stop(server)
 			restored := newCatalogue(t, built, databaseOn(t, engine))
 			restored.env = c.env
+			// A later backup that was killed left an object, which this backup does not count.
+			if err := os.WriteFile(filepath.Join(dir, "objects", "files", fmt.Sprintf("%x", sha256.Sum256([]byte("left")))), []byte("left"), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			began = time.Now()
-			restored.run("restore", dir)
+			if first, _, _ := strings.Cut(restored.run("restore", dir), "\n"); !strings.Contains(first, ": copied 2 objects (") || strings.Contains(first, " of 1") {
+				t.Errorf("restore printed %q first, want that it copied 2 objects", first)
+			}
 			server = restored.serve()
 			want("backup", time.Time{}, 0)
 			want("fsck", began, 0)
