@@ -114,6 +114,8 @@ var ownCosts = map[string]int{
 	// These make the server send a request to any receiver on the internet.
 	"Mutation.pingWebhook":      1_000,
 	"Mutation.redeliverWebhook": 1_000,
+	// This adds a row for each call, however often the caller has downloaded the file.
+	"Mutation.recordDownload": 1_000,
 }
 
 const (
