@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -225,6 +226,40 @@ func TestOpenIDProviderIsDown(t *testing.T) {
 			t.Errorf("over a WebSocket: %+v, want UNAVAILABLE", told)
 		}
 	}, func(s *config.Settings) { s.OIDCIssuer, s.OIDCClientID = "http://127.0.0.1:1", "meshyard" })
+}
+
+// TestOpenIDProviderHangs checks that the server starts, and that users who do not need the
+// provider can sign in and call the API, while the provider does not respond, and that those who
+// wait for it share one request.
+func TestOpenIDProviderHangs(t *testing.T) {
+	t.Parallel()
+	asked, release := make(chan struct{}, 99), make(chan struct{})
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		select {
+		case <-release:
+			http.NotFound(w, r)
+		case <-r.Context().Done():
+			t.Error("the server gave up before the provider responded: other users waited for that")
+		}
+	}))
+	defer issuer.Close()
+	s := servertest.Start(t, "sqlite", func(s *config.Settings) { s.OIDCIssuer, s.OIDCClientID = issuer.URL, "meshyard" })
+	<-asked // the check at the start
+	var waiting sync.WaitGroup
+	for range 4 {
+		waiting.Go(func() { s.Browser().Get("/login/oidc").Want(t, http.StatusBadGateway) })
+	}
+	<-asked
+	ada := s.User("ada")
+	s.Password("ada", pass)
+	s.Browser().SignIn("ada", pass).Want(t, http.StatusSeeOther)
+	ada.Get("/users/me").Want(t, http.StatusOK)
+	close(release)
+	waiting.Wait()
+	if n := len(asked); n > 1 { // one in five seconds, even on a slow machine
+		t.Errorf("four users made the server request the configuration %d times, want one", n+1)
+	}
 }
 
 // TestOpenIDKeysUnavailable checks that an ID token is not rejected as invalid if the provider
