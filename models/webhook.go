@@ -40,8 +40,7 @@ const (
 	rotationTime = 24 * time.Hour
 	// disabledByOwner is the reason for webhooks that their owner has disabled.
 	disabledByOwner = "disabled by its owner"
-	// disabledWithOwner is the reason for webhooks whose owner was suspended
-	// and lost all access.
+	// disabledWithOwner is the reason for webhooks whose owner was suspended and lost all access.
 	disabledWithOwner = "its owner was suspended"
 )
 
