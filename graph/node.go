@@ -30,6 +30,9 @@ func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error
 		"Make":         loadNodes(ctx, "Make", l.makes),
 		"Comment":      loadNodes(ctx, "Comment", l.comments),
 		"Notification": loadNodes(ctx, "Notification", l.notifications),
+		"Report":       loadNodes(ctx, "Report", l.reports),
+		"Webhook":      loadNodes(ctx, "Webhook", l.webhooks),
+		"AccessToken":  loadNodes(ctx, "AccessToken", l.tokens),
 	}
 	batch.Add(batch.FromContext(ctx), refs)
 	found := make([]model.Node, len(refs))

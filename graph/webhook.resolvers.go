@@ -32,8 +32,8 @@ func (r *mutationResolver) RotateWebhookSecret(ctx context.Context, input model.
 }
 
 // DeleteWebhook is the resolver for the deleteWebhook field.
-func (r *mutationResolver) DeleteWebhook(ctx context.Context, input model.DeleteWebhookInput) (*model.DeleteWebhookPayload, error) {
-	return &model.DeleteWebhookPayload{DeletedID: input.ID}, r.Store.DeleteWebhook(ctx, caller(ctx), input.ID)
+func (r *mutationResolver) DeleteWebhook(ctx context.Context, input model.DeleteWebhookInput) (*model.Deleted, error) {
+	return &model.Deleted{Type: "Webhook", DeletedID: input.ID}, r.Store.DeleteWebhook(ctx, caller(ctx), input.ID)
 }
 
 // PingWebhook is the resolver for the pingWebhook field.

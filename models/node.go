@@ -52,3 +52,12 @@ func (c *Category) NodeID() string { return NodeRef{"Category", c.ID}.NodeID() }
 
 // NodeID returns the node ID of the notification.
 func (n *Notification) NodeID() string { return NodeRef{"Notification", n.ID}.NodeID() }
+
+// NodeID returns the node ID of the report.
+func (r *Report) NodeID() string { return NodeRef{"Report", r.ID}.NodeID() }
+
+// NodeID returns the node ID of the webhook.
+func (w *Webhook) NodeID() string { return NodeRef{"Webhook", w.ID}.NodeID() }
+
+// NodeID returns the node ID of the access token.
+func (t *Token) NodeID() string { return NodeRef{"AccessToken", t.ID}.NodeID() }

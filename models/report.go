@@ -258,6 +258,15 @@ func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
 	}}, nil
 }
 
+// Allows returns nil if the caller may read the report, as [Store.Reports] lists it, else
+// Forbidden.
+func (r *Report) Allows(caller auth.Caller) error {
+	if !caller.Moderates() || r.UserID == caller.UserID && !caller.Administers() {
+		return fail(Forbidden, "report %d is visible to other moderators and to administrators", r.ID)
+	}
+	return nil
+}
+
 // report returns a report by its ID.
 func (s *Store) report(ctx context.Context, id int64) (*Report, error) {
 	found, err := s.ReportsByID(ctx, []int64{id})

@@ -157,6 +157,14 @@ func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, 
 	}, "tk.id", func(t *Token) int64 { return t.ID })
 }
 
+// Allows returns nil if the token belongs to the caller's user, else NotFound.
+func (t *Token) Allows(caller auth.Caller) error {
+	if caller.UserID == 0 || t.UserID != caller.UserID {
+		return notFound("token", t.ID)
+	}
+	return nil
+}
+
 // TokensOf returns the access tokens of the user with a name that are not revoked, the latest
 // first.
 func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, err error) {

@@ -347,10 +347,22 @@ func (s *Store) Webhook(ctx context.Context, caller auth.Caller, id int64) (*Web
 	if err != nil {
 		return nil, err
 	}
-	if w := found[id]; w != nil && w.OwnerID == caller.UserID {
+	if w := found[id]; w != nil && w.Allows(caller) == nil {
 		return w, nil
 	}
 	return nil, notFound("webhook", id)
+}
+
+// Allows returns nil if the webhook belongs to the caller, else NotFound. It returns Forbidden to
+// applications.
+func (w *Webhook) Allows(caller auth.Caller) error {
+	if err := managesWebhooks(caller); err != nil {
+		return err
+	}
+	if w.OwnerID != caller.UserID {
+		return notFound("webhook", w.ID)
+	}
+	return nil
 }
 
 // WebhooksByID returns the webhooks with the given IDs, without their secrets. It does not check

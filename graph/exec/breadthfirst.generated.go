@@ -36,12 +36,19 @@ func enumValue[V any](enum string, values map[string]V, name string, err error) 
 
 var breadthFirst = breadthfirst.Schema[*executionContext]{
 	Types: map[string]*breadthfirst.Type[*executionContext]{
-		"AccessToken": {Name: "AccessToken", Implements: []string{"AccessToken"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"AccessToken": {Name: "AccessToken", Implements: []string{"AccessToken", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Token)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Token)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"name": {
@@ -1027,9 +1034,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		"DeleteWebhookPayload": {Name: "DeleteWebhookPayload", Implements: []string{"DeleteWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*model.DeleteWebhookPayload)
+					obj := object.(*model.Deleted)
 					v := obj.DeletedID
 					return model.AppendID(b, v), true
+				},
+			},
+			"deletedNodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Deleted)
+					v := obj.DeletedNodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 		}},
@@ -3788,7 +3802,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[model.DeleteWebhookPayload],
+				Nil:   breadthfirst.NilPointer[model.Deleted],
 			},
 			"pingWebhook": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -5033,12 +5047,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Report": {Name: "Report", Implements: []string{"Report"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Report": {Name: "Report", Implements: []string{"Report", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Report)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"reporter": {
@@ -7212,12 +7233,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
-		"Webhook": {Name: "Webhook", Implements: []string{"Webhook"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Webhook": {Name: "Webhook", Implements: []string{"Webhook", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Webhook)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"url": {
@@ -7988,6 +8016,20 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Collection", nil
 				}
 				return "Collection", object
+			case models.Webhook:
+				return "Webhook", &object
+			case *models.Webhook:
+				if object == nil {
+					return "Webhook", nil
+				}
+				return "Webhook", object
+			case models.Report:
+				return "Report", &object
+			case *models.Report:
+				if object == nil {
+					return "Report", nil
+				}
+				return "Report", object
 			case models.Notification:
 				return "Notification", &object
 			case *models.Notification:
@@ -8009,6 +8051,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Category", nil
 				}
 				return "Category", object
+			case models.Token:
+				return "AccessToken", &object
+			case *models.Token:
+				if object == nil {
+					return "AccessToken", nil
+				}
+				return "AccessToken", object
 			}
 			panic(fmt.Sprintf("unexpected type %T of Node", value))
 		},

@@ -184,6 +184,20 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Collection(ctx, sel, obj)
+	case models.Webhook:
+		return ec._Webhook(ctx, sel, &obj)
+	case *models.Webhook:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Webhook(ctx, sel, obj)
+	case models.Report:
+		return ec._Report(ctx, sel, &obj)
+	case *models.Report:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Report(ctx, sel, obj)
 	case models.Notification:
 		return ec._Notification(ctx, sel, &obj)
 	case *models.Notification:
@@ -205,6 +219,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Category(ctx, sel, obj)
+	case models.Token:
+		return ec._AccessToken(ctx, sel, &obj)
+	case *models.Token:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AccessToken(ctx, sel, obj)
 	default:
 		if typedObj, ok := obj.(graphql.Marshaler); ok {
 			return typedObj
@@ -323,10 +344,14 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 		batchIdxMapComment := map[int]int{}
 		var batchItemsCollection []*models.Collection
 		batchIdxMapCollection := map[int]int{}
+		var batchItemsReport []*models.Report
+		batchIdxMapReport := map[int]int{}
 		var batchItemsNotification []*models.Notification
 		batchIdxMapNotification := map[int]int{}
 		var batchItemsFile []*models.File
 		batchIdxMapFile := map[int]int{}
+		var batchItemsAccessToken []*models.Token
+		batchIdxMapAccessToken := map[int]int{}
 		for i, item := range v {
 			switch concrete := item.(type) {
 			case models.Thing:
@@ -359,6 +384,12 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 			case *models.Collection:
 				batchIdxMapCollection[i] = len(batchItemsCollection)
 				batchItemsCollection = append(batchItemsCollection, concrete)
+			case models.Report:
+				batchIdxMapReport[i] = len(batchItemsReport)
+				batchItemsReport = append(batchItemsReport, &concrete)
+			case *models.Report:
+				batchIdxMapReport[i] = len(batchItemsReport)
+				batchItemsReport = append(batchItemsReport, concrete)
 			case models.Notification:
 				batchIdxMapNotification[i] = len(batchItemsNotification)
 				batchItemsNotification = append(batchItemsNotification, &concrete)
@@ -371,6 +402,12 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 			case *models.File:
 				batchIdxMapFile[i] = len(batchItemsFile)
 				batchItemsFile = append(batchItemsFile, concrete)
+			case models.Token:
+				batchIdxMapAccessToken[i] = len(batchItemsAccessToken)
+				batchItemsAccessToken = append(batchItemsAccessToken, &concrete)
+			case *models.Token:
+				batchIdxMapAccessToken[i] = len(batchItemsAccessToken)
+				batchItemsAccessToken = append(batchItemsAccessToken, concrete)
 			}
 		}
 		if len(batchItemsThing) > 0 {
@@ -388,11 +425,17 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 		if len(batchItemsCollection) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Collection", batchItemsCollection, batchIdxMapCollection)
 		}
+		if len(batchItemsReport) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Report", batchItemsReport, batchIdxMapReport)
+		}
 		if len(batchItemsNotification) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Notification", batchItemsNotification, batchIdxMapNotification)
 		}
 		if len(batchItemsFile) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "File", batchItemsFile, batchIdxMapFile)
+		}
+		if len(batchItemsAccessToken) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "AccessToken", batchItemsAccessToken, batchIdxMapAccessToken)
 		}
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {

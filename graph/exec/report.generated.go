@@ -130,6 +130,29 @@ func (ec *executionContext) fieldContext_Report_id(_ context.Context, field grap
 	return graphql.NewScalarFieldContext("Report", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _Report_nodeId(ctx context.Context, field graphql.CollectedField, obj *models.Report) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Report_nodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Report_nodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Report", field, true, false, errors.New("field of type NodeID does not have child fields"))
+}
+
 func (ec *executionContext) _Report_reporter(ctx context.Context, field graphql.CollectedField, obj *models.Report) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1007,7 +1030,7 @@ func (ec *executionContext) _DismissReportPayload(ctx context.Context, sel ast.S
 	return out
 }
 
-var reportImplementors = []string{"Report"}
+var reportImplementors = []string{"Report", "Node"}
 
 func (ec *executionContext) _Report(ctx context.Context, sel ast.SelectionSet, obj *models.Report) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, reportImplementors)
@@ -1021,6 +1044,11 @@ func (ec *executionContext) _Report(ctx context.Context, sel ast.SelectionSet, o
 			out.Values[i] = graphql.MarshalString("Report")
 		case "id":
 			out.Values[i] = ec._Report_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodeId":
+			out.Values[i] = ec._Report_nodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -91,6 +91,7 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		LastUsedAt  func(childComplexity int) int
 		Name        func(childComplexity int) int
+		NodeID      func(childComplexity int) int
 		RevokedAt   func(childComplexity int) int
 		ScopeList   func(childComplexity int) int
 	}
@@ -301,7 +302,8 @@ type ComplexityRoot struct {
 	}
 
 	DeleteWebhookPayload struct {
-		DeletedID func(childComplexity int) int
+		DeletedID     func(childComplexity int) int
+		DeletedNodeID func(childComplexity int) int
 	}
 
 	DeprecatedCall struct {
@@ -831,6 +833,7 @@ type ComplexityRoot struct {
 		DecidedBy func(childComplexity int) int
 		Decision  func(childComplexity int) int
 		ID        func(childComplexity int) int
+		NodeID    func(childComplexity int) int
 		Note      func(childComplexity int) int
 		Reason    func(childComplexity int) int
 		Reporter  func(childComplexity int) int
@@ -1254,6 +1257,7 @@ type ComplexityRoot struct {
 		IsEnabled      func(childComplexity int) int
 		IsGlobal       func(childComplexity int) int
 		ModifiedAt     func(childComplexity int) int
+		NodeID         func(childComplexity int) int
 		URL            func(childComplexity int) int
 	}
 
@@ -1346,6 +1350,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AccessToken.Name(childComplexity), true
+	case "AccessToken.nodeId":
+		if e.ComplexityRoot.AccessToken.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AccessToken.NodeID(childComplexity), true
 	case "AccessToken.revokedAt":
 		if e.ComplexityRoot.AccessToken.RevokedAt == nil {
 			break
@@ -2093,6 +2103,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteWebhookPayload.DeletedID(childComplexity), true
+	case "DeleteWebhookPayload.deletedNodeId":
+		if e.ComplexityRoot.DeleteWebhookPayload.DeletedNodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteWebhookPayload.DeletedNodeID(childComplexity), true
 
 	case "DeprecatedCall.calls":
 		if e.ComplexityRoot.DeprecatedCall.Calls == nil {
@@ -4811,6 +4827,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Report.ID(childComplexity), true
+	case "Report.nodeId":
+		if e.ComplexityRoot.Report.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.NodeID(childComplexity), true
 	case "Report.note":
 		if e.ComplexityRoot.Report.Note == nil {
 			break
@@ -6479,6 +6501,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.ModifiedAt(childComplexity), true
+	case "Webhook.nodeId":
+		if e.ComplexityRoot.Webhook.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.NodeID(childComplexity), true
 	case "Webhook.url":
 		if e.ComplexityRoot.Webhook.URL == nil {
 			break
@@ -9602,9 +9630,13 @@ enum ReportState {
 union ReportTarget = Thing | Make | Comment | Collection | User
 
 "A report of content to the moderators."
-type Report {
+type Report implements Node {
   "The decimal id."
   id: ID!
+  """
+  The id among all objects, for ` + "`" + `node` + "`" + `, which returns reports to moderators and administrators only.
+  """
+  nodeId: NodeID!
   "The user who reported it."
   reporter: User! @goField(forceResolver: true, batch: true)
   "The user who created the reported object, or the reported user."
@@ -10716,9 +10748,11 @@ extend type Mutation {
 }
 
 "The properties of an access token, without its secret."
-type AccessToken {
+type AccessToken implements Node {
   "The id, by which the token is revoked. It is not secret."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The purpose as its creator named it; for an application's token, the name of the application."
   name: String!
   "The scopes of the token."
@@ -11544,9 +11578,11 @@ enum WebhookEvent {
 }
 
 "A URL that receives events."
-type Webhook {
+type Webhook implements Node {
   "The decimal id."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The URL to which messages are sent."
   url: String!
   "The purpose, as its owner describes it; may be empty."
@@ -11734,6 +11770,8 @@ input DeleteWebhookInput {
 type DeleteWebhookPayload {
   "The id of the deleted webhook."
   deletedId: ID!
+  "The ` + "`" + `nodeId` + "`" + ` of the deleted webhook."
+  deletedNodeId: NodeID!
 }
 
 "The webhook to test."
@@ -11825,6 +11863,8 @@ func (ec *executionContext) childFields_AccessToken(ctx context.Context, field g
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_AccessToken_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_AccessToken_nodeId(ctx, field)
 	case "name":
 		return ec.fieldContext_AccessToken_name(ctx, field)
 	case "scopes":
@@ -12257,6 +12297,8 @@ func (ec *executionContext) childFields_DeleteWebhookPayload(ctx context.Context
 	switch field.Name {
 	case "deletedId":
 		return ec.fieldContext_DeleteWebhookPayload_deletedId(ctx, field)
+	case "deletedNodeId":
+		return ec.fieldContext_DeleteWebhookPayload_deletedNodeId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteWebhookPayload", field.Name)
 }
@@ -13067,6 +13109,8 @@ func (ec *executionContext) childFields_Report(ctx context.Context, field graphq
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Report_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_Report_nodeId(ctx, field)
 	case "reporter":
 		return ec.fieldContext_Report_reporter(ctx, field)
 	case "user":
@@ -13887,6 +13931,8 @@ func (ec *executionContext) childFields_Webhook(ctx context.Context, field graph
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_Webhook_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_Webhook_nodeId(ctx, field)
 	case "url":
 		return ec.fieldContext_Webhook_url(ctx, field)
 	case "description":

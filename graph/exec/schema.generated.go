@@ -97,7 +97,7 @@ type MutationResolver interface {
 	CreateWebhook(ctx context.Context, input models.NewWebhook) (*model.CreateWebhookPayload, error)
 	UpdateWebhook(ctx context.Context, input models.WebhookChange) (*model.UpdateWebhookPayload, error)
 	RotateWebhookSecret(ctx context.Context, input model.RotateWebhookSecretInput) (*model.RotateWebhookSecretPayload, error)
-	DeleteWebhook(ctx context.Context, input model.DeleteWebhookInput) (*model.DeleteWebhookPayload, error)
+	DeleteWebhook(ctx context.Context, input model.DeleteWebhookInput) (*model.Deleted, error)
 	PingWebhook(ctx context.Context, input model.PingWebhookInput) (*model.PingWebhookPayload, error)
 	RedeliverWebhook(ctx context.Context, input model.RedeliverWebhookInput) (*model.RedeliverWebhookPayload, error)
 }
@@ -6845,11 +6845,11 @@ func (ec *executionContext) _Mutation_deleteWebhook(ctx context.Context, field g
 			directive1 := func(ctx context.Context) (any, error) {
 				scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
 				if err != nil {
-					var zeroVal *model.DeleteWebhookPayload
+					var zeroVal *model.Deleted
 					return zeroVal, err
 				}
 				if ec.Directives.Auth == nil {
-					var zeroVal *model.DeleteWebhookPayload
+					var zeroVal *model.Deleted
 					return zeroVal, errors.New("directive auth is not implemented")
 				}
 				return ec.Directives.Auth(ctx, nil, directive0, scope)
@@ -6858,8 +6858,8 @@ func (ec *executionContext) _Mutation_deleteWebhook(ctx context.Context, field g
 			next = directive1
 			return next
 		},
-		func(ctx context.Context, selections ast.SelectionSet, v *model.DeleteWebhookPayload) graphql.Marshaler {
-			return ec.marshalODeleteWebhookPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteWebhookPayload(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
+			return ec.marshalODeleteWebhookPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx, selections, v)
 		},
 		true,
 		false,

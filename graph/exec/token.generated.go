@@ -54,6 +54,29 @@ func (ec *executionContext) fieldContext_AccessToken_id(_ context.Context, field
 	return graphql.NewScalarFieldContext("AccessToken", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _AccessToken_nodeId(ctx context.Context, field graphql.CollectedField, obj *models.Token) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AccessToken_nodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AccessToken_nodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AccessToken", field, true, false, errors.New("field of type NodeID does not have child fields"))
+}
+
 func (ec *executionContext) _AccessToken_name(ctx context.Context, field graphql.CollectedField, obj *models.Token) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -594,7 +617,7 @@ func (ec *executionContext) unmarshalInputRevokeTokenInput(ctx context.Context, 
 
 // region    **************************** object.gotpl ****************************
 
-var accessTokenImplementors = []string{"AccessToken"}
+var accessTokenImplementors = []string{"AccessToken", "Node"}
 
 func (ec *executionContext) _AccessToken(ctx context.Context, sel ast.SelectionSet, obj *models.Token) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, accessTokenImplementors)
@@ -608,6 +631,11 @@ func (ec *executionContext) _AccessToken(ctx context.Context, sel ast.SelectionS
 			out.Values[i] = graphql.MarshalString("AccessToken")
 		case "id":
 			out.Values[i] = ec._AccessToken_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodeId":
+			out.Values[i] = ec._AccessToken_nodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

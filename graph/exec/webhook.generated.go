@@ -135,7 +135,7 @@ func (ec *executionContext) fieldContext_CreateWebhookPayload_secret(_ context.C
 	return graphql.NewScalarFieldContext("CreateWebhookPayload", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _DeleteWebhookPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteWebhookPayload) (ret graphql.Marshaler) {
+func (ec *executionContext) _DeleteWebhookPayload_deletedId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -156,6 +156,29 @@ func (ec *executionContext) _DeleteWebhookPayload_deletedId(ctx context.Context,
 }
 func (ec *executionContext) fieldContext_DeleteWebhookPayload_deletedId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DeleteWebhookPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _DeleteWebhookPayload_deletedNodeId(ctx context.Context, field graphql.CollectedField, obj *model.Deleted) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteWebhookPayload_deletedNodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeletedNodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteWebhookPayload_deletedNodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("DeleteWebhookPayload", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
 func (ec *executionContext) _PingWebhookPayload_delivery(ctx context.Context, field graphql.CollectedField, obj *model.PingWebhookPayload) (ret graphql.Marshaler) {
@@ -330,6 +353,29 @@ func (ec *executionContext) _Webhook_id(ctx context.Context, field graphql.Colle
 }
 func (ec *executionContext) fieldContext_Webhook_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Webhook_nodeId(ctx context.Context, field graphql.CollectedField, obj *models.Webhook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Webhook_nodeId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NodeID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNNodeID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Webhook_nodeId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Webhook", field, true, false, errors.New("field of type NodeID does not have child fields"))
 }
 
 func (ec *executionContext) _Webhook_url(ctx context.Context, field graphql.CollectedField, obj *models.Webhook) (ret graphql.Marshaler) {
@@ -1590,7 +1636,7 @@ func (ec *executionContext) _CreateWebhookPayload(ctx context.Context, sel ast.S
 
 var deleteWebhookPayloadImplementors = []string{"DeleteWebhookPayload"}
 
-func (ec *executionContext) _DeleteWebhookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteWebhookPayload) graphql.Marshaler {
+func (ec *executionContext) _DeleteWebhookPayload(ctx context.Context, sel ast.SelectionSet, obj *model.Deleted) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, deleteWebhookPayloadImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1602,6 +1648,11 @@ func (ec *executionContext) _DeleteWebhookPayload(ctx context.Context, sel ast.S
 			out.Values[i] = graphql.MarshalString("DeleteWebhookPayload")
 		case "deletedId":
 			out.Values[i] = ec._DeleteWebhookPayload_deletedId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletedNodeId":
+			out.Values[i] = ec._DeleteWebhookPayload_deletedNodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -1783,7 +1834,7 @@ func (ec *executionContext) _UpdateWebhookPayload(ctx context.Context, sel ast.S
 	return out
 }
 
-var webhookImplementors = []string{"Webhook"}
+var webhookImplementors = []string{"Webhook", "Node"}
 
 func (ec *executionContext) _Webhook(ctx context.Context, sel ast.SelectionSet, obj *models.Webhook) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, webhookImplementors)
@@ -1797,6 +1848,11 @@ func (ec *executionContext) _Webhook(ctx context.Context, sel ast.SelectionSet, 
 			out.Values[i] = graphql.MarshalString("Webhook")
 		case "id":
 			out.Values[i] = ec._Webhook_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodeId":
+			out.Values[i] = ec._Webhook_nodeId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -2543,7 +2599,7 @@ func (ec *executionContext) marshalOCreateWebhookPayload2ᚖgithubᚗcomᚋmeshy
 	return ec._CreateWebhookPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalODeleteWebhookPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleteWebhookPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteWebhookPayload) graphql.Marshaler {
+func (ec *executionContext) marshalODeleteWebhookPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

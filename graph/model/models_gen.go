@@ -185,12 +185,6 @@ type DeleteWebhookInput struct {
 	ID int64 `json:"id"`
 }
 
-// Payload of `deleteWebhook`.
-type DeleteWebhookPayload struct {
-	// The id of the deleted webhook.
-	DeletedID int64 `json:"deletedId"`
-}
-
 // The user to disable.
 type DisableUserInput struct {
 	// The username of another user.

@@ -143,6 +143,7 @@ func TestDeletedNodeID(t *testing.T) {
 		var made struct {
 			CreateCollection struct{ Collection struct{ ID string } }
 			CreateMake       struct{ Make struct{ ID string } }
+			CreateWebhook    struct{ Webhook struct{ ID string } }
 			Me               struct {
 				ID            string
 				Notifications struct{ Nodes []struct{ ID string } }
@@ -151,6 +152,7 @@ func TestDeletedNodeID(t *testing.T) {
 		ada.Query(`mutation ($thing: ID!) {
 			createCollection(input: {name: "Vases"}) { collection { id } }
 			createMake(input: {thingId: $thing}) { make { id } }
+			createWebhook(input: {url: "https://hook.invalid/", events: [MAKE_CREATED]}) { webhook { id } }
 		}`, object{"thing": servertest.ID(thing)}, &made)
 		bob.Query(`mutation ($id: ID!) { likeMake(input: {id: $id}) { make { id } } }`, object{"id": made.CreateMake.Make.ID}, new(any))
 		ada.Query(`{ me { id notifications { nodes { id } } } }`, nil, &made)
@@ -162,6 +164,7 @@ func TestDeletedNodeID(t *testing.T) {
 			{"deletePendingUpload", "file", servertest.ID(pending)},
 			{"deleteNotification", "notification", made.Me.Notifications.Nodes[0].ID},
 			{"deleteMake", "make", made.CreateMake.Make.ID},
+			{"deleteWebhook", "webhook", made.CreateWebhook.Webhook.ID},
 			{"deleteCollection", "collection", made.CreateCollection.Collection.ID},
 			{"deleteThing", "thing", servertest.ID(thing)},
 			{"deleteAccount", "me", made.Me.ID},

@@ -5,7 +5,49 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
 )
+
+// TestReportNode checks that node returns a report to those who can list it: to administrators, and
+// to moderators whom it does not concern, with the scope admin.
+func TestReportNode(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		admin, reporter, mod := s.Administrator(), s.User("ada"), s.User("mo")
+		var user struct{ User struct{ NodeID string } }
+		admin.Query(`mutation { setUserRole(input: {username: "mo", role: MODERATOR, reason: "Helps."}) { user { id } } }`, nil, new(any))
+		admin.Query(`{ user(username: "mo") { nodeId } }`, nil, &user)
+		var made struct {
+			ReportContent struct{ Report struct{ NodeID string } }
+		}
+		submit := `mutation ($id: ID!) { reportContent(input: {nodeId: $id, reason: SPAM}) { report { nodeId } } }`
+		aboutMod := func() string {
+			reporter.Query(submit, object{"id": user.User.NodeID}, &made)
+			return made.ReportContent.Report.NodeID
+		}()
+		thing := publishedThing(t, admin, "Vase")
+		reporter.Query(submit, object{"id": models.NodeRef{Type: "Thing", ID: thing}.NodeID()}, &made)
+		other := made.ReportContent.Report.NodeID
+		for _, c := range []struct {
+			name   string
+			client *servertest.Client
+			report string
+			shown  bool
+		}{
+			{"an administrator", admin, aboutMod, true},
+			{"a moderator", s.Client(s.Token("mo", auth.Read, auth.Admin)), other, true},
+			{"the reported moderator", s.Client(s.Token("mo", auth.Read, auth.Admin)), aboutMod, false},
+			{"a moderator without the scope admin", mod, other, false},
+			{"the reporter", reporter, other, false},
+		} {
+			var v struct{ Nodes []*struct{ NodeID string } }
+			c.client.Query(`query ($id: ID!) { nodes(nodeIds: [$id]) { nodeId } }`, object{"id": c.report}, &v)
+			if shown := len(v.Nodes) == 1 && v.Nodes[0] != nil && v.Nodes[0].NodeID == c.report; shown != c.shown {
+				t.Errorf("%s: got the report %v, want %v", c.name, shown, c.shown)
+			}
+		}
+	})
+}
 
 // TestReports follows reports of all kinds of content from the reporter to the moderators, whose
 // decision resolves all reports of an object.
