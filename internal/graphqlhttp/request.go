@@ -1,6 +1,7 @@
 package graphqlhttp
 
 import (
+	"bytes"
 	"io"
 	"mime"
 	"net/http"
@@ -56,6 +57,9 @@ func readJSONBody(r *http.Request) (*graphql.RawParams, error) {
 	}
 	if len(text) > httpbody.MaxJSON {
 		return nil, &apierror.Error{Code: apierror.TooLarge, Limit: httpbody.MaxJSON, Message: "the request body must be at most 1 MiB"}
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("[")) {
+		return nil, apierror.Invalid("", "the request body must be a JSON object with one operation; batches of operations are not supported")
 	}
 	params := new(graphql.RawParams)
 	return params, httpbody.DecodeJSON("request body", text, params)
