@@ -41,7 +41,7 @@ func OpenAPI(g *graph.Graph, base string) ([]byte, error) {
 		"info": object{
 			"title": "Meshyard REST API", "version": "1",
 			"description": "The REST API of Meshyard for existing clients. Every path works with and without a trailing slash. A JSON body is accepted with any content type. " +
-				"To add a file to a thing, call POST /files/0/uploadFile and then POST /files/0/FinalizeFiles, which is marked as deprecated in favour of GraphQL and stays available. " +
+				"To add a file to a thing, call POST /files/0/uploadFile and then POST /files/0/FinalizeFiles, which is marked as deprecated in favor of GraphQL and stays available. " +
 				"Each operation runs a stored GraphQL document, which is in x-graphql.",
 			"license": object{"name": "Apache-2.0", "identifier": "Apache-2.0"},
 		},

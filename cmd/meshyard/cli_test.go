@@ -480,7 +480,7 @@ func TestImportThings(t *testing.T) {
 				}
 			}
 			refused(file("a.txt", "name,creator\n"), "must end in .csv")
-			refused(file("a.csv", "name,creator,colour\n"), "colour")
+			refused(file("a.csv", "name,creator,color\n"), "color")
 			refused(file("a.csv", "name,creator,license,category\nGear,bob,cc-sa,Art\nÉtagère,b b,xyz,nowhere\n,ada,,\n"),
 				`row 2 (line 3): creator: "b b" is not a username`, `license: "xyz" is not one of`, `category: "nowhere" does not exist`, "row 3 (line 4)", "2 of 3 rows are invalid, so nothing was loaded")
 			refused(file("a.jsonl", `{"name":"A","creator":"bob","id":7}`+"\n"+`{"name":"B","creator":"bob","id":7}`+"\n"+`{"name":"C","creator":"bob"}`+"\n"), "id: 7 is also the id of row 1", "id: either all rows or none must have one")

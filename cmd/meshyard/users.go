@@ -96,7 +96,7 @@ type tokenCreateCmd struct {
 	Name    string          `arg:"" help:"Username."`
 	Scope   []string        `help:"Scope of the token: read, write or admin; repeat the flag for several. Default: ${default}." default:"read,write" placeholder:"SCOPE"`
 	Expires config.Lifetime `help:"Lifetime: 90d, 12h. Default: the token does not expire." placeholder:"LIFETIME"`
-	Label   string          `help:"What the token is for, to recognise it in lists." placeholder:"TEXT"`
+	Label   string          `help:"What the token is for, to recognize it in lists." placeholder:"TEXT"`
 }
 
 // Validate checks the scopes before the database is opened.

@@ -9224,7 +9224,7 @@ extend type File {
   """
   threejsUrl: String @goField(forceResolver: true, batch: true)
   """
-  The URL of the whole mesh as GLB, in metres with the Y axis up. Null if there is no mesh, and
+  The URL of the whole mesh as GLB, in meters with the Y axis up. Null if there is no mesh, and
   until ` + "`" + `processing` + "`" + ` is DONE.
   """
   glbUrl: String @goField(forceResolver: true, batch: true)
@@ -9345,8 +9345,8 @@ type Mesh {
   "The highest corner of the bounding box, in the file's coordinates."
   max: Point!
   """
-  The side lengths of the bounding box in millimetres. 3MF and AMF name their unit, glTF is in
-  metres, and other formats are assumed to be in millimetres.
+  The side lengths of the bounding box in millimeters. 3MF and AMF name their unit, glTF is in
+  meters, and other formats are assumed to be in millimeters.
   """
   size: Point!
   "The enclosed volume in mm³; null unless the mesh is watertight."

@@ -28,7 +28,7 @@ func TestBucket(t *testing.T) {
 			"PutLimit":          testPutLimit,
 			"PutBrokenReader":   testPutBrokenReader,
 			"PutPanic":          testPutPanic,
-			"PutCancelled":      testPutCancelled,
+			"PutCanceled":       testPutCanceled,
 			"Promote":           testPromote,
 			"PromoteMissing":    testPromoteMissing,
 			"PromoteWrongSize":  testPromoteWrongSize,
@@ -225,7 +225,7 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-func testPutCancelled(t *testing.T, f fixture) {
+func testPutCanceled(t *testing.T, f fixture) {
 	for _, size := range []int{0, 100, chunkSize, multipart} {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := io.MultiReader(bytes.NewReader(random(size)), readFunc(func(p []byte) (int, error) {
@@ -233,11 +233,11 @@ func testPutCancelled(t *testing.T, f fixture) {
 			return len(p), nil
 		}))
 		if _, err := f.Put(ctx, r, 1<<40); !errors.Is(err, context.Canceled) {
-			t.Errorf("put cancelled after %d bytes: %v, want %v", size, err, context.Canceled)
+			t.Errorf("put canceled after %d bytes: %v, want %v", size, err, context.Canceled)
 		}
 		f.wantEmpty(t)
 		if _, err := f.Put(ctx, bytes.NewReader(random(size)), 1<<40); !errors.Is(err, context.Canceled) {
-			t.Errorf("put of %d bytes under a cancelled context: %v, want %v", size, err, context.Canceled)
+			t.Errorf("put of %d bytes under a canceled context: %v, want %v", size, err, context.Canceled)
 		}
 		f.wantEmpty(t)
 	}
@@ -327,15 +327,15 @@ func testObjects(t *testing.T, f fixture) {
 	f.wantEmpty(t)
 
 	put(t, f.Bucket, random(10))
-	cancelled, cancel := context.WithCancel(ctx)
+	canceled, cancel := context.WithCancel(ctx)
 	cancel()
 	n := 0
-	for _, err := range f.Objects(cancelled, "") {
+	for _, err := range f.Objects(canceled, "") {
 		if n++; !errors.Is(err, context.Canceled) {
-			t.Errorf("Objects under a cancelled context yields %v", err)
+			t.Errorf("Objects under a canceled context yields %v", err)
 		}
 	}
 	if n != 1 {
-		t.Errorf("Objects under a cancelled context yields %d times, want 1", n)
+		t.Errorf("Objects under a canceled context yields %d times, want 1", n)
 	}
 }

@@ -72,7 +72,7 @@ func testDerived(t *testing.T, f fixture) {
 		return nil
 	})
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 	for _, bad := range []string{"files/" + strings.Repeat("ab", 32), "derived/../x", "derived/short.json", "derived/" + strings.Repeat("ab", 32) + ".a/b"} {
 		if err := f.PutDerived(ctx, bad, "", write); err == nil {

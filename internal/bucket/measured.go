@@ -16,7 +16,7 @@ var Calls = []string{"ready", "put", "promote", "remove", "list", "stat", "open"
 // OnCall calls observe after each call to the directory or to S3, with its kind (one of [Calls])
 // and its duration. For an upload the duration is that of its writes, without waiting for the
 // client; for a list it is the time to the first object, and for open the time to the first byte.
-// Missing objects and cancelled requests are not reported as errors. OnCall must be called before
+// Missing objects and canceled requests are not reported as errors. OnCall must be called before
 // the bucket is used.
 func (b *Bucket) OnCall(observe func(kind string, took time.Duration, err error)) {
 	b.store = measured{b.store, observe}

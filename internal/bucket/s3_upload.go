@@ -20,9 +20,9 @@ const (
 // s3Upload sends a streaming upload through a pipe, in parts if it is long.
 //
 // The end of the request does not cancel the context of the upload. The uploader aborts a multipart
-// upload under its own context; if that is cancelled, the abort fails and the parts remain,
+// upload under its own context; if that is canceled, the abort fails and the parts remain,
 // invisible and billed. Instead the pipe fails, and the uploader sees a broken body and cleans up.
-// Only if S3 does not respond within cleanUpTimeout is the context cancelled.
+// Only if S3 does not respond within cleanUpTimeout is the context canceled.
 type s3Upload struct {
 	store  *s3Store
 	key    string

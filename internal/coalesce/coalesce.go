@@ -52,7 +52,7 @@ func (g *Group[V]) Do(ctx context.Context, key string, fn func(context.Context) 
 		return fn(ctx), nil
 	}
 	if l.next == nil {
-		// The request of the first caller may be cancelled while others still wait.
+		// The request of the first caller may be canceled while others still wait.
 		l.next = &run[V]{ctx: context.WithoutCancel(ctx), fn: fn, done: make(chan struct{})}
 	}
 	shared := l.next

@@ -65,7 +65,7 @@ func TestEndsAlone(t *testing.T) {
 		wg.Go(func() {
 			if _, err := g.Do(impatient, "key", func(ctx context.Context) int {
 				if ctx.Err() != nil {
-					t.Error("the shared run is cancelled")
+					t.Error("the shared run is canceled")
 				}
 				return 2
 			}); !errors.Is(err, context.Canceled) {

@@ -213,7 +213,7 @@ const MaxTx = time.Minute
 // InTx runs fn in a transaction. If PostgreSQL aborts the transaction because of a deadlock, fn
 // runs again in a new one, as in [RetryOnDeadlock]. InTx returns the error of ctx if ctx ends
 // before the transaction begins. From then on it ignores the cancellation of ctx: if a COMMIT were
-// cancelled while it runs, it would be unknown whether the transaction was committed.
+// canceled while it runs, it would be unknown whether the transaction was committed.
 func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err

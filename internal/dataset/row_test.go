@@ -80,7 +80,7 @@ func TestRows(t *testing.T) {
 func TestWrongHeader(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{
-		"name,creator,colour,Size":   `header (line 1): unknown columns: "colour", "Size"; allowed columns are name, creator, license,`,
+		"name,creator,color,Size":    `header (line 1): unknown columns: "color", "Size"; allowed columns are name, creator, license,`,
 		"\n\nname,id":                "header (line 3): missing columns: creator",
 		"name,creator,name":          "duplicate columns: name",
 		"name,creator,":              `unknown columns: ""`,

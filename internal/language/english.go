@@ -10,7 +10,7 @@ var english = &Texts{
 		SignIn: "Sign in", SignOut: "Sign out", SignedIn: "Signed in", SignedInAs: "You are signed in as <strong>%s</strong>.",
 		GoTo:     "Go to %s",
 		Username: "Username", Password: "Password",
-		Provider:  "Sign in with your organisation's account",
+		Provider:  "Sign in with your organization's account",
 		NoAccount: "No account yet?", HaveAccount: "Already have an account?",
 		Forgotten: "Forgot your password?", NoPassword: "No password? The operator of this server can set one: <code>meshyard user password NAME</code>",
 

@@ -35,7 +35,7 @@ const Version = 1
 // length plus 64 KiB, or than 320 KiB. The HTML of such a text is at most five times as long as the
 // text.
 //
-// HTML is safe for concurrent use. It cannot be cancelled, so callers limit the number of
+// HTML is safe for concurrent use. It cannot be canceled, so callers limit the number of
 // concurrent calls.
 func HTML(text string) string {
 	if text == "" {

@@ -3,7 +3,7 @@ package mesh
 import "math"
 
 // Linear maps each 8-bit sRGB value (IEC 61966-2-1) to linear light from 0 to 1. glTF and three.js
-// store vertex colours as linear light.
+// store vertex colors as linear light.
 var Linear = func() (light [256]float64) {
 	for i := range light {
 		if x := float64(i) / 255; x <= 0.04045 {

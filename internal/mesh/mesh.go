@@ -26,8 +26,8 @@ func (u Up) String() string {
 type Mesh struct {
 	Format Format
 	Up     Up
-	// Unit is the length of one coordinate unit in millimetres: 1 if the file does not define it,
-	// 1000 for glTF, which uses metres.
+	// Unit is the length of one coordinate unit in millimeters: 1 if the file does not define it,
+	// 1000 for glTF, which uses meters.
 	Unit float64
 	// Origin is added to each position. It is zero unless single precision would lose detail, which
 	// happens far from zero.
@@ -39,8 +39,8 @@ type Mesh struct {
 	// and Cloud is false, every three vertices are a triangle, as in STL.
 	Indices []uint32
 	// Colors are the red, green, blue and alpha of each vertex (sRGB, straight alpha), or nil if
-	// the file has none. If the file gives colours to faces or materials, decoders duplicate
-	// vertices that have several colours.
+	// the file has none. If the file gives colors to faces or materials, decoders duplicate
+	// vertices that have several colors.
 	Colors []uint8
 	// Normals are the unit normals of each vertex. Decoders leave it nil; Shaded computes normals
 	// from the geometry, because normals in files are often wrong.

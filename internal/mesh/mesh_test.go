@@ -39,7 +39,7 @@ func TestWeld(t *testing.T) {
 	m.Colors = make([]uint8, 4*36)
 	m.Colors[0] = 255
 	if n := m.Weld().Vertices(); n != 9 {
-		t.Errorf("with one corner in another colour there are %d vertices, want 9", n)
+		t.Errorf("with one corner in another color there are %d vertices, want 9", n)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Weld returns the same triangles with equal vertices merged. Vertices are equal if their positions
-// are equal as numbers and their colours are equal; no vertex is moved. Vertices are numbered in
+// are equal as numbers and their colors are equal; no vertex is moved. Vertices are numbered in
 // order of first use, and unused ones are dropped. Weld returns a point cloud unchanged. It does
 // not modify m. It uses 4 bytes for each corner and up to 24 bytes for each vertex.
 func (m *Mesh) Weld() *Mesh {
@@ -73,7 +73,7 @@ func (m *Mesh) Weld() *Mesh {
 	return &out
 }
 
-// among returns the vertex of three that has a position and a colour, if there is one.
+// among returns the vertex of three that has a position and a color, if there is one.
 func (m *Mesh) among(vertices []uint32, x, y, z float32, color uint32) (vertex uint32, ok bool) {
 	for _, v := range vertices {
 		if p := m.Positions[3*v : 3*v+3 : 3*v+3]; p[0] == x && p[1] == y && p[2] == z && m.color(v) == color {

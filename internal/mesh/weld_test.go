@@ -7,7 +7,7 @@ import (
 )
 
 // TestWeldAny compares Weld with a map, for triangles that share corners with the one before and
-// for triangles that do not, with and without colours.
+// for triangles that do not, with and without colors.
 func TestWeldAny(t *testing.T) {
 	type key struct {
 		at    [3]float32
@@ -39,11 +39,11 @@ func TestWeldAny(t *testing.T) {
 					known[k] = want
 				}
 				if got != want {
-					t.Fatalf("%d places, colours %v: corner %d is vertex %d, want %d", places, colored, i, got, want)
+					t.Fatalf("%d places, colors %v: corner %d is vertex %d, want %d", places, colored, i, got, want)
 				}
 			}
 			if w.Vertices() != len(known) {
-				t.Errorf("%d places, colours %v: %d vertices, want %d", places, colored, w.Vertices(), len(known))
+				t.Errorf("%d places, colors %v: %d vertices, want %d", places, colored, w.Vertices(), len(known))
 			}
 		}
 	}

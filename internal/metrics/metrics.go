@@ -94,7 +94,7 @@ func New(version string) *Metrics {
 		Name: "meshyard_bucket_errors_total", Help: "Calls to the bucket that failed. A missing object is no failure.",
 	}, []string{"call"})
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "meshyard_build_info", Help: "1, labelled with the version of the program.", ConstLabels: prometheus.Labels{"version": version},
+		Name: "meshyard_build_info", Help: "1, labeled with the version of the program.", ConstLabels: prometheus.Labels{"version": version},
 	})
 	build.Set(1)
 	m.registry.MustRegister(

@@ -130,7 +130,7 @@ func TestStartIsAbandoned(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := pgtest.Start(ctx); err == nil {
-		t.Error("a start with a cancelled context succeeded")
+		t.Error("a start with a canceled context succeeded")
 	}
 }
 

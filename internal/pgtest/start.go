@@ -209,7 +209,7 @@ func freePort() (string, error) {
 
 // command returns a command that runs a program of PostgreSQL as the account, or as the current
 // user if nil. It does not pass on the environment, because variables such as PGDATA and PGOPTIONS
-// would change the behaviour. Every account can read its working directory.
+// would change the behavior. Every account can read its working directory.
 func command(ctx context.Context, who *syscall.Credential, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = "/"

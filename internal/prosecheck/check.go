@@ -41,6 +41,8 @@ var words = []word{
 	not(`sees that|sees to it`, "checks that"),
 	not(`takes? along|took along`, "also removes"),
 	not(`who(ever)? runs the server`, "the operator"),
+	not(`\w*colour\w*|behaviours?|centred?|centres|neighbour\w*|cancelled|grey|favour|recognised?`, "the American spelling"),
+	not(`labelled|modelled|modelling|organisation|(milli|centi)metres?`, "the American spelling"),
 }
 
 // not returns a word that matches the alternatives as whole words, ignoring case.

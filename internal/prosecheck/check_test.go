@@ -12,6 +12,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"comment", "a.go", "package a\n\n// It tells, whether it works.\n", `a.go:3: "// It tells"`},
 		{"string", "a.go", "package a\n\nvar s = \"nothing hangs on it\"\n", `a.go:3: "hangs on"`},
+		{"spelling", "a.go", "package a\n\n// The colours of the licences in licences.csv.\n", `a.go:3: "colours"`},
 		{"identifier", "a.go", "package a\n\nvar shelf, whoever int\n", ""},
 		{"directive", "a.go", "//go:generate sh " + long + "\npackage a\n", ""},
 		{"long comment", "a.go", "package a\n\n// " + long + "\n", "a.go:3: 108 columns"},

@@ -23,7 +23,7 @@ type Form struct {
 // Field is a form field.
 type Field struct{ Name, Value string }
 
-// policy is the document that the signature covers, modelled on the POST policies of Amazon S3 (API
+// policy is the document that the signature covers, modeled on the POST policies of Amazon S3 (API
 // version 2006-03-01, "Creating a POST policy"): each condition is a field and its only value, or a
 // range of lengths.
 type policy struct {

@@ -1,5 +1,5 @@
 // Package structjson encodes and decodes structs in the same way as encoding/json, but about twice
-// as fast. It analyses each type only once, and it does not fully validate its input, so it should
+// as fast. It analyzes each type only once, and it does not fully validate its input, so it should
 // decode only JSON that this program has written itself.
 //
 // It encodes and decodes booleans, signed integers, strings, structs, pointers and slices itself,

@@ -12,7 +12,7 @@ import (
 
 // encodeFastPNG writes an opaque image as PNG (ISO/IEC 15948) in a third of the time that
 // image/png takes at its best speed: each row has the filter Sub, where image/png tries five, which
-// suits images with even colours, and the compressor is faster.
+// suits images with even colors, and the compressor is faster.
 func encodeFastPNG(w io.Writer, img *image.NRGBA) error {
 	size := img.Bounds().Size()
 	if _, err := io.WriteString(w, "\x89PNG\r\n\x1a\n"); err != nil {

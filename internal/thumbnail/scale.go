@@ -8,7 +8,7 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Scale scales an image to a size. If the size must be filled, it crops the image to its centre.
+// Scale scales an image to a size. If the size must be filled, it crops the image to its center.
 func Scale(img image.Image, s Size) image.Image {
 	from := img.Bounds()
 	width, height := s.Of(from.Dx(), from.Dy())

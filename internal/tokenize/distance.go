@@ -18,7 +18,7 @@ func Tolerance(word string) int {
 }
 
 // Distance returns the optimal string alignment distance of a and b: the number of deletions,
-// insertions, substitutions and swaps of neighbouring characters. It returns limit+1 if the
+// insertions, substitutions and swaps of neighboring characters. It returns limit+1 if the
 // distance exceeds limit.
 func Distance(a, b string, limit int) int {
 	if d := utf8.RuneCountInString(a) - utf8.RuneCountInString(b); d > limit || -d > limit {

@@ -11,7 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
 )
 
-// sides are the corners of the sides of a box, with bits for x, y and z, and their colours.
+// sides are the corners of the sides of a box, with bits for x, y and z, and their colors.
 var sides = [6]struct {
 	corners [4]int
 	color   [4]uint8
@@ -24,9 +24,9 @@ var sides = [6]struct {
 	{[4]int{0, 2, 3, 1}, [4]uint8{128, 128, 128, 255}},
 }
 
-// fixture is an L of two boxes, in centimetres with Z up, far from zero: a plate 4 × 2 × 1, and a
-// post 1 × 2 × 3 on its left end, where x is smallest. The colours distinguish its sides: the
-// front, where y is smallest, is red, the right green, the top blue, all others grey.
+// fixture is an L of two boxes, in centimeters with Z up, far from zero: a plate 4 × 2 × 1, and a
+// post 1 × 2 × 3 on its left end, where x is smallest. The colors distinguish its sides: the
+// front, where y is smallest, is red, the right green, the top blue, all others gray.
 func fixture() *mesh.Mesh {
 	m := &mesh.Mesh{Format: mesh.STL, Unit: 10, Origin: [3]float64{1e6, -2e6, 3e6}}
 	for _, box := range [2][2][3]float32{{{0, 0, 0}, {4, 2, 1}}, {{0, 0, 1}, {1, 2, 4}}} {

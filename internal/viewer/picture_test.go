@@ -41,7 +41,7 @@ func picture(t *testing.T, tab *graphiqltest.Tab, name string) image.Image {
 	return img
 }
 
-// A stain is the area of a colour: the number of pixels, their centre as a fraction of the image,
+// A stain is the area of a color: the number of pixels, their center as a fraction of the image,
 // and their brightness from 0 to 1.
 type stain struct {
 	pixels      int

@@ -58,7 +58,7 @@ func dimensions(size [3]float64, t *language.Texts) string {
 	return strings.Join(parts[:], " × ") + " mm"
 }
 
-// length formats millimetres with two decimals, or with three significant digits below one.
+// length formats millimeters with two decimals, or with three significant digits below one.
 func length(mm float64) string {
 	if mm != 0 && math.Abs(mm) < 1 {
 		return strconv.FormatFloat(mm, 'g', 3, 64)

@@ -150,7 +150,7 @@ type view struct {
 	Featured   *list // nil except on the home page
 	Categories []categoryLink
 	Response   *embeddedResponse // nil: the client requests the data
-	// Previous and Next are the queries of the neighbouring pages of a list; "" if there is none.
+	// Previous and Next are the queries of the neighboring pages of a list; "" if there is none.
 	Previous, Next template.URL
 }
 

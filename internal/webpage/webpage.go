@@ -222,10 +222,10 @@ func (o Options) load(r *http.Request, v *view, p page) error {
 	o.describe(v, p, of)
 	v.Response = o.responseFor(r, p)
 	if v.List != nil && number > 1 {
-		v.Previous = neighbour(r.URL.Query(), number-1)
+		v.Previous = neighbor(r.URL.Query(), number-1)
 	}
 	if v.List != nil && v.List.PageInfo.HasNextPage {
-		v.Next = neighbour(r.URL.Query(), number+1)
+		v.Next = neighbor(r.URL.Query(), number+1)
 	}
 	return nil
 }
@@ -254,8 +254,8 @@ func firstLetters(text string, n int) string {
 	return string(letters[:min(len(letters), n)])
 }
 
-// neighbour returns the query of the page with another number of the same list.
-func neighbour(query url.Values, number int) template.URL {
+// neighbor returns the query of the page with another number of the same list.
+func neighbor(query url.Values, number int) template.URL {
 	of := url.Values{"page": {strconv.Itoa(number)}}
 	if q := query.Get("q"); q != "" {
 		of.Set("q", q)

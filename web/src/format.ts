@@ -23,7 +23,7 @@ export const count = (n: number) => (n < 1000 ? String(n) : exact().format(n));
 export const compact = (n: number) => (n < 1000 ? String(n) : compactNumber().format(n));
 export const date = (time: string) => day().format(new Date(time));
 export const clock = (time: number) => new Date(time).toLocaleTimeString(locale);
-export const millimetres = (size: { x: number; y: number; z: number }) => `${[size.x, size.y, size.z].map((side) => length().format(side)).join(' × ')} mm`;
+export const millimeters = (size: { x: number; y: number; z: number }) => `${[size.x, size.y, size.z].map((side) => length().format(side)).join(' × ')} mm`;
 
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [['year', 31_557_600], ['month', 2_629_800], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60]];
 

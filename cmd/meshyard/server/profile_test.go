@@ -41,7 +41,7 @@ func TestProfiles(t *testing.T) {
 			_, email := record["email"]
 			_, license := record["default_license"]
 			if own := name == "ada"; (seen.User.Email != nil) != own || email != own || license != own {
-				t.Errorf("%s sees the mail: %t in GraphQL, %t by REST; the licence: %t", name, seen.User.Email != nil, email, license)
+				t.Errorf("%s sees the mail: %t in GraphQL, %t by REST; the license: %t", name, seen.User.Email != nil, email, license)
 			}
 		}
 	})

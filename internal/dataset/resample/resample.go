@@ -253,7 +253,7 @@ func (s *sample) tagAt(rank int) (tag string, ok bool) {
 	return string(s.text), !s.tagKeys[string(s.text)] && utf8.RuneCount(s.text) <= longestTag
 }
 
-// date increases with the index. One thing in five shares its date with its neighbours, as things
+// date increases with the index. One thing in five shares its date with its neighbors, as things
 // imported together do, and one in eight is dated later than its index suggests.
 func (s *sample) date(i int) time.Time {
 	var late time.Duration

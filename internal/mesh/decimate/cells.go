@@ -77,7 +77,7 @@ func (g *cells) of(p vector) uint32 {
 	return uint32(len(g.keys) - 1)
 }
 
-// middle returns the centre of a cell.
+// middle returns the center of a cell.
 func (g *cells) middle(cell uint32) vector {
 	key := g.keys[cell]
 	at := func(k uint64) float64 { return (float64(k&(1<<21-1))+0.5)*g.side - 1 }

@@ -39,7 +39,7 @@ func TestCloud(t *testing.T) {
 		}
 		for i := 0; i < len(d.Colors); i += 4 {
 			if got := [4]uint8(d.Colors[i : i+4]); got != [4]uint8{10, 200, 30, 255} {
-				t.Fatalf("%s: the colour %v", c.name, got)
+				t.Fatalf("%s: the color %v", c.name, got)
 			}
 		}
 		if a, b := c.mesh.Box(), d.Box(); c.points >= 5000 {

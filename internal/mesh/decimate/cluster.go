@@ -11,8 +11,8 @@ import (
 // attempts is the maximum number of grids that are tried.
 const attempts = 8
 
-// near is the squared distance of a colour from the mean of its cell below which it is replaced by
-// the mean. Other colours belong to another part.
+// near is the squared distance of a color from the mean of its cell below which it is replaced by
+// the mean. Other colors belong to another part.
 const near = 0.1
 
 // cluster merges the vertices in each cell of a grid into the point that is nearest to the faces
@@ -179,7 +179,7 @@ func (k *clusters) place(ctx context.Context, m *mesh.Mesh, f frame) error {
 			if !ok {
 				continue // beyond the limit
 			}
-			// Relative to its centre, a cell is small enough to avoid rounding errors.
+			// Relative to its center, a cell is small enough to avoid rounding errors.
 			quadrics[cell].plane(normal, ends[i].minus(k.middle(cell)), length)
 			sums[cell] = sums[cell].plus(ends[i].minus(k.middle(cell)))
 			counts[cell]++

@@ -64,11 +64,11 @@ func TestClusterColors(t *testing.T) {
 	}), 1000, 500)
 	for v := range d.Vertices() {
 		if c := [4]uint8(d.Colors[4*v : 4*v+4]); c != red && c != blue {
-			t.Fatalf("a colour between red and blue: %v", c)
+			t.Fatalf("a color between red and blue: %v", c)
 		}
 	}
 	if measured(t, d).Components != 1 {
-		t.Error("the square broke where colours meet")
+		t.Error("the square broke where colors meet")
 	}
 }
 

@@ -13,10 +13,10 @@ const (
 	// stiff is the minimum weight of a face relative to the square of its longest side: a sliver
 	// has little area but is visible when it turns.
 	stiff = 0.03
-	// bordered and outlined are the weights of a border and of a colour boundary for each squared
+	// bordered and outlined are the weights of a border and of a color boundary for each squared
 	// length.
 	bordered, outlined = 100, 1
-	// colored is the cost of a colour difference relative to the squared length of an edge.
+	// colored is the cost of a color difference relative to the squared length of an edge.
 	colored = 1e-2
 	// crowd is the maximum number of faces at the two ends of an edge that is considered. It bounds
 	// the time for vertices with very many faces.
@@ -38,7 +38,7 @@ type lines uint8
 
 const (
 	border lines = 1 << iota // an edge with one face, or with more than two
-	seam                     // a border or a colour boundary
+	seam                     // a border or a color boundary
 )
 
 // rules are the constraints on a collapse, from strict to weak; each level includes those after it.
@@ -47,7 +47,7 @@ type rules uint8
 
 const (
 	keepShapes   rules = iota // do not create slivers
-	keepColors                // do not break colour boundaries
+	keepColors                // do not break color boundaries
 	keepTopology              // do not join separate parts or close holes
 	keepSides                 // do not flip faces
 	keepNothing

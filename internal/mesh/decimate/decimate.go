@@ -23,7 +23,7 @@ const (
 //
 // To collapses edges in the order of their quadric error (M. Garland and P. Heckbert, Surface
 // simplification using quadric error metrics, 1997). A closed surface stays closed, borders and
-// colour boundaries stay in place, and no face flips. If that does not suffice, it gives up colour
+// color boundaries stay in place, and no face flips. If that does not suffice, it gives up color
 // boundaries, then topology, then the orientation of faces, and finally drops the smallest
 // triangles. It first clusters meshes of more than two million triangles (P. Lindstrom, Out-of-core
 // simplification of large polygonal models, 2000), which may join parts that are closer than about

@@ -30,7 +30,7 @@ func to(t testing.TB, m *mesh.Mesh, triangles int) *mesh.Mesh {
 		}
 	}
 	if (d.Colors != nil) != (m.Colors != nil) || d.Colors != nil && len(d.Colors) != 4*d.Vertices() {
-		t.Errorf("got %d bytes of colours for %d vertices, want 4 for each if the mesh has colours", len(d.Colors), d.Vertices())
+		t.Errorf("got %d bytes of colors for %d vertices, want 4 for each if the mesh has colors", len(d.Colors), d.Vertices())
 	}
 	return d
 }
@@ -118,8 +118,8 @@ func TestSmallMeshesAreReturned(t *testing.T) {
 	}
 }
 
-// square returns a square of 2·n·n triangles at z = 0, with the colour that paint returns for the
-// centre of each.
+// square returns a square of 2·n·n triangles at z = 0, with the color that paint returns for the
+// center of each.
 func square(n int, paint func(x, y float64) [4]uint8) *mesh.Mesh {
 	m := &mesh.Mesh{Unit: 1}
 	for i := range n {
@@ -158,7 +158,7 @@ func TestBorders(t *testing.T) {
 	}
 }
 
-// painted returns the area of each colour.
+// painted returns the area of each color.
 func painted(m *mesh.Mesh) map[[4]uint8]float64 {
 	areas := make(map[[4]uint8]float64)
 	for i := range m.Triangles() {
@@ -203,7 +203,7 @@ func TestColors(t *testing.T) {
 	if a := painted(d); len(a) != 3 || math.Abs(a[green]-1e-4) > 1e-5 {
 		t.Errorf("with a green stripe: got areas %v, want 0.0001 in green", a)
 	}
-	// If each triangle has its own colour, colour boundaries must give way, and nothing else.
+	// If each triangle has its own color, color boundaries must give way, and nothing else.
 	n := uint8(0)
 	confetti := square(20, func(x, y float64) [4]uint8 { n += 37; return [4]uint8{n, n * 3, n * 5, 255} })
 	if f := measured(t, to(t, confetti, 50)); math.Abs(f.Area-1) > 0.02 || !f.Manifold || f.Components != 1 {
@@ -218,11 +218,11 @@ func TestColors(t *testing.T) {
 	d = to(t, shade, 2000)
 	for v := range d.Vertices() {
 		if got, want := int(d.Colors[4*v]), int(gray(d.Positions[3*v:])); got < want-8 || got > want+8 || d.Colors[4*v+3] != 255 {
-			t.Fatalf("the colour at %v is %v, want %d", d.Positions[3*v:3*v+3], d.Colors[4*v:4*v+4], want)
+			t.Fatalf("the color at %v is %v, want %d", d.Positions[3*v:3*v+3], d.Colors[4*v:4*v+4], want)
 		}
 	}
 	if n := d.Vertices(); n > 1100 {
-		t.Errorf("got %d vertices, want at most 1100, because each position has one colour", n)
+		t.Errorf("got %d vertices, want at most 1100, because each position has one color", n)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 type spoke struct {
 	end   uint32
 	faces uint32
-	split bool      // two faces have different colours at one of its ends
+	split bool      // two faces have different colors at one of its ends
 	at    [2]uint32 // corners of the first face at the vertex and at the other end
 }
 
@@ -24,7 +24,7 @@ func (e *spoke) lines() lines {
 }
 
 // gather computes the cost of all edges and marks the vertices on seams: borders, edges with more
-// than two faces, and colour boundaries. With fence, it first adds planes that hold the seams in
+// than two faces, and color boundaries. With fence, it first adds planes that hold the seams in
 // place to the quadrics.
 func (c *collapser) gather(ctx context.Context, fence bool) error {
 	c.index()

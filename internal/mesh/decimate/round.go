@@ -106,7 +106,7 @@ func (c *collapser) alive(i, next, last uint32) bool {
 	return x != y && y != z && z != x
 }
 
-// link describes the neighbourhood of an edge.
+// link describes the neighborhood of an edge.
 type link struct {
 	shared int  // faces at the edge
 	common int  // vertices with an edge to both ends
@@ -230,8 +230,8 @@ func (c *collapser) normals(v uint32) (sum vector) {
 	return sum
 }
 
-// blend sets the colours of the faces around an edge that collapses to p: an interpolation if each
-// end has one colour. If an end has several, each face keeps its own.
+// blend sets the colors of the faces around an edge that collapses to p: an interpolation if each
+// end has one color. If an end has several, each face keeps its own.
 func (c *collapser) blend(a, b uint32, p vector, atA, atB []uint32) {
 	for _, ends := range [2][]uint32{atA, atB} {
 		for _, i := range ends {

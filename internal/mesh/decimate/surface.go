@@ -18,7 +18,7 @@ func (u vector) cross(v vector) vector {
 	return vector{u[1]*v[2] - u[2]*v[1], u[2]*v[0] - u[0]*v[2], u[0]*v[1] - u[1]*v[0]}
 }
 
-// frame maps the box of a mesh to coordinates from -1 to 1 around its centre. The scale is a power
+// frame maps the box of a mesh to coordinates from -1 to 1 around its center. The scale is a power
 // of two, so that an unmoved point is restored exactly.
 type frame struct {
 	middle vector
@@ -47,7 +47,7 @@ func (f frame) out(v vector) [3]float32 {
 	return [3]float32{float32(v[0]/f.scale + f.middle[0]), float32(v[1]/f.scale + f.middle[1]), float32(v[2]/f.scale + f.middle[2])}
 }
 
-// surface is a set of triangles that share vertices by position. Colours belong to corners, so that
+// surface is a set of triangles that share vertices by position. Colors belong to corners, so that
 // several can meet at a vertex.
 type surface struct {
 	positions []vector
@@ -95,7 +95,7 @@ func color(m *mesh.Mesh, v uint32) uint32 {
 	return uint32(c[0]) | uint32(c[1])<<8 | uint32(c[2])<<16 | uint32(c[3])<<24
 }
 
-// mix interpolates two colours: a if share is 0, b if it is 1.
+// mix interpolates two colors: a if share is 0, b if it is 1.
 func mix(a, b uint32, share float64) (c uint32) {
 	for shift := 0; shift < 32; shift += 8 {
 		x, y := float64(a>>shift&255), float64(b>>shift&255)
@@ -104,7 +104,7 @@ func mix(a, b uint32, share float64) (c uint32) {
 	return c
 }
 
-// contrast returns the squared distance of two colours, 0 to 4.
+// contrast returns the squared distance of two colors, 0 to 4.
 func contrast(a, b uint32) (sum float64) {
 	for shift := 0; shift < 32; shift += 8 {
 		d := (float64(a>>shift&255) - float64(b>>shift&255)) / 255

@@ -175,12 +175,12 @@ func TestReadLimits(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Decode(ctx, source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: "a.stl"}, mesh.DefaultLimits, nil); err != context.Canceled {
-		t.Errorf("with a context that is cancelled the error is %v", err)
+		t.Errorf("with a context that is canceled the error is %v", err)
 	}
 }
 
-// TestReadCancelled cancels the context during decoding.
-func TestReadCancelled(t *testing.T) {
+// TestReadCanceled cancels the context during decoding.
+func TestReadCanceled(t *testing.T) {
 	for name, b := range large() {
 		ctx, cancel := context.WithCancel(context.Background())
 		_, err := Decode(ctx, source.Source{ReaderAt: bytes.NewReader(b), Size: int64(len(b)), Name: name}, mesh.DefaultLimits, func(float64) { cancel() })

@@ -54,7 +54,7 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-func TestCancelled(t *testing.T) {
+func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	b, err := os.ReadFile("../../../testdata/meshes/3mfsamples_box.3mf")

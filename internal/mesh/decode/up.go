@@ -8,7 +8,7 @@ import (
 
 // guessUp guesses the up axis for formats that do not define it. Models for printing stand on the
 // build plate, z = 0; models for scenes stand on the floor, y = 0. If the bounding box does not
-// decide, the axis is z for PLY, which scanners write, and y for OBJ and OFF, which modelling
+// decide, the axis is z for PLY, which scanners write, and y for OBJ and OFF, which modeling
 // programs write.
 func guessUp(m *mesh.Mesh) mesh.Up {
 	box := m.Box()

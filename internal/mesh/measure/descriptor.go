@@ -11,7 +11,7 @@ import (
 // the order and orientation of the triangles or their subdivision. They change little when
 // coordinates are rounded. A mirror image has another descriptor, unless the shape is nearly
 // symmetric or has an axis of at least threefold symmetry. The descriptor is nil if there is no
-// shape: only area within rounding errors, or fewer than two distinct points in a cloud. Colours do
+// shape: only area within rounding errors, or fewer than two distinct points in a cloud. Colors do
 // not matter.
 //
 // The numbers derive from the moments of the surface about its centroid, up to the fourth degree.

@@ -14,9 +14,9 @@ type Facts struct {
 	Triangles int        // as in the file, including degenerate ones
 	Vertices  int        // distinct positions of triangle corners; for a cloud, its points
 	Box       mesh.Box   // in the coordinates and the unit of the file
-	Size      [3]float64 // sides of the box in millimetres
-	Area      float64    // square millimetres, counting one side of each triangle
-	// Volume is in cubic millimetres. It is nil if the mesh is not watertight or its faces are not
+	Size      [3]float64 // sides of the box in millimeters
+	Area      float64    // square millimeters, counting one side of each triangle
+	// Volume is in cubic millimeters. It is nil if the mesh is not watertight or its faces are not
 	// oriented consistently. A closed surface inside another one with the opposite orientation is a
 	// cavity and is subtracted.
 	Volume *float64
@@ -62,7 +62,7 @@ func Of(ctx context.Context, m *mesh.Mesh, progress func(done float64)) (Facts, 
 	}
 	f.Area = sums.area * m.Unit * m.Unit
 	plain := *m
-	plain.Colors = nil // vertices at the same position are one, whatever their colours
+	plain.Colors = nil // vertices at the same position are one, whatever their colors
 	welded := plain.Weld()
 	progress(0.5)
 	f.Vertices = welded.Vertices()

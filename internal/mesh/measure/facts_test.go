@@ -75,7 +75,7 @@ func TestOf(t *testing.T) {
 		{"open", open, 11, 8, 1, 21, nil, false, true, false, true},
 		{"one face turned", turned, 12, 8, 1, 22, nil, true, true, false, true},
 		{"inside out", inside, 12, 8, 1, 22, volume(6), true, true, false, true},
-		{"colours that meet", colored, 12, 8, 1, 22, volume(6), true, true, false, true},
+		{"colors that meet", colored, 12, 8, 1, 22, volume(6), true, true, false, true},
 		{"two", with(box(1, 2, 3), [3]float32{5, 0, 0}), 24, 16, 2, 44, volume(12), true, true, false, true},
 		{"two at an edge", with(box(1, 1, 1), [3]float32{1, 1, 0}), 24, 14, 1, 12, nil, false, false, false, true},
 		{"two at a vertex", with(box(1, 1, 1), [3]float32{1, 1, 1}), 24, 15, 1, 12, volume(2), true, false, false, true},

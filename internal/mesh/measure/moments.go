@@ -37,7 +37,7 @@ var rule = func() (points [6]struct{ a, b, c, weight float64 }) {
 	return points
 }()
 
-// integrate computes the moments of a mesh. It works relative to the centre of the box, because
+// integrate computes the moments of a mesh. It works relative to the center of the box, because
 // coordinates may be far from zero.
 func integrate(ctx context.Context, m *mesh.Mesh, progress func(done float64)) (*moments, error) {
 	box := m.Box()

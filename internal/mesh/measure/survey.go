@@ -82,7 +82,7 @@ func survey(ctx context.Context, w *mesh.Mesh, progress func(done float64)) (top
 
 // surroundings is scratch memory for inspecting one vertex after another.
 type surroundings struct {
-	// neighbour<<32 | face<<1 | whether the edge leads to the vertex; faces are numbered from 0 at
+	// neighbor<<32 | face<<1 | whether the edge leads to the vertex; faces are numbered from 0 at
 	// each vertex
 	spokes []uint64
 	fans   *forest
@@ -103,13 +103,13 @@ func (r *surroundings) count(s *topology, indices []uint32, v uint32, corners []
 	slices.Sort(r.spokes)
 	r.fans.reset(len(corners))
 	for start := 0; start < len(r.spokes); {
-		neighbour := uint32(r.spokes[start] >> 32)
+		neighbor := uint32(r.spokes[start] >> 32)
 		inward, end := uint64(0), start
-		for ; end < len(r.spokes) && uint32(r.spokes[end]>>32) == neighbour; end++ {
+		for ; end < len(r.spokes) && uint32(r.spokes[end]>>32) == neighbor; end++ {
 			inward += r.spokes[end] & 1
 			r.fans.join(uint32(r.spokes[start])>>1, uint32(r.spokes[end])>>1)
 		}
-		if v < neighbour {
+		if v < neighbor {
 			switch n := end - start; {
 			case n == 1:
 				s.open++

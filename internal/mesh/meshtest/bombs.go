@@ -105,7 +105,7 @@ func Bombs() []Bomb {
 		return package3MF(io.MultiReader(strings.NewReader(`<object id="1"><mesh><vertices>`),
 			numbered(5_000_000, `<vertex x="%d" y="0" z="0"/>`), strings.NewReader(`</vertices></mesh></object>`)), "1")
 	})
-	add("millions of colours", "3mf", func() []byte {
+	add("millions of colors", "3mf", func() []byte {
 		return package3MF(io.MultiReader(strings.NewReader(`<m:colorgroup id="1">`),
 			numbered(5_000_000, `<m:color color="#%06d"/>`), strings.NewReader(`</m:colorgroup>`)), "1")
 	})
@@ -209,7 +209,7 @@ func stacked(i int) [9]float32 {
 	return [9]float32{0, 0, z, 1, 0, z, 1, 1, z}
 }
 
-// crossing returns large triangles through the centre, each rotated differently.
+// crossing returns large triangles through the center, each rotated differently.
 func crossing(i int) [9]float32 {
 	a, b := math.Sincos(float64(i) * 0.7)
 	c, d := math.Sincos(float64(i) * 1.3)

@@ -30,7 +30,7 @@ type vertex struct {
 	shadow above
 }
 
-// recent is how many vertices are kept, enough for the neighbours of most triangles.
+// recent is how many vertices are kept, enough for the neighbors of most triangles.
 const recent = 1024
 
 // newFace returns a face for drawing the triangles of a mesh.
@@ -138,7 +138,7 @@ func (t *face) facing(wB, wC float32) uint32 {
 	}.pack()
 }
 
-// color returns the colour of the surface.
+// color returns the color of the surface.
 func (t *face) color(wB, wC float32) (color uint32) {
 	for k := range 3 {
 		a, b, c := t.mesh.Colors[4*int(t.corners[0])+k], t.mesh.Colors[4*int(t.corners[1])+k], t.mesh.Colors[4*int(t.corners[2])+k]

@@ -70,7 +70,7 @@ func (g *ground) add(t *face, i int) (work int) {
 	}
 	i0, i1 := max(0, int(min(p[0].u, p[1].u, p[2].u))), min(cells-1, int(max(p[0].u, p[1].u, p[2].u)))
 	j0, j1 := max(0, int(min(p[0].v, p[1].v, p[2].v))), min(cells-1, int(max(p[0].v, p[1].v, p[2].v)))
-	// A cell is below the triangle if its centre is, with a small margin: inside each edge, a·x +
+	// A cell is below the triangle if its center is, with a small margin: inside each edge, a·x +
 	// b·y + c ≥ 0.
 	area := (p[1].u-p[0].u)*(p[2].v-p[0].v) - (p[1].v-p[0].v)*(p[2].u-p[0].u)
 	turned := math.Copysign(1, area)

@@ -1,6 +1,6 @@
 package render
 
-// The colours of a mesh without colours and of the ground, as sRGB from 0 to 255.
+// The colors of a mesh without colors and of the ground, as sRGB from 0 to 255.
 var (
 	material = [3]float32{176, 190, 210}
 	skyTop   = [3]float32{250, 251, 253}
@@ -15,7 +15,7 @@ var (
 	gleam = vector(unit(sum(unit([3]float64{-0.5, 0.65, 0.9}), [3]float64{0, 0, 1})))
 )
 
-// The intensity of lights, as factors of a colour.
+// The intensity of lights, as factors of a color.
 const (
 	keyLight  = 0.66
 	fillLight = 0.18
@@ -24,7 +24,7 @@ const (
 	shine     = 0.16
 )
 
-// light returns the brightness of a surface with a normal: a factor of its colour, and the specular
+// light returns the brightness of a surface with a normal: a factor of its color, and the specular
 // reflection of the key light.
 func light(facing, up direction) (factor, gloss float32) {
 	factor = skyLight + overhead*facing.dot(up) + keyLight*max(0, facing.dot(key)) + fillLight*max(0, facing.dot(fill))

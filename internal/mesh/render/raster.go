@@ -6,12 +6,12 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// raster holds for each sample the nearness, the normal and the colour of what is visible.
+// raster holds for each sample the nearness, the normal and the color of what is visible.
 type raster struct {
 	width, height int
 	near          []float32 // 1 / distance; 0 if nothing is visible
 	facing        []uint32  // see pack
-	// red in the lowest byte, then green and blue; nil if the mesh has no colours
+	// red in the lowest byte, then green and blue; nil if the mesh has no colors
 	color  []uint32
 	budget int64 // how many more samples may be filled, see maxFill
 }
@@ -67,7 +67,7 @@ func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *grou
 // visible.
 func (r *raster) triangle(t *face) (work int) {
 	a, b, c := &t.seen[0], &t.seen[1], &t.seen[2]
-	// The samples whose centres may be inside.
+	// The samples whose centers may be inside.
 	const half = subsample / 2
 	x0, x1 := max((min(a.x, b.x, c.x)+half-1)>>4, 0), min((max(a.x, b.x, c.x)-half)>>4, int32(r.width)-1)
 	y0, y1 := max((min(a.y, b.y, c.y)+half-1)>>4, 0), min((max(a.y, b.y, c.y)-half)>>4, int32(r.height)-1)

@@ -246,7 +246,7 @@ func TestBothSidesLookAlike(t *testing.T) {
 	}
 }
 
-// TestColors checks that vertex colours are visible, and that the top is brighter than the sides.
+// TestColors checks that vertex colors are visible, and that the top is brighter than the sides.
 func TestColors(t *testing.T) {
 	m := box([3]float64{}, [3]float64{1, 1, 1})
 	for range m.Vertices() {
@@ -277,8 +277,8 @@ func (a *asked) Err() error {
 	return nil
 }
 
-// TestCancelled checks that the context is checked between triangles that fill the image.
-func TestCancelled(t *testing.T) {
+// TestCanceled checks that the context is checked between triangles that fill the image.
+func TestCanceled(t *testing.T) {
 	var corners [][3]float64
 	for i := range 200 {
 		z := float64(i) / 200
@@ -291,7 +291,7 @@ func TestCancelled(t *testing.T) {
 			ctx := &asked{Context: t.Context(), end: end}
 			img, err := Render(ctx, m, Options{Width: 256, Height: 256})
 			if img != nil || !errors.Is(err, context.Canceled) || ctx.count > end+2 {
-				t.Errorf("%s: cancelled at the %d. time it was asked: %v, after it was asked %d times", name, end+1, err, ctx.count)
+				t.Errorf("%s: canceled at the %d. time it was asked: %v, after it was asked %d times", name, end+1, err, ctx.count)
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func (r *raster) row(t *face, from, to int, sB, sC, dB, dC float64, scale float3
 	}
 }
 
-// smooth is row for a mesh with normals and without colours.
+// smooth is row for a mesh with normals and without colors.
 func (r *raster) smooth(t *face, from, to int, sB, sC, dB, dC float64, scale float32) {
 	a := t.seen[0].near
 	nearB, nearC := t.seen[1].near-a, t.seen[2].near-a

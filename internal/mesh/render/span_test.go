@@ -16,7 +16,7 @@ func TestRows(t *testing.T) {
 		reach := int32(1 + rng.IntN(side))
 		at := func() seen {
 			s := seen{rng.Int32N(reach * subsample), rng.Int32N(reach * subsample), 1}
-			if n%3 == 0 { // edges that meet centres of samples
+			if n%3 == 0 { // edges that meet centers of samples
 				s.x, s.y = s.x&^7, s.y&^7
 			}
 			return s

@@ -1,5 +1,5 @@
 import { me } from '../config';
-import { bytes, millimetres } from '../format';
+import { bytes, millimeters } from '../format';
 import { recordDownload, type FileRow } from '../generated';
 import { send } from '../graphql';
 import { t } from '../strings';
@@ -26,7 +26,7 @@ export function FileFacts({ file }: { file: FileRow }) {
   return (
     <ul class="facts">
       <li>{bytes(file.size)}</li>
-      {mesh && <li>{millimetres(mesh.size)}</li>}
+      {mesh && <li>{millimeters(mesh.size)}</li>}
       {mesh && <li>{t.triangles(mesh.triangles)}</li>}
       {mesh && mesh.triangles > 0 && <li class={mesh.watertight ? 'good' : 'bad'}>{mesh.watertight ? t.watertight : t.notWatertight}</li>}
       {(processing.state === 'WAITING' || processing.state === 'RUNNING') && <li>{t.processing}</li>}

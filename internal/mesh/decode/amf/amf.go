@@ -20,8 +20,8 @@ import (
 )
 
 // Decode decodes an AMF file (ISO/ASTM 52915:2016), plain or in a ZIP archive: its constellations
-// and the objects that no constellation uses. Colours of triangles take precedence over those of
-// vertices, volumes, objects and materials, in this order. Decode ignores colour formulas, textures
+// and the objects that no constellation uses. Colors of triangles take precedence over those of
+// vertices, volumes, objects and materials, in this order. Decode ignores color formulas, textures
 // and curved edges.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	limits = geometry.IndexableLimits(limits)
@@ -70,8 +70,8 @@ type file struct {
 type object struct {
 	geometry.Object
 	color          optionalColor
-	vertexColors   []optionalColor // of vertices; as long as the last one that has a colour
-	triangleColors []optionalColor // of triangles; as long as the last one that has a colour
+	vertexColors   []optionalColor // of vertices; as long as the last one that has a color
+	triangleColors []optionalColor // of triangles; as long as the last one that has a color
 	volumes        []volume
 	used           bool // by a constellation
 	references     []reference
@@ -90,7 +90,7 @@ type reference struct {
 	at geometry.Transform
 }
 
-// optionalColor is a colour that may be missing.
+// optionalColor is a color that may be missing.
 type optionalColor struct {
 	rgba  uint32
 	valid bool
@@ -104,7 +104,7 @@ func (c optionalColor) or(other optionalColor) optionalColor {
 	return other
 }
 
-// units are the AMF units in millimetres. The default is the millimetre.
+// units are the AMF units in millimeters. The default is the millimeter.
 var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "inch": 25.4, "feet": 304.8, "meter": 1000}
 
 func (a *file) read() error {
@@ -170,7 +170,7 @@ func (a *file) mesh(ctx context.Context) (*mesh.Mesh, error) {
 	return m, nil
 }
 
-// colorObject replaces the vertices of triangles by output vertices with their colours, now that
+// colorObject replaces the vertices of triangles by output vertices with their colors, now that
 // the materials are known.
 func (a *file) colorObject(ctx context.Context, o *object) error {
 	if o.Shape == nil {

@@ -240,7 +240,7 @@ func (a *file) material() error {
 	})
 }
 
-// color reads red, green, blue and alpha from 0 to 1. A colour formula counts as missing.
+// color reads red, green, blue and alpha from 0 to 1. A color formula counts as missing.
 func (a *file) color() (optionalColor, error) {
 	c := [4]float64{3: 1}
 	numbers := 0

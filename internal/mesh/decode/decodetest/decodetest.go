@@ -42,7 +42,7 @@ func Source(b []byte) source.Source {
 func CheckMesh(t testing.TB, m *mesh.Mesh) {
 	t.Helper()
 	if len(m.Positions)%3 != 0 || len(m.Indices)%3 != 0 || m.Colors != nil && len(m.Colors) != 4*m.Vertices() {
-		t.Fatalf("%d positions, %d indices, %d colours", len(m.Positions), len(m.Indices), len(m.Colors))
+		t.Fatalf("%d positions, %d indices, %d colors", len(m.Positions), len(m.Indices), len(m.Colors))
 	}
 	if m.Cloud != (m.Triangles() == 0) || m.Vertices() == 0 {
 		t.Fatalf("%d triangles, %d vertices, cloud: %v", m.Triangles(), m.Vertices(), m.Cloud)

@@ -1,5 +1,5 @@
 // Package geometry builds meshes from what the decoders parse: instances of shared objects,
-// polygons of any number of corners, colours of faces and materials.
+// polygons of any number of corners, colors of faces and materials.
 package geometry
 
 import (

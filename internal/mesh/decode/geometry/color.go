@@ -24,11 +24,11 @@ func NormalizeColor(c [4]float64) uint32 {
 	return RGBA(c[0]/scale, c[1]/scale, c[2]/scale, alpha)
 }
 
-// NoColor is the colour of vertices without a colour in files that have colours: opaque white. Red
+// NoColor is the color of vertices without a color in files that have colors: opaque white. Red
 // is in the lowest byte.
 const NoColor = 0xFFFFFFFF
 
-// RGBA packs red, green, blue and alpha from 0 to 1 into a colour with red in the lowest byte.
+// RGBA packs red, green, blue and alpha from 0 to 1 into a color with red in the lowest byte.
 func RGBA(r, g, b, a float64) uint32 {
 	return Channel(r) | Channel(g)<<8 | Channel(b)<<16 | Channel(a)<<24
 }

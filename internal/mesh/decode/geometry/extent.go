@@ -32,7 +32,7 @@ func (e *Bounds) Add(p [3]float64) bool {
 
 // Origin returns the mesh.Mesh.Origin that keeps at least 20 bits of precision in single-precision
 // positions: on an axis where the box is 16 times farther from zero than its diagonal, a rounded
-// centre of the box, otherwise 0.
+// center of the box, otherwise 0.
 func (e *Bounds) Origin() (o [3]float64) {
 	width := e.Diagonal()
 	for i := range o {

@@ -10,7 +10,7 @@ import (
 )
 
 // Faces builds a mesh from a list of vertices and of faces with any number of corners, as PLY and
-// OFF files have them. Faces may have colours if vertices have none.
+// OFF files have them. Faces may have colors if vertices have none.
 type Faces struct {
 	title     string // names the file format in error messages
 	limits    mesh.Limits
@@ -19,7 +19,7 @@ type Faces struct {
 	Corners   []int64 // of the current face or strip; decoders fill it before AddFace and AddStrips
 	points    [][3]float64
 	triangles []uint32 // triangles of the current face, as indices into Corners
-	paint     []uint32 // the colour of each triangle; nil while all are NoColor
+	paint     []uint32 // the color of each triangle; nil while all are NoColor
 }
 
 // NewFaces returns a Faces for a file of the given format.
@@ -77,7 +77,7 @@ func (p *Faces) AddVertex(at [3]float64, box *Bounds) error {
 	return nil
 }
 
-// SetColor sets the colour of the last vertex. Vertices before it without a colour get NoColor.
+// SetColor sets the color of the last vertex. Vertices before it without a color get NoColor.
 func (p *Faces) SetColor(color uint32) {
 	if p.Mesh.Colors == nil {
 		p.Mesh.Colors = make([]uint8, 0, 4*cap(p.Mesh.Positions)/3)
@@ -174,7 +174,7 @@ func (p *Faces) tooMany() error {
 // Finish returns the mesh. Without triangles it is a point cloud.
 func (p *Faces) Finish() *mesh.Mesh {
 	if p.Mesh.Colors != nil {
-		// the last vertices have no colour
+		// the last vertices have no color
 		p.Mesh.Colors = append(p.Mesh.Colors, bytes.Repeat([]byte{0xFF}, 4*p.Mesh.Vertices()-len(p.Mesh.Colors))...)
 	}
 	if p.missing > 0 {
@@ -212,7 +212,7 @@ func (p *Faces) dropMissing() {
 	}
 }
 
-// paintFaces duplicates vertices so that each has one colour. It keeps vertices without a face.
+// paintFaces duplicates vertices so that each has one color. It keeps vertices without a face.
 func (p *Faces) paintFaces() {
 	m := p.Mesh
 	s := Shape{newest: make([]uint32, m.Vertices())}

@@ -4,24 +4,24 @@ import "slices"
 
 // Shape is one mesh of a file before it is transformed. Its input vertices are those of the file.
 // Its output vertices are those of the resulting mesh: one for each combination of input vertex and
-// colour that a triangle uses.
+// color that a triangle uses.
 type Shape struct {
 	Vertices []float64 // x, y, z of the input vertices
 	Corners  []uint32  // three output vertices of each triangle
 	Sources  []uint32  // the input vertex of each output vertex
-	Colors   []uint32  // the colour of each output vertex; nil while all are NoColor
+	Colors   []uint32  // the color of each output vertex; nil while all are NoColor
 	newest   []uint32  // the newest output vertex of each input vertex + 1, or 0
 	// for each output vertex the one before it of the same input vertex + 1, or 0; as long as
 	// Colors
 	previous []uint32
 }
 
-// maxColorSearch limits how many output vertices of one input vertex are searched for a colour. A
-// colour that is not among the newest gets another output vertex, which costs memory but bounds the
+// maxColorSearch limits how many output vertices of one input vertex are searched for a color. A
+// color that is not among the newest gets another output vertex, which costs memory but bounds the
 // time.
 const maxColorSearch = 16
 
-// Output returns the output vertex for an input vertex and a colour, and adds it if needed.
+// Output returns the output vertex for an input vertex and a color, and adds it if needed.
 func (s *Shape) Output(vertex, color uint32) uint32 {
 	if more := len(s.Vertices)/3 - len(s.newest); more > 0 {
 		s.newest = append(s.newest, make([]uint32, more)...)

@@ -53,7 +53,7 @@ func areas(points [][3]float64, triangles [][3]int) (sum, outline float64) {
 
 func TestTriangulate(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	star := func(n int) (p [][3]float64) { // a polygon that is visible from its centre
+	star := func(n int) (p [][3]float64) { // a polygon that is visible from its center
 		for i := range n {
 			a, r := 2*math.Pi*float64(i)/float64(n), 0.2+random.Float64()
 			p = append(p, [3]float64{r * math.Cos(a), r * math.Sin(a), 0})

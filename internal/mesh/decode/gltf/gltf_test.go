@@ -281,7 +281,7 @@ func TestGLTFLong(t *testing.T) {
 	}
 }
 
-func TestGLTFCancelled(t *testing.T) {
+func TestGLTFCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	file := gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner))

@@ -103,10 +103,10 @@ func TestGLTFRefused(t *testing.T) {
 				`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`, gltfBytes([]uint8{3}, []float32{1, 0, 0})),
 			mesh.Malformed, "sparse index 3, where it has 3",
 		},
-		"few colours": {
+		"few colors": {
 			gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0,"COLOR_0":1}}]}]`,
 				accessors(`"componentType":5121,"normalized":true,"count":2,"type":"VEC4"`), gltfBytes(corner, make([]uint8, 8))),
-			mesh.Malformed, "2 colours for 3 vertices in primitive 0 of mesh 0",
+			mesh.Malformed, "2 colors for 3 vertices in primitive 0 of mesh 0",
 		},
 		"few texture coordinates": {
 			gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":0}]}]`,

@@ -8,7 +8,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 )
 
-// material is the relevant part of a material: its base colour. Decode ignores the KHR_materials
+// material is the relevant part of a material: its base color. Decode ignores the KHR_materials
 // extensions, which add to it, except the one that replaces it.
 type material struct {
 	AlphaMode string
@@ -38,8 +38,8 @@ type textureInfo struct {
 	}
 }
 
-// appearance computes the vertex colours of a primitive: the product of the base colour factor, the
-// texture and the vertex colours (specification, 3.9.2). The factor and the vertex colours are
+// appearance computes the vertex colors of a primitive: the product of the base color factor, the
+// texture and the vertex colors (specification, 3.9.2). The factor and the vertex colors are
 // linear.
 type appearance struct {
 	factor       [4]float64
@@ -51,12 +51,12 @@ type appearance struct {
 	textureInfo  textureInfo
 }
 
-// resolveAppearance resolves the material and the colour attributes of a primitive.
+// resolveAppearance resolves the material and the color attributes of a primitive.
 func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	l.factor, l.opaque = [4]float64{1, 1, 1, 1}, true
 	if p.Attributes.Color != 0 {
 		if l.vertexColors, err = f.accessor(p.Attributes.Color, "VEC3", "VEC4"); err == nil && l.vertexColors.count < p.positions.count {
-			err = mesh.Errorf(mesh.Malformed, "The %s file has %d colours for %d vertices in %s.", f.name, l.vertexColors.count, p.positions.count, p.location)
+			err = mesh.Errorf(mesh.Malformed, "The %s file has %d colors for %d vertices in %s.", f.name, l.vertexColors.count, p.positions.count, p.location)
 		}
 		l.vertexColors.normalized = l.vertexColors.kind != float32s
 	}
@@ -76,7 +76,7 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	}
 	if factor != nil {
 		if len(factor) != 4 {
-			return l, mesh.Errorf(mesh.Malformed, "Material %d of the %s file has a colour of %d numbers.", i, f.name, len(factor))
+			return l, mesh.Errorf(mesh.Malformed, "Material %d of the %s file has a color of %d numbers.", i, f.name, len(factor))
 		}
 		l.factor = [4]float64(factor)
 	}
@@ -106,7 +106,7 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	return l, err
 }
 
-// color returns the colour of a vertex.
+// color returns the color of a vertex.
 func (l *appearance) color(v int) uint32 {
 	if l.vertexColors.count == 0 && l.texture == nil {
 		return l.constant
@@ -129,7 +129,7 @@ func (l *appearance) color(v int) uint32 {
 	return l.blend(c)
 }
 
-// blend multiplies a linear colour by the base colour factor.
+// blend multiplies a linear color by the base color factor.
 func (l *appearance) blend(c [4]float64) uint32 {
 	for i := range c {
 		c[i] *= l.factor[i]

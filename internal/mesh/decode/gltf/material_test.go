@@ -26,7 +26,7 @@ func painted(material, attribute, accessor string, values any, more ...string) [
 	}, more...)...)
 }
 
-// textured returns the root members for a texture of four pixels: red, half-transparent blue, grey,
+// textured returns the root members for a texture of four pixels: red, half-transparent blue, gray,
 // transparent.
 func textured(t *testing.T) string {
 	img := image.NewNRGBA(image.Rect(0, 0, 4, 1))
@@ -41,7 +41,7 @@ func textured(t *testing.T) string {
 		base64.StdEncoding.EncodeToString(b.Bytes()) + `"}]`
 }
 
-// webpTexture is a lossless WebP image of four pixels: red, half-transparent blue, grey, grey.
+// webpTexture is a lossless WebP image of four pixels: red, half-transparent blue, gray, gray.
 const webpTexture = "UklGRjAAAABXRUJQVlA4TCMAAAAvAwAAEBcwZALZZHfNXyGBQJLs/ggLSJLp0vLC5haUNKL/AQA="
 
 func TestGLTFColors(t *testing.T) {
@@ -55,7 +55,7 @@ func TestGLTFColors(t *testing.T) {
 		floats2 = `"componentType":5126,"type":"VEC2"`
 	)
 	repeat, mirror := fmt.Sprintf(textured(t), wrapRepeat), fmt.Sprintf(textured(t), wrapMirror)
-	red, green, blue, grey := color.NRGBA{255, 0, 0, 255}, color.NRGBA{0, 255, 0, 255}, color.NRGBA{0, 0, 255, 255}, color.NRGBA{100, 100, 100, 255}
+	red, green, blue, gray := color.NRGBA{255, 0, 0, 255}, color.NRGBA{0, 255, 0, 255}, color.NRGBA{0, 0, 255, 255}, color.NRGBA{100, 100, 100, 255}
 	for name, c := range map[string]struct {
 		file []byte
 		want [3]color.NRGBA
@@ -79,30 +79,30 @@ func TestGLTFColors(t *testing.T) {
 		},
 		"texture": {
 			painted(blend+pbr(texture), "TEXCOORD_0", floats2, []float32{0.1, 0, 0.3, 1, -1.4, 0.5}, repeat),
-			[3]color.NRGBA{red, {0, 0, 255, 128}, grey},
+			[3]color.NRGBA{red, {0, 0, 255, 128}, gray},
 		},
 		"mirrored texture, second coordinates": {
 			painted(pbr(`"baseColorTexture":{"index":0,"texCoord":1}`), "TEXCOORD_1", floats2, []float32{-0.1, 0, 1.7, 1, 1.4, 0.5}, mirror),
-			[3]color.NRGBA{red, blue, grey},
+			[3]color.NRGBA{red, blue, gray},
 		},
 		"bytes for coordinates": {
 			painted(pbr(texture), "TEXCOORD_0", `"componentType":5121,"normalized":true,"type":"VEC2"`, []uint8{20, 0, 80, 0, 150, 0}, repeat),
-			[3]color.NRGBA{red, blue, grey},
+			[3]color.NRGBA{red, blue, gray},
 		},
 		"moved texture": {
 			painted(pbr(`"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"offset":[0.25,0],"scale":[0.5,1]}}}`), "TEXCOORD_0", floats2,
 				[]float32{-0.4, 0, 0.1, 0, 0.6, 0}, repeat),
-			[3]color.NRGBA{red, blue, grey},
+			[3]color.NRGBA{red, blue, gray},
 		},
 		"turned texture": {
 			painted(pbr(`"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"rotation":1.5707963}}}`), "TEXCOORD_0", floats2,
 				[]float32{0, 0.1, 0, 0.3, 0, 0.6}, repeat),
-			[3]color.NRGBA{red, blue, grey},
+			[3]color.NRGBA{red, blue, gray},
 		},
 		"WebP": {
 			painted(blend+pbr(texture), "TEXCOORD_0", floats2, []float32{0.1, 0, 0.3, 1, -1.4, 0.5}, `"extensionsRequired":["EXT_texture_webp"]`,
 				`"textures":[{"extensions":{"EXT_texture_webp":{"source":0}}}]`, `"images":[{"uri":"data:image/webp;base64,`+webpTexture+`"}]`),
-			[3]color.NRGBA{red, {0, 0, 255, 128}, grey},
+			[3]color.NRGBA{red, {0, 0, 255, 128}, gray},
 		},
 		"diffuse color": {
 			painted(pbr(`"baseColorFactor":[0,1,0,1]`)+specular(`"diffuseFactor":[1,0,0,1]`), "", "", nil),
@@ -110,7 +110,7 @@ func TestGLTFColors(t *testing.T) {
 		},
 		"diffuse texture": {
 			painted(blend[:len(blend)-1]+specular(`"diffuseTexture":{"index":0}`), "TEXCOORD_0", floats2, []float32{0.1, 0, 0.3, 1, -1.4, 0.5}, repeat),
-			[3]color.NRGBA{red, {0, 0, 255, 128}, grey},
+			[3]color.NRGBA{red, {0, 0, 255, 128}, gray},
 		},
 		"texture elsewhere": {
 			painted(pbr(`"baseColorFactor":[0,1,0,1],`+texture), "TEXCOORD_0", floats2, make([]float32, 6), `"textures":[{"source":0}]`,
@@ -126,12 +126,12 @@ func TestGLTFColors(t *testing.T) {
 			for i, want := range c.want {
 				c := m.Colors[4*i:]
 				if got := (color.NRGBA{c[0], c[1], c[2], c[3]}); got != want {
-					t.Errorf("vertex %d has the colour %v, want %v", i, got, want)
+					t.Errorf("vertex %d has the color %v, want %v", i, got, want)
 				}
 			}
 		})
 	}
 	if m, err := decodetest.Decode(t, Decode, gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner))); err != nil || m.Colors != nil {
-		t.Errorf("without a material there are the colours %v, %v", m.Colors, err)
+		t.Errorf("without a material there are the colors %v, %v", m.Colors, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
-// colorOf returns the colour of a vertex, or that of the material if the vertex has none.
+// colorOf returns the color of a vertex, or that of the material if the vertex has none.
 func (o *file) colorOf(v, material uint32) uint32 {
 	if o.colors == nil {
 		return material
@@ -25,7 +25,7 @@ func (o *file) colorOf(v, material uint32) uint32 {
 }
 
 // useMaterial starts the faces of a material. A material that is not defined in this file has no
-// colour.
+// color.
 func (o *file) useMaterial(rest []byte) {
 	color, ok := o.materials[string(bytes.TrimSpace(rest))]
 	if !ok {
@@ -41,7 +41,7 @@ func (o *file) useMaterial(rest []byte) {
 	}
 }
 
-// defineMaterial reads an MTL statement: the name, the diffuse colour, the opacity or the
+// defineMaterial reads an MTL statement: the name, the diffuse color, the opacity or the
 // transparency.
 func (o *file) defineMaterial(keyword, rest []byte) error {
 	if string(keyword) == "newmtl" {

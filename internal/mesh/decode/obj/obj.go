@@ -15,7 +15,7 @@ import (
 )
 
 // Decode decodes a Wavefront OBJ file (Advanced Visualizer manual, appendix B1): vertices, with
-// colours after their coordinates as MeshLab writes them, and faces. It never opens other files
+// colors after their coordinates as MeshLab writes them, and faces. It never opens other files
 // that the OBJ file names. Materials apply only if MTL statements are in the OBJ file itself.
 // Points and lines are ignored. Vertices with a coordinate that is not finite are dropped with
 // their faces. If there is no face, the vertices are a point cloud; otherwise vertices without a
@@ -43,7 +43,7 @@ type file struct {
 	limits   mesh.Limits
 	vertices []float64 // x, y, z
 	missing  int       // number of vertices with a coordinate that is not finite
-	// red, green, blue of each vertex, NaN if it has none; nil while no vertex has a colour
+	// red, green, blue of each vertex, NaN if it has none; nil while no vertex has a color
 	colors      []float32
 	brightest   float32  // maximum of all channels
 	corners     []uint32 // three vertices of each triangle
@@ -127,7 +127,7 @@ var nan = float32(math.NaN())
 // isMissing reports whether a vertex has a coordinate that is not finite.
 func (o *file) isMissing(v uint32) bool { return !geometry.Finite([3]float64(o.vertices[3*v : 3*v+3])) }
 
-// color sets the colour of the last vertex.
+// color sets the color of the last vertex.
 func (o *file) color(c [3]float64) {
 	if o.colors == nil {
 		o.colors = slices.Repeat([]float32{nan}, len(o.vertices)-3)

@@ -42,7 +42,7 @@ func TestOBJFaces(t *testing.T) {
 	} {
 		m := decodetest.DecodeText(t, Decode, text)
 		if m.Triangles() != 2 || !slices.Equal(m.Positions, want) || m.Colors != nil || m.Unit != 1 || m.Format != mesh.OBJ {
-			t.Errorf("%s: got %d triangles at %v with the colours %v", name, m.Triangles(), m.Positions, m.Colors)
+			t.Errorf("%s: got %d triangles at %v with the colors %v", name, m.Triangles(), m.Positions, m.Colors)
 		}
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 			var wide []byte
@@ -102,7 +102,7 @@ func TestOBJColoredCube(t *testing.T) {
 	for v := range uint32(m.Vertices()) {
 		want, ok := map[[3]float32][4]uint8{{1, 1, 1}: {23, 0, 200, 255}, {0, 1, 0}: {4, 0, 44, 255}}[m.At(v)]
 		if got := [4]uint8(m.Colors[4*v:]); ok && got != want {
-			t.Errorf("at %v the colour is %v, want %v", m.At(v), got, want)
+			t.Errorf("at %v the color is %v, want %v", m.At(v), got, want)
 		}
 	}
 }

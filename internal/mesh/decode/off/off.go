@@ -14,8 +14,8 @@ import (
 )
 
 // Decode decodes a text OFF file (Geomview's object file format) in three dimensions, with the
-// normals, colours and texture coordinates that the header declares for vertices. It uses face
-// colours if vertices have none, and ignores indices of a colour map, which is a separate file. It
+// normals, colors and texture coordinates that the header declares for vertices. It uses face
+// colors if vertices have none, and ignores indices of a color map, which is a separate file. It
 // drops vertices with a coordinate that is not finite, and their faces. A file without faces is a
 // point cloud. Binary OFF files are not supported.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
@@ -55,7 +55,7 @@ type file struct {
 }
 
 // ParseHeader reports whether a word is the header of an OFF file and returns the letters before
-// OFF: ST for texture coordinates, C for colours, N for normals, 4 for a fourth coordinate, n for
+// OFF: ST for texture coordinates, C for colors, N for normals, 4 for a fourth coordinate, n for
 // another number of dimensions. They may have any order: MeshLab writes CSTOFF.
 func ParseHeader(word []byte) (letters string, ok bool) {
 	before, ok := bytes.CutSuffix(word, []byte("OFF"))
@@ -130,7 +130,7 @@ func (o *file) readVertices(box *geometry.Bounds) error {
 	return nil
 }
 
-// readVertexColor reads the colour after a vertex and its normal: three or four numbers, optionally
+// readVertexColor reads the color after a vertex and its normal: three or four numbers, optionally
 // followed by two texture coordinates.
 func (o *file) readVertexColor() error {
 	n, err := o.numbersInLine()
@@ -149,7 +149,7 @@ func (o *file) readVertexColor() error {
 	return nil
 }
 
-// readFace reads a face: the number of its corners, the corners, and an optional colour.
+// readFace reads a face: the number of its corners, the corners, and an optional color.
 func (o *file) readFace() error {
 	n, err := o.Integer("the number of corners of a face")
 	if err != nil {

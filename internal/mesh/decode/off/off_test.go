@@ -17,22 +17,22 @@ const plainOFF = "OFF\n4 2 0\n" + vertexText4 + "3 0 1 2\n3 0 2 3\n"
 func TestOFF(t *testing.T) {
 	positions := []float32{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}
 	for name, file := range map[string]string{
-		"plain":                 plainOFF,
-		"counts on the header":  strings.Replace(plainOFF, "OFF\n", "OFF ", 1),
-		"no edges":              strings.Replace(plainOFF, "4 2 0", "4 2", 1),
-		"no header":             plainOFF[4:],
-		"windows":               strings.ReplaceAll(plainOFF, "\n", "\r\n"),
-		"old macintosh":         strings.ReplaceAll(plainOFF, "\n", "\r"),
-		"a mark":                "\xEF\xBB\xBF" + plainOFF,
-		"comments":              "# OFF\n" + strings.ReplaceAll(strings.ReplaceAll(plainOFF, "\n", "#x 1 2\n\n # y\n"), "4 2 0#", "4 2#"),
-		"a quad":                "OFF\n4 1 4\n" + vertexText4 + "4 0 1 2 3",
-		"points and edges":      "OFF\n4 4 4\n" + vertexText4 + "1 0\n2 0 1\n3 0 1 2\n3 0 2 3",
-		"more behind vertices":  "OFF\n4 2 4\n" + strings.ReplaceAll(vertexText4, "\n", " 1 0 0 x\n") + "3 0 1 2\n3 0 2 3",
-		"normals":               "NOFF\n4 2 4\n" + strings.ReplaceAll(vertexText4, "\n", " 0 0 1\n") + "3 0 1 2\n3 0 2 3",
-		"texture coordinates":   "STOFF\n4 2 4\n" + strings.ReplaceAll(vertexText4, "\n", " 0 0\n") + "3 0 1 2\n3 0 2 3",
-		"indices of colours":    strings.Replace(plainOFF, "3 0 1 2\n", "3 0 1 2 7\n", 1),
-		"words behind faces":    strings.Replace(plainOFF, "3 0 1 2\n", "3 0 1 2 red 1 2 3\n", 1),
-		"colours that are none": strings.Replace(strings.Replace(plainOFF, "OFF", "COFF", 1), "0 0 0\n", "0 0 0 1 2\n", 1),
+		"plain":                plainOFF,
+		"counts on the header": strings.Replace(plainOFF, "OFF\n", "OFF ", 1),
+		"no edges":             strings.Replace(plainOFF, "4 2 0", "4 2", 1),
+		"no header":            plainOFF[4:],
+		"windows":              strings.ReplaceAll(plainOFF, "\n", "\r\n"),
+		"old macintosh":        strings.ReplaceAll(plainOFF, "\n", "\r"),
+		"a mark":               "\xEF\xBB\xBF" + plainOFF,
+		"comments":             "# OFF\n" + strings.ReplaceAll(strings.ReplaceAll(plainOFF, "\n", "#x 1 2\n\n # y\n"), "4 2 0#", "4 2#"),
+		"a quad":               "OFF\n4 1 4\n" + vertexText4 + "4 0 1 2 3",
+		"points and edges":     "OFF\n4 4 4\n" + vertexText4 + "1 0\n2 0 1\n3 0 1 2\n3 0 2 3",
+		"more behind vertices": "OFF\n4 2 4\n" + strings.ReplaceAll(vertexText4, "\n", " 1 0 0 x\n") + "3 0 1 2\n3 0 2 3",
+		"normals":              "NOFF\n4 2 4\n" + strings.ReplaceAll(vertexText4, "\n", " 0 0 1\n") + "3 0 1 2\n3 0 2 3",
+		"texture coordinates":  "STOFF\n4 2 4\n" + strings.ReplaceAll(vertexText4, "\n", " 0 0\n") + "3 0 1 2\n3 0 2 3",
+		"indices of colors":    strings.Replace(plainOFF, "3 0 1 2\n", "3 0 1 2 7\n", 1),
+		"words behind faces":   strings.Replace(plainOFF, "3 0 1 2\n", "3 0 1 2 red 1 2 3\n", 1),
+		"colors that are none": strings.Replace(strings.Replace(plainOFF, "OFF", "COFF", 1), "0 0 0\n", "0 0 0 1 2\n", 1),
 	} {
 		m, err := decodetest.DecodeFile(t, mesh.OFF, Decode, []byte(file), mesh.DefaultLimits)
 		if err != nil || !slices.Equal(m.Positions, positions) || !slices.Equal(m.Indices, []uint32{0, 1, 2, 0, 2, 3}) || m.Colors != nil {
@@ -74,7 +74,7 @@ func TestOFFColors(t *testing.T) {
 	} {
 		m, err := decodetest.DecodeFile(t, mesh.OFF, Decode, []byte(c.text), mesh.DefaultLimits)
 		if err != nil || string(m.Colors) != c.want {
-			t.Errorf("%s: got %+v and the error %v, want the colours %x", c.name, m, err, c.want)
+			t.Errorf("%s: got %+v and the error %v, want the colors %x", c.name, m, err, c.want)
 		}
 	}
 }

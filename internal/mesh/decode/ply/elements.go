@@ -47,7 +47,7 @@ func (e *element) columns() *columns {
 	return c
 }
 
-// color returns the colour of the current row.
+// color returns the color of the current row.
 func (c *columns) color() uint32 {
 	channels := [4]float64(c.values[3:])
 	for i, bright := range c.channelMax {

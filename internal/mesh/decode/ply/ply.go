@@ -12,7 +12,7 @@ import (
 
 // Decode decodes a PLY file, text or binary of either byte order (Greg Turk, The PLY Polygon File
 // Format, 1994, and the type names introduced later). It reads the elements vertex, face and
-// tristrips in any order, with colours of vertices or else of faces, and ignores other elements and
+// tristrips in any order, with colors of vertices or else of faces, and ignores other elements and
 // properties. It drops vertices with a coordinate that is not finite, and their faces. A file
 // without faces is a point cloud.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {

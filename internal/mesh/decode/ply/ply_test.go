@@ -109,13 +109,13 @@ func TestPLYColors(t *testing.T) {
 	} {
 		m, err := decodetest.DecodeFile(t, mesh.PLY, Decode, []byte(headerText+c.text), mesh.DefaultLimits)
 		if err != nil || string(m.Colors) != c.want {
-			t.Errorf("%s: got %+v and the error %v, want the colours %x", c.name, m, err, c.want)
+			t.Errorf("%s: got %+v and the error %v, want the colors %x", c.name, m, err, c.want)
 		}
 	}
 }
 
 // TestPLYFar checks that coordinates far from zero lose no precision, in text and as doubles, also
-// with colours.
+// with colors.
 func TestPLYFar(t *testing.T) {
 	want := mesh.Box{Min: [3]float64{4500000.125, 1e9, 0}, Max: [3]float64{4500000.25, 1000000000.5, 0.0625}}
 	header := "element vertex 3\nproperty double x\nproperty double y\nproperty double z\nproperty uchar red\nproperty uchar green\nproperty uchar blue\n"
@@ -128,7 +128,7 @@ func TestPLYFar(t *testing.T) {
 			t.Fatal(err)
 		}
 		if m.Box() != want || string(m.Colors) != strings.Repeat("\x01\x02\x03\xFF", 3) {
-			t.Errorf("got %v with the colours %x, want %v", m.Box(), m.Colors, want)
+			t.Errorf("got %v with the colors %x, want %v", m.Box(), m.Colors, want)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestPLYMissing(t *testing.T) {
 			t.Errorf("%s: got %+v, want the triangles %s", c.name, m, c.want)
 		}
 	}
-	// The colours of faces stay with them, and precision is kept far from zero.
+	// The colors of faces stay with them, and precision is kept far from zero.
 	text := headerText + header + "element face 3\nproperty list uchar int vertex_indices\n" + rgb + "end_header\n4500000.5 0 0\nnan 0 0\n4500000.75 0 0\n" +
 		"0 0 inf\n4500000.75 .25 0\n4500000.5 .25 0\n3 0 1 2 0 255 0\n3 0 2 4 255 0 0\n3 0 4 5 255 0 0\n"
 	m, err := decodetest.DecodeFile(t, mesh.PLY, Decode, []byte(text), mesh.DefaultLimits)

@@ -111,10 +111,10 @@ func (b *binaryFile) decode(records []byte) {
 	}
 }
 
-// colors returns the colours of all corners from the attribute words, 5 bits for each channel, or
+// colors returns the colors of all corners from the attribute words, 5 bits for each channel, or
 // nil if there are none. If the header contains "COLOR=" and four bytes (Materialise Magics), that
-// is the colour of the body, and words with a clear highest bit hold another colour, red in the
-// lowest bits. Otherwise (VisCAM, SolidView), words with the highest bit set hold a colour, blue in
+// is the color of the body, and words with a clear highest bit hold another color, red in the
+// lowest bits. Otherwise (VisCAM, SolidView), words with the highest bit set hold a color, blue in
 // the lowest bits; if any other word is not zero, the words have another meaning.
 func (b *binaryFile) colors(header []byte) []uint8 {
 	body, magics := uint32(geometry.NoColor), false

@@ -132,7 +132,7 @@ func TestSTLColors(t *testing.T) {
 			t.Errorf("%s: got %x, want %x", c.name, got, c.want)
 		}
 	}
-	// Colours stay with their triangles if a triangle is dropped.
+	// Colors stay with their triangles if a triangle is dropped.
 	f := facets(0x8000|31<<10, 0x8000, 0x8000|31)
 	f[1].corners[3] = float32(math.NaN())
 	m, err := decodetest.DecodeFile(t, mesh.STL, Decode, binarySTLOf("", 3, f...), mesh.DefaultLimits)

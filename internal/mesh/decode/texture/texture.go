@@ -1,4 +1,4 @@
-// Package texture decodes the texture images of meshes, for the colours at their vertices.
+// Package texture decodes the texture images of meshes, for the colors at their vertices.
 package texture
 
 import (
@@ -17,7 +17,7 @@ const (
 	// maxPixels is the maximum number of pixels of one texture, maxTotalPixels of all textures of a
 	// file.
 	maxPixels, maxTotalPixels = 16 << 20, 64 << 20
-	// maxSide is the maximum side of a downscaled texture. Only its colours at vertices are used.
+	// maxSide is the maximum side of a downscaled texture. Only its colors at vertices are used.
 	maxSide = 512
 )
 

@@ -11,7 +11,7 @@ import (
 // namespaceMaterials is the namespace of the materials and properties extension.
 const namespaceMaterials = "http://schemas.microsoft.com/3dmanufacturing/material/2015/02"
 
-// units are the 3MF units in millimetres (core specification, 3.4). The default is the millimetre.
+// units are the 3MF units in millimeters (core specification, 3.4). The default is the millimeter.
 var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "centimeter": 10, "inch": 25.4, "foot": 304.8, "meter": 1000}
 
 // modelPart is the state of reading one model part.

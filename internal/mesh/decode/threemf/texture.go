@@ -14,7 +14,7 @@ import (
 const maxTexture = 32 << 20
 
 // tileStyles are the tile styles of textures (materials and properties extension, chapter 5). The
-// default is wrap. The style none shows no colour outside of the image; its nearest pixel is close
+// default is wrap. The style none shows no color outside of the image; its nearest pixel is close
 // enough.
 var tileStyles = map[string]texture.Wrap{"mirror": texture.Mirror, "clamp": texture.Clamp, "none": texture.Clamp}
 
@@ -43,7 +43,7 @@ func (m *modelPart) texture() error {
 	return m.ctx.Err()
 }
 
-// readTextureGroup reads texture coordinates, as a palette of the colours of the texture there.
+// readTextureGroup reads texture coordinates, as a palette of the colors of the texture there.
 func (m *modelPart) readTextureGroup() error {
 	id, err := m.number("texid", -1)
 	if err != nil {

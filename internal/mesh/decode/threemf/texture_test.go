@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Test3MFTextures checks the colours of vertices with texture coordinates. The texture is red above
+// Test3MFTextures checks the colors of vertices with texture coordinates. The texture is red above
 // blue, each with green to its right.
 func Test3MFTextures(t *testing.T) {
 	const r, g, b = "\xFF\x00\x00\xFF", "\x00\xFF\x00\xFF", "\x00\x00\xFF\xFF"

@@ -18,8 +18,8 @@ import (
 const maxThumbnail = 8 << 20
 
 // Decode decodes a 3MF file (core specification 1.3, with the materials and properties and the
-// production extension): the items of the build, with the colours of base materials, colour groups
-// and textures. Other properties (composites, multi-properties) have no colour. Beam lattices and
+// production extension): the items of the build, with the colors of base materials, color groups
+// and textures. Other properties (composites, multi-properties) have no color. Beam lattices and
 // slices are ignored.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	c, err := zipfile.Open(ctx, "3MF", src, limits, progress)

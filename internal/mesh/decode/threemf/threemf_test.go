@@ -190,7 +190,7 @@ func Test3MFColoredChain(t *testing.T) {
 		delete(faces, c)
 	}
 	if colors < 8 || len(faces) > 0 || m.Vertices() > 2*3040 {
-		t.Errorf("got %d of the colours, others at %v, %d vertices", colors, faces, m.Vertices())
+		t.Errorf("got %d of the colors, others at %v, %d vertices", colors, faces, m.Vertices())
 	}
 }
 

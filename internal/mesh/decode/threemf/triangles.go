@@ -11,7 +11,7 @@ type meshReader struct {
 	*modelPart
 	shape *geometry.Shape
 	group int64  // the property group of the object
-	color uint32 // the colour of triangles without a property
+	color uint32 // the color of triangles without a property
 	// The palette of the last group, because triangles of one group usually follow each other.
 	palette      []uint32
 	paletteGroup int64
@@ -126,7 +126,7 @@ func (t *meshReader) triangle() error {
 	return nil
 }
 
-// readPalette reads the colours of a property group. color returns that of the current element, or
+// readPalette reads the colors of a property group. color returns that of the current element, or
 // NoColor if it is unsupported.
 func (m *modelPart) readPalette(element string, color func() uint32) error {
 	id, err := m.number("id", -1)
@@ -139,7 +139,7 @@ func (m *modelPart) readPalette(element string, color func() uint32) error {
 			return nil
 		}
 		if int64(len(colors)) >= 3*m.limits.Triangles {
-			return m.Errorf(mesh.TooLarge, "has more than %d colours in a group", 3*m.limits.Triangles)
+			return m.Errorf(mesh.TooLarge, "has more than %d colors in a group", 3*m.limits.Triangles)
 		}
 		colors = append(colors, color())
 		return nil
@@ -148,7 +148,7 @@ func (m *modelPart) readPalette(element string, color func() uint32) error {
 	return err
 }
 
-// color returns a colour of a group, or NoColor if the group is unknown, such as one of composites.
+// color returns a color of a group, or NoColor if the group is unknown, such as one of composites.
 func (m *modelPart) color(group, index int64) uint32 {
 	if palette := m.palettes[group]; index < int64(len(palette)) {
 		return palette[index]
@@ -157,7 +157,7 @@ func (m *modelPart) color(group, index int64) uint32 {
 }
 
 // hexColor parses #RRGGBB or #RRGGBBAA (sRGB). It treats alpha 0 as opaque, because some programs
-// write it for opaque colours.
+// write it for opaque colors.
 func hexColor(b []byte) uint32 {
 	if len(b) != 7 && len(b) != 9 || b[0] != '#' {
 		return geometry.NoColor

@@ -101,8 +101,8 @@ func (l *layout) document() document {
 	}
 	d.Meshes = []meshes{{[]primitive{p}}}
 	if m.Colors == nil {
-		grey := mesh.Linear[204]
-		d.Materials[0].PBR.Factor = [4]float64{grey, grey, grey, 1}
+		gray := mesh.Linear[204]
+		d.Materials[0].PBR.Factor = [4]float64{gray, gray, gray, 1}
 	}
 	if l.translucent {
 		d.Materials[0].AlphaMode = "BLEND"
@@ -114,17 +114,17 @@ func (l *layout) document() document {
 	return d
 }
 
-// node converts stored positions to metres with Y up.
+// node converts stored positions to meters with Y up.
 func (l *layout) node() node {
 	m := l.mesh
-	metres := m.Unit / 1000
-	scale := metres
+	meters := m.Unit / 1000
+	scale := meters
 	if !l.exact {
 		scale *= l.half
 	}
 	n := node{Scale: [3]float64{scale, scale, scale}}
 	for i := range n.Translation {
-		n.Translation[i] = (l.center[i] + m.Origin[i]) * metres
+		n.Translation[i] = (l.center[i] + m.Origin[i]) * meters
 	}
 	if m.Up == mesh.UpZ {
 		t := n.Translation

@@ -58,7 +58,7 @@ func (e *encoder) directions(xs []float32) {
 	}
 }
 
-// colors writes colours as linear 16-bit values.
+// colors writes colors as linear 16-bit values.
 func (e *encoder) colors(colors []uint8) {
 	var light [256]uint64
 	for i := range light {

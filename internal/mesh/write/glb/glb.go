@@ -38,8 +38,8 @@ const (
 )
 
 // Write writes a mesh as one node with one mesh of one primitive: triangles, or points for a cloud.
-// The node converts Z up to Y up and the unit to metres. Write includes normals if the mesh has
-// them (see mesh.Shaded), and colours as linear light. The output is deterministic. If the mesh
+// The node converts Z up to Y up and the unit to meters. Write includes normals if the mesh has
+// them (see mesh.Shaded), and colors as linear light. The output is deterministic. If the mesh
 // cannot be written, Write returns an error and writes nothing. It needs little memory beyond the
 // mesh.
 func Write(w io.Writer, m *mesh.Mesh, o Options) error {

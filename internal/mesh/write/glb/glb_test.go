@@ -44,12 +44,12 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// checkSame checks that got has the triangles of m in metres and with Y up, with an error of at
+// checkSame checks that got has the triangles of m in meters and with Y up, with an error of at
 // most part of the box.
 func checkSame(t *testing.T, m, got *mesh.Mesh, part float64) {
 	t.Helper()
 	if got.Triangles() != m.Triangles() || got.Cloud != m.Cloud {
-		t.Fatalf("got %d triangles, cloud: %v, colours: %d", got.Triangles(), got.Cloud, len(got.Colors))
+		t.Fatalf("got %d triangles, cloud: %v, colors: %d", got.Triangles(), got.Cloud, len(got.Colors))
 	}
 	s := m.Box().Size()
 	slack := part * max(s[0], s[1], s[2])
@@ -69,13 +69,13 @@ func checkSame(t *testing.T, m, got *mesh.Mesh, part float64) {
 			}
 		}
 		if m.Colors != nil {
-			is := []uint8{255, 255, 255, 255} // all white decodes as no colours
+			is := []uint8{255, 255, 255, 255} // all white decodes as no colors
 			if got.Colors != nil {
 				is = got.Colors[4*w:][:4]
 			}
 			for i, c := range m.Colors[4*v:][:4] {
 				if d := int(c) - int(is[i]); d < -1 || d > 1 {
-					t.Fatalf("a colour is %v, want %v", is, m.Colors[4*v:][:4])
+					t.Fatalf("a color is %v, want %v", is, m.Colors[4*v:][:4])
 				}
 			}
 		}

@@ -132,7 +132,7 @@ func fractions() []string {
 	return words
 }
 
-// colors writes colours as linear light, which three.js expects. Each has four bytes, of which
+// colors writes colors as linear light, which three.js expects. Each has four bytes, of which
 // three or four channels are written.
 func (e *encoder) colors(colors []uint8, channels int) {
 	var light, alpha [256]string

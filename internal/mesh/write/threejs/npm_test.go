@@ -51,7 +51,7 @@ func TestPrograms(t *testing.T) {
 		if m.Cloud {
 			one.Points = m.Vertices()
 		}
-		one.GLBMin, one.GLBMax = metres(m, r.Box)
+		one.GLBMin, one.GLBMax = meters(m, r.Box)
 		models = append(models, one)
 		shaded := m.Shaded(mesh.CreaseAngle)
 		save(t, filepath.Join(dir, one.File+".json"), func(w *bytes.Buffer) error {
@@ -68,8 +68,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// metres returns a box in the coordinates of GLB.
-func metres(m *mesh.Mesh, box mesh.Box) (lo, hi [3]float64) {
+// meters returns a box in the coordinates of GLB.
+func meters(m *mesh.Mesh, box mesh.Box) (lo, hi [3]float64) {
 	for i := range lo {
 		lo[i], hi[i] = box.Min[i]*m.Unit/1000, box.Max[i]*m.Unit/1000
 	}

@@ -30,7 +30,7 @@ var ErrNotFinite = errors.New("the mesh has a number that is not finite")
 // Write writes a mesh as one Mesh, or Points for a cloud, in the coordinates and the unit of its
 // file; the matrix adds the origin. It includes normals if the mesh has them (see mesh.Shaded),
 // with four decimals, positions as the shortest decimals that parse to the same single-precision
-// numbers, and colours as linear light. The userData of the object contain millimetersPerUnit,
+// numbers, and colors as linear light. The userData of the object contain millimetersPerUnit,
 // upAxis ("Y" or "Z"), format, decimated and triangles. The output is deterministic. Write needs
 // little memory beyond the mesh. After an error the output is incomplete.
 func Write(w io.Writer, m *mesh.Mesh, o Options) error {
@@ -113,7 +113,7 @@ func (e *encoder) object(m *mesh.Mesh, o Options) {
 	e.text(`,"triangles":` + strconv.Itoa(o.Triangles) + `}}}`)
 }
 
-// translucent reports whether a colour is not opaque.
+// translucent reports whether a color is not opaque.
 func translucent(colors []uint8) bool {
 	for c := colors; len(c) >= 4; c = c[4:] {
 		if c[3] != 255 {

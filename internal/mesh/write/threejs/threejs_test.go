@@ -91,7 +91,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("the indices are %v", g.Index)
 	}
 	if c := g.Attributes.Color; c.ItemSize != 3 || len(c.Array) != 9 || c.Array[0] != 1 || c.Array[1] != 0 || math.Abs(c.Array[2]-0.5029) > 1e-4 {
-		t.Errorf("the colours are %v", c)
+		t.Errorf("the colors are %v", c)
 	}
 	if w.Metadata.Type != "Object" || w.Geometries[0].Type != "BufferGeometry" || w.Object.Type != "Mesh" || !w.Materials[0].VertexColors ||
 		w.Materials[0].Type != "MeshStandardMaterial" || w.Materials[0].Transparent {
@@ -128,7 +128,7 @@ func TestWriteLarge(t *testing.T) {
 	w := write(t, m, Options{})
 	g := w.Geometries[0].Data
 	if g.Index.Type != "Uint32Array" || len(g.Index.Array) != 3*n || len(g.Attributes.Color.Array) != 4*n || len(g.Attributes.Normal.Array) != 3*n {
-		t.Fatalf("got %d indices of %s, %d colours, %d normals", len(g.Index.Array), g.Index.Type, len(g.Attributes.Color.Array),
+		t.Fatalf("got %d indices of %s, %d colors, %d normals", len(g.Index.Array), g.Index.Type, len(g.Attributes.Color.Array),
 			len(g.Attributes.Normal.Array))
 	}
 	for i, x := range m.Positions {
