@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,10 +67,10 @@ func TestGlobalWebhookOfFormerAdministrator(t *testing.T) {
 func TestWebhooksOfFormerUsers(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		sent := 0
+		var sent atomic.Int64 // messages are sent concurrently
 		s.options.Webhooks = WebhookOptions{
 			Check:   func(string) error { return nil },
-			Send:    func(context.Context, webhook.Message) webhook.Result { sent++; return webhook.Result{Status: 200} },
+			Send:    func(context.Context, webhook.Message) webhook.Result { sent.Add(1); return webhook.Result{Status: 200} },
 			Timeout: time.Minute,
 		}
 		eve := newUser(t, s, "eve")
@@ -91,11 +92,11 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 		global, own := hook("eve", true), hook("ada", false)
 		// deliver delivers the messages of a webhook, and checks how many are sent and that the others
 		// have an error.
-		deliver := func(name string, id int64, wantSent int, wantError string) {
+		deliver := func(name string, id int64, wantSent int64, wantError string) {
 			t.Helper()
-			sent = 0
-			if err := s.DeliverWebhook(ctx, id); err != nil || sent != wantSent {
-				t.Errorf("%s: %d messages are sent (%v), want %d", name, sent, err, wantSent)
+			sent.Store(0)
+			if err := s.DeliverWebhook(ctx, id); err != nil || sent.Load() != wantSent {
+				t.Errorf("%s: %d messages are sent (%v), want %d", name, sent.Load(), err, wantSent)
 			}
 			last := new(WebhookDelivery)
 			if err := s.db.Read.NewSelect().Model(last).Where("wd.webhook_id = ?", id).Order("wd.id DESC").Limit(1).Scan(ctx); err != nil {
