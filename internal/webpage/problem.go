@@ -41,7 +41,8 @@ func IsVisit(r *http.Request) bool {
 func SearchURL(r *http.Request) (search string, ok bool) {
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	term, hasTerm := strings.CutPrefix(path, "/search/")
-	if isTerm := hasTerm && !strings.Contains(term, "/"); !IsVisit(r) || !isTerm && path != "/search" {
+	isSearch := path == "/search" || hasTerm && !strings.Contains(term, "/")
+	if !isSearch || !IsVisit(r) { // the path is checked first, because every request comes here
 		return "", false
 	}
 	query := r.URL.Query()

@@ -9,8 +9,8 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// TestReportNode checks that node returns a report to those who can list it: to administrators, and
-// to moderators whom it does not concern, with the scope admin.
+// TestReportNode checks who gets a report by its node ID: administrators, and moderators with the
+// scope admin unless the report is about them.
 func TestReportNode(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		admin, reporter, mod := s.Administrator(), s.User("ada"), s.User("mo")
