@@ -131,9 +131,9 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	if err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return disconnect(ctx, tx, userID) }); err != nil {
 		return fmt.Errorf("purge account %d: %w", userID, err)
 	}
-	// The job acts as the owner with the role of a moderator, because it must also delete objects that
-	// were taken down.
-	owner := auth.Caller{UserID: userID, Role: auth.Moderator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
+	// The job acts as the owner with the role of an administrator, because it must also delete objects
+	// that were taken down.
+	owner := auth.Caller{UserID: userID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Read, auth.Write, auth.Admin}}
 	purges := []struct {
 		table, where string
 		remove       func(ctx context.Context, id int64) error

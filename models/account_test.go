@@ -57,10 +57,12 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		on := Target{OnThing, thing.ID}
-		published(t, s, bob)
+		taken, _ := published(t, s, bob)
+		admin := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Admin}}
+		_, takenDown := s.TakeDownThing(ctx, admin, taken.ID, "Because.")
 		_, commented := s.CreateComment(ctx, bob, NewComment{Target: &on, Body: "A secret."})
 		_, followed := s.Follow(ctx, bob, "ada")
-		for _, err := range []error{commented, followed, s.Like(ctx, bob, on), s.Watch(ctx, bob, on)} {
+		for _, err := range []error{takenDown, commented, followed, s.Like(ctx, bob, on), s.Watch(ctx, bob, on)} {
 			if err != nil {
 				t.Fatal(err)
 			}
