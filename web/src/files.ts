@@ -1,5 +1,5 @@
 // The files and pictures of a thing. Its page reads the first ones, and more on demand.
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Growing } from './cache';
 import { thingFiles, type ThingFilesData } from './generated';
 import { send } from './graphql';
@@ -10,25 +10,35 @@ type Files = NonNullable<ThingFilesData['thing']>;
 const firstPictures = 50; // that pages read with a thing
 const fileStep = 300;
 const pictureStep = 100;
-const most = 1000; // a thing has no more files
+const maxFiles = 1000; // of a thing
 
 /** A thing with its latest files and pictures, of which refresh reads as many as are shown, and files and pictures more. */
 export function useFiles<T extends Files & { id: string }>(read: T) {
-  const [latest, setLatest] = useState<Files>();
-  const [asked, setAsked] = useState(firstPictures); // number of pictures that were requested
-  const thing: T = { ...read, ...latest };
-  const hasMoreFiles = thing.fileCount > thing.files.length;
-  // If all files are shown, new ones are shown, too.
-  const load = async (files = thing.files.length + (hasMoreFiles ? 0 : fileStep), images = asked) => {
-    const found = (await send(thingFiles, { id: read.id, files: Math.min(files, most), images: Math.min(images, most) })).thing;
-    if (found) setLatest(found);
-    setAsked(images);
+  const [latest, setLatest] = useState<Files & { asked: number }>(); // asked: the number of pictures that were requested
+  const { asked = firstPictures, ...update } = latest ?? {};
+  const thing: T = { ...read, ...update };
+  const shown = useRef(thing);
+  shown.current = thing;
+  const wanted = useRef({ files: read.files.length, images: firstPictures });
+  const requests = useRef(0);
+  // A timer or an upload can call refresh of an earlier rendering, and an earlier response can arrive later: neither may hide what was shown since.
+  const load = async (files = 0, images = 0) => {
+    const { id, files: present, fileCount } = shown.current;
+    // If all files are shown, new ones are shown, too.
+    const least = present.length + (present.length < fileCount ? 0 : fileStep);
+    const { files: most, images: asked } = wanted.current = {
+      files: Math.min(Math.max(files, wanted.current.files, least), maxFiles),
+      images: Math.min(Math.max(images, wanted.current.images), maxFiles),
+    };
+    const request = ++requests.current;
+    const found = (await send(thingFiles, { id, files: most, images: asked })).thing;
+    if (found && request === requests.current) setLatest({ ...found, asked });
   };
   return {
     thing,
     refresh: () => load(),
-    files: useGrowing(thing.files, hasMoreFiles, () => load(thing.files.length + fileStep)),
-    pictures: useGrowing(thing.images, thing.images.length >= asked, () => load(undefined, asked + pictureStep)),
+    files: useGrowing(thing.files, thing.fileCount > thing.files.length, () => load(thing.files.length + fileStep)),
+    pictures: useGrowing(thing.images, thing.images.length >= asked, () => load(0, asked + pictureStep)),
   };
 }
 

@@ -268,10 +268,13 @@ func TestBrowserGallerySuspension(t *testing.T) {
 }
 
 // TestBrowserGalleryManyFiles checks that the pages of a thing show more of its files and pictures
-// on demand, and that a new file comes after those that are not shown.
+// on demand, and that a new file comes after those that are not shown. The previews of the pictures
+// are never made, so that the pages poll for them.
 func TestBrowserGalleryManyFiles(t *testing.T) {
-	v, s := visitScene(t, "sqlite")
-	thing := s.ada.Thing("Many parts")
+	s := servertest.Start(t, "sqlite")
+	v, ada := visitGallery(t, s), s.User("ada")
+	s.Password("ada", pass)
+	thing := ada.Thing("Many parts")
 	picture := servertest.Mesh(t, "lib3mf_thumbnail.png")
 	var ids []int64
 	for i := range 370 {
@@ -280,16 +283,30 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 		if i%7 == 0 { // 53 pictures
 			name, content = fmt.Sprintf("part %d.png", i), append(slices.Clone(picture), name...)
 		}
-		ids = append(ids, s.ada.Upload(name, content))
+		ids = append(ids, ada.Upload(name, content))
 	}
 	for batch := range slices.Chunk(ids, 50) {
-		s.ada.Finalize("THING", thing, batch...).Want(t, 200)
+		ada.Finalize("THING", thing, batch...).Want(t, 200)
 	}
-	s.ada.Query(`mutation ($input: ReorderFilesInput!) { reorderFiles(input: $input) { files { id } } }`,
+	ada.Query(`mutation ($input: ReorderFilesInput!) { reorderFiles(input: $input) { files { id } } }`,
 		object{"input": object{"target": object{"type": "THING", "id": thing}, "fileIds": ids}}, new(any))
 	shown := func(list string, want int) {
 		t.Helper()
 		v.await(fmt.Sprintf("%d of %s", want, list), fmt.Sprintf(`document.querySelectorAll(%q).length === %d`, list, want))
+	}
+	// stays waits until the page has polled twice. The timer of the first poll was started when the
+	// page had fewer files.
+	stays := func(list string, want int) {
+		t.Helper()
+		shown(list, want)
+		v.Do(t, "count requests", chromedp.Evaluate[chromedp.Void](`{
+			let number = 0;
+			const send = fetch;
+			fetch = (...request) => send(...request).finally(() => number++);
+			polled = () => number >= 2;
+		}`))
+		v.await("two polls", `polled()`)
+		shown(list, want)
 	}
 	const files, pictures = "main .files > li", "main .pictures > li"
 	v.signInAs("ada")
@@ -306,16 +323,17 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 	var found struct {
 		Thing struct{ Files []struct{ Name string } }
 	}
-	s.ada.Query(`query ($id: ID!) { thing(id: $id) { files(first: 1000) { name } } }`, object{"id": fmt.Sprint(thing)}, &found)
+	ada.Query(`query ($id: ID!) { thing(id: $id) { files(first: 1000) { name } } }`, object{"id": fmt.Sprint(thing)}, &found)
 	if files := found.Thing.Files; len(files) != 371 || files[370].Name != "last.txt" {
 		t.Errorf("got %d files, the last of which is %q, want 371 and last.txt", len(files), files[len(files)-1].Name)
 	}
 	v.click(`section[aria-label="Files"]`, "Show more")
 	shown(files, 371)
 	v.await("the focus on the first new file", `document.querySelectorAll('main .files > li')[300].contains(document.activeElement)`)
+	stays(files, 371)
 	v.await("no more files", `!document.querySelector('section[aria-label="Files"] .more')`)
 	v.click(`section[aria-label="Pictures"]`, "Show more")
-	shown(pictures, 53)
+	stays(pictures, 53)
 	v.await("no more pictures", `!document.querySelector('section[aria-label="Pictures"] .more')`)
 	v.answer(true)
 	v.click(pictures+":last-child", "Delete: part 364.png")
@@ -330,6 +348,6 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 	v.click(".tabs", "Files")
 	shown(files, 100)
 	v.click("#panel", "Show more")
-	shown(files, 370)
+	stays(files, 370)
 	v.noProblems()
 }
