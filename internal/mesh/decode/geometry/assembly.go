@@ -27,7 +27,7 @@ func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, outpu
 	err := walk(func(s *Shape, to Transform) error {
 		painted = painted || s.Colors != nil
 		for i := range s.Sources {
-			if !box.Add(to.apply(s.point(i))) {
+			if !box.Add(to.Apply(s.point(i))) {
 				return mesh.Errorf(mesh.Malformed, "The %s file has a vertex farther than %g from zero.", format, MaxCoordinate)
 			}
 			if i&0xFFF == 0 && ctx.Err() != nil {
@@ -58,7 +58,7 @@ func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, outpu
 func appendShape(m *mesh.Mesh, s *Shape, to Transform) {
 	base := uint32(m.Vertices())
 	for i := range s.Sources {
-		p := to.apply(s.point(i))
+		p := to.Apply(s.point(i))
 		m.Positions = append(m.Positions, float32(p[0]-m.Origin[0]), float32(p[1]-m.Origin[1]), float32(p[2]-m.Origin[2]))
 		if m.Colors != nil {
 			color := uint32(NoColor)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
 
@@ -59,7 +60,7 @@ func (c component) size() int64 {
 }
 
 // widths is the number of components of the supported element types.
-var widths = map[string]int64{"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
+var widths = map[string]int64{"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 // elements is a view of the elements of an accessor.
 type elements struct {
@@ -176,6 +177,15 @@ func (e *elements) vector(i int) (v [4]float64) {
 		}
 	}
 	return v
+}
+
+// transform returns element i, a matrix of floats in column-major order.
+func (e *elements) transform(i int) *geometry.Transform {
+	var m [16]float64
+	for c := range m {
+		m[c] = float64(math.Float32frombits(binary.LittleEndian.Uint32(e.b[i*e.stride+4*c:])))
+	}
+	return transformOf(m[:])
 }
 
 // scales convert normalized integers to the range -1 to 1 or 0 to 1 (specification, 3.11).

@@ -24,6 +24,7 @@ type document struct {
 	scene       ref
 	scenes      []struct{ Nodes []ref }
 	nodes       []node
+	skins       []skin
 	meshes      []struct{ Primitives json.RawMessage }
 	accessors   []accessor
 	bufferViews []bufferView
@@ -113,6 +114,8 @@ func (f *file) readMember(d *json.Decoder, key string) error {
 		return decodeList(f, d, key, &f.scenes)
 	case "nodes":
 		return decodeList(f, d, key, &f.nodes)
+	case "skins":
+		return decodeList(f, d, key, &f.skins)
 	case "meshes":
 		return decodeList(f, d, key, &f.meshes)
 	case "accessors":

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 	"github.com/meshyard/meshyard/internal/mesh/decode/source"
 	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 )
@@ -27,7 +28,8 @@ type file struct {
 	limits mesh.Limits
 	text   source.Source // the JSON
 	chunk  *io.SectionReader
-	budget int64 // bytes of memory that may still be reserved
+	budget int64                // bytes of memory that may still be reserved
+	placed []geometry.Transform // of each node in the scene
 	// Data that has been read, by index.
 	bufferCache  map[int][]byte
 	viewCache    map[int][]byte
@@ -36,7 +38,7 @@ type file struct {
 }
 
 // Decode decodes a glTF 2.0 file, as JSON or as GLB, which it detects by the first bytes. It
-// returns the triangles of the default scene, without skins, morph targets and animations.
+// returns the triangles of the default scene, without morph targets and animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20, bufferCache: map[int][]byte{},
 		viewCache: map[int][]byte{}, textureCache: map[int]*texture.Texture{}}

@@ -181,6 +181,10 @@ func TestGLTFShapes(t *testing.T) {
 			"009 109 019, 509 529 209",
 		},
 		"instanced without attributes": {gltfOf(instancing(``), oneMesh, one, gltfBytes(corner)), "009 109 019"},
+		"skinned":                      {skinnedFile(`"joints":[1,2],"inverseBindMatrices":3`, [12]uint8{0, 9, 9, 9, 0, 1, 0, 0, 0, 1}), "002 202 122"},
+		"skinned, bound to the origin": {skinnedFile(`"joints":[1,2]`, [12]uint8{5: 1, 9: 1}), "002 302 322"},
+		"joints of one primitive": {bytes.Replace(skinnedFile(`"joints":[1,2]`, [12]uint8{}), []byte(`[{"attributes"`),
+			[]byte(`[{"attributes":{"POSITION":0}},{"attributes"`), 1), "999 1099 9109, 999 1099 9109"},
 		"the scene that is said": {gltfOf(`"scene":1,"scenes":[{"nodes":[0]},{"nodes":[1]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
 			oneMesh, one, gltfBytes(corner)), "001 101 011"},
 		"the first scene": {gltfOf(`"scenes":[{"nodes":[1]},{"nodes":[0]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
@@ -230,6 +234,20 @@ func TestGLTFShapes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// skinnedFile returns a file with a triangle and a skin. Its second corner is halfway between the
+// joints, and its first has no weights.
+func skinnedFile(skin string, joints [12]uint8) []byte {
+	accessor := func(view, kind, count int, of string) string {
+		return fmt.Sprintf(`{"bufferView":%d,"componentType":%d,"count":%d,"type":%q}`, view, kind, count, of)
+	}
+	weights := [12]uint8{4: 127, 5: 127, 9: 255}
+	inverse := [32]float32{0: 1, 5: 1, 10: 1, 15: 1, 16: 1, 21: 1, 26: 1, 28: -1, 31: 1}
+	return gltfOf(`"nodes":[{"mesh":0,"skin":0,"translation":[9,9,9]},{"translation":[0,0,2],"children":[2]},{"translation":[3,0,0],"scale":[2,2,2]}]`,
+		`"meshes":[{"primitives":[{"attributes":{"POSITION":0,"JOINTS_0":1,"WEIGHTS_0":2}}]}]`, `"skins":[{`+skin+`}]`,
+		`"accessors":[`+floats3+`,`+accessor(1, 5121, 3, "VEC4")+`,`+accessor(2, 5121, 3, "VEC4")+`,`+accessor(3, 5126, 2, "MAT4")+`]`,
+		gltfBytes(corner, joints, weights, inverse))
 }
 
 func shorts(n ...int16) []byte {
@@ -299,6 +317,7 @@ func FuzzGLTF(f *testing.F) {
 	f.Add(gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":3,"type":"VEC3","sparse":{"count":2,`+
 		`"indices":{"bufferView":0,"componentType":5121},"values":{"bufferView":1}}}]`, gltfBytes([]uint8{1, 2}, []float32{1, 0, 0, 0, 1, 0})))
 	f.Add(glbOf(gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)))
+	f.Add(skinnedFile(`"joints":[1,2],"inverseBindMatrices":3`, [12]uint8{5: 1, 9: 1}))
 	decodetest.Fuzz(f, "gltf", Decode)
 }
 

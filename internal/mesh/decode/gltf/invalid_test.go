@@ -52,6 +52,22 @@ func TestGLTFRefused(t *testing.T) {
 			gltfOf(instancing(`"TRANSLATION":1`), oneMesh, accessors(`"componentType":5126,"count":1,"type":"VEC3"`),
 				gltfBytes(corner, []float32{0, float32(math.NaN()), 0})), mesh.Malformed, "farther than",
 		},
+		"a joint that is lost":   {skinnedFile(`"joints":[1]`, [12]uint8{5: 1}), mesh.Malformed, "has the joint 1 in primitive 0 of mesh 0, where the skin has 1"},
+		"a joint without a node": {skinnedFile(`"joints":[1,3]`, [12]uint8{}), mesh.Malformed, "refers to node 3, where there are 3"},
+		"matrices of two of three joints": {
+			skinnedFile(`"joints":[0,1,2],"inverseBindMatrices":3`, [12]uint8{}), mesh.Malformed, "has 2 matrices for the 3 joints of skin 0",
+		},
+		"joints as matrices": {skinnedFile(`"joints":[1,2],"inverseBindMatrices":1`, [12]uint8{}), mesh.Malformed, "Accessor 1"},
+		"positions as joints": {
+			bytes.Replace(skinnedFile(`"joints":[1,2]`, [12]uint8{}), []byte(`"JOINTS_0":1`), []byte(`"JOINTS_0":0`), 1), mesh.Malformed, "Accessor 0",
+		},
+		"joints of two of three vertices": {
+			bytes.Replace(skinnedFile(`"joints":[1,2]`, [12]uint8{}), []byte(`"bufferView":1,"componentType":5121,"count":3`),
+				[]byte(`"bufferView":1,"componentType":5121,"count":2`), 1), mesh.Malformed, "has 2 joints and 3 weights for 3 vertices",
+		},
+		"a skin that is lost": {
+			bytes.Replace(skinnedFile(`"joints":[1,2]`, [12]uint8{}), []byte(`"skin":0`), []byte(`"skin":1`), 1), mesh.Malformed, "refers to skin 1",
+		},
 		"too many instances": {
 			gltfOf(instancing(`"SCALE":1`), oneMesh, `"accessors":[`+floats3+`,{"componentType":5121,"count":100001,"type":"VEC3"}]`,
 				gltfBytes(corner)), mesh.TooLarge, "shows its meshes more than 100000 times",

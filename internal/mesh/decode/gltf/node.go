@@ -11,6 +11,7 @@ import (
 type node struct {
 	Children    []ref
 	Mesh        ref
+	Skin        ref
 	Matrix      []float64 // in column-major order
 	Translation []float64
 	Rotation    []float64 // quaternion x, y, z, w
@@ -28,8 +29,14 @@ type node struct {
 
 // instance is a mesh placed by a transform.
 type instance struct {
+	skinnedMesh
+	to geometry.Transform // of the node; the joints of a skin replace it
+}
+
+// skinnedMesh is a mesh with the skin that moves its vertices, if there is one.
+type skinnedMesh struct {
 	mesh int
-	to   geometry.Transform
+	skin ref
 }
 
 // sceneInstances returns the meshes of the default scene: the first scene if no default is set, all
@@ -55,6 +62,8 @@ func (f *file) sceneInstances() ([]instance, error) {
 	default:
 		roots = ends
 	}
+	// A joint outside of the scene, which the specification forbids, is not moved.
+	f.placed = slices.Repeat([]geometry.Transform{geometry.Identity}, len(f.nodes))
 	w := nodeWalker{file: f, seen: make([]bool, len(f.nodes))}
 	for _, root := range roots {
 		if err := w.walk(root); err != nil {
@@ -133,12 +142,13 @@ func (w *nodeWalker) walk(root ref) error {
 			return mesh.Errorf(mesh.Malformed, "Node %d of the %s file has a transform of the wrong length.", i, w.name)
 		}
 		at = at.Then(p.parent)
+		w.placed[i] = at
 		if n.Mesh != 0 {
 			m, ok := w.index(n.Mesh, len(w.meshes))
 			if !ok {
 				return w.missingIndex("mesh", n.Mesh, len(w.meshes))
 			}
-			if err := w.addInstances(i, m, at); err != nil {
+			if err := w.addInstances(i, skinnedMesh{m, n.Skin}, at); err != nil {
 				return err
 			}
 		}
@@ -151,7 +161,7 @@ func (w *nodeWalker) walk(root ref) error {
 
 // addInstances appends the instances of the mesh of a node: one, or as many as the attributes of
 // the extension EXT_mesh_gpu_instancing have elements.
-func (w *nodeWalker) addInstances(node, shown int, at geometry.Transform) error {
+func (w *nodeWalker) addInstances(node int, shown skinnedMesh, at geometry.Transform) error {
 	var attributes [3]elements // translations, rotations and scales
 	count := 1
 	if e := w.nodes[node].Extensions.Instancing; e != nil {
@@ -194,7 +204,7 @@ func (n *node) transform() (t geometry.Transform, ok bool) {
 		if len(m) != 16 {
 			return geometry.Identity, false
 		}
-		return geometry.Transform{m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10], m[12], m[13], m[14]}, true
+		return *transformOf(m), true
 	}
 	move, r, s := []float64{0, 0, 0}, []float64{0, 0, 0, 1}, []float64{1, 1, 1}
 	for _, given := range []struct{ from, to *[]float64 }{{&n.Translation, &move}, {&n.Rotation, &r}, {&n.Scale, &s}} {
@@ -207,6 +217,11 @@ func (n *node) transform() (t geometry.Transform, ok bool) {
 		*given.to = *given.from
 	}
 	return placement(move, r, s), true
+}
+
+// transformOf returns the transform of an affine matrix in column-major order.
+func transformOf(m []float64) *geometry.Transform {
+	return &geometry.Transform{m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10], m[12], m[13], m[14]}
 }
 
 // placement returns the transform that scales, rotates by a quaternion and then moves.

@@ -25,6 +25,8 @@ type primitive struct {
 		Color    ref `json:"COLOR_0"`
 		Texture0 ref `json:"TEXCOORD_0"`
 		Texture1 ref `json:"TEXCOORD_1"`
+		Joints   ref `json:"JOINTS_0"`
+		Weights  ref `json:"WEIGHTS_0"`
 	}
 	Indices    ref
 	Material   ref
@@ -37,13 +39,15 @@ type primitive struct {
 	positions  elements
 	corners    elements // empty if the primitive has no indices
 	appearance appearance
+	joints     elements // empty without a skin
+	weights    elements
 }
 
 // resolvedMesh is a mesh that an instance uses.
 type resolvedMesh struct {
 	primitives        []*primitive
 	triangles, points int64
-	shapes            []*geometry.Shape
+	bound, skinnable  bool // set by bind
 }
 
 // mesh resolves the primitives of a mesh and checks their references. It allocates no geometry yet.
@@ -81,6 +85,27 @@ func (f *file) mesh(i int, primitives *int64) (*resolvedMesh, error) {
 	return m, f.ctx.Err()
 }
 
+// bind resolves the joints of a mesh and reports whether a skin applies to it, which it does not if
+// one of the primitives has no joints.
+func (f *file) bind(m *resolvedMesh) (applies bool, err error) {
+	if m.bound {
+		return m.skinnable, nil
+	}
+	m.bound = true
+	for _, p := range m.primitives {
+		if p.Attributes.Joints == 0 || p.Attributes.Weights == 0 {
+			return false, nil
+		}
+	}
+	for _, p := range m.primitives {
+		if err := f.resolveJoints(p); err != nil {
+			return false, err
+		}
+	}
+	m.skinnable = true
+	return true, nil
+}
+
 // resolve resolves the accessors of a primitive.
 func (f *file) resolve(p *primitive) (err error) {
 	if at, ok := f.index(p.Attributes.Position, len(f.accessors)); ok && p.Extensions.Draco != nil && f.accessors[at].BufferView == 0 {
@@ -101,6 +126,25 @@ func (f *file) resolve(p *primitive) (err error) {
 	}
 	p.appearance, err = f.resolveAppearance(p)
 	return err
+}
+
+// resolveJoints resolves the joints of a primitive and their weights.
+func (f *file) resolveJoints(p *primitive) (err error) {
+	if p.joints, err = f.accessor(p.Attributes.Joints, "VEC4"); err != nil {
+		return err
+	}
+	if p.weights, err = f.accessor(p.Attributes.Weights, "VEC4"); err != nil {
+		return err
+	}
+	p.weights.normalized = p.weights.kind != float32s
+	switch least := p.positions.count; {
+	case p.joints.kind != uint8s && p.joints.kind != uint16s:
+		return mesh.Errorf(mesh.Malformed, "The %s file has joints of the type %d in %s.", f.name, p.joints.kind, p.location)
+	case p.joints.count < least || p.weights.count < least:
+		return mesh.Errorf(mesh.Malformed, "The %s file has %d joints and %d weights for %d vertices in %s.", f.name, p.joints.count, p.weights.count,
+			least, p.location)
+	}
+	return nil
 }
 
 // cornerCount returns the number of corners.
@@ -129,6 +173,11 @@ func (p *primitive) points() int64 {
 	return 0
 }
 
+// isHidden reports whether a primitive has no points, in a cloud, or no triangles, otherwise.
+func (p *primitive) isHidden(cloud bool) bool {
+	return cloud && p.points() == 0 || !cloud && p.triangles() == 0
+}
+
 // triangle returns the corners of a triangle in front-facing order (specification, 3.7.2.1).
 func (p *primitive) triangle(i int) [3]int {
 	switch p.mode {
@@ -140,9 +189,10 @@ func (p *primitive) triangle(i int) [3]int {
 	return [3]int{3 * i, 3*i + 1, 3*i + 2}
 }
 
-// buildShape builds the shape of a primitive from the vertices that it uses. It uses slots as
-// scratch space, which is all zero before and after, and returns it because it may grow.
-func (f *file) buildShape(p *primitive, slots []uint32) (*geometry.Shape, []uint32, error) {
+// buildShape builds the shape of a primitive from the vertices that it uses, moved by pose if it is
+// not nil. It uses slots as scratch space, which is all zero before and after, and returns it
+// because it may grow.
+func (f *file) buildShape(p *primitive, pose *pose, slots []uint32) (*geometry.Shape, []uint32, error) {
 	if more := p.positions.count - len(slots); more > 0 {
 		slots = append(slots, make([]uint32, more)...)
 	}
@@ -186,11 +236,18 @@ func (f *file) buildShape(p *primitive, slots []uint32) (*geometry.Shape, []uint
 	painted := false
 	for i, v := range vertices {
 		slots[v] = 0
-		at := p.positions.vector(int(v))
-		if !geometry.Finite([3]float64(at[:3])) {
+		own := p.positions.vector(int(v))
+		at := [3]float64(own[:3])
+		if pose != nil {
+			var err error
+			if at, err = f.move(p, pose, int(v), at); err != nil {
+				return nil, nil, err
+			}
+		}
+		if !geometry.Finite(at) {
 			return nil, nil, mesh.Errorf(mesh.Malformed, "The %s file has a coordinate that is not a finite number in vertex %d of %s.", f.name, v, p.location)
 		}
-		s.Vertices = append(s.Vertices, at[:3]...)
+		s.Vertices = append(s.Vertices, at[:]...)
 		s.Sources[i] = uint32(i)
 		paint[i] = p.appearance.color(int(v))
 		painted = painted || paint[i] != geometry.NoColor

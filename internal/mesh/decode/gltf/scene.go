@@ -1,6 +1,8 @@
 package gltf
 
 import (
+	"slices"
+
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 )
@@ -10,11 +12,13 @@ type sceneBuilder struct {
 	*file
 	uses   []instance
 	meshes map[int]*resolvedMesh
+	poses  map[ref]*pose // of each skin
+	shapes map[skinnedMesh][]*geometry.Shape
 }
 
 // fillMesh adds the instances to m. It counts all triangles before it allocates memory for them.
 func (f *file) fillMesh(m *mesh.Mesh, uses []instance, progress func(float64)) error {
-	s := sceneBuilder{f, uses, map[int]*resolvedMesh{}}
+	s := sceneBuilder{f, uses, map[int]*resolvedMesh{}, map[ref]*pose{0: nil}, map[skinnedMesh][]*geometry.Shape{}}
 	triangles, points, err := s.count()
 	most := f.limits.Triangles
 	switch {
@@ -33,14 +37,18 @@ func (f *file) fillMesh(m *mesh.Mesh, uses []instance, progress func(float64)) e
 	}
 	places := 0
 	for _, u := range uses {
-		for _, shape := range s.meshes[u.mesh].shapes {
+		for _, shape := range s.shapes[u.skinnedMesh] {
 			places += len(shape.Sources)
 		}
 	}
 	err = geometry.Assemble(f.ctx, f.name, m, int(triangles), places, func(visit func(*geometry.Shape, geometry.Transform) error) error {
 		for _, u := range uses {
-			for _, shape := range s.meshes[u.mesh].shapes {
-				if err := visit(shape, u.to); err != nil {
+			to := u.to
+			if u.skin != 0 {
+				to = geometry.Identity
+			}
+			for _, shape := range s.shapes[u.skinnedMesh] {
+				if err := visit(shape, to); err != nil {
 					return err
 				}
 			}
@@ -53,10 +61,11 @@ func (f *file) fillMesh(m *mesh.Mesh, uses []instance, progress func(float64)) e
 	return err
 }
 
-// count returns the numbers of triangles and points, counting each instance.
+// count returns the numbers of triangles and points, counting each instance. It removes skins that
+// do not apply from the instances.
 func (s *sceneBuilder) count() (triangles, points int64, err error) {
 	primitives := int64(0)
-	for _, u := range s.uses {
+	for i, u := range s.uses {
 		m := s.meshes[u.mesh]
 		if m == nil {
 			if m, err = s.mesh(u.mesh, &primitives); err != nil {
@@ -64,37 +73,48 @@ func (s *sceneBuilder) count() (triangles, points int64, err error) {
 			}
 			s.meshes[u.mesh] = m
 		}
+		if u.skin != 0 {
+			if applies, err := s.bind(m); err != nil {
+				return 0, 0, err
+			} else if !applies {
+				s.uses[i].skin = 0
+			}
+		}
 		triangles, points = geometry.AddSaturating(triangles, m.triangles), geometry.AddSaturating(points, m.points)
 	}
 	return triangles, points, nil
 }
 
-// build builds the shapes of the meshes: of points if there are no triangles.
-func (s *sceneBuilder) build(cloud bool, progress func(float64)) error {
+// build builds the shapes of the meshes with each of their skins: of points if there are no
+// triangles.
+func (s *sceneBuilder) build(cloud bool, progress func(float64)) (err error) {
 	total, done := int64(0), int64(0)
 	for _, m := range s.meshes {
+		m.primitives = slices.DeleteFunc(m.primitives, func(p *primitive) bool { return p.isHidden(cloud) })
 		total += m.triangles + m.points
 	}
 	var slots []uint32
 	for _, u := range s.uses {
-		m := s.meshes[u.mesh]
-		if m.shapes != nil {
+		if _, built := s.shapes[u.skinnedMesh]; built {
 			continue
 		}
-		m.shapes = make([]*geometry.Shape, 0, 1)
-		for _, p := range m.primitives {
-			if cloud && p.points() == 0 || !cloud && p.triangles() == 0 {
-				continue
-			}
-			var shape *geometry.Shape
-			var err error
-			if shape, slots, err = s.buildShape(p, slots); err != nil {
+		pose, known := s.poses[u.skin]
+		if !known {
+			if pose, err = s.pose(u.skin); err != nil {
 				return err
 			}
-			m.shapes = append(m.shapes, shape)
+			s.poses[u.skin] = pose
+		}
+		primitives := s.meshes[u.mesh].primitives
+		shapes := make([]*geometry.Shape, len(primitives))
+		for i, p := range primitives {
+			if shapes[i], slots, err = s.buildShape(p, pose, slots); err != nil {
+				return err
+			}
 			done += p.triangles() + p.points()
 			progress(0.9 * float64(done) / float64(total))
 		}
+		s.shapes[u.skinnedMesh] = shapes
 	}
 	return nil
 }
