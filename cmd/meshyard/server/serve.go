@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/draining"
+	"github.com/meshyard/meshyard/internal/httptimeout"
 	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/models"
@@ -73,7 +74,7 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		a.saveUsage(saving)
 	}()
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	go func() { failed <- server.Serve(httptimeout.Linger(listener)) }()
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
