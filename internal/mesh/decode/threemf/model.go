@@ -119,6 +119,9 @@ func (m *modelPart) object() error {
 	}
 	o := &geometry.Object{}
 	m.objects[key] = o
+	if string(m.Attr("type")) == "other" {
+		m.auxiliary[key] = true
+	}
 	return m.EachChild(func() error {
 		switch m.coreName() {
 		case "mesh":

@@ -26,7 +26,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	if err != nil {
 		return nil, err
 	}
-	p := file{Archive: c, ctx: ctx, limits: geometry.IndexableLimits(limits), objects: map[resourceID]*geometry.Object{}, parts: map[string]bool{}}
+	p := file{Archive: c, ctx: ctx, limits: geometry.IndexableLimits(limits), objects: map[resourceID]*geometry.Object{}, auxiliary: map[resourceID]bool{}, parts: map[string]bool{}}
 	relations, err := p.relationships("")
 	if err != nil {
 		return nil, err
@@ -73,8 +73,9 @@ type file struct {
 	limits     mesh.Limits
 	unit       float64
 	objects    map[resourceID]*geometry.Object
-	parts      map[string]bool // parts that have been read or are in referred
-	referred   []string        // parts that remain to be read
+	auxiliary  map[resourceID]bool // objects of the type other
+	parts      map[string]bool     // parts that have been read or are in referred
+	referred   []string            // parts that remain to be read
 	references []reference
 	elements   int64 // counts towards Limits.Elements
 	vertices   int64
@@ -107,6 +108,9 @@ func (p *file) mesh() (*mesh.Mesh, error) {
 			return nil, mesh.Errorf(mesh.Malformed, "The 3MF file uses object %d of %s, which does not exist.", l.to.id, textscan.Quote([]byte(l.to.part)))
 		case l.owner == nil:
 			s.Instances = append(s.Instances, geometry.Instance{Object: o, Transform: l.at})
+		case p.auxiliary[l.to]:
+			// Bambu Studio and OrcaSlicer write modifiers, negative volumes and the places of supports as
+			// such components. They are not printed.
 		default:
 			l.owner.Instances = append(l.owner.Instances, geometry.Instance{Object: o, Transform: l.at})
 		}

@@ -62,6 +62,10 @@ func Test3MFPlaces(t *testing.T) {
 		{"two items", object, `<item objectid="1"/><item objectid="1" transform="1 0 0 0 1 0 0 0 1 0 0 5"/>`, "[0 0 0 1 0 0 0 2 0 0 0 5 1 0 5 0 2 5]"},
 		{"components", object + `<object id="2"><components><component objectid="1" transform="2 0 0 0 2 0 0 0 2 0 0 0"/></components></object>`,
 			`<item objectid="2" transform="1 0 0 0 1 0 0 0 1 1 1 1"/>`, "[1 1 1 3 1 1 1 5 1]"},
+		{"a component that is not printed", object + `<object id="3" type="other">` + oneTriangle + `</object><object id="2"><components>` +
+			`<component objectid="1"/><component objectid="3" transform="1 0 0 0 1 0 0 0 1 0 0 5"/></components></object>`,
+			`<item objectid="2"/>`, "[0 0 0 1 0 0 0 2 0]"},
+		{"an item of the type other", strings.Replace(object, "id=", `type="other" id=`, 1), `<item objectid="1"/>`, "[0 0 0 1 0 0 0 2 0]"},
 		{"used before it is there", `<object id="2"><components><component objectid="1"/></components></object>` + object, `<item objectid="2"/>`,
 			"[0 0 0 1 0 0 0 2 0]"},
 		{"vertices after triangles", strings.Replace(object, "</mesh>", `<vertices><vertex x="5" y="6" z="7"/></vertices>`+
