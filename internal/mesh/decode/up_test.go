@@ -15,7 +15,7 @@ func TestUp(t *testing.T) {
 	}{
 		{"on the plate", mesh.OBJ, [3]float32{-1, -1, 0}, mesh.UpZ},
 		{"on the floor of a scene", mesh.PLY, [3]float32{-1, 0, -1}, mesh.UpY},
-		{"on both", mesh.OFF, [3]float32{0, 0, 0}, mesh.UpY},
+		{"on both, as CAD programs write", mesh.OFF, [3]float32{0, 0, 0}, mesh.UpZ},
 		{"on neither", mesh.OBJ, [3]float32{-1, -1, -1}, mesh.UpY},
 		{"a scan on neither", mesh.PLY, [3]float32{-1, -1, -1}, mesh.UpZ},
 		{"nearly on the plate", mesh.OFF, [3]float32{-1, -1, 1e-4}, mesh.UpZ},
