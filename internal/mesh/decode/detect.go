@@ -65,7 +65,7 @@ func formatByContent(start []byte, named mesh.Format) mesh.Format {
 		return mesh.AMF
 	}
 	first, _ := textscan.CutWord(text)
-	if _, ok := off.ParseHeader(first); ok {
+	if _, _, ok := off.ParseHeader(first); ok {
 		return mesh.OFF
 	}
 	return ""

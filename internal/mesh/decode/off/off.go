@@ -56,14 +56,18 @@ type file struct {
 
 // ParseHeader reports whether a word is the header of an OFF file and returns the letters before
 // OFF: ST for texture coordinates, C for colors, N for normals, 4 for a fourth coordinate, n for
-// another number of dimensions. They may have any order: MeshLab writes CSTOFF.
-func ParseHeader(word []byte) (letters string, ok bool) {
-	before, ok := bytes.CutSuffix(word, []byte("OFF"))
+// another number of dimensions. They may have any order: MeshLab writes CSTOFF. The number of
+// vertices may follow without a space, as in the data set ModelNet.
+func ParseHeader(word []byte) (letters string, count []byte, ok bool) {
+	before, count, ok := bytes.Cut(word, []byte("OFF"))
+	if _, number := textscan.ParseInt(count); len(count) > 0 && !number {
+		return "", nil, false
+	}
 	rest := string(before)
 	for _, letter := range []string{"ST", "C", "N", "4", "n"} {
 		rest = strings.Replace(rest, letter, "", 1)
 	}
-	return string(before), ok && rest == ""
+	return string(before), count, ok && rest == ""
 }
 
 // readCounts reads the optional header and the numbers of vertices and faces, which may be on
@@ -74,12 +78,15 @@ func (o *file) readCounts() error {
 	if err != nil {
 		return o.UnexpectedEnd(err, "OFF")
 	}
-	letters, ok := ParseHeader(word)
+	letters, count, ok := ParseHeader(word)
 	switch {
 	case ok && strings.ContainsAny(letters, "4n"):
 		return mesh.Errorf(mesh.Unsupported, "The OFF file is of another number of dimensions than three: it begins with %s.", textscan.Quote(word))
 	case ok:
 		o.header = letters
+		if word = count; len(count) > 0 {
+			break
+		}
 		if word, err = o.Next(); err != nil {
 			return o.UnexpectedEnd(err, "the number of vertices")
 		}

@@ -19,6 +19,7 @@ func TestOFF(t *testing.T) {
 	for name, file := range map[string]string{
 		"plain":                plainOFF,
 		"counts on the header": strings.Replace(plainOFF, "OFF\n", "OFF ", 1),
+		"counts in the header": strings.Replace(plainOFF, "OFF\n", "OFF", 1),
 		"no edges":             strings.Replace(plainOFF, "4 2 0", "4 2", 1),
 		"no header":            plainOFF[4:],
 		"windows":              strings.ReplaceAll(plainOFF, "\n", "\r\n"),
