@@ -19,6 +19,7 @@ type modelPart struct {
 	*file
 	*xmlscan.Scanner
 	name     string
+	first    bool   // the part with the build
 	core     string // the namespace of the core specification, which is that of the root element
 	palettes map[int64][]uint32
 	textures map[int64]*texture.Texture // nil for images that cannot be decoded
@@ -50,7 +51,7 @@ func (p *file) model(name string) error {
 		}
 		p.unit = unit
 	}
-	m := &modelPart{p, s, name, s.Namespace(), map[int64][]uint32{}, map[int64]*texture.Texture{}}
+	m := &modelPart{p, s, name, first, s.Namespace(), map[int64][]uint32{}, map[int64]*texture.Texture{}}
 	err = s.EachChild(func() error {
 		switch m.coreName() {
 		case "resources":
@@ -130,6 +131,9 @@ func (m *modelPart) object() error {
 			}
 			o.Shape = &geometry.Shape{}
 			t := meshReader{modelPart: m, shape: o.Shape, group: group, color: m.color(group, index)}
+			if m.first {
+				t.unprinted = m.unprinted[id]
+			}
 			return t.mesh()
 		case "components":
 			return m.EachChild(func() error {

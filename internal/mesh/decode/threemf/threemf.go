@@ -19,14 +19,15 @@ const maxThumbnail = 8 << 20
 
 // Decode decodes a 3MF file (core specification 1.3, with the materials and properties and the
 // production extension): the items of the build, with the colors of base materials, color groups
-// and textures. Other properties (composites, multi-properties) have no color. Beam lattices and
-// slices are ignored.
+// and textures. Other properties (composites, multi-properties) have no color. Beam lattices,
+// slices, and volumes of slicers that are not printed are ignored.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	c, err := zipfile.Open(ctx, "3MF", src, limits, progress)
 	if err != nil {
 		return nil, err
 	}
-	p := file{Archive: c, ctx: ctx, limits: geometry.IndexableLimits(limits), objects: map[resourceID]*geometry.Object{}, auxiliary: map[resourceID]bool{}, parts: map[string]bool{}}
+	p := file{Archive: c, ctx: ctx, limits: geometry.IndexableLimits(limits), objects: map[resourceID]*geometry.Object{}, auxiliary: map[resourceID]bool{},
+		unprinted: map[int64][]span{}, parts: map[string]bool{}}
 	relations, err := p.relationships("")
 	if err != nil {
 		return nil, err
@@ -42,6 +43,9 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	}
 	if relations[relationshipEncrypted] != "" || own[relationshipEncrypted] != "" {
 		return nil, mesh.Errorf(mesh.Unsupported, "The 3MF file is encrypted.")
+	}
+	if err := p.readVolumes(); err != nil {
+		return nil, err
 	}
 	if err := p.model(start); err != nil {
 		return nil, err
@@ -74,6 +78,7 @@ type file struct {
 	unit       float64
 	objects    map[resourceID]*geometry.Object
 	auxiliary  map[resourceID]bool // objects of the type other
+	unprinted  map[int64][]span    // triangles of each object of the first part
 	parts      map[string]bool     // parts that have been read or are in referred
 	referred   []string            // parts that remain to be read
 	references []reference

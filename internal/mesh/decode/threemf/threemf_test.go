@@ -121,6 +121,37 @@ func Test3MFParts(t *testing.T) {
 	}
 }
 
+// Test3MFVolumes decodes an object of PrusaSlicer whose volumes are a model, a modifier and another
+// model.
+func Test3MFVolumes(t *testing.T) {
+	object := `<object id="1">` + strings.Replace(oneTriangle, "</triangles>", `<triangle v1="1" v2="2" v3="0"/><triangle v1="2" v2="0" v3="1"/></triangles>`, 1) +
+		`</object>`
+	volume := func(first, last int, kind string) string {
+		return fmt.Sprintf(`<volume firstid="%d" lastid="%d"><metadata type="volume" key="volume_type" value=%q/><mesh/></volume>`, first, last, kind)
+	}
+	for _, c := range []struct{ name, config, want string }{
+		{"a modifier", `<config><object id="1"><metadata/>` + volume(0, 0, "ModelPart") + volume(1, 1, "ParameterModifier") + volume(2, 2, "ModelPart") +
+			`</object></config>`, "[0 0 0 1 0 0 0 2 0 0 2 0 0 0 0 1 0 0]"},
+		{"two", `<config><object id="1">` + volume(0, 0, "NegativeVolume") + volume(2, 9, "SupportBlocker") + `</object></config>`, "[1 0 0 0 2 0 0 0 0]"},
+		{"of another object", `<config><object id="2">` + volume(0, 2, "SupportEnforcer") + `</object></config>`,
+			"[0 0 0 1 0 0 0 2 0 1 0 0 0 2 0 0 0 0 0 2 0 0 0 0 1 0 0]"},
+		{"damaged", `<config><object id="1">` + volume(0, 2, "SupportEnforcer") + `</config>`,
+			"[0 0 0 1 0 0 0 2 0 1 0 0 0 2 0 0 0 0 0 2 0 0 0 0 1 0 0]"},
+	} {
+		m := read3MFBytes(t, package3MF(t, map[string]string{
+			"3D/3dmodel.model": modelText(object, `<item objectid="1"/>`), "Metadata/Slic3r_PE_model.config": c.config,
+		}))
+		var got []float32
+		for _, v := range m.Indices {
+			p := m.At(v)
+			got = append(got, p[:]...)
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: got %v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
 func Test3MFPicture(t *testing.T) {
 	model := modelText(`<object id="1">`+oneTriangle+`</object>`, `<item objectid="1"/>`)
 	for _, c := range []struct{ name, picture, want string }{

@@ -9,9 +9,11 @@ import (
 // meshReader is the state of reading the mesh of an object.
 type meshReader struct {
 	*modelPart
-	shape *geometry.Shape
-	group int64  // the property group of the object
-	color uint32 // the color of triangles without a property
+	shape     *geometry.Shape
+	group     int64  // the property group of the object
+	color     uint32 // the color of triangles without a property
+	count     int64  // number of triangles that have been read
+	unprinted []span // of the remaining triangles
 	// The palette of the last group, because triangles of one group usually follow each other.
 	palette      []uint32
 	paletteGroup int64
@@ -104,6 +106,9 @@ func (t *meshReader) triangle() error {
 		if v < 0 || v >= known {
 			return t.Errorf(mesh.Malformed, "has a triangle with vertex v%d=%d, where the mesh has %d vertices, counted from 0", i+1, v, known)
 		}
+	}
+	if t.isUnprinted() {
+		return nil
 	}
 	colors := [3]uint32{t.color, t.color, t.color}
 	if properties[0] >= 0 && group >= 0 {
