@@ -2,7 +2,9 @@ package obj
 
 import (
 	"bytes"
+	"encoding/hex"
 	"math"
+	"slices"
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
@@ -22,6 +24,30 @@ func (o *file) colorOf(v, material uint32) uint32 {
 		r, g, b = r/255, g/255, b/255
 	}
 	return geometry.RGBA(r, g, b, 1)
+}
+
+// growColors extends the colors to n entries.
+func (o *file) growColors(n int) {
+	if more := n - len(o.colors); more > 0 {
+		o.colors = append(o.colors, slices.Repeat([]float32{nan}, more)...)
+	}
+}
+
+// polypaint reads colors of ZBrush from a comment. It has eight hexadecimal digits for each vertex:
+// a mask, which is ignored, red, green and blue. The colors begin with the first vertex.
+func (o *file) polypaint(rest []byte) {
+	word, _ := textscan.CutWord(rest)
+	o.growColors(len(o.vertices))
+	for ; len(word) >= 8 && 3*o.polypainted < len(o.vertices); word = word[8:] {
+		var mrgb [4]byte
+		if _, err := hex.Decode(mrgb[:], word[:8]); err != nil {
+			return
+		}
+		for i, channel := range mrgb[1:] {
+			o.colors[3*o.polypainted+i] = float32(channel) / 255
+		}
+		o.polypainted++
+	}
 }
 
 // useMaterial starts the faces of a material. A material that is not defined in this file has no

@@ -15,11 +15,11 @@ import (
 )
 
 // Decode decodes a Wavefront OBJ file (Advanced Visualizer manual, appendix B1): vertices, with
-// colors after their coordinates as MeshLab writes them, and faces. It never opens other files
-// that the OBJ file names. Materials apply only if MTL statements are in the OBJ file itself.
-// Points and lines are ignored. Vertices with a coordinate that is not finite are dropped with
-// their faces. If there is no face, the vertices are a point cloud; otherwise vertices without a
-// face are dropped.
+// colors after their coordinates as MeshLab writes them or in comments of ZBrush, and faces. It
+// never opens other files that the OBJ file names. Materials apply only if MTL statements are in
+// the OBJ file itself. Points and lines are ignored. Vertices with a coordinate that is not finite
+// are dropped with their faces. If there is no face, the vertices are a point cloud; otherwise
+// vertices without a face are dropped.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	limits = geometry.IndexableLimits(limits)
 	o := file{Lines: textscan.NewLines(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "OBJ"), limits: limits}
@@ -46,6 +46,7 @@ type file struct {
 	// red, green, blue of each vertex, NaN if it has none; nil while no vertex has a color
 	colors      []float32
 	brightest   float32  // maximum of all channels
+	polypainted int      // number of vertices with a color of ZBrush
 	corners     []uint32 // three vertices of each triangle
 	runs        []materialRun
 	materials   map[string]uint32
@@ -74,6 +75,8 @@ func (o *file) statement(line []byte) error {
 		o.useMaterial(rest)
 	case "newmtl", "Kd", "d", "Tr":
 		return o.defineMaterial(keyword, rest)
+	case "#MRGB":
+		o.polypaint(rest)
 	case "curv", "surf":
 		o.hasSurfaces = true
 	}
@@ -129,9 +132,7 @@ func (o *file) isMissing(v uint32) bool { return !geometry.Finite([3]float64(o.v
 
 // color sets the color of the last vertex.
 func (o *file) color(c [3]float64) {
-	if o.colors == nil {
-		o.colors = slices.Repeat([]float32{nan}, len(o.vertices)-3)
-	}
+	o.growColors(len(o.vertices) - 3)
 	for _, x := range c {
 		o.colors = append(o.colors, float32(x))
 		if float32(x) > o.brightest {

@@ -79,6 +79,8 @@ func TestOBJColors(t *testing.T) {
 		{"missing and not a number", "v 0 0 0\nv 1 0 0 0 1 0\nv 0 1 0 nan nan nan\nf 1 2 3", white + g + white},
 		{"out of range", "v 0 0 0 1.001 0 -3\nv 1 0 0 0 1 0\nv 0 1 0 .5 .5 .5\nf 1 2 3", r + g + half},
 		{"of a cloud", "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\n", r + g},
+		{"of ZBrush", square + "#MRGB ffff000000000ff0\n#MRGB ff808080FFFFFFFFff000000\nf 1 2 3 4", r + "\x00\x0F\xF0\xFF" + half + white},
+		{"of ZBrush, damaged", square + "#MRGB ffff0000ff00ff0x\n#MRGB\nv 0 0 0\nf 1 2 3 5", r + white + white + white},
 		{"none", "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3", ""},
 		{"of materials", "newmtl a\nKd 1 0 0\nnewmtl b\nKd 0 1 0\nd 0.5\n" + square +
 			"f 1 2 3\nusemtl a\nf 1 2 3\nusemtl b\nf 1 2 3\nusemtl c\nusemtl a\nf 1 2 3\n",
