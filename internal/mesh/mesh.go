@@ -47,8 +47,6 @@ type Mesh struct {
 	Normals []float32
 	// Cloud reports that the mesh has no faces and its vertices are shown as points.
 	Cloud bool
-	// Thumbnail is the image that the file contains (PNG or JPEG, not validated), or nil.
-	Thumbnail []byte
 }
 
 // Vertices returns the number of vertices.

@@ -15,7 +15,6 @@ import (
 // specification).
 const (
 	relationshipModel     = "http://schemas.microsoft.com/3dmanufacturing/2013/01/3dmodel"
-	relationshipThumbnail = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/thumbnail"
 	relationshipEncrypted = "http://schemas.openxmlformats.org/package/2006/relationships/encryptedfile"
 )
 
@@ -47,7 +46,7 @@ func (p *file) relationships(part string) (map[string]string, error) {
 			return nil
 		}
 		switch kind {
-		case relationshipModel, relationshipThumbnail, relationshipEncrypted:
+		case relationshipModel, relationshipEncrypted:
 		default:
 			return nil
 		}

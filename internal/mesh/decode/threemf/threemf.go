@@ -14,9 +14,6 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/zipfile"
 )
 
-// maxThumbnail is the maximum size in bytes of an embedded thumbnail. A larger one is ignored.
-const maxThumbnail = 8 << 20
-
 // Decode decodes a 3MF file (core specification 1.3, with the materials and properties and the
 // production extension): the items of the build, with the colors of base materials, color groups
 // and textures. Other properties (composites, multi-properties) have no color. Beam lattices,
@@ -58,16 +55,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 			return nil, err
 		}
 	}
-	m, err := p.mesh()
-	if err != nil {
-		return nil, err
-	}
-	for _, picture := range []string{relations[relationshipThumbnail], own[relationshipThumbnail]} {
-		if m.Thumbnail == nil && picture != "" {
-			m.Thumbnail = p.readThumbnail(picture)
-		}
-	}
-	return m, nil
+	return p.mesh()
 }
 
 // file is the state of decoding a 3MF file.

@@ -106,18 +106,15 @@ func Test3MFParts(t *testing.T) {
 		`<item objectid="1"/><item objectid="2" p:path="/3d/objects/A.MODEL"/>`)
 	part := modelText(`<object id="1">`+oneTriangle+`</object><object id="2"><components><component objectid="1"/></components></object>`,
 		`<item objectid="99"/>`)
-	const picture = "\x89PNG\r\n\x1a\n..."
 	b := package3MF(t, map[string]string{
 		"3D/3dmodel.model":             root,
 		"3D/Objects/a.model":           part,
 		"3D/Objects/b c.model":         part,
-		"Metadata/a.png":               picture,
-		"3D/_rels/3dmodel.model.rels":  relations(map[string]string{relationshipThumbnail: "../Metadata/a.png"}),
 		"/Windows\\and\\absolute.text": "",
 	})
 	m := read3MFBytes(t, b)
-	if m.Triangles() != 3 || string(m.Thumbnail) != picture {
-		t.Errorf("got %d triangles and the picture %q", m.Triangles(), m.Thumbnail)
+	if m.Triangles() != 3 {
+		t.Errorf("got %d triangles, want 3", m.Triangles())
 	}
 }
 
@@ -148,23 +145,6 @@ func Test3MFVolumes(t *testing.T) {
 		}
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%s: got %v, want %s", c.name, got, c.want)
-		}
-	}
-}
-
-func Test3MFPicture(t *testing.T) {
-	model := modelText(`<object id="1">`+oneTriangle+`</object>`, `<item objectid="1"/>`)
-	for _, c := range []struct{ name, picture, want string }{
-		{"JPEG", "\xFF\xD8\xFF...", "\xFF\xD8\xFF..."},
-		{"SVG", "<svg/>", ""},
-		{"large", "\xFF\xD8\xFF" + strings.Repeat("x", maxThumbnail), ""},
-	} {
-		m := read3MFBytes(t, package3MF(t, map[string]string{
-			"3D/3dmodel.model": model, "a.jpg": c.picture,
-			"_rels/.rels": relations(map[string]string{relationshipModel: "3D/3dmodel.model", relationshipThumbnail: "/a.jpg"}),
-		}))
-		if string(m.Thumbnail) != c.want {
-			t.Errorf("%s: got %d bytes of a picture, want %d", c.name, len(m.Thumbnail), len(c.want))
 		}
 	}
 }
@@ -396,7 +376,7 @@ func Fuzz3MF(f *testing.F) {
 	const objects = `<object id="1" pid="5">` + oneTriangle + `</object><object id="2"><components><component objectid="1" p:path="/a.model"/></components></object>`
 	model := modelText(groups+objects, `<item objectid="2" transform="0 1 0 -1 0 0 0 0 1 10 20 30"/>`)
 	f.Add(rootRelations, model, model)
-	f.Add(relations(map[string]string{relationshipModel: "/a.model", relationshipThumbnail: "../b"}), "", modelText(objects, `<item objectid="1"/>`))
+	f.Add(relations(map[string]string{relationshipModel: "/a.model", relationshipEncrypted: "../b"}), "", modelText(objects, `<item objectid="1"/>`))
 	f.Fuzz(func(t *testing.T, rels, start, other string) {
 		decodetest.FuzzOne(t, decodetest.ZIPWith(t, zip.Store, map[string]string{"_rels/.rels": rels, "3D/3dmodel.model": start, "a.model": other}), Decode)
 	})
