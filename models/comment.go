@@ -209,7 +209,8 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 // DeleteComment soft-deletes a comment on a target that the caller may see. The author of the
 // comment and the owner of the target may delete it; moderators and administrators may delete any
 // comment, and must give a reason. The text and the files are deleted, and the row is kept for the
-// replies. It is not an error if the comment was already deleted. It opens a transaction.
+// replies. It is not an error if the comment was already deleted. If it was hidden as spam, its
+// author and the owner of the target delete the text for good. It opens a transaction.
 func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64, reason string) (*Comment, error) {
 	if _, err := s.Comment(ctx, caller, id); err != nil {
 		return nil, err
@@ -226,7 +227,11 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 		case !mayDelete && !caller.Moderates():
 			return fail(Forbidden, "comment %d belongs to someone else", id)
 		case c.IsDeleted():
-			return nil
+			if !mayDelete || c.SpamBody == "" {
+				return nil
+			}
+			_, err := tx.NewUpdate().Model(c).Set("spam_body = ''").WherePK().Exec(ctx)
+			return err
 		}
 		c.ReportedAt = nil
 		if mayDelete {

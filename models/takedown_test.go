@@ -302,3 +302,37 @@ func TestNotificationsOfDecisionsOnContent(t *testing.T) {
 		ok(s.CollectGarbage(ctx, 0, false))
 	})
 }
+
+// TestDeletedAfterSpam checks that a comment that is hidden as spam cannot be restored after its
+// author, or the owner of the thing, has deleted it, and that it can after a moderator has.
+func TestDeletedAfterSpam(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		bob, mod := newUser(t, s, "bob"), newUser(t, s, "mod")
+		mod.Role, mod.Scopes = auth.Moderator, auth.Scopes{auth.Read, auth.Write, auth.Admin}
+		thing, _ := published(t, s, ada)
+		for _, c := range []struct {
+			name   string
+			caller auth.Caller
+			final  bool
+		}{
+			{"the author", bob, true},
+			{"the owner of the thing", ada, true},
+			{"a moderator", mod, false},
+		} {
+			comment, err := s.CreateComment(ctx, bob, NewComment{Target: &Target{OnThing, thing.ID}, Body: "Buy this."})
+			if err == nil {
+				_, err = s.ReportSpam(ctx, mod, comment.ID)
+			}
+			if err == nil {
+				_, err = s.DeleteComment(ctx, c.caller, comment.ID, "Spam.")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.RestoreComment(ctx, mod, comment.ID); (err != nil) != c.final || c.final && CodeOf(err) != Conflict {
+				t.Errorf("restoring after %s deleted it: %v, want an error: %v", c.name, err, c.final)
+			}
+		}
+	})
+}
