@@ -188,8 +188,11 @@ func words(definition *ast.Definition) []string {
 	for _, name := range enumNames(definition) {
 		list = append(list, strings.ReplaceAll(strings.ToLower(name), "_", "-"))
 	}
-	if definition.Name == "SearchSort" {
+	switch definition.Name {
+	case "SearchSort":
 		list = append(list, sortThings)
+	case "TargetType":
+		list = append(list, copyTarget)
 	}
 	slices.Sort(list)
 	return list

@@ -244,8 +244,11 @@ func (s *server) convertObject(name string, value any, definition *ast.Definitio
 var enumAliases = map[string]func(text string) (string, bool){
 	"License":    wire.LicenseEnum,
 	"SearchSort": func(text string) (string, bool) { return "POPULAR", strings.EqualFold(text, sortThings) },
-	"TargetType": func(text string) (string, bool) { return "MAKE", strings.EqualFold(text, "copy") },
+	"TargetType": func(text string) (string, bool) { return "MAKE", strings.EqualFold(text, copyTarget) },
 }
+
+// copyTarget is the other REST word for a make as a target.
+const copyTarget = "copy"
 
 // sortThings is the REST word for collections by number of things, which is how popular they are.
 const sortThings = "things"
@@ -279,7 +282,10 @@ var searchSorts = []string{"RELEVANT", "TEXT", "POPULAR", "MAKES", "NEWEST", "DE
 // enumNames returns the names of the enum values that REST clients can send.
 func enumNames(definition *ast.Definition) (names []string) {
 	for _, v := range definition.EnumValues {
-		if definition.Name != "SearchSort" || slices.Contains(searchSorts, v.Name) {
+		switch {
+		case definition.Name == "SearchSort" && !slices.Contains(searchSorts, v.Name):
+		case definition.Name == "TargetType" && v.Name == "COLLECTION": // has no files and no comments
+		default:
 			names = append(names, v.Name)
 		}
 	}

@@ -233,6 +233,8 @@ func TestErrorsNameParameters(t *testing.T) {
 		}{
 			{"POST", "/files/0/FinalizeFiles", "pending_uploads: ", 400, object{"pending_uploads": []any{}, "target_id": thing, "target_type": "thing"}},
 			{"POST", "/files/0/FinalizeFiles", "pending_uploads: ", 400, object{"pending_uploads": []any{object{"id": 1}, object{"id": 1}}, "target_id": thing, "target_type": "thing"}},
+			{"POST", "/files/0/FinalizeFiles", "target_type: must be one of comment, copy, make, thing", 400, object{"pending_uploads": []any{object{"id": 1}}, "target_id": thing, "target_type": "collection"}},
+			{"POST", "/comments", "target_type: must be one of comment, copy, make, thing", 400, object{"body": "a", "target_id": thing, "target_type": "user"}},
 			{"GET", "/files/abc", `file_id: \"abc\" is not an id`, 404, nil},
 			{"DELETE", "/things/1.5/images/7", `thing_id: \"1.5\" is not an id`, 404, nil},
 		} {
