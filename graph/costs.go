@@ -48,6 +48,7 @@ var listLengths = map[string]listLength{
 	"MarkNotificationsReadPayload.notifications": {fixed: maxFirst},
 	"UpdateThingPayload.fromAncestors":           {fixed: 20},
 	"DeleteThingPayload.ancestors":               {fixed: 20},
+	"DeleteThingPayload.fromCollections":         {fixed: maxFirst},
 	"ResolveReportPayload.closedReports":         {fixed: maxFirst},
 	"DismissReportPayload.closedReports":         {fixed: maxFirst},
 }

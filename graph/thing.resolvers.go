@@ -31,6 +31,11 @@ func (r *deleteThingPayloadResolver) Ancestors(ctx context.Context, obj *model.D
 	return inOrder(ctx, obj.AncestorIDs, r.Store.ThingsByID)
 }
 
+// FromCollections is the resolver for the fromCollections field.
+func (r *deleteThingPayloadResolver) FromCollections(ctx context.Context, obj *model.DeletedContent) ([]*models.Collection, error) {
+	return inOrder(ctx, obj.CollectionIDs, r.Store.CollectionsByID)
+}
+
 // PublishThing is the resolver for the publishThing field.
 func (r *mutationResolver) PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error) {
 	t, err := r.Store.PublishThing(ctx, caller(ctx), input.ID, input.State)
@@ -51,7 +56,7 @@ func (r *mutationResolver) DeleteThing(ctx context.Context, input model.DeleteTh
 	if err != nil {
 		return nil, err
 	}
-	return &model.DeletedContent{Deleted: model.Deleted{Type: "Thing", DeletedID: input.ID}, OwnerID: t.OwnerID, CategoryID: t.CategoryID, AncestorIDs: t.AncestorIDs}, nil
+	return &model.DeletedContent{Deleted: model.Deleted{Type: "Thing", DeletedID: input.ID}, OwnerID: t.OwnerID, CategoryID: t.CategoryID, AncestorIDs: t.AncestorIDs, CollectionIDs: t.CollectionIDs}, nil
 }
 
 // FeatureThing is the resolver for the featureThing field.

@@ -266,14 +266,21 @@ func (s *Store) Uncollect(ctx context.Context, caller auth.Caller, collectionID,
 	})
 }
 
-// removeFromAllCollections removes a thing that is being deleted from all collections.
-func removeFromAllCollections(ctx context.Context, tx bun.Tx, thingID int64) error {
-	var collectionIDs []int64
-	err := tx.NewDelete().Model((*collectionThing)(nil)).Where("thing_id = ?", thingID).Returning("collection_id").Scan(ctx, &collectionIDs)
-	if err != nil {
-		return ignoreNoRows(err)
+// removeFromAllCollections removes a thing that is being deleted from all collections. It returns
+// the IDs of those of the caller, the one to which it was added last first.
+func removeFromAllCollections(ctx context.Context, tx bun.Tx, caller auth.Caller, thingID int64) (own []int64, err error) {
+	err = tx.NewSelect().Model((*collectionThing)(nil)).Column("ct.collection_id").
+		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ?", caller.UserID).
+		Where("ct.thing_id = ?", thingID).Order("ct.id DESC").Scan(ctx, &own)
+	if err := ignoreNoRows(err); err != nil {
+		return nil, err
 	}
-	return count(ctx, tx, collectionThings.by(-1, collectionIDs...))
+	var all []int64
+	err = tx.NewDelete().Model((*collectionThing)(nil)).Where("thing_id = ?", thingID).Returning("collection_id").Scan(ctx, &all)
+	if err != nil {
+		return nil, ignoreNoRows(err)
+	}
+	return own, count(ctx, tx, collectionThings.by(-1, all...))
 }
 
 // DeleteCollection deletes a collection of the caller, but not its things, of which it returns the

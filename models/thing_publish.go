@@ -213,7 +213,8 @@ func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 // RemovedThing is a thing as it was before its deletion.
 type RemovedThing struct {
 	*Thing
-	AncestorIDs []int64
+	AncestorIDs   []int64
+	CollectionIDs []int64 // of the caller, see removeFromAllCollections
 }
 
 // DeleteThing deletes a thing with its files, likes and comments, and removes it from collections
@@ -232,7 +233,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 		if err != nil {
 			return err
 		}
-		deleted = &RemovedThing{t, ancestors}
+		deleted = &RemovedThing{Thing: t, AncestorIDs: ancestors}
 		if t.OwnerID != caller.UserID && !caller.Moderates() {
 			return fail(Forbidden, "thing %d belongs to someone else", id)
 		}
@@ -255,7 +256,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 		} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil {
 			return err
 		}
-		if err := removeFromAllCollections(ctx, tx, id); err != nil {
+		if deleted.CollectionIDs, err = removeFromAllCollections(ctx, tx, caller, id); err != nil {
 			return err
 		}
 		if err := deleteLikes(ctx, tx, Target{OnThing, id}); err != nil {

@@ -1030,6 +1030,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Each:  breadthfirst.EachPointer[models.Thing],
 			},
+			"fromCollections": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*model.DeletedContent)
+					return breadthfirst.Value(ec.Resolvers.DeleteThingPayload().FromCollections(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[models.Collection],
+			},
 		}},
 		"DeleteWebhookPayload": {Name: "DeleteWebhookPayload", Implements: []string{"DeleteWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"deletedId": {

@@ -294,11 +294,12 @@ type ComplexityRoot struct {
 	}
 
 	DeleteThingPayload struct {
-		Ancestors     func(childComplexity int) int
-		Category      func(childComplexity int) int
-		Creator       func(childComplexity int) int
-		DeletedID     func(childComplexity int) int
-		DeletedNodeID func(childComplexity int) int
+		Ancestors       func(childComplexity int) int
+		Category        func(childComplexity int) int
+		Creator         func(childComplexity int) int
+		DeletedID       func(childComplexity int) int
+		DeletedNodeID   func(childComplexity int) int
+		FromCollections func(childComplexity int) int
 	}
 
 	DeleteWebhookPayload struct {
@@ -2096,6 +2097,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeleteThingPayload.DeletedNodeID(childComplexity), true
+	case "DeleteThingPayload.fromCollections":
+		if e.ComplexityRoot.DeleteThingPayload.FromCollections == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteThingPayload.FromCollections(childComplexity), true
 
 	case "DeleteWebhookPayload.deletedId":
 		if e.ComplexityRoot.DeleteWebhookPayload.DeletedID == nil {
@@ -10560,6 +10567,8 @@ type DeleteThingPayload {
   their ` + "`" + `remixCount` + "`" + ` changed.
   """
   ancestors: [Thing!]! @goField(forceResolver: true)
+  "The caller's collections that it was in, after the change; at most 100."
+  fromCollections: [Collection!]! @goField(forceResolver: true)
 }
 
 "The thing to feature."
@@ -12289,6 +12298,8 @@ func (ec *executionContext) childFields_DeleteThingPayload(ctx context.Context, 
 		return ec.fieldContext_DeleteThingPayload_category(ctx, field)
 	case "ancestors":
 		return ec.fieldContext_DeleteThingPayload_ancestors(ctx, field)
+	case "fromCollections":
+		return ec.fieldContext_DeleteThingPayload_fromCollections(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeleteThingPayload", field.Name)
 }

@@ -22,10 +22,11 @@ type DeletedFile struct {
 // DeletedContent is the payload of a mutation that deletes a thing or a make.
 type DeletedContent struct {
 	Deleted
-	OwnerID     int64
-	ThingID     int64   // that was made
-	CategoryID  int64   // that the thing was in
-	AncestorIDs []int64 // of the thing
+	OwnerID       int64
+	ThingID       int64   // that was made
+	CategoryID    int64   // that the thing was in
+	AncestorIDs   []int64 // of the thing
+	CollectionIDs []int64 // of the caller, that the thing was in
 }
 
 // DeletedCollection is the payload of deleteCollection.

@@ -43,6 +43,11 @@ func TestPayloadsHaveChanges(t *testing.T) {
 				create(bob, "$unused", `addToCollection(input: {collectionId: `+name+`, thingId: $thing}) { object: collection { id } }`)
 			}
 		}
+		create(ada, "$draft", `createThing(input: {name: "Draft", license: CC, category: "tools"}) { object: thing { id } }`)
+		for _, name := range []string{"$earlier", "$later"} {
+			create(ada, name, `createCollection(input: {name: "Mine"}) { object: collection { id } }`)
+			create(ada, "$unused", `addToCollection(input: {collectionId: `+name+`, thingId: $draft}) { object: collection { id } }`)
+		}
 		create(bob, "$make", `createMake(input: {thingId: $thing}) { object: make { id } }`)
 		create(ada, "$comment", `createComment(input: {target: {type: THING, id: $thing}, body: "Spam"}) { object: comment { id: nodeId } }`)
 		for _, c := range []*servertest.Client{bob, eve} {
@@ -74,6 +79,8 @@ func TestPayloadsHaveChanges(t *testing.T) {
 				`{"target":{"files":[{"id":"$b"},{"id":"$a"}]}}`},
 			{ada, `reorderImages(input: {target: {type: THING, id: $thing}, imageIds: [$a]}) { target { ... on Thing { defaultImage { id } } } }`, `{"target":{"defaultImage":{"id":"$a"}}}`},
 			{ada, `updateImage(input: {id: $b, isDefault: true}) { target { ... on Thing { defaultImage { id } } } }`, `{"target":{"defaultImage":{"id":"$b"}}}`},
+			{bob, `recordDownload(input: {fileId: $a}) { download { thing { downloadCount } file { downloadCount } } }`, `{"download":{"file":{"downloadCount":1},"thing":{"downloadCount":1}}}`},
+			{eve, `recordDownload(input: {fileId: $a}) { download { thing { downloadCount } file { downloadCount } } }`, `{"download":{"file":{"downloadCount":2},"thing":{"downloadCount":2}}}`},
 			{admin, `resolveReport(input: {id: $report, reason: "Spam"}) { closedReports { state reporter { username } } }`,
 				`{"closedReports":[{"reporter":{"username":"eve"},"state":"RESOLVED"},{"reporter":{"username":"bob"},"state":"RESOLVED"}]}`},
 			{admin, `resolveReport(input: {id: $report, reason: "Spam"}) { closedReports { id } }`, `{"closedReports":[]}`},
@@ -84,6 +91,7 @@ func TestPayloadsHaveChanges(t *testing.T) {
 				`{"fromCategory":{"slug":"art","thingCount":0},"thing":{"category":{"slug":"tools","thingCount":2}}}`},
 			{admin, `deleteThing(input: {id: $second, reason: "Spam"}) { creator { username thingCount } category { slug thingCount parent { thingCount } } }`,
 				`{"category":{"parent":null,"slug":"tools","thingCount":1},"creator":{"thingCount":1,"username":"ada"}}`},
+			{ada, `deleteThing(input: {id: $draft}) { ` + collections + `}`, `{"fromCollections":[{"id":"$later","thingCount":0},{"id":"$earlier","thingCount":0}]}`},
 		} {
 			var v struct{ Payload any }
 			c.caller.Query(text("mutation { payload: "+c.mutation+" }"), nil, &v)
