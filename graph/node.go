@@ -27,12 +27,13 @@ func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error
 			}
 			return []any{nilOrValue(tree.ByID(refs[0].ID))}, nil
 		},
-		"Make":         loadNodes(ctx, "Make", l.makes),
-		"Comment":      loadNodes(ctx, "Comment", l.comments),
-		"Notification": loadNodes(ctx, "Notification", l.notifications),
-		"Report":       loadNodes(ctx, "Report", l.reports),
-		"Webhook":      loadNodes(ctx, "Webhook", l.webhooks),
-		"AccessToken":  loadNodes(ctx, "AccessToken", l.tokens),
+		"Make":            loadNodes(ctx, "Make", l.makes),
+		"Comment":         loadNodes(ctx, "Comment", l.comments),
+		"Notification":    loadNodes(ctx, "Notification", l.notifications),
+		"Report":          loadNodes(ctx, "Report", l.reports),
+		"Webhook":         loadNodes(ctx, "Webhook", l.webhooks),
+		"WebhookDelivery": loadNodes(ctx, "WebhookDelivery", l.deliveries),
+		"AccessToken":     loadNodes(ctx, "AccessToken", l.tokens),
 	}
 	batch.Add(batch.FromContext(ctx), refs)
 	found := make([]model.Node, len(refs))

@@ -10,7 +10,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/webhook"
 )
 
@@ -66,6 +65,7 @@ type WebhookDelivery struct {
 	NextAttemptAt *time.Time // nil: there is none
 	AttemptedAt   *time.Time // nil: it was not attempted
 	CreatedAt     time.Time
+	OwnerID       int64 `bun:",scanonly"` // of the webhook; only WebhookDeliveriesByID sets it
 }
 
 // deliveryTurns records the webhooks to which this process is sending messages, so that only one
@@ -356,24 +356,6 @@ func (s *Store) RedeliverWebhook(ctx context.Context, caller auth.Caller, delive
 		return nil, notFound("delivery", deliveryID) // also for a webhook of another user
 	}
 	return d, err
-}
-
-// WebhookDeliveriesOf lists the deliveries to a webhook in a state, or all if the state is empty,
-// the latest first. It does not check permissions: the caller must own the webhook.
-func (s *Store) WebhookDeliveriesOf(state DeliveryState) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "wd.id"}, Rows: func(webhookID, _ any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("webhook_deliveries AS wd").Where("wd.webhook_id = ?", webhookID)
-		if state != "" {
-			q = q.Where("wd.state = ?", state)
-		}
-		return q
-	}}
-}
-
-// WebhookDeliveriesByID returns the deliveries with the given IDs. It does not check permissions:
-// the caller must own the webhooks.
-func (s *Store) WebhookDeliveriesByID(ctx context.Context, ids []int64) (map[int64]*WebhookDelivery, error) {
-	return byID(ctx, s.db, ids, unchanged, "wd.id", func(d *WebhookDelivery) int64 { return d.ID })
 }
 
 // WebhookQueue returns the number of due messages, and for how long the oldest of them has been

@@ -7380,12 +7380,19 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"WebhookDelivery": {Name: "WebhookDelivery", Implements: []string{"WebhookDelivery"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"WebhookDelivery": {Name: "WebhookDelivery", Implements: []string{"WebhookDelivery", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.ID
 					return model.AppendID(b, v), true
+				},
+			},
+			"nodeId": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.WebhookDelivery)
+					v := obj.NodeID()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"messageId": {
@@ -8024,6 +8031,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Collection", nil
 				}
 				return "Collection", object
+			case models.WebhookDelivery:
+				return "WebhookDelivery", &object
+			case *models.WebhookDelivery:
+				if object == nil {
+					return "WebhookDelivery", nil
+				}
+				return "WebhookDelivery", object
 			case models.Webhook:
 				return "Webhook", &object
 			case *models.Webhook:

@@ -184,6 +184,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Collection(ctx, sel, obj)
+	case models.WebhookDelivery:
+		return ec._WebhookDelivery(ctx, sel, &obj)
+	case *models.WebhookDelivery:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._WebhookDelivery(ctx, sel, obj)
 	case models.Webhook:
 		return ec._Webhook(ctx, sel, &obj)
 	case *models.Webhook:

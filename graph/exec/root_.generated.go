@@ -1278,6 +1278,7 @@ type ComplexityRoot struct {
 		ID            func(childComplexity int) int
 		MessageID     func(childComplexity int) int
 		NextAttemptAt func(childComplexity int) int
+		NodeID        func(childComplexity int) int
 		Payload       func(childComplexity int) int
 		State         func(childComplexity int) int
 		StatusCode    func(childComplexity int) int
@@ -6594,6 +6595,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDelivery.NextAttemptAt(childComplexity), true
+	case "WebhookDelivery.nodeId":
+		if e.ComplexityRoot.WebhookDelivery.NodeID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.NodeID(childComplexity), true
 	case "WebhookDelivery.payload":
 		if e.ComplexityRoot.WebhookDelivery.Payload == nil {
 			break
@@ -11644,9 +11651,11 @@ enum WebhookDeliveryState {
 }
 
 "A message to a webhook."
-type WebhookDelivery {
+type WebhookDelivery implements Node {
   "The decimal id."
   id: ID!
+  "The id among all objects, for ` + "`" + `node` + "`" + `."
+  nodeId: NodeID!
   "The header ` + "`" + `webhook-id` + "`" + ` of the message. It is the same for all attempts."
   messageId: String!
   "The event that it reports."
@@ -11791,7 +11800,7 @@ input PingWebhookInput {
 
 "Payload of ` + "`" + `pingWebhook` + "`" + `."
 type PingWebhookPayload {
-  "The delivery of the test event, which is still waiting. Query it again to see the result."
+  "The delivery of the test event, which is still waiting. Query it by ` + "`" + `node` + "`" + ` to see the result."
   delivery: WebhookDelivery!
 }
 
@@ -13988,6 +13997,8 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 	switch field.Name {
 	case "id":
 		return ec.fieldContext_WebhookDelivery_id(ctx, field)
+	case "nodeId":
+		return ec.fieldContext_WebhookDelivery_nodeId(ctx, field)
 	case "messageId":
 		return ec.fieldContext_WebhookDelivery_messageId(ctx, field)
 	case "event":

@@ -65,6 +65,7 @@ var permissions = []struct {
 		{"Query.node", "collection, collection private", `{ node(nodeId: node(Collection, $collection)) { nodeId } }`, "", ""},
 		{"Query.node", "notification", `{ node(nodeId: node(Notification, $id)) { nodeId } }`, "", ""},
 		{"Query.node", "webhook", `{ node(nodeId: node(Webhook, $id)) { nodeId } }`, "", ""},
+		{"Query.node, a delivery", "webhook", `{ node(nodeId: node(WebhookDelivery, $delivery)) { nodeId } }`, "", ""},
 		{"Query.node", "token", `{ node(nodeId: node(AccessToken, $token)) { nodeId } }`, "", ""},
 		{"Query.nodes", things, `{ nodes(nodeIds: [node(Thing, $thing)]) { ... on Thing { is: name } } }`, "", ""},
 		{"Query.nodes", makes, `{ nodes(nodeIds: [node(Make, $copy)]) { ... on Make { is: description } } }`, "", ""},
