@@ -323,7 +323,11 @@ func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry)
 	}
 	return s.emit(ctx, tx, occurrence{ModerationDecidedEvent, owners, func() (audience, eventData, error) {
 		user, err := s.userRef(ctx, tx, e.UserID)
-		entry := &entryRef{ID: idText(e.ID), Action: e.Action, ThingID: optionalID(e.ThingID), ObjectID: optionalID(e.ObjectID), Role: e.Role, Reason: e.Reason}
+		action := e.Action
+		if action == UnsuspendedUser {
+			action = "unsuspend_user" // as the API calls it; the log has an older name
+		}
+		entry := &entryRef{ID: idText(e.ID), Action: action, ThingID: optionalID(e.ThingID), ObjectID: optionalID(e.ObjectID), Role: e.Role, Reason: e.Reason}
 		return audience{public: true}, eventData{Entry: entry, User: user}, err
 	}})
 }

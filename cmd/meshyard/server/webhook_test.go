@@ -244,6 +244,8 @@ func TestWebhookEvents(t *testing.T) {
 		if last := logged(bob, of["bob"]); strings.Contains(last[len(last)-1], "rude") {
 			t.Errorf("bob receives %s, want no reason", last[len(last)-1])
 		}
+		query(admin, `mutation { unsuspendUser(input: {username: "bob", reason: "sorry"}) { user { id } } }`)
+		expect("end of the suspension", map[string]string{"all": `"reason":"sorry"`, "bob": `moderation.decided {"entry":{"action":"unsuspend_user","id":"`})
 		query(ada, `mutation { publishThing(input: {id: %s, state: UNLISTED}) { thing { id } } }`, thing)
 		expect("unlist", map[string]string{"all": "thing.unpublished {" + ref + "}", "ada": "thing.unpublished"})
 		query(eve, `mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`, thing)
