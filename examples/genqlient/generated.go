@@ -43,7 +43,8 @@ func (v *CreateThingCreateThingCreateThingPayloadThing) GetState() PublicationSt
 
 // CreateThingResponse is returned by CreateThing on success.
 type CreateThingResponse struct {
-	// Create a thing as a draft, which only the caller can see until it is published.
+	// Create a thing as a draft. Until it is published, only the caller, moderators and administrators
+	// can see it.
 	CreateThing CreateThingCreateThingCreateThingPayload `json:"createThing"`
 }
 
@@ -210,7 +211,7 @@ var AllProcessingState = []ProcessingState{
 type PublicationState string
 
 const (
-	// Visible to its owner only.
+	// Visible to its owner, moderators and administrators only.
 	PublicationStateDraft PublicationState = "DRAFT"
 	// Visible to everyone who has its id, and to its owner in `User.things`. No other list, search, feed
 	// or count contains it. Only things can be unlisted.

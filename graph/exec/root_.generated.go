@@ -6885,7 +6885,8 @@ var sources = []*ast.Source{
   ): ReportSpamPayload @auth(scope: WRITE)
   """
   Show a comment again that is hidden as spam, or dismiss the report of one that is not hidden.
-  Requires a moderator or an administrator.
+  Requires a moderator or an administrator. Moderators cannot do it to their own comments. It fails
+  with CONFLICT if the text is gone, because the comment was deleted.
   """
   restoreComment(
     "The comment to restore."
@@ -6893,7 +6894,7 @@ var sources = []*ast.Source{
   ): RestoreCommentPayload @auth(scope: ADMIN)
   """
   Show a make again that is hidden because its thing was taken down and deleted. Requires a
-  moderator or an administrator.
+  moderator or an administrator. Moderators cannot restore their own makes.
   """
   restoreMake(
     "The make to restore."
@@ -7207,7 +7208,10 @@ extend type Mutation {
 enum CollectionVisibility {
   "Everyone."
   PUBLIC
-  "Its creator only. No list, search or count contains it for others."
+  """
+  Its creator, moderators and administrators. Lists contain it for its creator only, searches do not
+  find it, and ` + "`" + `User.collectionCount` + "`" + ` does not count it.
+  """
   PRIVATE
 }
 
@@ -7593,7 +7597,10 @@ type DeleteCommentPayload {
 
 "The file to download."
 input RecordDownloadInput {
-  "The id of a finalized file that the caller can see."
+  """
+  The id of a finalized file that the caller can see. It fails with FORBIDDEN if the thing was taken
+  down.
+  """
   fileId: ID!
 }
 
@@ -8360,7 +8367,7 @@ type DeprecatedCall {
 }
 
 extend type Mutation {
-  "Create a make: a report that the caller printed or built a thing."
+  "Create a make: a post about a copy of a thing that the caller printed or built."
   createMake(
     "The make to create."
     input: CreateMakeInput!
@@ -8383,7 +8390,7 @@ extend type Mutation {
   ): DeleteMakePayload @auth(scope: WRITE)
 }
 
-"A report that a user printed or built a thing."
+"A post of a user about a copy of a thing that they printed or built."
 type Make implements Node & Attachable & Commentable & Likeable {
   "The decimal id, the same integer as in the REST API, where makes are called copies."
   id: ID!
@@ -8575,7 +8582,8 @@ extend type Mutation {
   ): SetUserRolePayload @auth(scope: ADMIN)
   """
   Take a thing down: it becomes a draft that cannot be published, and its files can no longer be
-  downloaded. Its owner sees the reason. Requires a moderator or an administrator.
+  downloaded, except by its owner, moderators and administrators at signed URLs. Its owner sees the
+  reason. Requires a moderator or an administrator. Moderators cannot take down their own things.
   """
   takeDownThing(
     "The thing and the reason."
@@ -8583,7 +8591,8 @@ extend type Mutation {
   ): TakeDownThingPayload @auth(scope: ADMIN)
   """
   Restore a thing that was taken down to its earlier state. If its only model was deleted in the
-  meantime, it becomes a draft. Requires a moderator or an administrator.
+  meantime, it becomes a draft. Requires a moderator or an administrator. Moderators cannot restore
+  their own things.
   """
   restoreThing(
     "The thing and the reason."
@@ -9803,7 +9812,10 @@ Every mutation takes one input and returns a payload. It takes effect completely
 Errors have ` + "`" + `extensions.code` + "`" + ` and, if applicable, ` + "`" + `extensions.field` + "`" + ` and ` + "`" + `extensions.limit` + "`" + `.
 """
 type Mutation {
-  "Create a thing as a draft, which only the caller can see until it is published."
+  """
+  Create a thing as a draft. Until it is published, only the caller, moderators and administrators
+  can see it.
+  """
   createThing(
     "The thing to create."
     input: CreateThingInput!
@@ -10222,7 +10234,7 @@ type TagEdge {
 }
 `, BuiltIn: false},
 	{Name: "../thing.graphqls", Input: `extend type Query {
-  "A thing by its id. Only its owner can see a draft."
+  "A thing by its id. Only its owner, moderators and administrators can see a draft."
   thing(
     "The id of the thing."
     id: ID!
@@ -10255,12 +10267,18 @@ extend type Mutation {
     "The thing to delete."
     input: DeleteThingInput!
   ): DeleteThingPayload @auth(scope: WRITE)
-  "Feature a published thing. Requires a moderator or an administrator."
+  """
+  Feature a published thing. Requires a moderator or an administrator. Moderators cannot feature
+  their own things.
+  """
   featureThing(
     "The thing to feature."
     input: FeatureThingInput!
   ): FeatureThingPayload @auth(scope: ADMIN)
-  "Stop featuring a thing. Requires a moderator or an administrator."
+  """
+  Stop featuring a thing. Requires a moderator or an administrator. Moderators cannot do it to their
+  own things.
+  """
   unfeatureThing(
     "The thing to stop featuring."
     input: UnfeatureThingInput!
@@ -10277,7 +10295,10 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   name: String!
   "Whether the thing is a draft, unlisted or published."
   state: PublicationState!
-  "The takedown, if the thing was taken down. It is a draft until it is restored."
+  """
+  The takedown, if the thing was taken down. Until it is restored, it is a draft, and its creator
+  can neither change nor delete it, unless they are an administrator.
+  """
   takedown: Takedown @goField(forceResolver: true)
   "The user who created the thing and can change it."
   creator: User! @goField(forceResolver: true, batch: true)
@@ -10333,7 +10354,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   rootCommentCount: Int64!
   "The number of users who like it."
   likeCount: Int64!
-  "The number of collections that contain it."
+  "The number of collections that contain it, public and private."
   collectCount: Int64!
   "The number of published remixes."
   remixCount: Int64!
@@ -10419,7 +10440,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
 
 "The visibility of a thing or a make."
 enum PublicationState {
-  "Visible to its owner only."
+  "Visible to its owner, moderators and administrators only."
   DRAFT
   """
   Visible to everyone who has its id, and to its owner in ` + "`" + `User.things` + "`" + `. No other list, search, feed
@@ -10464,8 +10485,7 @@ input CreateThingInput {
   "The print settings, which replace those in ` + "`" + `detailsParts` + "`" + `."
   printSettings: PrintSettingsInput
   """
-  The ids of the things that it is a remix of, at most 20. They must be published or belong to the
-  caller.
+  The ids of the things that it is a remix of, at most 20. The caller must be able to see them.
   """
   ancestorIds: [ID!]! = []
   "The tags, at most 100 of at most 100 characters. Blank and repeated ones are dropped."
@@ -11069,7 +11089,7 @@ type User implements Node & Actor {
   thingCount: Int64!
   "The number of published makes."
   makeCount: Int64!
-  "The number of things that the user likes."
+  "The number of things that the user likes, including those that are no longer published."
   likeCount: Int64!
   "The number of public collections."
   collectionCount: Int64!
@@ -11099,7 +11119,7 @@ type User implements Node & Actor {
     "Return entries before this cursor."
     before: String
   ): MakeConnection @auth @goField(forceResolver: true)
-  "The things that the user likes, most recent like first."
+  "The published things that the user likes, most recent like first."
   likedThings(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int

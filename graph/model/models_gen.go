@@ -380,7 +380,7 @@ type PingWebhookInput struct {
 
 // Payload of `pingWebhook`.
 type PingWebhookPayload struct {
-	// The delivery of the test event, which is still waiting. Query it again to see the result.
+	// The delivery of the test event, which is still waiting. Query it by `node` to see the result.
 	Delivery *models.WebhookDelivery `json:"delivery"`
 }
 
@@ -436,7 +436,8 @@ type PublishThingPayload struct {
 
 // The file to download.
 type RecordDownloadInput struct {
-	// The id of a finalized file that the caller can see.
+	// The id of a finalized file that the caller can see. It fails with FORBIDDEN if the thing was taken
+	// down.
 	FileID int64 `json:"fileId"`
 }
 
