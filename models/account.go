@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/outage"
 )
 
 // A deleted account keeps its row, because comments, entries of the moderation log, and makes of
@@ -121,8 +123,9 @@ func disconnect(ctx context.Context, tx bun.Tx, userID int64) error {
 
 // PurgeAccount deletes the objects of a user whose account was deleted. It does nothing if the
 // account is not deleted. Each object is deleted in a transaction of its own, by the method that
-// API calls use, so that an interrupted job can continue where it stopped. The garbage collector
-// removes the contents that no file uses any more.
+// API calls use, so that an interrupted job can continue where it stopped. An object that cannot be
+// deleted does not keep the others: PurgeAccount deletes them, and then returns an error. The
+// garbage collector removes the contents that no file uses any more.
 func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	deleted, err := s.db.Write.NewSelect().Model((*User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
 	if err != nil || !deleted {
@@ -148,6 +151,8 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 		}},
 		{"files", "owner_id = ?", s.purgeFile},
 	}
+	var first error // of those about single objects
+	left := 0
 	for _, p := range purges {
 		for last := int64(0); ; {
 			var ids []int64
@@ -161,16 +166,27 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 			}
 			last = ids[len(ids)-1]
 			for _, id := range ids {
-				if err := p.remove(ctx, id); err != nil && CodeOf(err) != NotFound {
-					return fmt.Errorf("purge account %d: %s %d: %w", userID, p.table, id, err)
+				err := p.remove(ctx, id)
+				if err == nil || CodeOf(err) == NotFound {
+					continue
 				}
+				err = fmt.Errorf("%s %d: %w", p.table, id, err)
+				if outage.Of(err) != nil || ctx.Err() != nil { // others would fail, too
+					return fmt.Errorf("purge account %d: %w", userID, err)
+				}
+				first, left = cmp.Or(first, err), left+1
 			}
 		}
 	}
 	// Downloads are kept, because the counts of things include them. They refer to a user without
 	// personal data.
-	_, err = s.db.Write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).Exec(ctx)
-	return err
+	if _, err := s.db.Write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).Exec(ctx); err != nil {
+		return err
+	}
+	if left > 0 {
+		return fmt.Errorf("purge account %d: cannot delete %d objects, such as %w", userID, left, first)
+	}
+	return nil
 }
 
 // purgeLike removes the like with the given ID.

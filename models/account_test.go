@@ -3,6 +3,8 @@ package models
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,6 +85,59 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 		}
 		if changed, err := s.Recount(ctx); changed != 0 || err != nil {
 			t.Errorf("a recount changed %d counts (%v), want 0", changed, err)
+		}
+		if _, err := s.CollectGarbage(ctx, 0, false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// TestPurgeContinues checks that an object which cannot be deleted does not keep the other objects
+// of a deleted account, and that the job fails as long as it is there.
+func TestPurgeContinues(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		bob := newUser(t, s, "bob")
+		bob.Scopes = auth.Scopes{auth.Read, auth.Write}
+		stuck, _ := published(t, s, bob)
+		published(t, s, bob)
+		public, _ := published(t, s, ada)
+		if _, err := s.CreateComment(ctx, bob, NewComment{Target: &Target{OnThing, public.ID}, Body: "A secret."}); err != nil {
+			t.Fatal(err)
+		}
+		run := func(statement string, args ...any) {
+			t.Helper()
+			if _, err := s.db.Write.NewRaw(statement, args...).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run("CREATE TABLE kept (thing_id bigint REFERENCES things (id))")
+		run("INSERT INTO kept VALUES (?)", stuck.ID)
+		if err := s.Admin().DeleteUser(ctx, "bob"); err != nil {
+			t.Fatal(err)
+		}
+		left := func() (things, comments int64) {
+			t.Helper()
+			things, err := s.db.Write.NewSelect().Table("things").Where("owner_id = ?", bob.UserID).Count(ctx)
+			comments, err2 := s.db.Write.NewSelect().Table("comments").Where("owner_id = ? AND deleted_at IS NULL", bob.UserID).Count(ctx)
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			return things, comments
+		}
+		err := s.PurgeAccount(ctx, bob.UserID)
+		if want := fmt.Sprintf("purge account %d: cannot delete 1 objects, such as things %d: ", bob.UserID, stuck.ID); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s…", err, want)
+		}
+		if things, comments := left(); things != 1 || comments != 0 {
+			t.Errorf("%d things and %d comments are left, want 1 and 0", things, comments)
+		}
+		run("DELETE FROM kept")
+		if err := s.PurgeAccount(ctx, bob.UserID); err != nil {
+			t.Error(err)
+		}
+		if things, _ := left(); things != 0 {
+			t.Errorf("%d things are left", things)
 		}
 		if _, err := s.CollectGarbage(ctx, 0, false); err != nil {
 			t.Fatal(err)
