@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -205,7 +206,11 @@ func (s *Store) revoke(ctx context.Context, id int64, whose string, args ...any)
 			return err
 		}
 		if t.UserID != 0 { // lock the user, as in refresh
-			if _, err := s.lockAccount(ctx, tx, t.UserID); err != nil {
+			_, err := s.lockAccount(ctx, tx, t.UserID)
+			if CodeOf(err) == NotFound { // the account was deleted since, with its tokens
+				return sql.ErrNoRows
+			}
+			if err != nil {
 				return err
 			}
 		}

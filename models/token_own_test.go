@@ -31,6 +31,34 @@ func TestTokenBesideDeletedAccount(t *testing.T) {
 	})
 }
 
+// TestRevokeBesideDeletedAccount checks that revoking a token of an account that is deleted at the
+// same time returns that the token does not exist, and nothing about the user.
+func TestRevokeBesideDeletedAccount(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		row := &Token{UserID: ada.UserID, Name: "a", Scopes: string(auth.Read)}
+		err := s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			_, err := insertToken(ctx, tx, row)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+				return err
+			}
+			_, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", now(), ada.UserID).Exec(ctx)
+			return err
+		}, func() error {
+			_, err := s.Admin().RevokeAnyToken(t.Context(), row.ID)
+			return err
+		})
+		if want := notFound("token", row.ID); CodeOf(err) != NotFound || err.Error() != want.Error() {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	})
+}
+
 // TestExpiredTokensOfApplications checks that users see and can revoke the access of an application
 // whose access token has expired, because the application can refresh it.
 func TestExpiredTokensOfApplications(t *testing.T) {
