@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
 )
@@ -90,8 +91,8 @@ func (*recountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 type doctorCmd struct{}
 
 func (*doctorCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
-		findings, err := store.Diagnose(ctx)
+	return withServer(ctx, s, logger, func(a *server.Server) error {
+		findings, err := a.Diagnose(ctx)
 		if err != nil {
 			return err
 		}

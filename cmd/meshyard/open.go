@@ -12,13 +12,18 @@ import (
 
 // withStore runs fn on the catalogue of the settings. It returns an error if the catalogue does not
 // exist, so that a command with a wrong folder does not create a database there.
-func withStore(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*models.Store) error) (err error) {
+func withStore(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*models.Store) error) error {
+	return withServer(ctx, s, logger, func(a *server.Server) error { return fn(a.Store) })
+}
+
+// withServer is like withStore, for functions that need more than the store.
+func withServer(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*server.Server) error) (err error) {
 	a, err := server.OpenExisting(ctx, s, logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	return fn(a.Store)
+	return fn(a)
 }
 
 // withNewStore is like withStore, but creates the database and the bucket folder if they are

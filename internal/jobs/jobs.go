@@ -10,6 +10,7 @@ package jobs
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -64,6 +65,65 @@ func (q *Queue) State(ctx context.Context) (due, running int, oldest time.Durati
 		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
 	}
 	return due, running, max(0, time.Duration(seconds.Float64*float64(time.Second))), nil
+}
+
+// Failing are the jobs of a kind that fail.
+type Failing struct {
+	Kind  string
+	Jobs  int
+	Error string // of the last attempt of the newest of the jobs
+}
+
+// periodicKinds are the kinds of the periodic jobs.
+var periodicKinds = []string{foldCounts{}.Kind(), collectGarbage{}.Kind(), backfill{}.Kind(), deliverOverdue{}.Kind()}
+
+// Failing returns the jobs that fail, by kind: those that wait for another attempt or have had
+// their last one since the given time, and periodic jobs whose last run failed. Jobs for webhooks
+// are left out: a new job replaces one that has failed.
+func (q *Queue) Failing(ctx context.Context, since time.Time) (failing []Failing, err error) {
+	var newest []int64 // a job of each kind
+	var finalized any = since
+	if q.engine == "sqlite" {
+		finalized = since.UTC().Format(time.DateTime)
+	}
+	rows, err := q.db.QueryContext(ctx, "SELECT kind, count(*), max(id) FROM river_job WHERE queue = 'default' AND "+
+		"(state = 'retryable' OR state = 'discarded' AND max_attempts > 1 AND finalized_at > $1) GROUP BY kind ORDER BY kind", finalized)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var f Failing
+		var id int64
+		if err := rows.Scan(&f.Kind, &f.Jobs, &id); err != nil {
+			return nil, fmt.Errorf("jobs: %w", err)
+		}
+		failing, newest = append(failing, f), append(newest, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	for _, kind := range periodicKinds {
+		var id int64
+		var state string
+		err := q.db.QueryRowContext(ctx, "SELECT id, state FROM river_job WHERE kind = $1 AND state IN ('completed', 'discarded') ORDER BY id DESC LIMIT 1", kind).Scan(&id, &state)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return nil, fmt.Errorf("jobs: %w", err)
+		}
+		if state == "discarded" {
+			failing, newest = append(failing, Failing{Kind: kind, Jobs: 1}), append(newest, id)
+		}
+	}
+	for i, id := range newest {
+		job, err := q.client.JobGet(ctx, id)
+		if err != nil && !errors.Is(err, river.ErrNotFound) {
+			return nil, fmt.Errorf("jobs: %w", err)
+		}
+		if err == nil && len(job.Errors) > 0 {
+			failing[i].Error = job.Errors[len(job.Errors)-1].Error
+		}
+	}
+	return failing, nil
 }
 
 const (

@@ -30,6 +30,7 @@ func TestDeployedMetricsExist(t *testing.T) {
 	m.DatabaseFreeBytes(free)
 	m.Queue("previews", func(context.Context) (Queue, error) { return Queue{}, nil })
 	m.PostponedPreviews(func(context.Context) (int64, error) { return 0, nil })
+	m.FailingJobs(func(context.Context) (int64, error) { return 0, nil })
 	m.LastRuns([]string{"backup"}, func(context.Context) (map[string]LastRun, error) { return nil, nil })
 	families, err := m.registry.Gather()
 	if err != nil {

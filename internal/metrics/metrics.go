@@ -295,9 +295,18 @@ func (q *queue) Collect(out chan<- prometheus.Metric) {
 // PostponedPreviews reports at each scrape how many previews wait because of an outage. The value
 // is NaN if read fails.
 func (m *Metrics) PostponedPreviews(read func(ctx context.Context) (int64, error)) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "meshyard_previews_postponed", Help: "Previews whose last attempt ended because the bucket was unavailable or full.",
-	}, func() float64 {
+	m.number("meshyard_previews_postponed", "Previews whose last attempt ended because the bucket was unavailable or full.", read)
+}
+
+// FailingJobs reports at each scrape the number of background jobs that fail. If read fails, it is
+// NaN.
+func (m *Metrics) FailingJobs(read func(ctx context.Context) (int64, error)) {
+	m.number("meshyard_jobs_failing", "Background jobs whose last attempt failed.", read)
+}
+
+// number registers a gauge that is read at each scrape. If read fails, it is NaN.
+func (m *Metrics) number(name, help string, read func(ctx context.Context) (int64, error)) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
 		n, err := read(ctx)

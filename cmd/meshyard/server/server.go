@@ -237,6 +237,28 @@ func (a *Server) CollectGarbage(ctx context.Context) error {
 	return nil
 }
 
+// failedFor is how long a job that is not repeated any more counts as failing.
+const failedFor = 24 * time.Hour
+
+func (a *Server) failingJobs(ctx context.Context) ([]jobs.Failing, error) {
+	return a.queue.Failing(ctx, time.Now().Add(-failedFor))
+}
+
+// Diagnose returns problems of the database, as [models.Store.Diagnose] does, and background jobs
+// that fail.
+func (a *Server) Diagnose(ctx context.Context) ([]string, error) {
+	findings, err := a.Store.Diagnose(ctx)
+	if err != nil {
+		return nil, err
+	}
+	failing, err := a.failingJobs(ctx)
+	for _, f := range failing {
+		cause := strings.Join(strings.Fields(f.Error), " ")
+		findings = append(findings, fmt.Sprintf("background jobs fail: %s (%d), the newest with: %.300s", f.Kind, f.Jobs, cause))
+	}
+	return findings, err
+}
+
 // backfill stores values that rows written by earlier versions lack.
 func (a *Server) backfill(ctx context.Context) error {
 	rendered, err := a.Store.RenderStale(ctx)

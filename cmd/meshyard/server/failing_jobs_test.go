@@ -1,0 +1,56 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// TestFailingJobs checks that operators see jobs that fail, single and periodic ones, in the
+// metrics and in the findings of meshyard doctor, until they succeed.
+func TestFailingJobs(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		db := openDB(t, s).SQL()
+		run := func(statement string, args ...any) {
+			t.Helper()
+			if _, err := db.Exec(statement, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wantFailing := func(n int, finding string) {
+			t.Helper()
+			var text string
+			var findings []string
+			for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(100 * time.Millisecond) {
+				var err error
+				if findings, err = s.Diagnose(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				text = scrape(t, s)
+				if strings.Contains(text, fmt.Sprintf("\nmeshyard_jobs_failing %d\n", n)) && strings.Contains(strings.Join(findings, "\n"), finding) {
+					return
+				}
+			}
+			t.Errorf("the metrics do not have %d failing jobs, or the findings %q do not contain %q", n, findings, finding)
+		}
+		wantFailing(0, "")
+		run("INSERT INTO count_changes (of_table, of_column, object_id, delta) VALUES ('nothing', 'count', 1, 1)")
+		wantFailing(1, "background jobs fail: fold_counts (1), the newest with: fold counts: ")
+		run("DELETE FROM count_changes WHERE of_table = 'nothing'")
+		wantFailing(0, "")
+
+		ada := s.User("ada")
+		thing := ada.Thing("One")
+		run("CREATE TABLE kept (thing_id bigint REFERENCES things (id))")
+		run("INSERT INTO kept VALUES ($1)", thing)
+		ada.Query(`mutation { deleteAccount(input: {username: "me"}) { deletedId } }`, nil, new(any))
+		wantFailing(1, "background jobs fail: purge_account (1), the newest with: purge account ")
+		run("DELETE FROM kept")
+		// Do not wait for the time of the next attempt.
+		run("UPDATE river_job SET scheduled_at = created_at WHERE state = 'retryable'")
+		wantFailing(0, "")
+	}, withMetrics)
+}
