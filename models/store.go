@@ -100,14 +100,14 @@ func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx contex
 	return s
 }
 
-// Ready returns an error if the database or the bucket does not respond, if PostgreSQL is
-// read-only, or if a disk of the database or the bucket is nearly full. It returns ErrNewer if a
-// newer version has migrated the database since the start.
+// Ready returns an error if the database or the bucket does not respond, if PostgreSQL or the disk
+// of a SQLite database or of a bucket directory is read-only, or if such a disk is nearly full. It
+// returns ErrNewer if a newer version has migrated the database since the start.
 func (s *Store) Ready(ctx context.Context) error {
 	if err := s.db.Ready(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
-	if err := s.db.CheckSpace(); err != nil {
+	if err := s.db.CheckDisk(); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
 	if s.db.Engine == database.Postgres {

@@ -113,8 +113,8 @@ func (d *directory) close() error {
 }
 
 // ready also detects that the path refers to another directory than at start: the disk was
-// unmounted, or another one was mounted over it. It also returns an error if the disk is nearly
-// full.
+// unmounted, or another one was mounted over it. It also returns an error if the disk is read-only
+// or nearly full.
 func (d *directory) ready(context.Context) error {
 	opened, err := d.root.Stat(".")
 	if err != nil {
@@ -127,5 +127,5 @@ func (d *directory) ready(context.Context) error {
 	if !os.SameFile(opened, now) {
 		return fmt.Errorf("%s is no longer the directory that was opened", d.path)
 	}
-	return outage.CheckSpace(d.path)
+	return outage.CheckDisk(filepath.Join(d.path, filepath.FromSlash(PendingPrefix)))
 }

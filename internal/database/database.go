@@ -189,13 +189,13 @@ func (db *DB) Free() (bytes uint64, ok bool) {
 	return outage.Available(filepath.Dir(db.file))
 }
 
-// CheckSpace returns an error if the disk of a SQLite database is nearly full. PostgreSQL does not
-// report its free space.
-func (db *DB) CheckSpace() error {
+// CheckDisk returns an error if the disk of a SQLite database is read-only or nearly full. It does
+// not check the disk of PostgreSQL.
+func (db *DB) CheckDisk() error {
 	if db.Engine != SQLite {
 		return nil
 	}
-	return outage.CheckSpace(filepath.Dir(db.file))
+	return outage.CheckDisk(filepath.Dir(db.file))
 }
 
 // Close closes both pools.

@@ -45,7 +45,7 @@ func ExplainReadOnly(err error) error {
 	return err
 }
 
-// explain adds the result of CheckWritable or CheckSpace to an error of SQLite that does not name
+// explain adds the result of CheckWritable or CheckDisk to an error of SQLite that does not name
 // the file or the cause.
 func (db *DB) explain(err error) error {
 	lite, ok := errors.AsType[*sqlite.Error](err)
@@ -57,7 +57,7 @@ func (db *DB) explain(err error) error {
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
 		cause = db.CheckWritable()
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
-		cause = db.CheckSpace()
+		cause = db.CheckDisk()
 	}
 	if cause != nil {
 		return fmt.Errorf("%w (%w)", cause, err)

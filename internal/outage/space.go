@@ -2,6 +2,7 @@ package outage
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"syscall"
 )
@@ -17,15 +18,19 @@ func Available(path string) (free uint64, ok bool) {
 	return free, err == nil && free != math.MaxUint64
 }
 
-// CheckSpace returns an error that [Of] recognizes if the file system that holds path has less than
-// 16 MiB available.
-func CheckSpace(path string) error {
-	free, err := available(path)
+// CheckDisk returns an error that [Of] recognizes if the file system that holds a folder is
+// read-only, or has less than 16 MiB available. It also returns an error if this process may not
+// write the folder.
+func CheckDisk(folder string) error {
+	if err := touch(folder); err != nil {
+		return &fs.PathError{Op: "write", Path: folder, Err: err}
+	}
+	free, err := available(folder)
 	if err != nil {
-		return fmt.Errorf("free space of %s: %w", path, err)
+		return fmt.Errorf("free space of %s: %w", folder, err)
 	}
 	if free < minFree {
-		return fmt.Errorf("%s: %d bytes are available, fewer than %d: %w", path, free, minFree, syscall.ENOSPC)
+		return fmt.Errorf("%s: %d bytes are available, fewer than %d: %w", folder, free, minFree, syscall.ENOSPC)
 	}
 	return nil
 }

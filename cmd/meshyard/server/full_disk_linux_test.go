@@ -17,17 +17,25 @@ import (
 )
 
 // TestFullDisk checks that both APIs reject uploads to a full disk with a specific error, that the
-// readiness probe fails, and that the server recovers when there is space again. The test mounts a
-// small file system in the mount namespace of a child process, which does not require root.
-func TestFullDisk(t *testing.T) {
-	const variable = "MESHYARD_TEST_FULL_DISK"
+// readiness probe fails, and that the server recovers when there is space again.
+func TestFullDisk(t *testing.T) { withMounts(t, testFullDisk) }
+
+// TestReadOnlyDisk checks that the readiness probe fails while the disk of a SQLite database or of
+// a bucket folder is read-only.
+func TestReadOnlyDisk(t *testing.T) { withMounts(t, testReadOnlyDisk) }
+
+// withMounts runs a test for both engines in the mount namespace of a child process, where it can
+// mount file systems. This does not require root. The test gets the URL of a PostgreSQL database,
+// or "" for SQLite.
+func withMounts(t *testing.T, test func(t *testing.T, postgres string)) {
+	const variable = "MESHYARD_TEST_MOUNTS"
 	if database := os.Getenv(variable); database != "" {
-		t.Run("sqlite", func(t *testing.T) { testFullDisk(t, "") })
-		t.Run("postgres", func(t *testing.T) { testFullDisk(t, database) })
+		t.Run("sqlite", func(t *testing.T) { test(t, "") })
+		t.Run("postgres", func(t *testing.T) { test(t, database) })
 		return
 	}
 	t.Parallel()
-	child := exec.Command(os.Args[0], "-test.run=^TestFullDisk$")
+	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	child.Env = append(os.Environ(), variable+"="+pgtest.Database(t))
 	child.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
 	if os.Getuid() != 0 {
@@ -42,6 +50,35 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// testReadOnlyDisk mounts the folder of the bucket, and then that of a SQLite database, read-only
+// over itself.
+func testReadOnlyDisk(t *testing.T, postgres string) {
+	settings := servertest.Settings(t, "sqlite")
+	files, rows := filepath.Join(t.TempDir(), "bucket"), t.TempDir()
+	settings.BucketURL = "file://" + files
+	settings.DatabaseURL = "sqlite:" + filepath.Join(rows, "meshyard.db")
+	folders := []string{files, rows}
+	if postgres != "" {
+		settings.DatabaseURL, folders = postgres, folders[:1]
+	}
+	s := servertest.Run(t, settings)
+	ada := s.User("ada")
+	for _, folder := range folders {
+		ada.Get("/readyz").Want(t, http.StatusOK)
+		err := syscall.Mount(folder, folder, "", syscall.MS_BIND, "")
+		if err := errors.Join(err, syscall.Mount("", folder, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, "")); err != nil {
+			t.Fatal(err)
+		}
+		if r := ada.Get("/readyz"); r.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(r.Bytes), `"unavailable"`) {
+			t.Errorf("/readyz while %s is read-only: got %d %s, want 503 and unavailable", folder, r.StatusCode, r.Bytes)
+		}
+		if err := syscall.Unmount(folder, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ada.Get("/readyz").Want(t, http.StatusOK)
 }
 
 // testFullDisk stores the bucket, and a SQLite database, on a small disk and fills it.
