@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -38,12 +39,16 @@ func (c *fsckCmd) check(ctx context.Context, store *models.Store, logger *slog.L
 }
 
 type gcCmd struct {
-	DryRun bool          `help:"Only print what would be removed."`
-	Grace  time.Duration `help:"Keep objects younger than this: they may belong to an upload in progress. Default: ${default}." default:"1h" placeholder:"DURATION"`
+	DryRun   bool          `help:"Only print what would be removed."`
+	TakeOver bool          `help:"Collect garbage in this bucket from now on, although another database does so, or this one was restored to an earlier state. Files that only another database refers to are removed."`
+	Grace    time.Duration `help:"Keep objects younger than this: they may belong to an upload in progress. Default: ${default}." default:"1h" placeholder:"DURATION"`
 }
 
 func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withStore(ctx, s, logger, func(store *models.Store) error {
+		if err := c.claim(ctx, store); err != nil {
+			return err
+		}
 		sweep, err := store.CollectGarbage(ctx, c.Grace, c.DryRun)
 		if err != nil {
 			return err
@@ -58,6 +63,21 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 		fmt.Printf("%s %s and %s (%s)\n", removed, count(sweep.ExpiredUploads, "expired upload"), count(len(sweep.Objects()), "object"), count(sweep.Bytes, "byte"))
 		return nil
 	})
+}
+
+// claim returns an error if this database must not collect garbage in the bucket.
+func (c *gcCmd) claim(ctx context.Context, store *models.Store) error {
+	switch {
+	case c.DryRun:
+		return nil
+	case c.TakeOver:
+		return store.TakeOverBucket(ctx)
+	}
+	err := store.CheckCollector(ctx)
+	if errors.Is(err, models.ErrOtherCollector) {
+		return fmt.Errorf("%w: if the bucket belongs to this database alone, add --take-over", err)
+	}
+	return err
 }
 
 type deriveCmd struct {

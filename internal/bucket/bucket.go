@@ -1,6 +1,7 @@
 // Package bucket stores the bytes of files in a directory or in S3: uploads that are not finalized
 // yet below pending/, finalized content below files/, and derived objects such as thumbnails below
-// derived/. Content is named by its SHA-256, so equal files are stored once.
+// derived/. Content is named by its SHA-256, so equal files are stored once. A mark shows which
+// database collects garbage in the bucket.
 //
 // A method that writes returns only when the bytes are durable, so the caller can commit the
 // database row that refers to them next. A crash never loses bytes that a row refers to. It can

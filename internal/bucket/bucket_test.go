@@ -33,6 +33,7 @@ func TestBucket(t *testing.T) {
 			"PromoteMissing":    testPromoteMissing,
 			"PromoteWrongSize":  testPromoteWrongSize,
 			"Derived":           testDerived,
+			"Mark":              testMark,
 			"Copy":              testCopy,
 			"OnCall":            testOnCall,
 			"PromoteConcurrent": testPromoteConcurrent,

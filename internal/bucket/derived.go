@@ -8,15 +8,20 @@ import (
 
 // PutDerived stores what write writes as one durable object. The object appears atomically. key
 // comes from [DerivedKey]. Derived objects are deterministic, so an existing one is replaced.
-func (b *Bucket) PutDerived(ctx context.Context, key, contentType string, write func(io.Writer) error) (err error) {
+func (b *Bucket) PutDerived(ctx context.Context, key, contentType string, write func(io.Writer) error) error {
+	if err := checkDerived(key); err != nil {
+		return fmt.Errorf("put %s: %w", key, err)
+	}
+	return b.write(ctx, key, contentType, write)
+}
+
+// write stores what fn writes as one durable object, which appears or is replaced atomically.
+func (b *Bucket) write(ctx context.Context, key, contentType string, fn func(io.Writer) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("put %s: %w", key, err)
 		}
 	}()
-	if err := checkDerived(key); err != nil {
-		return err
-	}
 	u, err := b.store.create(ctx, key, contentType)
 	if err != nil {
 		return err
@@ -27,7 +32,7 @@ func (b *Bucket) PutDerived(ctx context.Context, key, contentType string, write 
 			u.abort()
 		}
 	}()
-	if err := write(u); err != nil {
+	if err := fn(u); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {

@@ -12,7 +12,28 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
+
+func testMark(t *testing.T, f fixture) {
+	ctx := t.Context()
+	if mark, _, err := f.Mark(ctx); mark != "" || err != nil {
+		t.Errorf("a new bucket has the mark %q (%v), want none", mark, err)
+	}
+	for _, want := range []string{"one", "two"} {
+		if err := f.SetMark(ctx, want); err != nil {
+			t.Fatal(err)
+		}
+		if mark, at, err := f.Mark(ctx); mark != want || time.Since(at).Abs() > time.Minute || err != nil {
+			t.Errorf("the mark is %q of %s (%v), want %q of now", mark, at, err, want)
+		}
+	}
+	for _, prefix := range []string{PendingPrefix, ContentPrefix, DerivedPrefix} {
+		for o, err := range f.Objects(ctx, prefix) {
+			t.Errorf("Objects yields %+v, %v, want nothing", o, err)
+		}
+	}
+}
 
 func testDerived(t *testing.T, f fixture) {
 	ctx := t.Context()

@@ -72,7 +72,7 @@ func newDirectory(t testing.TB) fixture {
 			names = append(names, found...)
 		}
 		return slices.DeleteFunc(names, func(name string) bool {
-			return name == filepath.Join(dir, "pending") || name == filepath.Join(dir, "files") || name == filepath.Join(dir, "derived")
+			return slices.ContainsFunc(prefixes, func(prefix string) bool { return name == filepath.Join(dir, prefix) })
 		})
 	}}
 }

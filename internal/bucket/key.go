@@ -13,9 +13,10 @@ const (
 	PendingPrefix = "pending/"
 	ContentPrefix = "files/"
 	DerivedPrefix = "derived/"
+	markPrefix    = "mark/"
 )
 
-var prefixes = []string{PendingPrefix, ContentPrefix, DerivedPrefix}
+var prefixes = []string{PendingPrefix, ContentPrefix, DerivedPrefix, markPrefix}
 
 // partialSuffix is the suffix of temporary files.
 const partialSuffix = ".tmp"

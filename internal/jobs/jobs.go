@@ -126,11 +126,13 @@ func (q *Queue) Failing(ctx context.Context, since time.Time) (failing []Failing
 	return failing, nil
 }
 
+// CollectEvery is the time between two runs of CollectGarbage.
+const CollectEvery = time.Hour
+
 const (
 	// Readers add the changes that are not folded yet to the counts of each row, so there should be
 	// few such changes.
 	foldEvery     = 2 * time.Second
-	collectEvery  = time.Hour
 	backfillEvery = time.Minute
 	overdueEvery  = time.Minute
 	jobTimeout    = 10 * time.Minute
@@ -196,7 +198,7 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 		JobTimeout:        jobTimeout,
 		FetchPollInterval: time.Second,
 		PeriodicJobs: []*river.PeriodicJob{
-			every(foldEvery, foldCounts{}), every(collectEvery, collectGarbage{}), every(backfillEvery, backfill{}),
+			every(foldEvery, foldCounts{}), every(CollectEvery, collectGarbage{}), every(backfillEvery, backfill{}),
 			every(overdueEvery, deliverOverdue{}),
 		},
 	})

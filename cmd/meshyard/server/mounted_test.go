@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"crypto/sha256"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -79,6 +81,55 @@ func TestBucketOfAnotherDatabase(t *testing.T) {
 		}
 		if _, err := os.Stat(files[0]); err != nil {
 			t.Errorf("the file of the other database: %v", err)
+		}
+	})
+}
+
+// TestBucketOfTheOriginal checks that a copy of a database that is served with the bucket of the
+// original logs an error, and does not remove files that were stored since the copy was made.
+func TestBucketOfTheOriginal(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ctx, db := t.Context(), openDB(t, s).SQL()
+		c := s.User("ada")
+		c.Finalize("thing", c.Thing("One"), c.Upload("one.stl", []byte("solid one"))).Want(t, 200)
+		var marks []byte
+		// Wait for the first run of the job.
+		for began := time.Now(); marks == nil; time.Sleep(10 * time.Millisecond) {
+			err := db.QueryRow("SELECT value FROM secrets WHERE name = 'collector'").Scan(&marks)
+			if err != nil && !errors.Is(err, sql.ErrNoRows) || time.Since(began) > 30*time.Second {
+				t.Fatalf("the database remembers no mark: %v", err)
+			}
+		}
+		if err := s.Store.TakeOverBucket(ctx); err != nil { // the original
+			t.Fatal(err)
+		}
+		if _, err := db.Exec("UPDATE secrets SET value = $1 WHERE name = 'collector'", marks); err != nil {
+			t.Fatal(err)
+		}
+		// From here on, the database is a copy that was made before.
+		u, err := url.Parse(s.Settings.BucketURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		newer := filepath.Join(u.Path, "files", fmt.Sprintf("%x", sha256.Sum256([]byte("solid two"))))
+		long := time.Now().Add(-2 * server.CollectAfter)
+		if err := errors.Join(os.WriteFile(newer, []byte("solid two"), 0o600), os.Chtimes(newer, long, long)); err != nil {
+			t.Fatal(err)
+		}
+		log := new(logBuffer)
+		served, err := server.OpenWait(ctx, s.Settings, slog.New(slog.NewJSONHandler(log, nil)), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer served.Close()
+		if lines := log.with(t, "level", "ERROR"); len(lines) != 1 || !strings.Contains(fmt.Sprint(lines[0]["error"]), models.ErrOtherCollector.Error()) {
+			t.Errorf("the log has %v, want one error about the bucket", lines)
+		}
+		if err := served.CollectGarbage(ctx); !errors.Is(err, models.ErrOtherCollector) {
+			t.Errorf("collect garbage: got %v, want %v", err, models.ErrOtherCollector)
+		}
+		if _, err := os.Stat(newer); err != nil {
+			t.Errorf("the newer file: %v", err)
 		}
 	})
 }

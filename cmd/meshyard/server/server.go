@@ -42,6 +42,7 @@ type Server struct {
 	db       *models.DB
 	bucket   *bucket.Bucket
 	queue    *jobs.Queue
+	opened   time.Time
 	provider *oidc.Provider // nil if there is none
 	metrics  *metrics.Metrics
 	idTokens *ratelimit.Limiter // counts the rejected ID tokens of each network
@@ -137,7 +138,7 @@ func (a *Server) checkMounted(ctx context.Context, folder string) error {
 }
 
 func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
-	a := &Server{Settings: s, Logger: logger, provider: newProvider(s), metrics: metrics.New(s.Version), idTokens: ratelimit.New(maxRefusedIDTokens), draining: make(chan struct{}), stopping: make(chan struct{})}
+	a := &Server{Settings: s, Logger: logger, opened: time.Now(), provider: newProvider(s), metrics: metrics.New(s.Version), idTokens: ratelimit.New(maxRefusedIDTokens), draining: make(chan struct{}), stopping: make(chan struct{})}
 	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -226,6 +227,19 @@ func (a *Server) CollectGarbage(ctx context.Context) error {
 	// All files in the bucket of another database would be garbage.
 	if err := a.Store.CheckBucket(ctx); err != nil {
 		return fmt.Errorf("garbage is not collected: %w", err)
+	}
+	// The database may be a copy that was made a moment ago. The original sets a new mark until the
+	// next run, if it is in use.
+	var idle time.Duration
+	if time.Since(a.opened) < jobs.CollectEvery {
+		idle = 2 * jobs.CollectEvery
+	}
+	claimed, err := a.Store.ClaimBucket(ctx, idle)
+	if errors.Is(err, models.ErrOtherCollector) {
+		return fmt.Errorf("garbage is not collected: %w: if the bucket belongs to this database alone, run meshyard gc --take-over", err)
+	}
+	if err != nil || !claimed {
+		return err
 	}
 	sweep, err := a.Store.CollectGarbage(ctx, CollectAfter, false)
 	if err != nil {

@@ -50,8 +50,12 @@ func openProbed(ctx context.Context, s config.Settings, logger *slog.Logger) (*S
 	if err := a.bucket.Probe(probe); err != nil {
 		return nil, errors.Join(startError("--bucket-url", s.BucketURL, err), a.Close())
 	}
-	switch err := a.Store.CheckBucket(probe); {
-	case errors.Is(err, models.ErrNoContents):
+	err = a.Store.CheckBucket(probe)
+	if err == nil {
+		err = a.Store.CheckCollector(probe)
+	}
+	switch {
+	case errors.Is(err, models.ErrNoContents), errors.Is(err, models.ErrOtherCollector):
 		logger.Error("check --bucket-url and --database-url: garbage is not collected", "error", err.Error())
 	case errors.Is(err, models.ErrUsedBucket):
 		err = fmt.Errorf("%w: check --data and --database-url; to begin with an empty catalogue, use an empty bucket", err)
