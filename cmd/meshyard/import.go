@@ -35,6 +35,8 @@ const importMemory = 160 << 20
 
 // Run loads the tables. If an earlier run was killed, it continues where that one stopped.
 func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	// Quotas apply only to what users upload themselves.
+	s.LiftQuotas()
 	debug.SetMemoryLimit(importMemory)
 	tables, err := dataset.Open(c.Dir)
 	if err != nil {

@@ -10,6 +10,27 @@ import (
 	"testing"
 )
 
+// TestImportMeshes checks that quotas do not apply to the model files of a catalogue, as they do
+// not to its rows: running the import again would not help.
+func TestImportMeshes(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			c := newCatalogue(t, binary, databaseOn(t, engine))
+			c.settings = []string{"--quota-bytes", "1KiB"}
+			meshes := t.TempDir()
+			if err := os.WriteFile(filepath.Join(meshes, "part.stl"), []byte(strings.Repeat("solid part", 200)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out := c.run("import", "catalogue", "../../testdata/catalogue", "--meshes", meshes); !strings.Contains(out, "uploaded 1 of 1 model files") {
+				t.Errorf("import catalogue: %q", out)
+			}
+		})
+	}
+}
+
 // TestImportFolder checks the import of a folder, a second import that skips what exists, and the
 // import of an archive of the same things for another user.
 func TestImportFolder(t *testing.T) {
