@@ -184,7 +184,7 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 		return h.SendMail(ctx, job.Args.Mail)
 	}))
 	river.AddWorker(workers, river.WorkFunc(periodic[foldCounts](h.FoldCounts)))
-	river.AddWorker(workers, river.WorkFunc(periodic[collectGarbage](h.CollectGarbage)))
+	river.AddWorker(workers, newCollector(h.CollectGarbage))
 	river.AddWorker(workers, river.WorkFunc(periodic[backfill](h.Backfill)))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[deliverWebhook]) error {
 		return h.DeliverWebhook(ctx, job.Args.WebhookID)
@@ -220,6 +220,25 @@ func periodic[A river.JobArgs](do func(context.Context) error) func(context.Cont
 		return do(ctx)
 	}
 }
+
+// collector runs collectGarbage. A run may take until the next one: listing millions of objects in
+// S3 takes long, and a run that is canceled would start again from the first object.
+type collector struct {
+	river.WorkerDefaults[collectGarbage]
+	work func(context.Context, *river.Job[collectGarbage]) error
+}
+
+func newCollector(do func(context.Context) error) *collector {
+	return &collector{work: periodic[collectGarbage](do)}
+}
+
+// Work implements [river.Worker].
+func (c *collector) Work(ctx context.Context, job *river.Job[collectGarbage]) error {
+	return c.work(ctx, job)
+}
+
+// Timeout implements [river.Worker].
+func (c *collector) Timeout(*river.Job[collectGarbage]) time.Duration { return CollectEvery }
 
 // reindexerSchedule returns the schedule on which River rebuilds its indexes: on PostgreSQL nil,
 // the default of River, which is daily; on SQLite never, because the indexes that River names do

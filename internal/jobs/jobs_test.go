@@ -51,3 +51,16 @@ func TestPeriodicRunsDoNotOverlap(t *testing.T) {
 		t.Errorf("after a failure and a panic: %v, %d runs, want 3", err, runs)
 	}
 }
+
+// TestCollectingGarbageTakesLong checks that a run of CollectGarbage may take longer than other
+// jobs, and that it is not started again on another server meanwhile.
+func TestCollectingGarbageTakesLong(t *testing.T) {
+	t.Parallel()
+	w := newCollector(func(ctx context.Context) error { return ctx.Err() })
+	if got := w.Timeout(nil); got < 5*jobTimeout || got > CollectEvery {
+		t.Errorf("a run may take %s", got)
+	}
+	if err := w.Work(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+}
