@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,6 +29,10 @@ func (s *Sweep) Objects() []string {
 	return slices.Concat(s.PendingObjects, s.ContentObjects, s.DerivedObjects)
 }
 
+// maxStuck is the number of objects that cannot be removed after which a collection ends: it is
+// probably an outage.
+const maxStuck = 100
+
 // objectsAtOnce is the number of objects that are compared with rows in one statement.
 const objectsAtOnce = 500
 
@@ -35,8 +40,9 @@ const objectsAtOnce = 500
 // and objects without a row that are older than grace, which must be longer than an upload takes
 // from its last byte to its commit. It may run while servers are running. With dryRun, it only
 // returns what it would remove. Without dryRun, it also deletes expired sign-ins, notifications and
-// deliveries to webhooks, and unused tags. It returns ErrNewer, and removes nothing, if a newer
-// version has migrated the database.
+// deliveries to webhooks, and unused tags. An object that cannot be removed does not keep the
+// others: CollectGarbage then returns both what it removed and an error. It returns ErrNewer, and
+// removes nothing, if a newer version has migrated the database.
 func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun bool) (*Sweep, error) {
 	// A newer version may keep objects that only tables refer to which this version does not know.
 	if _, err := s.db.Pending(ctx); err != nil {
@@ -61,13 +67,20 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 		}
 	}
 	cutoff := time.Now().Add(-grace)
+	var first error // of those about single objects
+	stuck := 0
 	collect := func(prefix string, removed *[]string, remove func(context.Context, bucket.Object) (gone bool, err error)) error {
 		return s.eachUnnamed(ctx, prefix, cutoff, func(o bucket.Object) error {
 			gone := dryRun
 			if !dryRun {
 				var err error
-				if gone, err = remove(ctx, o); err != nil {
+				gone, err = remove(ctx, o)
+				if err != nil && (ctx.Err() != nil || stuck == maxStuck) {
 					return err
+				}
+				if err != nil {
+					first, stuck = cmp.Or(first, fmt.Errorf("%s: %w", o.Key, err)), stuck+1
+					return nil
 				}
 			}
 			if gone {
@@ -91,6 +104,9 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 	}
 	if err := collect(bucket.DerivedPrefix, &sweep.DerivedObjects, remove); err != nil {
 		return nil, fmt.Errorf("collect derived objects: %w", err)
+	}
+	if stuck > 0 {
+		return sweep, fmt.Errorf("cannot remove %d objects, such as %w", stuck, first)
 	}
 	return sweep, nil
 }

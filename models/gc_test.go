@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,45 @@ func TestNewObjectsAreKept(t *testing.T) {
 			if err != nil || len(sweep.PendingObjects) != step.want || len(sweep.ContentObjects) != step.want {
 				t.Errorf("with a grace period of %s: removed %+v (%v), want %d pending object and %d content", step.grace, sweep, err, step.want, step.want)
 			}
+		}
+	})
+}
+
+// TestCollectingContinues checks that an object that cannot be removed does not keep the objects
+// after it, and that the collection fails as long as it is there.
+func TestCollectingContinues(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		var sums []string
+		for _, text := range []string{"solid a", "solid b", "solid c"} {
+			f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader(text)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.promote(ctx, ada, []FinalizeFile{{ID: f.ID}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.purgeFile(ctx, f.ID); err != nil {
+				t.Fatal(err)
+			}
+			sums = append(sums, f.SHA256)
+		}
+		exec := func(statement string, args ...any) {
+			t.Helper()
+			if _, err := s.db.Write.NewRaw(statement, args...).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := slices.Min(sums)
+		exec("INSERT INTO contents (sha256, size, created_at) VALUES (?, 7, ?) ON CONFLICT DO NOTHING", first, now())
+		exec("CREATE TABLE kept (sha256 text REFERENCES contents (sha256))")
+		exec("INSERT INTO kept VALUES (?)", first)
+		sweep, err := s.CollectGarbage(ctx, 0, false)
+		if err == nil || !strings.Contains(err.Error(), "cannot remove 1 objects, such as "+bucket.ContentKey(first)+": ") {
+			t.Errorf("collect garbage: got %v, want an error about %s", err, first)
+		}
+		if sweep == nil || len(sweep.ContentObjects) != 2 {
+			t.Errorf("removed %+v, want the two other contents", sweep)
 		}
 	})
 }

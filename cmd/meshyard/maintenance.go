@@ -50,7 +50,7 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 			return err
 		}
 		sweep, err := store.CollectGarbage(ctx, c.Grace, c.DryRun)
-		if err != nil {
+		if sweep == nil {
 			return err
 		}
 		removed := "removed"
@@ -61,7 +61,7 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 			fmt.Println(removed, key)
 		}
 		fmt.Printf("%s %s and %s (%s)\n", removed, count(sweep.ExpiredUploads, "expired upload"), count(len(sweep.Objects()), "object"), count(sweep.Bytes, "byte"))
-		return nil
+		return err
 	})
 }
 

@@ -242,13 +242,13 @@ func (a *Server) CollectGarbage(ctx context.Context) error {
 		return err
 	}
 	sweep, err := a.Store.CollectGarbage(ctx, CollectAfter, false)
-	if err != nil {
+	if sweep == nil {
 		return err
 	}
 	if n := len(sweep.Objects()); n > 0 || sweep.ExpiredUploads > 0 {
 		a.Logger.Info("collected garbage", "expired_uploads", sweep.ExpiredUploads, "objects", n, "bytes", sweep.Bytes)
 	}
-	return nil
+	return err
 }
 
 // failedFor is how long a job that is not repeated any more counts as failing.
