@@ -55,7 +55,7 @@ func (*appListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 }
 
 type appDeleteCmd struct {
-	ClientID string `arg:"" name:"client-id" help:"Client id, as printed by app list."`
+	ClientID string `arg:"" name:"client-id" help:"Client ID, as printed by app list."`
 }
 
 func (c *appDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
