@@ -20,7 +20,8 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
   const [waiting, setWaiting] = useState<ComponentChildren>(); // why it waits
   const [reading, setReading] = useState(false);
   const [chosen, setChosen] = useState<Chosen[]>([]);
-  const [kept, setKept] = useState(make?.images ?? []);
+  const [removed, setRemoved] = useState<string[]>([]); // the IDs of pictures; the page can read the make again meanwhile
+  const kept = make?.images.filter((one) => !removed.includes(one.id)) ?? [];
   const makeId = useRef(make?.id ?? ''); // a repeated attempt continues with the make that the first one created
   const running = useRef(false); // sent changes only with the next rendering, which a double click precedes
   const stop = useRef(new AbortController());
@@ -55,9 +56,8 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
     const patiently = <T,>(action: () => Promise<T>) => persist(action, setWaiting, signal, ['RATE_LIMITED']);
     if (makeId.current) await patiently(() => mutate(updateMake, { input: { id: makeId.current, description } }));
     else makeId.current = (await patiently(() => mutate(createMake, { input: { thingId: thing!.id, description } }))).createMake!.make.id;
-    for (const image of make?.images ?? []) {
-      if (kept.includes(image)) continue;
-      await patiently(() => mutate(deleteImage, { input: { id: image.id } })).catch((error) => (error.code === 'NOT_FOUND' ? undefined : Promise.reject(error))); // it has been deleted before
+    for (const id of removed) {
+      await patiently(() => mutate(deleteImage, { input: { id } })).catch((error) => (error.code === 'NOT_FOUND' ? undefined : Promise.reject(error))); // it has been deleted before
     }
     if (chosen.length === 0) return;
     try {
@@ -68,7 +68,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
     }
   };
   return (
-    <Dialog title={make ? t.editMake : t.makeTitle} changed={chosen.length > 0 || kept.length !== (make?.images.length ?? 0)} onClose={onClose}>
+    <Dialog title={make ? t.editMake : t.makeTitle} changed={chosen.length + removed.length > 0} onClose={onClose}>
       <form onSubmit={async (event) => {
         event.preventDefault();
         if (running.current) return;
@@ -104,7 +104,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
             {kept.map((one) => (
               <li key={one.id}>
                 {one.small ? <img src={one.small.url} alt={one.file.name} /> : <span class="file-icon"><Icon name="image" /></span>}
-                <button type="button" class="button icon-only" disabled={sent !== undefined} aria-label={`${t.remove}: ${one.file.name}`} onClick={() => setKept(kept.filter((other) => other !== one))}><Icon name="close" /></button>
+                <button type="button" class="button icon-only" disabled={sent !== undefined} aria-label={`${t.remove}: ${one.file.name}`} onClick={() => setRemoved([...removed, one.id])}><Icon name="close" /></button>
               </li>
             ))}
           </ul>

@@ -1,0 +1,88 @@
+//go:build browser
+
+package server_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+)
+
+// hold makes the page keep back its requests of an operation, as a slow network does, until it is
+// loaded again.
+func (v *visitor) hold(operation string) {
+	v.t.Helper()
+	v.run("hold requests of "+operation, fmt.Sprintf(`
+		if (!window.held) {
+			const send = fetch;
+			window.held = {}; // by operation, functions that send or fail the requests
+			window.done = {}; // by operation, the number of requests whose response the page has processed
+			window.fetch = async (url, options) => {
+				const { operationName: name } = JSON.parse(options.body);
+				if (held[name] && !(await new Promise(go => held[name].push(go)))) throw new TypeError('lost');
+				const response = await send(url, options);
+				const text = await response.text();
+				setTimeout(() => done[name] = (done[name] ?? 0) + 1, 100);
+				return new Response(text, { status: response.status });
+			};
+		}
+		held[%q] ??= [];`, operation))
+}
+
+// holds waits until the page has sent a number of requests of an operation that are held.
+func (v *visitor) holds(operation string, requests int) {
+	v.t.Helper()
+	v.await(fmt.Sprintf("%d requests of %s", requests, operation), fmt.Sprintf(`held[%q].length === %d`, operation, requests))
+}
+
+// release sends the held requests of an operation. Later ones are sent at once.
+func (v *visitor) release(operation string) {
+	v.t.Helper()
+	v.run("send requests of "+operation, fmt.Sprintf(`held[%[1]q].forEach(go => go(true)); delete held[%[1]q]`, operation))
+}
+
+// processes waits until the page has processed the responses to a number of requests.
+func (v *visitor) processes(operation string, responses int) {
+	v.t.Helper()
+	v.await(fmt.Sprintf("%d responses to %s", responses, operation), fmt.Sprintf(`done[%q] >= %d`, operation, responses))
+}
+
+// TestBrowserGalleryMakeWhileRendering edits a make while its page polls for previews, which are
+// never made. The pictures that the user keeps must stay.
+func TestBrowserGalleryMakeWhileRendering(t *testing.T) {
+	s := servertest.Start(t, "sqlite")
+	v, ada := visitGallery(t, s), s.User("ada")
+	s.Password("ada", pass)
+	thing := ada.Thing("Half a donut")
+	ada.Finalize("THING", thing, ada.Upload("donut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")))
+	ada.Publish(thing)
+	var made struct {
+		CreateMake struct{ Make struct{ ID string } }
+	}
+	ada.Query(`mutation($id: ID!) { createMake(input: {thingId: $id, description: "Worked."}) { make { id } } }`, object{"id": fmt.Sprint(thing)}, &made)
+	picture := servertest.Mesh(t, "lib3mf_thumbnail.png")
+	for _, name := range []string{"first.png", "second.png", "third.png"} {
+		ada.Query(`mutation($id: ID!, $file: ID!) { finalizeFiles(input: {files: [{id: $file}], target: {type: MAKE, id: $id}}) { files { id } } }`,
+			object{"id": made.CreateMake.Make.ID, "file": fmt.Sprint(ada.Upload(name, append(picture[:len(picture):len(picture)], name...)))}, new(any))
+	}
+	v.signInAs("ada")
+	v.open("/make:" + made.CreateMake.Make.ID)
+	v.click(".summary", "More actions")
+	v.click(".menu-items", "Edit")
+	v.await("the pictures", `document.querySelectorAll('dialog .pictures li').length === 3`)
+	v.click("dialog", "Remove: first.png")
+	v.hold("make")
+	v.holds("make", 1)
+	v.release("make")
+	v.processes("make", 2)
+	v.click("dialog", "Save")
+	v.await("that it is saved", `!document.querySelector('dialog')`)
+	var found struct {
+		Make struct{ Files []struct{ Name string } }
+	}
+	ada.Query(`query($id: ID!) { make(id: $id) { files { name } } }`, object{"id": made.CreateMake.Make.ID}, &found)
+	if got, want := fmt.Sprint(found.Make.Files), "[{second.png} {third.png}]"; got != want {
+		t.Errorf("the make has the files %s, want %s", got, want)
+	}
+}
