@@ -70,7 +70,7 @@ function ask(load: Load, entry: Entry) {
     })
     .finally(() => {
       entry.asked = undefined;
-      entry.at = mutations === before ? Date.now() : 0; // the response may not contain the latest change
+      entry.at = mutations === before && !entry.error ? Date.now() : 0; // the response may not contain the latest change
       if (entry.again) {
         entry.again = false;
         ask(load, entry);

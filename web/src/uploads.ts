@@ -16,8 +16,8 @@ export type Task = { key: number; file: File; fraction: number; state: 'waiting'
 
 let keys = 0;
 
-/** Files that were chosen on the upload page; the edit page uploads them. */
-export const handedOver: File[] = [];
+/** Files that were chosen on the upload page, by the ID of the thing that was created for them. Its edit page uploads them. */
+export const handedOver = new Map<string, File[]>();
 
 /** Uploads of a component. finish is called with the ids of pending uploads, one call after the other. */
 export function useUploads(finish: (ids: string[]) => Promise<void>) {

@@ -4,9 +4,12 @@ package server_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
 // hold makes the page keep back its requests of an operation, as a slow network does, until it is
@@ -36,6 +39,12 @@ func (v *visitor) holds(operation string, requests int) {
 	v.await(fmt.Sprintf("%d requests of %s", requests, operation), fmt.Sprintf(`held[%q].length === %d`, operation, requests))
 }
 
+// lose makes the first held request of an operation fail.
+func (v *visitor) lose(operation string) {
+	v.t.Helper()
+	v.run("lose a request of "+operation, fmt.Sprintf(`held[%q].shift()(false)`, operation))
+}
+
 // release sends the held requests of an operation. Later ones are sent at once.
 func (v *visitor) release(operation string) {
 	v.t.Helper()
@@ -46,6 +55,22 @@ func (v *visitor) release(operation string) {
 func (v *visitor) processes(operation string, responses int) {
 	v.t.Helper()
 	v.await(fmt.Sprintf("%d responses to %s", responses, operation), fmt.Sprintf(`done[%q] >= %d`, operation, responses))
+}
+
+// follow clicks a link that the page does not have.
+func (v *visitor) follow(path string) {
+	v.t.Helper()
+	v.run("follow a link to "+path, fmt.Sprintf(`const link = document.createElement('a'); link.href = %q; document.body.append(link); link.click(); link.remove()`, path))
+}
+
+// textFile returns the path of a new file whose content is its name.
+func textFile(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // TestBrowserGalleryMakeWhileRendering edits a make while its page polls for previews, which are
@@ -85,4 +110,40 @@ func TestBrowserGalleryMakeWhileRendering(t *testing.T) {
 	if got, want := fmt.Sprint(found.Make.Files), "[{second.png} {third.png}]"; got != want {
 		t.Errorf("the make has the files %s, want %s", got, want)
 	}
+}
+
+// TestBrowserGalleryUploadPageFiles checks that files that are chosen on the page to share a thing
+// are all attached to the new thing, and to no other one if its page cannot be loaded at first.
+func TestBrowserGalleryUploadPageFiles(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	names := func() string {
+		return `[...document.querySelectorAll('main .files:not(.uploads) h3')].map(e => e.innerText).join()`
+	}
+
+	v.open("/upload")
+	v.chooseCategory()
+	v.hold("createThing")
+	v.choose("main .drop input", textFile(t, "first.txt"))
+	v.holds("createThing", 1)
+	v.choose("main .drop input", textFile(t, "second.txt"))
+	v.sees("Upload 2 files")
+	v.release("createThing")
+	v.await("both files", `location.pathname.endsWith('/edit') && ['first.txt,second.txt', 'second.txt,first.txt'].includes(`+names()+`)`)
+
+	v.click("header", "Upload")
+	v.chooseCategory()
+	v.hold("editThing")
+	v.choose("main .drop input", textFile(t, "third.txt"))
+	v.holds("editThing", 1)
+	v.lose("editThing")
+	v.sees("Try again")
+	created := graphiqltest.Read[string](t, v.Tab, "read the path of the new thing", `location.pathname`)
+	v.release("editThing")
+	v.follow(fmt.Sprintf("/thing:%d/edit", s.thing))
+	v.await("the other thing", names()+` === 'donut.stl'`)
+	v.answer(true)
+	v.follow(created)
+	v.await("the file of the new thing", names()+` === 'third.txt'`)
 }

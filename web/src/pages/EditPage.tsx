@@ -27,7 +27,10 @@ function Editor({ read, reload }: { read: EditedThing; reload: () => void }) {
     await mutate(finalizeFiles, { input: { files: ids.map((id, index) => ({ id, rank: thing.fileCount + index })), target: { type: 'THING', id: thing.id } } });
     await refresh();
   });
-  useEffect(() => uploads.add(handedOver.splice(0)), []);
+  useEffect(() => {
+    uploads.add(handedOver.get(thing.id) ?? []);
+    handedOver.delete(thing.id);
+  }, []);
 
   useProcessing(thing.files, refresh);
 

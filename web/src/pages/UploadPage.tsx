@@ -11,6 +11,7 @@ import { navigate } from '../router';
 import { t } from '../strings';
 import { useSubmission } from '../submission';
 import { useTitle } from '../title';
+import { useUnsaved } from '../unsaved';
 import { handedOver } from '../uploads';
 
 /** The page to share a thing. The first files with a category create a draft, and its edit page uploads them. */
@@ -18,19 +19,22 @@ export function UploadPage() {
   useTitle(t.uploadTitle);
   const { data, error, reload } = useQuery(newThingDefaults, {});
   const { busy, failure, submit } = useSubmission();
-  const [chosen, setChosen] = useState<File[]>([]); // files that were chosen before the category
+  const [chosen, setChosen] = useState<File[]>([]);
+  const latest = useRef(chosen); // the user can choose more while the draft is created
   const [slug, setSlug] = useState('');
   const category = useRef<HTMLSelectElement>(null);
+  useUnsaved(() => chosen.length > 0);
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   const start = async (more: File[]) => {
-    const files = [...chosen, ...more];
-    if (files.length === 0) return;
-    setChosen(files);
+    latest.current = [...latest.current, ...more];
+    setChosen(latest.current);
+    const first = latest.current[0];
+    if (!first) return;
     if (!slug) return category.current!.focus();
-    const name = files[0]!.name.replace(/\.[^.]*$/, '').replace(/[_-]+/g, ' ').trim().slice(0, 200) || t.untitled;
+    const name = first.name.replace(/\.[^.]*$/, '').replace(/[_-]+/g, ' ').trim().slice(0, 200) || t.untitled;
     await submit(async () => {
       const created = await mutate(createThing, { input: { name, license: data?.me?.defaultLicense ?? 'CC', category: slug } });
-      handedOver.push(...files);
+      handedOver.set(created.createThing!.thing.id, latest.current);
       navigate(`/thing:${created.createThing!.thing.id}/edit`, true);
     });
   };
