@@ -101,6 +101,14 @@ export function navigate(path: string, replace = false) {
   changed();
 }
 
+/** Returns a function that navigates at the end of a request, unless the user has left the page meanwhile. */
+export function fromHere(): typeof navigate {
+  const here = current();
+  return (path, replace) => {
+    if (current() === here) navigate(path, replace);
+  };
+}
+
 export function useRoute(): Route | null {
   const [, render] = useReducer((n: number) => n + 1, 0);
   useEffect(() => {

@@ -147,3 +147,23 @@ func TestBrowserGalleryUploadPageFiles(t *testing.T) {
 	v.follow(created)
 	v.await("the file of the new thing", names()+` === 'third.txt'`)
 }
+
+// TestBrowserGalleryLeaves leaves a page while it sends a request after which it leads elsewhere.
+func TestBrowserGalleryLeaves(t *testing.T) {
+	s := newScene(t)
+	s.bob.Query(`mutation { createCollection(input: {name: "Sweets"}) { collection { id } } }`, nil, new(any))
+	draft := s.bob.Thing("A draft")
+	v := visitGallery(t, s.Server)
+	v.signInAs("bob")
+	v.open("/collection:1")
+	v.answer(true)
+	v.hold("deleteCollection")
+	v.click(".page-head", "Delete")
+	v.holds("deleteCollection", 1)
+	edit := fmt.Sprintf("/thing:%d/edit", draft)
+	v.follow(edit)
+	v.enter("#description", "Half written")
+	v.release("deleteCollection")
+	v.processes("deleteCollection", 1)
+	v.is("the page and its input", fmt.Sprintf(`location.pathname === %q && document.querySelector('#description')?.value === 'Half written'`, edit))
+}

@@ -5,7 +5,7 @@ import type { EditedThing } from '../edited';
 import { useFaultFocus } from '../focus';
 import { deleteThing, newThingDefaults, publishThing, unpublishThing, updateThing, type License, type PrintChoice, type UpdateThingInput } from '../generated';
 import { concerns, Failure, messageOf } from '../graphql';
-import { href, navigate } from '../router';
+import { fromHere, href } from '../router';
 import { t } from '../strings';
 import { useSubmission } from '../submission';
 import { useUnsaved } from '../unsaved';
@@ -67,11 +67,12 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
     if (edits.current === before) setDirty(false);
   };
   const publish = (state: 'PUBLISHED' | 'UNLISTED') => async () => {
+    const leave = fromHere();
     const done = await attempt(async () => {
       await save();
       await mutate(publishThing, { input: { id: thing.id, state } });
     });
-    if (done) navigate(`/thing:${thing.id}`);
+    if (done) leave(`/thing:${thing.id}`);
   };
   const select = (name: string, value: string, options: [string, string][]) => (
     <select {...control(name, of(name))} defaultValue={value}>{options.map(([key, text]) => <option key={key} value={key} selected={key === value}>{text}</option>)}</select>
@@ -132,8 +133,9 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
             ? <button type="button" onClick={publish('UNLISTED')}><Icon name="eye" />{t.publishUnlisted}</button>
             : <button type="button" onClick={() => void attempt(() => mutate(unpublishThing, { input: { id: thing.id } }))}><Icon name="lock" />{t.unpublish}</button>)}
           <button type="button" onClick={() => confirm(t.deleteThing) && void attempt(async () => {
+            const leave = fromHere();
             await mutate(deleteThing, { input: { id: thing.id } });
-            navigate(`/${thing.creator.username}`, true);
+            leave(`/${thing.creator.username}`, true);
           })}><Icon name="trash" />{t.delete}</button>
         </Menu>}
         <a class="button" href={href(`/thing:${thing.id}`)} aria-label={t.view} title={t.view}><Icon name="eye" /><span class="wide-only">{t.view}</span></a>

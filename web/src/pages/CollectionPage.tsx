@@ -13,7 +13,7 @@ import { say } from '../components/Toast';
 import { me } from '../config';
 import { changeList } from '../focus';
 import { collection as collectionQuery, deleteCollection, likeCollection, removeFromCollection, reorderCollection, unlikeCollection, type Card } from '../generated';
-import { href, navigate } from '../router';
+import { fromHere, href } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 
@@ -62,7 +62,10 @@ export function CollectionPage({ id }: { id: string }) {
               ? (
                 <>
                   <button type="button" class="button" onClick={() => setDialog('edit')}><Icon name="edit" />{t.edit}</button>
-                  <button type="button" class="button" onClick={() => confirm(t.deleteCollection) && mutate(deleteCollection, { input: { id } }).then(() => navigate(`/${found.creator.username}/collections`, true), say)}>
+                  <button type="button" class="button" onClick={() => {
+                    const leave = fromHere();
+                    if (confirm(t.deleteCollection)) mutate(deleteCollection, { input: { id } }).then(() => leave(`/${found.creator.username}/collections`, true), say);
+                  }}>
                     <Icon name="trash" />{t.delete}
                   </button>
                 </>

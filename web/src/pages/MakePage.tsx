@@ -17,7 +17,7 @@ import { isStaff, me } from '../config';
 import { date } from '../format';
 import { deleteMake, make as makeQuery, makeComments } from '../generated';
 import { useProcessing } from '../processing';
-import { href, navigate } from '../router';
+import { fromHere, href } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 
@@ -30,10 +30,10 @@ export function MakePage({ id, comment }: { id: string; comment: string | null }
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   if (!make) return <div class="page" aria-busy="true"><div class="thing-top skeleton"><div class="gallery"><div class="stage" /></div></div></div>;
   const own = make.creator.username === me?.username;
-  const back = () => navigate(make.source ? `/thing:${make.source.id}` : '/', true);
   const remove = async (reason = '') => {
+    const leave = fromHere();
     await mutate(deleteMake, { input: { id, reason } });
-    back();
+    leave(make.source ? `/thing:${make.source.id}` : '/', true);
   };
   return (
     <article class="page thing">

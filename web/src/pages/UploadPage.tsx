@@ -7,7 +7,7 @@ import { control, Field } from '../components/Field';
 import { ErrorNotice } from '../components/Notice';
 import { createThing, newThingDefaults } from '../generated';
 import { pictureHint } from '../prepare';
-import { navigate } from '../router';
+import { fromHere } from '../router';
 import { t } from '../strings';
 import { useSubmission } from '../submission';
 import { useTitle } from '../title';
@@ -32,10 +32,11 @@ export function UploadPage() {
     if (!first) return;
     if (!slug) return category.current!.focus();
     const name = first.name.replace(/\.[^.]*$/, '').replace(/[_-]+/g, ' ').trim().slice(0, 200) || t.untitled;
+    const leave = fromHere();
     await submit(async () => {
       const created = await mutate(createThing, { input: { name, license: data?.me?.defaultLicense ?? 'CC', category: slug } });
       handedOver.set(created.createThing!.thing.id, latest.current);
-      navigate(`/thing:${created.createThing!.thing.id}/edit`, true);
+      leave(`/thing:${created.createThing!.thing.id}/edit`, true);
     });
   };
   const fault = chosen.length > 0 && !slug ? t.chooseCategoryFor(chosen.length) : '';
