@@ -132,7 +132,7 @@ export type Part<N> = { nodes: N[]; pageInfo: { hasNextPage: boolean; endCursor:
 /** A list of which more can be loaded. */
 export type Growing<N> = { nodes: N[]; hasMore: boolean; loadingMore: boolean; moreError?: unknown; loadMore: () => void };
 
-export type List<D, N> = Result<D> & Growing<N> & { replace: (nodes: N[]) => void };
+export type List<D, N> = Result<D> & Growing<N> & { update: (change: (nodes: N[]) => N[]) => void };
 
 /** Queries a list page by page. pick returns the connection in the data of the operation. */
 export function useList<D, V extends { after?: string | null }, N>(operation: Operation<D, V>, variables: V | null, pick: (data: D) => Part<N> | null | undefined): List<D, N> {
@@ -157,13 +157,14 @@ export function useList<D, V extends { after?: string | null }, N>(operation: Op
     notify();
   };
   const numberOf = () => entry.list?.number ?? 1;
-  const loadMore = async () => {
+  const loadMore = async (): Promise<void> => {
     await entry.asked; // the cursor of the list may change
     const last = current();
     const { changes } = entry;
     if (!last?.pageInfo.hasNextPage) return;
     const more = await next(last);
-    if (more && entry.changes === changes) set(joined(last, more, numberOf() + 1));
+    if (entry.changes !== changes) return loadMore();
+    if (more) set(joined(last, more, numberOf() + 1));
   };
   const list = current();
   return {
@@ -185,10 +186,11 @@ export function useList<D, V extends { after?: string | null }, N>(operation: Op
         });
       notify();
     },
-    // The list is queried again when it is shown the next time. A response that is under way is ignored, because it may be older.
-    replace: (nodes) => {
+    // The list is queried again when it is shown the next time. A response that is under way is ignored, because it may be older. The change
+    // gets the latest nodes: those of a rendering may be older if it follows a request.
+    update: (change) => {
       const last = current();
-      if (last) set({ nodes, pageInfo: last.pageInfo, number: numberOf() });
+      if (last) set({ nodes: change(last.nodes), pageInfo: last.pageInfo, number: numberOf() });
       else result.reload();
     },
   };

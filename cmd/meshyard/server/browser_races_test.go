@@ -167,3 +167,48 @@ func TestBrowserGalleryLeaves(t *testing.T) {
 	v.processes("deleteCollection", 1)
 	v.is("the page and its input", fmt.Sprintf(`location.pathname === %q && document.querySelector('#description')?.value === 'Half written'`, edit))
 }
+
+// TestBrowserGalleryConcurrentComments writes comments while other requests change the list.
+func TestBrowserGalleryConcurrentComments(t *testing.T) {
+	s := newScene(t)
+	for i := range 45 { // more than two pages
+		s.ada.Query(`mutation($id: ID!, $body: String!) { createComment(input: {target: {type: THING, id: $id}, body: $body}) { comment { id } } }`, object{"id": fmt.Sprint(s.thing), "body": fmt.Sprint("Comment ", i)}, new(any))
+	}
+	v := visitGallery(t, s.Server)
+	v.signInAs("bob")
+	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
+	comments := func(n int) string {
+		return fmt.Sprintf(`document.querySelectorAll('.comments > ol > li').length === %d`, n)
+	}
+	v.await("the first page", comments(20))
+	v.hold("thingComments")
+	v.click(".more", "Show more")
+	v.holds("thingComments", 1)
+	v.enter(".comments > form textarea", "First")
+	v.click(".comments > form", "Comment")
+	v.await("the new comment", comments(21))
+	v.release("thingComments")
+	v.await("the second page", comments(41))
+
+	v.hold("createComment")
+	v.enter(".comments > form textarea", "Second")
+	v.click(".comments > form", "Comment")
+	v.holds("createComment", 1)
+	v.is("the text cannot be changed while it is sent", `document.querySelector('.comments > form textarea').readOnly`)
+	v.click(".more", "Show more")
+	v.await("the third page", comments(46))
+	v.release("createComment")
+	v.await("all of them and the new one", comments(47)+` && document.querySelector('.comments > ol > li').innerText.includes('Second')`)
+
+	v.hold("createComment")
+	for i, n := range []int{2, 3} {
+		thread := fmt.Sprintf(".comments > ol > li:nth-child(%d)", n)
+		v.click(thread, "Reply")
+		v.enter(thread+" textarea", fmt.Sprint("Reply ", i))
+		v.click(thread+" .comment-form", "Reply")
+		v.holds("createComment", i+1)
+	}
+	v.release("createComment")
+	v.processes("createComment", 4)
+	v.is("both replies", `document.querySelectorAll('.replies li').length === 2`)
+}

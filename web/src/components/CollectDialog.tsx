@@ -54,7 +54,7 @@ export function CollectDialog({ thing, onClose }: { thing: { id: string; isColle
           const data = await mutate(createCollection, { input: { name: String(form.get('name')), visibility: form.get('private') ? 'PRIVATE' : 'PUBLIC' } });
           const created = data.createCollection!.collection;
           element.reset();
-          list.replace([created, ...list.nodes]);
+          list.update((nodes) => [created, ...nodes]);
           await put(created.id, true);
         });
       }}>

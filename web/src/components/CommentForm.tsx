@@ -29,7 +29,7 @@ export function CommentForm({ target, parentId, onSent }: Props) {
         onSent(data.createComment!.comment);
       });
     }}>
-      <textarea ref={field} value={body} rows={3} required maxLength={65535} placeholder={t.writeComment} aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
+      <textarea ref={field} value={body} rows={3} required readOnly={busy} maxLength={65535} placeholder={t.writeComment} aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
       <Fault failure={failure} />
       <div class="actions"><button type="submit" class="button primary" disabled={busy}>{parentId ? t.reply : t.sendComment}</button></div>
     </form>

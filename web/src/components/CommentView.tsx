@@ -73,7 +73,7 @@ function Editor({ comment, onChange, onClose }: { comment: CommentText; onChange
         onChange(changed);
       });
     }}>
-      <textarea ref={field} value={body} rows={3} required aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
+      <textarea ref={field} value={body} rows={3} required readOnly={busy} aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
       <Fault failure={failure} />
       <div class="actions"><button type="button" class="button" onClick={() => {
         holdFocus()();

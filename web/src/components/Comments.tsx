@@ -43,28 +43,30 @@ export function Comments<D>({ operation, pick, target, owner, linked }: Props<D>
     if (ready && linked) void shown.then(() => document.getElementById(`comment-${linked}`)?.scrollIntoView({ block: 'center' }));
   }, [ready, linked]);
   if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
-  const threads = withLinked(list.nodes, linked ? link.data?.comment : undefined);
-  const change = (thread: CommentThread) => list.replace(threads.map((one) => (one.id === thread.id ? thread : one)));
+  const complete = (nodes: CommentThread[]) => withLinked(nodes, linked ? link.data?.comment : undefined);
+  const threads = complete(list.nodes);
+  const change = (id: string, to: (thread: CommentThread) => CommentThread) => list.update((nodes) => complete(nodes).map((one) => (one.id === id ? to(one) : one)));
   return (
     <section class="comments" aria-label={t.comments} aria-busy={list.loading ? 'true' : undefined}>
-      <CommentForm target={target} onSent={(thread) => list.replace([thread, ...threads])} />
+      <CommentForm target={target} onSent={(thread) => list.update((nodes) => [thread, ...complete(nodes)])} />
       {list.data && threads.length === 0 && <p class="quiet">{t.noComments}</p>}
-      <ol>{threads.map((thread) => <li key={thread.id} id={`comment-${thread.id}`} class={thread.id === linked ? 'linked' : undefined}><Thread thread={thread} owner={owner} target={target} linked={linked} onChange={change} /></li>)}</ol>
+      <ol>{threads.map((thread) => <li key={thread.id} id={`comment-${thread.id}`} class={thread.id === linked ? 'linked' : undefined}><Thread thread={thread} owner={owner} target={target} linked={linked} onChange={(to) => change(thread.id, to)} /></li>)}</ol>
       <More list={list} still />
     </section>
   );
 }
 
-type ThreadProps = { thread: CommentThread; owner: string; target: Props<unknown>['target']; linked: string | null; onChange: (thread: CommentThread) => void };
+type ThreadProps = { thread: CommentThread; owner: string; target: Props<unknown>['target']; linked: string | null; onChange: (to: (thread: CommentThread) => CommentThread) => void };
 
 function Thread({ thread, owner, target, linked, onChange }: ThreadProps) {
   const [answering, setAnswering] = useState(hasDraft(draftOf(target, thread.id)));
-  const setReplies = (nodes: CommentText[], pageInfo = thread.replies.pageInfo) => onChange({ ...thread, replies: { nodes, pageInfo } });
+  const setReplies = (to: (nodes: CommentText[]) => CommentText[], pageInfo?: CommentThread['replies']['pageInfo']) =>
+    onChange((latest) => ({ ...latest, replies: { nodes: to(latest.replies.nodes), pageInfo: pageInfo ?? latest.replies.pageInfo } }));
   const loadReplies = async (event: Event) => {
     const last = (event.currentTarget as Element).previousElementSibling?.lastElementChild;
     try {
       const more = (await send(repliesQuery, { id: thread.id, after: thread.replies.pageInfo.endCursor })).comment?.replies;
-      if (more) setReplies([...thread.replies.nodes.filter((one) => !more.nodes.some((other) => other.id === one.id)), ...more.nodes], more.pageInfo);
+      if (more) setReplies((nodes) => [...nodes.filter((one) => !more.nodes.some((other) => other.id === one.id)), ...more.nodes], more.pageInfo);
       requestAnimationFrame(() => focusIn(last?.nextElementSibling, 'a'));
     } catch (error) {
       say(error);
@@ -72,11 +74,11 @@ function Thread({ thread, owner, target, linked, onChange }: ThreadProps) {
   };
   return (
     <>
-      <CommentView comment={thread} path={commentPath(target.type, target.id, thread.id)} owner={owner} onChange={(comment) => onChange({ ...thread, ...comment })} onReply={() => setAnswering(!answering)} />
+      <CommentView comment={thread} path={commentPath(target.type, target.id, thread.id)} owner={owner} onChange={(comment) => onChange((latest) => ({ ...latest, ...comment }))} onReply={() => setAnswering(!answering)} />
       {thread.replies.nodes.length > 0 && (
         <ol class="replies">
           {thread.replies.nodes.map((reply) => (
-            <li key={reply.id} id={`comment-${reply.id}`} class={reply.id === linked ? 'linked' : undefined}><CommentView comment={reply} path={commentPath(target.type, target.id, reply.id)} owner={owner} onChange={(changed) => setReplies(thread.replies.nodes.map((one) => (one.id === changed.id ? changed : one)))} /></li>
+            <li key={reply.id} id={`comment-${reply.id}`} class={reply.id === linked ? 'linked' : undefined}><CommentView comment={reply} path={commentPath(target.type, target.id, reply.id)} owner={owner} onChange={(changed) => setReplies((nodes) => nodes.map((one) => (one.id === changed.id ? changed : one)))} /></li>
           ))}
         </ol>
       )}
@@ -84,7 +86,7 @@ function Thread({ thread, owner, target, linked, onChange }: ThreadProps) {
       {answering && (
         <CommentForm target={target} parentId={thread.id} onSent={(reply) => {
           setAnswering(false);
-          setReplies([...thread.replies.nodes, reply]);
+          setReplies((nodes) => [...nodes, reply]);
         }} />
       )}
     </>

@@ -28,11 +28,11 @@ export function CollectionPage({ id }: { id: string }) {
   const removedThings = removed.from === found ? removed.things : 0;
   const arrange = (nodes: Card[], action: () => Promise<unknown>) => changeList(async () => {
     const before = list.nodes;
-    list.replace(nodes);
+    list.update(() => nodes);
     try {
       await action();
     } catch (error) {
-      list.replace(before);
+      list.update(() => before);
       throw error;
     }
   });

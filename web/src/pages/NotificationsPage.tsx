@@ -70,7 +70,7 @@ export function NotificationsPage() {
   if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
   const mark = (ids?: string[]) => changeList(async () => {
     await mutate(markNotificationsRead, { input: ids ? { ids } : {} });
-    list.replace(list.nodes.map((one) => (!ids || ids.includes(one.id) ? { ...one, isRead: true } : one)));
+    list.update((nodes) => nodes.map((one) => (!ids || ids.includes(one.id) ? { ...one, isRead: true } : one)));
   });
   return (
     <div class="page narrow-page" aria-busy={list.loading ? 'true' : undefined}>
