@@ -212,3 +212,32 @@ func TestBrowserGalleryConcurrentComments(t *testing.T) {
 	v.processes("createComment", 4)
 	v.is("both replies", `document.querySelectorAll('.replies li').length === 2`)
 }
+
+// TestBrowserGalleryChoiceWhileSaving chooses another license while the previous one is saved.
+func TestBrowserGalleryChoiceWhileSaving(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	for _, one := range []struct{ path, field, button, save, read string }{
+		{fmt.Sprintf("/thing:%d/edit", s.thing), "#license", ".publish-bar", "updateThing", "editThing"},
+		{"/settings", "#defaultLicense", "main form", "updateProfile", "settings"},
+	} {
+		v.open(one.path)
+		choose := func(license string) {
+			v.run("choose "+license, fmt.Sprintf(`const list = document.querySelector(%q); list.value = %q; list.dispatchEvent(new Event('input', {bubbles: true})); list.dispatchEvent(new Event('change', {bubbles: true}))`, one.field, license))
+		}
+		v.hold(one.save)
+		v.hold(one.read)
+		choose("GPL")
+		v.click(one.button, "Save")
+		v.holds(one.save, 1)
+		choose("BSD")
+		v.release(one.save)
+		v.holds(one.read, 1)
+		v.release(one.read)
+		v.processes(one.read, 1)
+		v.is("the latest choice on "+one.path, fmt.Sprintf(`document.querySelector(%q).value === 'BSD'`, one.field))
+		v.is("it asks before a reload", asksToReload)
+		v.run("forget input", `addEventListener('beforeunload', event => event.stopImmediatePropagation(), true)`)
+	}
+}

@@ -1,4 +1,5 @@
 import type { NewThingDefaultsData } from '../generated';
+import { initially } from './Field';
 
 /** The options of a <select> for a category. */
 export function CategoryOptions({ categories, chosen }: { categories: NonNullable<NewThingDefaultsData['categories']>; chosen?: string }) {
@@ -6,7 +7,7 @@ export function CategoryOptions({ categories, chosen }: { categories: NonNullabl
     <>
       {categories.map((root) => (
         <optgroup key={root.slug} label={root.name}>
-          {[root, ...root.children].map((one) => <option key={one.slug} value={one.slug} selected={one.slug === chosen}>{one.name}</option>)}
+          {[root, ...root.children].map((one) => <option key={one.slug} value={one.slug} {...initially(one.slug === chosen)}>{one.name}</option>)}
         </optgroup>
       ))}
     </>

@@ -16,3 +16,9 @@ export function Field({ label, hint, fault, id, children }: Props) {
 
 /** The attributes that connect a control with its Field. Browsers ignore the id of a hint or an error that the field does not have. */
 export const control = (id: string, fault: ComponentChildren) => ({ id, name: id, 'aria-invalid': fault ? ('true' as const) : undefined, 'aria-describedby': `${id}-hint ${id}-fault` });
+
+/**
+ * The attribute of the option that a <select> begins with. Unlike the attribute selected of Preact, it does not replace a choice of the user
+ * when the page is rendered with new data.
+ */
+export const initially = (chosen: boolean) => ({ defaultSelected: chosen });

@@ -13,7 +13,7 @@ import type { Task } from '../uploads';
 import { AncestorField, type Ancestor } from './AncestorField';
 import { CategoryOptions } from './CategoryOptions';
 import { Fault } from './Fault';
-import { control, Field } from './Field';
+import { control, Field, initially } from './Field';
 import { Icon } from './Icon';
 import { Menu } from './Menu';
 import { say } from './Toast';
@@ -54,10 +54,11 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
   const attempt = (action: () => Promise<unknown>) => submit(async () => {
     try {
       await action();
-      reload();
     } catch (error) {
       if (!(error instanceof Failure) || error.faults.length === 0) say(error);
       throw error;
+    } finally {
+      reload(); // a part of the action may have succeeded
     }
   });
   const edits = useRef(0);
@@ -75,7 +76,7 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
     if (done) leave(`/thing:${thing.id}`);
   };
   const select = (name: string, value: string, options: [string, string][]) => (
-    <select {...control(name, of(name))} defaultValue={value}>{options.map(([key, text]) => <option key={key} value={key} selected={key === value}>{text}</option>)}</select>
+    <select {...control(name, of(name))}>{options.map(([key, text]) => <option key={key} value={key} {...initially(key === value)}>{text}</option>)}</select>
   );
   return (
     <form ref={form} class="thing-form" noValidate onInput={() => {

@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
 import { Fault } from '../components/Fault';
-import { control, Field } from '../components/Field';
+import { control, Field, initially } from '../components/Field';
 import { ImageField } from '../components/ImageField';
 import { ErrorNotice } from '../components/Notice';
 import { SessionList } from '../components/SessionList';
@@ -69,6 +69,7 @@ function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
             },
           });
           say(t.saved);
+          reload(); // the form begins with what is stored when it is opened again
         } catch (error) {
           dirty.current = true;
           throw error;
@@ -87,7 +88,7 @@ function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
       <Field id="bio" label={t.bio} hint={t.markdownHint} fault={of('bio')}><textarea {...control('bio', of('bio'))} rows={5} defaultValue={user.bio} /></Field>
       <h2>{t.preferences}</h2>
       <Field id="defaultLicense" label={t.defaultLicense} fault={of('defaultLicense')}>
-        <select {...control('defaultLicense', '')}>{licenses.map((one) => <option key={one} value={one} selected={one === user.defaultLicense}>{t.licenses[one]}</option>)}</select>
+        <select {...control('defaultLicense', '')}>{licenses.map((one) => <option key={one} value={one} {...initially(one === user.defaultLicense)}>{t.licenses[one]}</option>)}</select>
       </Field>
       <label class="check"><input type="checkbox" name="nsfw" defaultChecked={user.isNsfwHidden ?? false} /><span>{t.hideNsfw}</span></label>
       <label class="check"><input type="checkbox" name="ai" defaultChecked={user.isAiGeneratedHidden ?? false} /><span>{t.hideAi}</span></label>
