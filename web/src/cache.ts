@@ -213,7 +213,7 @@ export function expire() {
   for (const entry of entries.values()) entry.at = 0;
 }
 
-// Recent changes by the user that cached lists may not contain: likes, follows, collected things, by object.
+// Recent changes by the user that cached lists may not contain: likes and follows, by object.
 const changes = new Map<string, unknown>();
 
 /** A value of an object that the user can change in several places of a page, such as whether they like a thing. */

@@ -1,4 +1,4 @@
-// Submissions of forms, one at a time.
+// Submissions of forms and of other choices, one at a time.
 import { useRef, useState } from 'preact/hooks';
 import { holdFocus } from './focus';
 import { Failure } from './graphql';
@@ -32,4 +32,30 @@ export function useSubmission() {
   /** The error of a field, or "". */
   const of = (field: string) => (failure instanceof Failure ? failure.of(field) : '');
   return { busy, failure, submit, of };
+}
+
+const wanted = new Map<string, unknown>(); // values that are being stored, by what they belong to
+
+/**
+ * Stores a value that the user chooses, such as whether they like a thing, and shows it at once. While it is sent, further choices for the
+ * same key wait, and only the last one is sent. If that fails, it shows the value that is stored.
+ */
+export async function store<T>(key: string, before: T, to: T, show: (value: T) => void, send: (value: T) => Promise<unknown>) {
+  show(to);
+  const running = wanted.has(key);
+  wanted.set(key, to);
+  if (running) return;
+  let stored = before;
+  try {
+    while (wanted.get(key) !== stored) {
+      const next = wanted.get(key) as T;
+      await send(next);
+      stored = next;
+    }
+  } catch (error) {
+    show(stored);
+    throw error;
+  } finally {
+    wanted.delete(key);
+  }
 }

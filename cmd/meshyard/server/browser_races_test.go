@@ -241,3 +241,66 @@ func TestBrowserGalleryChoiceWhileSaving(t *testing.T) {
 		v.run("forget input", `addEventListener('beforeunload', event => event.stopImmediatePropagation(), true)`)
 	}
 }
+
+// TestBrowserGalleryToggles likes and collects a thing faster than the requests are sent.
+func TestBrowserGalleryToggles(t *testing.T) {
+	s := newScene(t)
+	for _, name := range []string{"First", "Second"} {
+		s.bob.Query(`mutation($name: String!) { createCollection(input: {name: $name}) { collection { id } } }`, object{"name": name}, new(any))
+	}
+	liked := func() bool {
+		var found struct{ Thing struct{ IsLiked bool } }
+		s.bob.Query(`query($id: ID!) { thing(id: $id) { isLiked } }`, object{"id": fmt.Sprint(s.thing)}, &found)
+		return found.Thing.IsLiked
+	}
+	v := visitGallery(t, s.Server)
+	v.signInAs("bob")
+	v.open(fmt.Sprintf("/thing:%d", s.thing))
+	pressed := func(want bool) string {
+		return fmt.Sprintf(`document.querySelector('.summary .like').ariaPressed === '%t'`, want)
+	}
+	like := func(want bool) {
+		t.Helper()
+		v.click(".summary", "Like")
+		v.await("the change", pressed(want))
+	}
+	v.hold("likeThing")
+	like(true)
+	v.holds("likeThing", 1)
+	like(false)
+	v.release("likeThing")
+	v.processes("likeThing", 1)
+	v.processes("unlikeThing", 1)
+	if liked() {
+		t.Error("the thing is liked, want the last choice of the user")
+	}
+	v.hold("likeThing")
+	v.hold("unlikeThing")
+	like(true)
+	like(false)
+	like(true)
+	v.lose("likeThing")
+	v.await("what is stored", pressed(false))
+
+	v.click(".summary", "Collect")
+	v.await("the collections", `document.querySelectorAll('dialog .collect input').length === 2`)
+	v.hold("addToCollection")
+	v.run("collect in both", `document.querySelectorAll('dialog .collect input').forEach(e => e.click())`)
+	v.holds("addToCollection", 2)
+	v.lose("addToCollection")
+	v.release("addToCollection")
+	v.await("the error", `document.querySelector('dialog .fault')`)
+	v.processes("addToCollection", 1)
+	v.is("one collection is checked", `[...document.querySelectorAll('dialog .collect input')].map(e => e.checked).join() === 'false,true'`)
+	collected := func(want bool) string {
+		return fmt.Sprintf(`[...document.querySelectorAll('.summary .actions button')].find(e => e.innerText.startsWith('Collect')).ariaPressed === '%t'`, want)
+	}
+	v.click("dialog", "Close")
+	v.await("that the thing is collected", collected(true))
+	v.follow("/bob/collections")
+	v.run("open the collection", `window.opened = setInterval(() => { const found = [...document.querySelectorAll('main .grid .card')].find(e => e.innerText.includes('1 thing')); if (found) { clearInterval(opened); found.querySelector('h3 a').click() } }, 50)`)
+	v.click("main .grid", "Remove: Half a donut")
+	v.processes("removeFromCollection", 1)
+	v.follow(fmt.Sprintf("/thing:%d", s.thing))
+	v.await("that the thing is not collected", `location.pathname.startsWith('/thing') && document.querySelector('.summary') && `+collected(false))
+}

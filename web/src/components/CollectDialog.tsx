@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { mutate, useList, useShared } from '../cache';
+import { mutate, useList } from '../cache';
 import { addToCollection, collectionsOfThing, createCollection, removeFromCollection } from '../generated';
 import { t } from '../strings';
-import { useSubmission } from '../submission';
+import { store, useSubmission } from '../submission';
 import { Dialog } from './Dialog';
 import { control, Field } from './Field';
 import { Fault } from './Fault';
@@ -10,26 +10,23 @@ import { More } from './Grid';
 import { Icon } from './Icon';
 import { ErrorNotice } from './Notice';
 
-/** A dialog to add a thing to collections of the user or to a new one. */
-export function CollectDialog({ thing, onClose }: { thing: { id: string; isCollected: boolean }; onClose: () => void }) {
+/** A dialog to add a thing to collections of the user or to a new one. onChange is called when that is done. */
+export function CollectDialog({ thing, onChange, onClose }: { thing: { id: string }; onChange: () => void; onClose: () => void }) {
   const list = useList(collectionsOfThing, { id: thing.id }, (data) => data.me?.collections);
   const [changed, setChanged] = useState<Record<string, boolean>>({});
-  const [, setCollected] = useShared(`collected ${thing.id}`, thing.isCollected);
   const { busy, failure, submit, of } = useSubmission();
   const [refused, setRefused] = useState<unknown>();
   const before = list.data?.thing?.collections.map((collection) => collection.id) ?? [];
   const has = (id: string) => changed[id] ?? before.includes(id);
   const put = async (id: string, to: boolean) => {
-    const now = { ...changed, [id]: to };
-    setChanged(now);
+    const show = (value: boolean) => setChanged((others) => ({ ...others, [id]: value }));
     setRefused(undefined);
     try {
-      await mutate(to ? addToCollection : removeFromCollection, { input: { collectionId: id, thingId: thing.id } });
-      setCollected([...list.nodes.map((collection) => collection.id), id].some((one) => now[one] ?? before.includes(one)));
+      await store(`collect ${id} ${thing.id}`, !to, to, show, (value) => mutate(value ? addToCollection : removeFromCollection, { input: { collectionId: id, thingId: thing.id } }));
     } catch (error) {
-      setChanged(changed);
       setRefused(error);
     }
+    onChange();
   };
   return (
     <Dialog title={t.collectTitle} onClose={onClose}>

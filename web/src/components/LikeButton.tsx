@@ -3,6 +3,7 @@ import { mutate, useShared } from '../cache';
 import { compact } from '../format';
 import { likeMake, likeThing, unlikeMake, unlikeThing } from '../generated';
 import { t } from '../strings';
+import { store } from '../submission';
 import { Icon } from './Icon';
 import { say } from './Toast';
 import { askToSignIn } from './SignInDialog';
@@ -11,18 +12,14 @@ type Props = { kind: 'thing' | 'make'; id: string; name: string; liked: boolean;
 
 /** A button to like a thing or a make, with the number of likes. The page shows the change immediately and reverts it if the request fails. */
 export function LikeButton({ kind, id, name, liked, likes, disabled, large }: Props) {
-  const [state, setState] = useShared(`like ${kind} ${id}`, { liked, likes });
-  const toggle = async () => {
+  const key = `like ${kind} ${id}`;
+  const [state, setState] = useShared(key, { liked, likes });
+  const toggle = () => {
     if (!me) return askToSignIn();
     const to = { liked: !state.liked, likes: state.likes + (state.liked ? -1 : 1) };
-    setState(to);
-    try {
-      if (kind === 'thing') await mutate(to.liked ? likeThing : unlikeThing, { input: { id } });
-      else await mutate(to.liked ? likeMake : unlikeMake, { input: { id } });
-    } catch (error) {
-      setState(state);
-      say(error);
-    }
+    store(key, state, to, setState, ({ liked }) => (kind === 'thing'
+      ? mutate(liked ? likeThing : unlikeThing, { input: { id } })
+      : mutate(liked ? likeMake : unlikeMake, { input: { id } }))).catch(say);
   };
   const number = <span aria-hidden="true">{compact(state.likes)}</span>;
   if (disabled && !large) return <span class="count"><Icon name="heart" /><span class="unseen">{t.likes(state.likes)}</span>{number}</span>;

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { isStaff, me } from '../config';
-import { mutate, useShared } from '../cache';
+import { mutate } from '../cache';
 import { bytes, compact, date } from '../format';
 import { featureThing, restoreThing, takeDownThing, unfeatureThing, unwatchThing, watchThing, type ThingData } from '../generated';
 import { href } from '../router';
@@ -22,8 +22,7 @@ export type Thing = NonNullable<ThingData['thing']>;
 /** The column beside the pictures: the creator of the thing, its actions, and its numbers of likes, makes and downloads. */
 export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => void }) {
   const [dialog, setDialog] = useState<'collect' | 'report' | 'takeDown' | ''>('');
-  const [collected] = useShared(`collected ${thing.id}`, thing.isCollected);
-  const [watched, setWatched] = useShared(`watch ${thing.id}`, thing.isWatched);
+  const { isCollected: collected, isWatched: watched } = thing;
   const own = thing.creator.username === me?.username;
   const decides = isStaff && (!own || me!.role === 'ADMINISTRATOR');
   const available = thing.files.filter((file) => file.isAvailable);
@@ -37,10 +36,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
       say(error);
     }
   };
-  const toggleWatch = () => attempt(async () => {
-    await mutate(watched ? unwatchThing : watchThing, { input: { id: thing.id } });
-    setWatched(!watched);
-  });
+  const toggleWatch = () => attempt(() => mutate(watched ? unwatchThing : watchThing, { input: { id: thing.id } }));
   return (
     <div class="summary">
       <h1>{thing.name}</h1>
@@ -101,7 +97,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
       {thing.tags.length > 0 && (
         <nav class="chips" aria-label={t.tags}>{thing.tags.map((tag) => <a key={tag.slug} class="chip" rel="tag" href={href(`/tag:${encodeURIComponent(tag.slug)}`)}>#{tag.name}</a>)}</nav>
       )}
-      {dialog === 'collect' && <CollectDialog thing={thing} onClose={() => setDialog('')} />}
+      {dialog === 'collect' && <CollectDialog thing={thing} onChange={reload} onClose={() => setDialog('')} />}
       {dialog === 'report' && <ReportDialog nodeId={thing.nodeId} onClose={() => setDialog('')} />}
       {dialog === 'takeDown' && (
         <ReasonDialog title={thing.takedown ? t.restore : t.takeDown} onClose={() => setDialog('')} onSend={async (reason) => {
