@@ -32,10 +32,13 @@ export function useFiles<T extends Files & { id: string }>(read: T) {
     };
     const request = ++requests.current;
     const found = (await send(thingFiles, { id, files: most, images: asked })).thing;
-    if (found && request === requests.current) setLatest({ ...found, asked });
+    if (!found || request !== requests.current) return;
+    setLatest({ ...found, asked });
+    shown.current = { ...shown.current, ...found };
   };
   return {
     thing,
+    shown, // as thing, for actions that follow a request
     refresh: () => load(),
     files: useGrowing(thing.files, thing.fileCount > thing.files.length, () => load(thing.files.length + fileStep)),
     pictures: useGrowing(thing.images, thing.images.length >= asked, () => load(0, asked + pictureStep)),

@@ -59,3 +59,13 @@ export async function store<T>(key: string, before: T, to: T, show: (value: T) =
     wanted.delete(key);
   }
 }
+
+/** Returns a function that runs actions one after the other, so that each begins with the results of the previous ones. */
+export function useQueue() {
+  const last = useRef<Promise<unknown>>(Promise.resolve());
+  return <T>(action: () => Promise<T>): Promise<T> => {
+    const result = last.current.then(action);
+    last.current = result.catch(() => undefined);
+    return result;
+  };
+}

@@ -304,3 +304,47 @@ func TestBrowserGalleryToggles(t *testing.T) {
 	v.follow(fmt.Sprintf("/thing:%d", s.thing))
 	v.await("that the thing is not collected", `location.pathname.startsWith('/thing') && document.querySelector('.summary') && `+collected(false))
 }
+
+// TestBrowserGalleryQuickMoves moves and removes entries of lists faster than the requests are
+// sent.
+func TestBrowserGalleryQuickMoves(t *testing.T) {
+	s := newScene(t)
+	draft := s.ada.Thing("A draft")
+	for _, name := range []string{"a.txt", "b.txt", "c.txt", "d.txt"} {
+		s.ada.Finalize("THING", draft, s.ada.Upload(name, []byte(name)))
+	}
+	s.ada.Query(`mutation { createCollection(input: {name: "Parts"}) { collection { id } } }`, nil, new(any))
+	for _, name := range []string{"Three", "Two", "One"} {
+		id := publishedThing(t, s.ada, name)
+		s.ada.Query(`mutation($id: ID!) { addToCollection(input: {collectionId: 1, thingId: $id}) { collection { id } } }`, object{"id": fmt.Sprint(id)}, new(any))
+	}
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/edit", draft))
+	v.hold("reorderFiles")
+	v.click(".files", "Move a.txt down")
+	v.click(".files", "Move d.txt up")
+	v.await("a request", `held.reorderFiles.length > 0`)
+	v.release("reorderFiles")
+	v.processes("reorderFiles", 2)
+	var found struct {
+		Thing struct{ Files []struct{ Name string } }
+	}
+	s.ada.Query(`query($id: ID!) { thing(id: $id) { files { name } } }`, object{"id": fmt.Sprint(draft)}, &found)
+	if got, want := fmt.Sprint(found.Thing.Files), "[{b.txt} {a.txt} {d.txt} {c.txt}]"; got != want {
+		t.Errorf("the files are %s, want %s", got, want)
+	}
+
+	things := `[...document.querySelectorAll('.grid h3')].map(e => e.innerText).join()`
+	v.open("/collection:1")
+	v.await("the things", things+` === 'One,Two,Three'`)
+	v.hold("removeFromCollection")
+	v.click(".grid", "Remove: One")
+	v.click(".grid", "Remove: Three")
+	v.await("the rest", things+` === 'Two'`)
+	v.lose("removeFromCollection")
+	v.release("removeFromCollection")
+	v.processes("removeFromCollection", 1)
+	v.await("the thing that was not removed", things+` === 'One,Two'`)
+	v.await("their number", `document.querySelector('.page-head').innerText.includes('2 things')`)
+}

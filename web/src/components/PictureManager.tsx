@@ -1,15 +1,13 @@
 import { mutate, type Growing } from '../cache';
 import type { EditedThing } from '../edited';
-import { changeList } from '../focus';
 import { deleteImage, reorderImages, type Picture } from '../generated';
 import { t } from '../strings';
 import { More } from './Grid';
 import { Icon } from './Icon';
 
 /** The pictures of a thing in their order. The first one is the cover. */
-export function PictureManager({ thing, pictures, refresh }: { thing: EditedThing; pictures: Growing<Picture>; refresh: () => Promise<void> }) {
+export function PictureManager({ thing, pictures, change }: { thing: EditedThing; pictures: Growing<Picture>; change: (action: () => Promise<unknown>) => void }) {
   if (thing.images.length === 0) return null;
-  const attempt = (action: () => Promise<unknown>) => changeList(() => action().then(refresh));
   return (
     <section class="panel" aria-label={t.pictures}>
       <h2>{t.pictures}</h2>
@@ -21,10 +19,10 @@ export function PictureManager({ thing, pictures, refresh }: { thing: EditedThin
               ? <span class="badge">{t.cover}</span>
               : (
                 <button type="button" class="button icon-only" title={t.makeCover} aria-label={`${t.makeCover}: ${image.name}`}
-                  onClick={() => attempt(() => mutate(reorderImages, { input: { target: { type: 'THING', id: thing.id }, imageIds: [image.id] } }))}><Icon name="star" /></button>
+                  onClick={() => change(() => mutate(reorderImages, { input: { target: { type: 'THING', id: thing.id }, imageIds: [image.id] } }))}><Icon name="star" /></button>
               )}
             <button type="button" class="button icon-only" title={t.delete} aria-label={`${t.delete}: ${image.name}`}
-              onClick={() => confirm(t.deleteFile(image.name)) && attempt(() => mutate(deleteImage, { input: { id: image.id } }))}><Icon name="trash" /></button>
+              onClick={() => confirm(t.deleteFile(image.name)) && change(() => mutate(deleteImage, { input: { id: image.id } }))}><Icon name="trash" /></button>
           </li>
         ))}
       </ul>

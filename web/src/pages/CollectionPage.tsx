@@ -15,6 +15,7 @@ import { changeList } from '../focus';
 import { collection as collectionQuery, deleteCollection, likeCollection, removeFromCollection, reorderCollection, unlikeCollection, type Card } from '../generated';
 import { fromHere, href } from '../router';
 import { t } from '../strings';
+import { useQueue } from '../submission';
 import { useTitle } from '../title';
 
 const maxMoved = 100; // things that reorderCollection accepts
@@ -26,25 +27,31 @@ export function CollectionPage({ id }: { id: string }) {
   useTitle(found?.name);
   const [removed, setRemoved] = useState({ from: found, things: 0 }); // since the collection was loaded
   const removedThings = removed.from === found ? removed.things : 0;
-  const arrange = (nodes: Card[], action: () => Promise<unknown>) => changeList(async () => {
-    const before = list.nodes;
-    list.update(() => nodes);
+  const queue = useQueue();
+  type Change = (nodes: Card[]) => Card[];
+  /** Changes the list at once, and undoes that if the action fails: other changes may have followed meanwhile. */
+  const arrange = (change: Change, undo: Change, action: () => Promise<unknown>) => changeList(async () => {
+    list.update(change);
     try {
-      await action();
+      await queue(action);
     } catch (error) {
-      list.update(() => before);
+      list.update(undo);
       throw error;
     }
   });
-  const remove = (thing: Card) => arrange(list.nodes.filter((one) => one !== thing), async () => {
+  const remove = (thing: Card, at: number) => arrange((nodes) => nodes.filter((one) => one.id !== thing.id), (nodes) => nodes.toSpliced(at, 0, thing), async () => {
     await mutate(removeFromCollection, { input: { collectionId: id, thingId: thing.id } });
-    setRemoved({ from: found, things: removedThings + 1 });
+    setRemoved((before) => ({ from: found, things: (before.from === found ? before.things : 0) + 1 }));
   });
   /** Moves a thing one place forward. The API moves things to the start, so the ones before it are moved, too. */
   const moveForward = (at: number) => {
-    const nodes = [...list.nodes];
-    nodes.splice(at - 1, 0, ...nodes.splice(at, 1));
-    return arrange(nodes, () => mutate(reorderCollection, { input: { id, thingIds: nodes.slice(0, at + 1).map((one) => one.id) } }));
+    const thing = list.nodes[at]!;
+    const moved = (nodes: Card[], by: number) => {
+      const from = nodes.findIndex((one) => one.id === thing.id);
+      return from < 0 ? nodes : nodes.toSpliced(from, 1).toSpliced(Math.max(from + by, 0), 0, thing);
+    };
+    const thingIds = moved(list.nodes, -1).slice(0, at + 1).map((one) => one.id);
+    return arrange((nodes) => moved(nodes, -1), (nodes) => moved(nodes, 1), () => mutate(reorderCollection, { input: { id, thingIds } }));
   };
   const attempt = (action: () => Promise<unknown>) => () => (me ? action().then(list.reload, say) : askToSignIn());
   return (
@@ -92,7 +99,7 @@ export function CollectionPage({ id }: { id: string }) {
             <div class="file-buttons">
               <button type="button" class="button icon-only" aria-label={t.moveForward(thing.name)} title={t.moveForward(thing.name)} disabled={index === 0 || index >= maxMoved} onClick={() => void moveForward(index)}><Icon name="left" /></button>
               <button type="button" class="button icon-only" aria-label={t.moveBack(thing.name)} title={t.moveBack(thing.name)} disabled={index + 1 >= Math.min(list.nodes.length, maxMoved)} onClick={() => void moveForward(index + 1)}><Icon name="right" /></button>
-              <button type="button" class="button icon-only" aria-label={`${t.remove}: ${thing.name}`} title={t.remove} onClick={() => void remove(thing)}><Icon name="close" /></button>
+              <button type="button" class="button icon-only" aria-label={`${t.remove}: ${thing.name}`} title={t.remove} onClick={() => void remove(thing, index)}><Icon name="close" /></button>
             </div>
           </div>
         )

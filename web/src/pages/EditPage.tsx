@@ -6,9 +6,11 @@ import { PictureManager } from '../components/PictureManager';
 import { ThingForm } from '../components/ThingForm';
 import type { EditedThing } from '../edited';
 import { useFiles } from '../files';
+import { changeList } from '../focus';
 import { editThing, finalizeFiles } from '../generated';
 import { useProcessing } from '../processing';
 import { t } from '../strings';
+import { useQueue } from '../submission';
 import { useTitle } from '../title';
 import { handedOver, useUploads } from '../uploads';
 
@@ -22,9 +24,11 @@ export function EditPage({ id }: { id: string }) {
 }
 
 function Editor({ read, reload }: { read: EditedThing; reload: () => void }) {
-  const { thing, refresh, files, pictures } = useFiles(read);
+  const { thing, shown, refresh, files, pictures } = useFiles(read);
+  const queue = useQueue();
+  const change = (action: () => Promise<unknown>) => void changeList(() => queue(() => action().then(refresh)));
   const uploads = useUploads(async (ids) => {
-    await mutate(finalizeFiles, { input: { files: ids.map((id, index) => ({ id, rank: thing.fileCount + index })), target: { type: 'THING', id: thing.id } } });
+    await mutate(finalizeFiles, { input: { files: ids.map((id, index) => ({ id, rank: shown.current.fileCount + index })), target: { type: 'THING', id: thing.id } } });
     await refresh();
   });
   useEffect(() => {
@@ -40,8 +44,8 @@ function Editor({ read, reload }: { read: EditedThing; reload: () => void }) {
       <div class="edit-columns">
         <ThingForm thing={thing} uploads={uploads.tasks} reload={reload} />
         <div>
-          <FileManager thing={thing} files={files} uploads={uploads} refresh={refresh} />
-          <PictureManager thing={thing} pictures={pictures} refresh={refresh} />
+          <FileManager thing={thing} latest={shown} files={files} uploads={uploads} change={change} />
+          <PictureManager thing={thing} pictures={pictures} change={change} />
         </div>
       </div>
     </div>
