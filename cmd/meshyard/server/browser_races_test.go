@@ -348,3 +348,25 @@ func TestBrowserGalleryQuickMoves(t *testing.T) {
 	v.await("the thing that was not removed", things+` === 'One,Two'`)
 	v.await("their number", `document.querySelector('.page-head').innerText.includes('2 things')`)
 }
+
+// TestBrowserGalleryMoreAfterBack checks that a list that is shown from the cache loads more when
+// its end is scrolled into view.
+func TestBrowserGalleryMoreAfterBack(t *testing.T) {
+	s := newScene(t)
+	for i := range 30 {
+		publishedThing(t, s.ada, fmt.Sprint("Part ", i))
+	}
+	s.Fold()
+	v := visitGallery(t, s.Server)
+	cards := func(n int) string {
+		return fmt.Sprintf(`document.querySelectorAll('main .grid > li').length === %d`, n)
+	}
+	v.open("/explore?sort=name")
+	v.await("the first part", cards(24))
+	v.follow("/explore?sort=newest")
+	v.await("the first part of the other list", cards(24)+` && !document.querySelector('main .skeleton') && document.querySelector('.sort select').value === 'NEWEST'`)
+	v.run("go back", `history.back()`)
+	v.await("the first list", cards(24)+` && document.querySelector('.sort select').value === 'NAME'`)
+	v.run("scroll", `scrollTo(0, document.body.scrollHeight)`)
+	v.await("all things", cards(31))
+}

@@ -44,7 +44,7 @@ export function More<N>({ list, still = false }: { list: Growing<N>; still?: boo
     const observer = new IntersectionObserver((seen) => seen[0]?.isIntersecting && list.loadMore(), { rootMargin: '600px' });
     observer.observe(button.current);
     return () => observer.disconnect();
-  }, [list.nodes.length, still]);
+  }, [list.nodes, still]); // another list from the cache can have as many nodes
   if (!list.hasMore) return null;
   return (
     <p class="more">
