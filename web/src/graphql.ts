@@ -78,6 +78,7 @@ export async function send<D, V>(operation: Operation<D, V>, variables: V, signa
 /** Sends a mutation whose variable input.file is a file, and reports the fraction that has been sent. */
 export function upload<D, V>(operation: Operation<D, V>, variables: V, file: File, sent: (fraction: number) => void, signal: AbortSignal): Promise<D> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new Failure('', 'ABORTED'));
     const form = new FormData();
     form.append('operations', JSON.stringify({ query: operation.text, operationName: operation.name, variables }));
     form.append('map', '{"0":["variables.input.file"]}');

@@ -370,3 +370,28 @@ func TestBrowserGalleryMoreAfterBack(t *testing.T) {
 	v.run("scroll", `scrollTo(0, document.body.scrollHeight)`)
 	v.await("all things", cards(31))
 }
+
+// TestBrowserGalleryRemovedUpload removes a picture that is about to be uploaded.
+func TestBrowserGalleryRemovedUpload(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
+	v.run("be slow", `
+		const read = createImageBitmap;
+		window.createImageBitmap = async (file) => { await new Promise(go => window.go = go); return read(file) };
+		window.uploads = 0;
+		const open = XMLHttpRequest.prototype.open;
+		XMLHttpRequest.prototype.open = function (...a) { window.uploads++; return open.apply(this, a) }`)
+	path := filepath.Join(t.TempDir(), "picture.png")
+	if err := os.WriteFile(path, servertest.Mesh(t, "lib3mf_thumbnail.png"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v.choose("main .drop input", path)
+	v.await("that it is being read", `window.go`)
+	v.click(".uploads", "Remove: picture.png")
+	v.run("go on", `window.go()`)
+	v.choose("main .drop input", textFile(t, "other.txt"))
+	v.await("the other file", `[...document.querySelectorAll('.files:not(.uploads) h3')].some(e => e.innerText === 'other.txt')`)
+	v.is("only the other file was uploaded", `window.uploads === 1`)
+}
