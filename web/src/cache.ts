@@ -44,12 +44,10 @@ export function useCache() {
 }
 
 function entryOf(key: string): Entry {
-  let entry = entries.get(key);
-  if (!entry) {
-    entry = { stale: true, at: 0, changes: 0 };
-    entries.set(key, entry);
-    if (entries.size > maxEntries) entries.delete(entries.keys().next().value!);
-  }
+  const entry = entries.get(key) ?? { stale: true, at: 0, changes: 0 };
+  entries.delete(key);
+  entries.set(key, entry); // the last one, so that those on the page are not removed
+  if (entries.size > maxEntries) entries.delete(entries.keys().next().value!);
   return entry;
 }
 

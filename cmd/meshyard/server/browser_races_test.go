@@ -367,8 +367,7 @@ func TestBrowserGalleryMoreAfterBack(t *testing.T) {
 	v.await("the first part of the other list", cards(24)+` && !document.querySelector('main .skeleton') && document.querySelector('.sort select').value === 'NEWEST'`)
 	v.run("go back", `history.back()`)
 	v.await("the first list", cards(24)+` && document.querySelector('.sort select').value === 'NAME'`)
-	v.run("scroll", `scrollTo(0, document.body.scrollHeight)`)
-	v.await("all things", cards(31))
+	v.await("all things at the end of the page", `(scrollTo(0, document.body.scrollHeight), `+cards(31)+`)`) // going back scrolls, too
 }
 
 // TestBrowserGalleryRemovedUpload removes a picture that is about to be uploaded.
@@ -394,4 +393,37 @@ func TestBrowserGalleryRemovedUpload(t *testing.T) {
 	v.choose("main .drop input", textFile(t, "other.txt"))
 	v.await("the other file", `[...document.querySelectorAll('.files:not(.uploads) h3')].some(e => e.innerText === 'other.txt')`)
 	v.is("only the other file was uploaded", `window.uploads === 1`)
+}
+
+// TestBrowserGalleryUnreadCount checks that the header shows the number of unread notifications
+// after they were read, also after many other queries.
+func TestBrowserGalleryUnreadCount(t *testing.T) {
+	s := newScene(t)
+	s.bob.Query(`mutation($id: ID!) { likeThing(input: {id: $id}) { thing { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open("/notifications")
+	v.run("do not poll", `Object.defineProperty(document, 'hidden', {value: true})`)
+	v.await("the number", `document.querySelector('header .dot')?.innerText === '1'`)
+	v.click(".page-head", "Mark all as read")
+	v.await("no number", `!document.querySelector('header .dot')`)
+
+	v.run("search often", `
+		const send = fetch;
+		window.fetch = (url, options) => options.body.includes('"search"') ? Promise.resolve(new Response('{"data": {"search": null}}')) : send(url, options);
+		(async () => {
+			for (let i = 0; i < 210; i++) {
+				const link = document.createElement('a');
+				link.href = '/explore?q=' + i;
+				document.body.append(link);
+				link.click();
+				link.remove();
+				await new Promise(done => setTimeout(done, 20));
+			}
+			window.searched = true;
+		})()`)
+	v.await("the last search", `window.searched`)
+	s.bob.Query(`mutation { followUser(input: {username: "ada"}) { user { id } } }`, nil, new(any))
+	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
+	v.await("the number", `document.querySelector('header .dot')?.innerText === '1'`)
 }

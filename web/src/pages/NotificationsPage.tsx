@@ -1,4 +1,4 @@
-import { mutate, useList } from '../cache';
+import { mutate, useList, useQuery } from '../cache';
 import { Avatar } from '../components/Avatar';
 import { commentPath } from '../components/Comments';
 import { More } from '../components/Grid';
@@ -6,7 +6,7 @@ import { Icon } from '../components/Icon';
 import { Empty, ErrorNotice } from '../components/Notice';
 import { changeList } from '../focus';
 import { ago, date, isolated } from '../format';
-import { markNotificationsRead, notifications, type NotificationsData } from '../generated';
+import { markNotificationsRead, notifications, unread, type NotificationsData } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
@@ -66,10 +66,12 @@ function text(one: Notification): string {
 
 export function NotificationsPage() {
   useTitle(t.notifications);
+  const { reload: recount } = useQuery(unread, {}); // for the header
   const list = useList(notifications, {}, (data) => data.me?.notifications);
   if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
   const mark = (ids?: string[]) => changeList(async () => {
     await mutate(markNotificationsRead, { input: ids ? { ids } : {} });
+    recount();
     list.update((nodes) => nodes.map((one) => (!ids || ids.includes(one.id) ? { ...one, isRead: true } : one)));
   });
   return (
