@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
@@ -426,4 +429,34 @@ func TestBrowserGalleryUnreadCount(t *testing.T) {
 	s.bob.Query(`mutation { followUser(input: {username: "ada"}) { user { id } } }`, nil, new(any))
 	v.run("return to the tab", `dispatchEvent(new Event('focus'))`)
 	v.await("the number", `document.querySelector('header .dot')?.innerText === '1'`)
+}
+
+// TestBrowserGalleryQuickTyping types and presses Enter before the results of the text arrive.
+func TestBrowserGalleryQuickTyping(t *testing.T) {
+	s := newScene(t)
+	remix := s.bob.Thing("Two donuts")
+	v := visitGallery(t, s.Server)
+	v.signInAs("bob")
+	v.open("/")
+	v.enter(".search input", "don")
+	v.await("suggestions", `document.querySelector('.search li')`)
+	v.Do(t, "choose one", chromedp.SendKeys(chromedp.CSS(".search input"), kb.ArrowDown))
+	v.await("the chosen one", `document.querySelector('.search [aria-selected=true]')`)
+	v.hold("suggestions")
+	v.Do(t, "type on", chromedp.SendKeys(chromedp.CSS(".search input"), "uts\r"))
+	v.await("the search for the text", `location.search === '?q=donuts'`)
+
+	v.open(fmt.Sprintf("/thing:%d/edit", remix))
+	v.enter("#ancestorIds", "half")
+	v.await("what was found", `document.querySelector('.found-things button')`)
+	v.run("type another name and press Enter", `(async () => {
+		const field = document.querySelector('#ancestorIds');
+		field.value = 'whole';
+		field.dispatchEvent(new Event('input', {bubbles: true}));
+		for (let i = 0; i < 20; i++) await null; // the page is rendered, but its effects have not run
+		field.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}));
+		setTimeout(() => window.typed = true, 300);
+	})()`)
+	v.await("the result of the key", `window.typed`)
+	v.is("nothing is chosen", `!document.querySelector('.chosen-things')`)
 }

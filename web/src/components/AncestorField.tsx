@@ -37,23 +37,22 @@ async function find(text: string): Promise<Ancestor[]> {
 /** The things that a thing is a remix of. They are found by URL, ID or name. */
 export function AncestorField({ id, chosen, onChange, fault }: { id: string; chosen: Ancestor[]; onChange: (chosen: Ancestor[]) => void; fault: ComponentChildren }) {
   const [text, setText] = useState('');
-  const [found, setFound] = useState<Ancestor[]>();
+  const [found, setFound] = useState<{ words: string; things: Ancestor[] }>();
   const [failure, setFailure] = useState<ComponentChildren>('');
   const words = text.trim();
   useEffect(() => {
-    setFound(undefined);
     setFailure('');
     if (!words) return;
     let current = true;
     const timer = setTimeout(() => {
-      find(words).then((things) => current && setFound(things), (error) => current && setFailure(explain(error)));
+      find(words).then((things) => current && setFound({ words, things }), (error) => current && setFailure(explain(error)));
     }, pause);
     return () => {
       current = false;
       clearTimeout(timer);
     };
   }, [words]);
-  const offered = found?.filter((one) => one.id !== id && !chosen.some((other) => other.id === one.id));
+  const offered = found?.words !== words ? undefined : found.things.filter((one) => one.id !== id && !chosen.some((other) => other.id === one.id));
   const add = (one: Ancestor) => {
     onChange([...chosen, one]);
     setText('');

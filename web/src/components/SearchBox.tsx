@@ -67,6 +67,7 @@ export function SearchBox({ words }: { words: string }) {
         role="combobox" aria-expanded={shown} aria-controls="suggestions" aria-autocomplete="list" aria-activedescendant={active >= 0 ? `suggestion-${active}` : undefined}
         onInput={(event) => {
           setText(event.currentTarget.value);
+          setActive(-1); // the suggestions are those of the text before
           setOpen(true);
         }}
         onKeyDown={onKeyDown} onBlur={() => setTimeout(() => setOpen(false), 150)} />
