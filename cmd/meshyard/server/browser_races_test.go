@@ -460,3 +460,43 @@ func TestBrowserGalleryQuickTyping(t *testing.T) {
 	v.await("the result of the key", `window.typed`)
 	v.is("nothing is chosen", `!document.querySelector('.chosen-things')`)
 }
+
+// TestBrowserGalleryCategoriesFail checks that a search by category can be repeated if the
+// categories cannot be loaded.
+func TestBrowserGalleryCategoriesFail(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.open("/explore")
+	v.hold("categories")
+	v.follow("/explore?category=tools")
+	v.holds("categories", 1)
+	v.lose("categories")
+	v.await("the error", `document.querySelector('main .notice')?.innerText.includes('cannot be reached')`)
+	v.release("categories")
+	v.click("main", "Try again")
+	v.await("the result", `document.querySelector('main .card')`)
+}
+
+// TestBrowserGalleryDecisionInSteps checks that a moderator can repeat a decision on a report of
+// which the server has carried out only the first step.
+func TestBrowserGalleryDecisionInSteps(t *testing.T) {
+	s := newScene(t)
+	var made struct {
+		CreateMake struct{ Make struct{ NodeID string } }
+	}
+	s.ada.Query(`mutation($id: ID!) { createMake(input: {thingId: $id, description: "Worked."}) { make { nodeId } } }`, object{"id": fmt.Sprint(s.thing)}, &made)
+	s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": made.CreateMake.Make.NodeID}, new(any))
+	v := visitGallery(t, s.Server)
+	v.signInAs("staff")
+	v.open("/moderation")
+	v.hold("resolveReport")
+	v.click(".report", "Delete")
+	v.enter("dialog textarea", "Spam.")
+	v.click("dialog", "Delete")
+	v.holds("resolveReport", 1)
+	v.lose("resolveReport")
+	v.await("the error", `document.querySelector('dialog .fault')`)
+	v.release("resolveReport")
+	v.click("dialog", "Delete")
+	v.await("that the report is closed", `!document.querySelector('dialog') && !document.querySelector('.report')`)
+}

@@ -5,7 +5,7 @@ import { FilterChips } from '../components/FilterChips';
 import { Grid } from '../components/Grid';
 import { LinkTabs } from '../components/Tabs';
 import { MakeCard } from '../components/MakeCard';
-import { Empty } from '../components/Notice';
+import { Empty, ErrorNotice } from '../components/Notice';
 import { PersonCard } from '../components/PersonCard';
 import { ThingCard } from '../components/ThingCard';
 import { categories, search, type SearchSort, type SearchType } from '../generated';
@@ -28,6 +28,7 @@ export function ExplorePage({ query }: { query: URLSearchParams }) {
   const unknown = list.error?.code === 'BAD_USER_INPUT' || list.error?.code === 'NOT_FOUND'; // a filter has a value that does not exist
   useTitle(words ? t.resultsFor(words) : t.explore);
   const facets = list.data?.search?.facets;
+  if (!variables && tree.error) return <ErrorNotice error={tree.error} retry={tree.reload} />;
   return (
     <div class="page explore">
       <h1 class={words ? '' : 'unseen'}>{words ? t.resultsFor(words) : t.explore}</h1>

@@ -59,14 +59,15 @@ type Action = { title: string; run: (reason: string) => Promise<unknown> };
 /** The actions of a moderator on a report other than closing it. Each action also closes the report. */
 function actionsOf(report: Report): Action[] {
   const { target } = report;
-  const closing = (title: string, act: (reason: string) => Promise<unknown>): Action => ({
-    title,
-    run: async (reason) => {
-      await act(reason);
+  const closing = (title: string, act: (reason: string) => Promise<unknown>): Action => {
+    let done = false; // an action whose second step fails is repeated
+    return { title, run: async (reason) => {
+      if (!done) await act(reason);
+      done = true;
       // Deleting the object has closed its reports.
       await mutate(resolveReport, { input: { id: report.id, reason } }).catch((error) => (error.code === 'CONFLICT' ? undefined : Promise.reject(error)));
-    },
-  });
+    } };
+  };
   const actions: Action[] = [];
   if (target?.__typename === 'Thing' && !target.takedown) actions.push(closing(t.takeDown, (reason) => mutate(takeDownThing, { input: { id: target.id, reason } })));
   if (target?.__typename === 'Make') actions.push(closing(t.delete, (reason) => mutate(deleteMake, { input: { id: target.id, reason } })));
