@@ -23,9 +23,9 @@ export function holdFocus(): () => void {
   });
 }
 
-/** Focuses the first element within another one that matches the selector. Returns whether there is one. */
+/** Focuses an element if it matches the selector, and otherwise the first one within it that does. Returns whether there is one. */
 export function focusIn(element: Element | null | undefined, selector: string): boolean {
-  const found = element?.querySelector<HTMLElement>(selector);
+  const found = element?.matches(selector) ? (element as HTMLElement) : element?.querySelector<HTMLElement>(selector);
   found?.focus();
   return !!found;
 }

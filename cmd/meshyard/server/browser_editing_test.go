@@ -349,5 +349,18 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 	shown(files, 100)
 	v.click("#panel", "Show more")
 	stays(files, 370)
+
+	const thumbs = "main .strip .thumb"
+	shown(thumbs, 50)
+	v.click(".strip", "Show more")
+	stays(thumbs, 52)
+	v.await("the focus on the first new picture", `document.querySelectorAll('main .strip .thumb')[50] === document.activeElement`)
+	v.await("no more pictures", `!document.querySelector('main .strip .more')`)
+	v.open(fmt.Sprintf("/thing:%d", thing))
+	shown(thumbs, 50)
+	v.click(".strip", "Show picture 50")
+	v.click(".stage", "Next")
+	shown(thumbs, 52)
+	v.await("the picture after the last one", `document.querySelectorAll('main .strip .thumb')[50].ariaPressed === 'true'`)
 	v.noProblems()
 }

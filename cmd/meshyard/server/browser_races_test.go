@@ -370,7 +370,8 @@ func TestBrowserGalleryMoreAfterBack(t *testing.T) {
 	v.await("the first part of the other list", cards(24)+` && !document.querySelector('main .skeleton') && document.querySelector('.sort select').value === 'NEWEST'`)
 	v.run("go back", `history.back()`)
 	v.await("the first list", cards(24)+` && document.querySelector('.sort select').value === 'NAME'`)
-	v.await("all things at the end of the page", `(scrollTo(0, document.body.scrollHeight), `+cards(31)+`)`) // going back scrolls, too
+	// Going back also scrolls, so the page may have to be scrolled again.
+	v.await("all things at the end of the page", `(scrollTo(0, document.body.scrollHeight), `+cards(31)+`)`)
 }
 
 // TestBrowserGalleryRemovedUpload removes a picture that is about to be uploaded.

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks';
+import type { Growing } from '../cache';
 import type { FileRow, Picture } from '../generated';
 import { sources } from '../pictures';
 import { href } from '../router';
 import { t } from '../strings';
+import { More } from './Grid';
 import { Icon } from './Icon';
 
-type Props = { name: string; pictures: Picture[]; models?: FileRow[]; shown?: string; onShow?: (model: string) => void };
+type Props = { name: string; pictures: Picture[]; more?: Growing<Picture>; models?: FileRow[]; shown?: string; onShow?: (model: string) => void };
 
 /** The URL of the viewer of a model. For a draft it needs the signature of the direct URL of the file. */
 function viewerURL(file: FileRow): string {
@@ -13,14 +15,17 @@ function viewerURL(file: FileRow): string {
   return href(`/view/${file.id}`) + (signature ? `?${signature}` : '');
 }
 
-/** The pictures of a thing or a make, and the 3D view of the chosen model, which is loaded on demand. */
-export function PictureGallery({ name, pictures, models = [], shown = '', onShow }: Props) {
-  const [at, setAt] = useState(0);
+/** The pictures of a thing or a make, of which more can be loaded, and the 3D view of the chosen model, which is loaded on demand. */
+export function PictureGallery({ name, pictures, more, models = [], shown = '', onShow }: Props) {
+  const [chosen, setChosen] = useState(0);
+  const at = Math.min(chosen, pictures.length - 1);
   const model = models.find((file) => file.id === shown);
-  const picture = pictures[Math.min(at, pictures.length - 1)];
+  const picture = pictures[at];
   const go = (to: number) => {
     onShow?.('');
-    setAt((to + pictures.length) % pictures.length);
+    if (to < pictures.length || !more?.hasMore) return setChosen((to + pictures.length) % pictures.length);
+    setChosen(to); // it is shown when it is loaded
+    more.loadMore();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -57,6 +62,7 @@ export function PictureGallery({ name, pictures, models = [], shown = '', onShow
               {one.small ? <img src={one.small.url} alt="" loading="lazy" width="72" height="72" /> : <Icon name="image" />}
             </button>
           ))}
+          {more && <More list={more} still />}
         </div>
       )}
     </section>

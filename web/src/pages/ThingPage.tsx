@@ -35,7 +35,7 @@ export function ThingPage({ id, ...shown }: { id: string } & Shown) {
 }
 
 function ThingView({ read, tab, comment, reload }: { read: Thing } & Shown & { reload: () => void }) {
-  const { thing, refresh, files } = useFiles(read);
+  const { thing, refresh, files, pictures } = useFiles(read);
   useProcessing(thing.files, refresh);
   const setTab = (id: string) => navigate(`/thing:${thing.id}${id === 'details' ? '' : `/${id}`}`, true);
   const [model, setModel] = useState('');
@@ -48,7 +48,7 @@ function ThingView({ read, tab, comment, reload }: { read: Thing } & Shown & { r
   return (
     <article class="page thing">
       <div class="thing-top">
-        <PictureGallery name={thing.name} pictures={thing.images} models={models} shown={model} onShow={show3D} />
+        <PictureGallery name={thing.name} pictures={thing.images} more={pictures} models={models} shown={model} onShow={show3D} />
         <ThingSummary thing={thing} reload={reload} />
       </div>
       <Tabs label={thing.name} current={tab} onChoose={setTab} tabs={[
