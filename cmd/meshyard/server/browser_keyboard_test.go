@@ -55,7 +55,7 @@ func TestBrowserGalleryKeyboard(t *testing.T) {
 	v.focuses("Your comment, in Markdown")
 	v.press(`document.querySelector('.comment .menu summary')`)
 	v.press(`[...document.querySelectorAll('.comment .menu-items button')].find(e => e.innerText === 'Report')`)
-	v.await("the dialog", `document.querySelector('dialog[open]')`)
+	v.await("the focus on the title of the dialog", `document.activeElement.matches('dialog[open] h2')`)
 	v.press(button("Close"))
 	v.focuses("More actions: bob")
 }

@@ -21,6 +21,7 @@ type Props = { title: string; changed?: boolean; onClose: () => void; children: 
 /** A modal dialog, which is open as long as it is rendered. It does not lose the input of its forms, or what changed stands for, unless the user agrees. */
 export function Dialog({ title, changed = false, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
   const pressed = useRef(false); // whether the mouse button was pressed outside of the dialog, so that a text selection that ends there does not close it
   const hasInput = () => changed || [...(dialog.current?.querySelectorAll('form') ?? [])].some((form) => [...form.elements].some(isChanged));
   const mayClose = () => !hasInput() || confirm(t.discardInput);
@@ -28,6 +29,7 @@ export function Dialog({ title, changed = false, onClose, children }: Props) {
   useEffect(() => {
     const element = dialog.current!;
     element.showModal();
+    if (!element.querySelector('[autofocus]')) heading.current!.focus(); // not the button to close
     raise();
     return () => element.close();
   }, []);
@@ -39,7 +41,7 @@ export function Dialog({ title, changed = false, onClose, children }: Props) {
       onClick={(event) => event.target === dialog.current && pressed.current && !hasInput() && onClose()}>
       <div class="dialog">
         <header>
-          <h2>{title}</h2>
+          <h2 ref={heading} tabIndex={-1}>{title}</h2>
           <button type="button" class="button icon-only quiet-button" aria-label={t.close} onClick={() => mayClose() && onClose()}><Icon name="close" /></button>
         </header>
         {children}
