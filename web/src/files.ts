@@ -20,7 +20,7 @@ export function useFiles<T extends Files & { id: string }>(read: T) {
   const shown = useRef(thing);
   shown.current = thing;
   const wanted = useRef({ files: read.files.length, images: firstPictures });
-  const requests = useRef(0);
+  const requests = useRef({ sent: 0, shown: 0 }); // the numbers of the last request and of that whose response is shown
   // A timer or an upload can call refresh of an earlier rendering, and an earlier response can arrive later: neither may hide what was shown since.
   const load = async (files = 0, images = 0) => {
     const { id, files: present, fileCount } = shown.current;
@@ -30,9 +30,10 @@ export function useFiles<T extends Files & { id: string }>(read: T) {
       files: Math.min(Math.max(files, wanted.current.files, least), maxFiles),
       images: Math.min(Math.max(images, wanted.current.images), maxFiles),
     };
-    const request = ++requests.current;
+    const request = ++requests.current.sent;
     const found = (await send(thingFiles, { id, files: most, images: asked })).thing;
-    if (!found || request !== requests.current) return;
+    if (!found || request < requests.current.shown) return;
+    requests.current.shown = request;
     setLatest({ ...found, asked });
     shown.current = { ...shown.current, ...found };
   };

@@ -478,6 +478,50 @@ func TestBrowserGalleryCategoriesFail(t *testing.T) {
 	v.await("the result", `document.querySelector('main .card')`)
 }
 
+// TestBrowserGalleryFormWithoutCategories saves a thing whose form could not load the categories,
+// and checks that it keeps its own.
+func TestBrowserGalleryFormWithoutCategories(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.hold("newThingDefaults")
+	v.follow(fmt.Sprintf("/thing:%d/edit", s.thing))
+	v.holds("newThingDefaults", 1)
+	v.lose("newThingDefaults")
+	v.enter("#description", "Both halves")
+	v.click(".publish-bar", "Save")
+	v.sees("Saved.")
+	var found struct {
+		Thing struct {
+			Description string
+			Category    struct{ Slug string }
+		}
+	}
+	s.ada.Query(`query($id: ID!) { thing(id: $id) { description category { slug } } }`, object{"id": fmt.Sprint(s.thing)}, &found)
+	if found.Thing.Description != "Both halves" || found.Thing.Category.Slug != "tools" {
+		t.Errorf("got %+v, want the new description and the category tools", found.Thing)
+	}
+}
+
+// TestBrowserGalleryRefreshes checks that the page to edit a thing shows the result of a change
+// although a later request for the files is still in progress.
+func TestBrowserGalleryRefreshes(t *testing.T) {
+	s := newScene(t)
+	draft := s.ada.Thing("A draft")
+	s.ada.Finalize("THING", draft, s.ada.Upload("a.txt", []byte("a")))
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/edit", draft))
+	v.hold("thingFiles")
+	v.answer(true)
+	v.click(".files", "Delete: a.txt")
+	v.holds("thingFiles", 1)
+	v.choose("main .drop input", textFile(t, "b.txt"))
+	v.holds("thingFiles", 2)
+	v.run("send the first request", `held.thingFiles.shift()(true)`)
+	v.await("that the file is gone", `!document.querySelector('main .files')?.innerText.includes('a.txt')`)
+}
+
 // TestBrowserGalleryDecisionInSteps checks that a moderator can repeat a decision on a report of
 // which the server has carried out only the first step.
 func TestBrowserGalleryDecisionInSteps(t *testing.T) {

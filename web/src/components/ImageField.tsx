@@ -37,8 +37,10 @@ export function ImageField({ label, url, field, onDone }: { label: string; url: 
       <small role="status">{waiting}</small>
       <div class="actions">
         <label class="button">{t.change}<input class="unseen" type="file" accept="image/png,image/jpeg,image/gif" disabled={busy} aria-label={`${t.change}: ${label}`} onChange={(event) => {
-          const file = event.currentTarget.files?.[0];
+          const input = event.currentTarget;
+          const file = input.files?.[0];
           if (file) void put(file);
+          input.value = ''; // the same file can be chosen again
         }} /></label>
         {url && <button type="button" class="button" disabled={busy} aria-label={`${t.remove}: ${label}`} onClick={() => void put(null)}>{t.remove}</button>}
       </div>

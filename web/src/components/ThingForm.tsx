@@ -30,7 +30,7 @@ function read(form: FormData, id: string): UpdateThingInput {
   const choice = (name: string) => (text(name) || null) as PrintChoice | null;
   const settings = Object.fromEntries([...texts.map((name) => [name, text(name) || null]), ...choices.map((name) => [name, choice(name)])]);
   return {
-    id, name: text('name'), description: text('description'), instructions: text('instructions'), category: text('category'), license: text('license') as License,
+    id, name: text('name'), description: text('description'), instructions: text('instructions'), category: text('category') || undefined, license: text('license') as License,
     tags: text('tags').split(',').map((tag) => tag.trim().replace(/^#+\s*/, '')).filter(Boolean),
     ...Object.fromEntries(marks.map((mark) => [mark, form.has(mark)])),
     printSettings: Object.values(settings).some((value) => value !== null) ? settings : null,
