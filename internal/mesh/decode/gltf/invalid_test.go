@@ -57,6 +57,10 @@ func TestGLTFRefused(t *testing.T) {
 		"matrices of two of three joints": {
 			skinnedFile(`"joints":[0,1,2],"inverseBindMatrices":3`, [12]uint8{}), mesh.Malformed, "has 2 matrices for the 3 joints of skin 0",
 		},
+		"matrices of bytes": {
+			bytes.Replace(skinnedFile(`"joints":[1,2],"inverseBindMatrices":3`, [12]uint8{}), []byte(`"bufferView":3,"componentType":5126`),
+				[]byte(`"bufferView":3,"componentType":5121`), 1), mesh.Malformed, "has matrices with components of the type 5121 for skin 0, where floats (5126) are required",
+		},
 		"joints as matrices": {skinnedFile(`"joints":[1,2],"inverseBindMatrices":1`, [12]uint8{}), mesh.Malformed, "Accessor 1"},
 		"positions as joints": {
 			bytes.Replace(skinnedFile(`"joints":[1,2]`, [12]uint8{}), []byte(`"JOINTS_0":1`), []byte(`"JOINTS_0":0`), 1), mesh.Malformed, "Accessor 0",

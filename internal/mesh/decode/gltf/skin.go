@@ -2,7 +2,6 @@ package gltf
 
 import (
 	"github.com/meshyard/meshyard/internal/mesh"
-	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 )
 
 // skin is a list of joints that move the vertices of a mesh (specification, 3.7.3).
@@ -11,13 +10,13 @@ type skin struct {
 	Joints              []ref
 }
 
-// pose is a skin in the pose that the nodes of its joints have without an animation.
+// pose is a resolved skin. The nodes of its joints have the pose that they have without an
+// animation, see file.placed.
 type pose struct {
 	joints []ref
 	// inverse holds for each joint the transform from the mesh to the joint, at which the mesh was
 	// bound to it; empty if all are the identity
 	inverse elements
-	placed  []geometry.Transform // of each node
 }
 
 // pose resolves a skin.
@@ -32,7 +31,7 @@ func (f *file) pose(r ref) (*pose, error) {
 			return nil, f.missingIndex("node", joint, len(f.nodes))
 		}
 	}
-	p := &pose{joints: s.Joints, placed: f.placed}
+	p := &pose{joints: s.Joints}
 	if s.InverseBindMatrices == 0 {
 		return p, nil
 	}
@@ -40,9 +39,12 @@ func (f *file) pose(r ref) (*pose, error) {
 	if p.inverse, err = f.accessor(s.InverseBindMatrices, "MAT4"); err != nil {
 		return nil, err
 	}
-	if p.inverse.kind != float32s || p.inverse.count < len(s.Joints) {
-		return nil, mesh.Errorf(mesh.Malformed, "The %s file has %d matrices for the %d joints of skin %d, or not of the type %d.", f.name,
-			p.inverse.count, len(s.Joints), i, float32s)
+	switch {
+	case p.inverse.kind != float32s:
+		return nil, mesh.Errorf(mesh.Malformed, "The %s file has matrices with components of the type %d for skin %d, where floats (%d) are required.", f.name,
+			p.inverse.kind, i, float32s)
+	case p.inverse.count < len(s.Joints):
+		return nil, mesh.Errorf(mesh.Malformed, "The %s file has %d matrices for the %d joints of skin %d.", f.name, p.inverse.count, len(s.Joints), i)
 	}
 	return p, nil
 }
@@ -67,7 +69,7 @@ func (f *file) move(p *primitive, pose *pose, v int, at [3]float64) (to [3]float
 		if pose.inverse.count > 0 {
 			moved = pose.inverse.transform(joint).Apply(moved)
 		}
-		moved = pose.placed[pose.joints[joint]-1].Apply(moved)
+		moved = f.placed[pose.joints[joint]-1].Apply(moved)
 		for k := range to {
 			to[k] += weight / total * moved[k]
 		}
