@@ -70,7 +70,7 @@ func (q *Queue) State(ctx context.Context) (due, running int, oldest time.Durati
 // Failing are the jobs of a kind that fail.
 type Failing struct {
 	Kind  string
-	Jobs  int
+	Jobs  int64
 	Error string // of the last attempt of the newest of the jobs
 }
 

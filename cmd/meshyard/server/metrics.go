@@ -32,11 +32,11 @@ func (a *Server) connectMetrics() {
 	a.metrics.PostponedPreviews(a.Store.PostponedPreviews)
 	a.metrics.FailingJobs(func(ctx context.Context) (int64, error) {
 		failing, err := a.failingJobs(ctx)
-		n := 0
+		n := int64(0)
 		for _, f := range failing {
 			n += f.Jobs
 		}
-		return int64(n), err
+		return n, err
 	})
 	a.metrics.LastRuns(models.RecordedRuns, func(ctx context.Context) (map[string]metrics.LastRun, error) {
 		runs, err := a.Store.LastRuns(ctx)
