@@ -38,6 +38,9 @@ type thingTag struct {
 
 // tagSlug returns the slug of a tag. All spellings of a tag have the same slug.
 func tagSlug(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '_' || 'A' <= r && r <= 'Z' || r > '~' }) {
+		return name // as most names are
+	}
 	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(name, "_", " "))), "_")
 }
 
@@ -224,21 +227,21 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 	var rows []struct {
 		ThingID    int64
 		ID         int64
-		Name, Slug string
+		Name       string
 		ThingCount int64
 		Pending    bool // any tag has count changes that are not folded yet
 	}
 	with := extrasAmong(ctx, TagCounts)
 	err := s.db.ForIDs(ctx, "tags of things with "+with.name(), thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").ColumnExpr("tt.thing_id, g.id, tt.name, g.slug")
-		if s.db.Engine == database.Postgres {
-			// OFFSET 0 prevents a hash join, for which PostgreSQL would read the whole table of tags.
-			q = q.Join("CROSS JOIN LATERAL (SELECT id, slug, thing_count FROM tags WHERE id = tt.tag_id OFFSET 0) AS g")
-		} else {
-			q = q.Join("JOIN tags AS g ON g.id = tt.tag_id")
-		}
+		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").ColumnExpr("tt.thing_id, tt.tag_id AS id, tt.name")
 		if with.has(TagCounts) {
 			q = q.ColumnExpr("g.thing_count, "+anyPending+" AS pending", "tags")
+			if s.db.Engine == database.Postgres {
+				// OFFSET 0 prevents a hash join, for which PostgreSQL would read the whole table of tags.
+				q = q.Join("CROSS JOIN LATERAL (SELECT thing_count FROM tags WHERE id = tt.tag_id OFFSET 0) AS g")
+			} else {
+				q = q.Join("JOIN tags AS g ON g.id = tt.tag_id")
+			}
 		}
 		return q.Where("tt.thing_id ?", among).Order("tt.thing_id", "tt.position")
 	})
@@ -261,7 +264,7 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 	made, all, tags := make([]Tag, len(rows)), make([]*Tag, len(rows)), make(map[int64][]*Tag, len(thingIDs))
 	first := 0 // index of the first tag of the thing
 	for i, row := range rows {
-		made[i], all[i] = Tag{ID: row.ID, Name: row.Name, Slug: row.Slug, ThingCount: row.ThingCount}, &made[i]
+		made[i], all[i] = Tag{ID: row.ID, Name: row.Name, Slug: tagSlug(row.Name), ThingCount: row.ThingCount}, &made[i]
 		if now := counted[row.ID]; now != nil {
 			made[i].ThingCount = now.ThingCount
 		}
