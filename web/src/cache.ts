@@ -1,7 +1,8 @@
 // A cache of query results, by operation and variables. A page that is visited again immediately shows the cached results, and repeats the
 // query if they may have changed.
 import { useEffect, useReducer } from 'preact/hooks';
-import { Failure, send, type Operation } from './graphql';
+import type { Operation } from './generated';
+import { Failure, send } from './graphql';
 
 type Entry = {
   data?: unknown; // of the first page if it is a list

@@ -2,11 +2,9 @@
 import { h, type ComponentChildren } from 'preact';
 import { base, me } from './config';
 import { clock, count } from './format';
+import type { Operation } from './generated';
 import { setSessionEnded } from './session';
 import { t } from './strings';
-
-/** An operation with the types of its data and variables, as generated.ts has them. */
-export type Operation<Data, Variables> = { name: string; text: string; data?: Data; variables?: Variables };
 
 /** The error of one input: an entry of extensions.fields, see docs/errors.md. */
 export type Fault = { path: string[]; code: string; message: string; limit?: number };
