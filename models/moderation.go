@@ -189,11 +189,14 @@ func (s *Store) SetUserRole(ctx context.Context, caller auth.Caller, name string
 	if err := administers(caller); err != nil {
 		return nil, err
 	}
-	return s.decideOnUser(ctx, caller, name, reason, SetUserRole, func(u *User) bool {
-		if u.Role() == role {
-			return false
-		}
-		u.IsAdmin, u.IsModerator = role == auth.Administrator, role == auth.Moderator
-		return true
-	}, "is_admin", "is_moderator")
+	return s.decideOnUser(ctx, caller, name, reason, SetUserRole, func(u *User) bool { return u.setRole(role) }, "is_admin", "is_moderator")
+}
+
+// setRole sets the role of the user, and reports whether it was another one.
+func (u *User) setRole(role auth.Role) bool {
+	if u.Role() == role {
+		return false
+	}
+	u.IsAdmin, u.IsModerator = role == auth.Administrator, role == auth.Moderator
+	return true
 }

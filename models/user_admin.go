@@ -141,6 +141,19 @@ func (a Admin) UnsuspendUser(ctx context.Context, name string) (*User, error) {
 	}, "suspended_at", "suspension_reason")
 }
 
+// SetUserRole changes the role of a user. If the user already has the role, nothing changes. It
+// returns BadInput if no administrator would be left.
+func (a Admin) SetUserRole(ctx context.Context, name string, role auth.Role) (*User, error) {
+	return a.store.changeUser(ctx, auth.Caller{}, name, SetUserRole, byOperator, func(ctx context.Context, tx bun.Tx, u *User) (bool, error) {
+		if role != auth.Administrator {
+			if err := a.store.checkNotLastAdministrator(ctx, tx, u); err != nil {
+				return false, err
+			}
+		}
+		return u.setRole(role), nil
+	}, "is_admin", "is_moderator")
+}
+
 // byOperator is the recorded reason of actions on the command line that have no reason of their
 // own.
 const byOperator = "By the operator, on the command line."

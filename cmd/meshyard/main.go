@@ -35,6 +35,7 @@ type cli struct {
 		Create    userCreateCmd    `cmd:"" help:"Create a user."`
 		Password  userPasswordCmd  `cmd:"" help:"Set the password of a user, read from standard input: one line. The user is signed out everywhere; access tokens stay valid."`
 		Rename    userRenameCmd    `cmd:"" help:"Give a user another name."`
+		Role      userRoleCmd      `cmd:"" help:"Change the role of a user."`
 		Suspend   userSuspendCmd   `cmd:"" aliases:"disable" help:"Suspend a user, sign them out, revoke their access tokens and disable their webhooks. They cannot sign in."`
 		Unsuspend userUnsuspendCmd `cmd:"" aliases:"enable" help:"End the suspension of a user. Revoked access tokens stay revoked, and webhooks disabled."`
 		Delete    userDeleteCmd    `cmd:"" help:"Delete the account of a user with everything they own. This cannot be undone."`

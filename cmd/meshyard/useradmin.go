@@ -133,6 +133,18 @@ func (c *userRenameCmd) Run(ctx context.Context, s config.Settings, logger *slog
 	})
 }
 
+type userRoleCmd struct {
+	Name string    `arg:"" help:"Username."`
+	Role auth.Role `arg:"" help:"New role: member, moderator or administrator." enum:"member,moderator,administrator"`
+	JSON bool      `name:"json" help:"Print the user as JSON."`
+}
+
+func (c *userRoleCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return changeUser(ctx, s, logger, c.Name, c.JSON, "given the role "+string(c.Role), func(admin models.Admin) (*models.User, error) {
+		return admin.SetUserRole(ctx, c.Name, c.Role)
+	})
+}
+
 type userSuspendCmd struct {
 	Name   string `arg:"" help:"Username."`
 	Reason string `help:"Why, for the user." default:"The account was suspended by the operator." placeholder:"TEXT"`

@@ -29,6 +29,7 @@ func TestUserCommands(t *testing.T) {
 			u.invite()
 			u.list()
 			u.rename()
+			u.role()
 			u.suspend()
 			u.refuse()
 			u.remove()
@@ -105,6 +106,28 @@ func (u *userCommands) rename() {
 	}
 	if a.status != http.StatusOK {
 		u.t.Errorf("the renamed user, with their token: got %d, want 200", a.status)
+	}
+}
+
+// role makes lovelace a moderator and a member again, and does not remove the last administrator.
+func (u *userCommands) role() {
+	if r := u.show("role", "lovelace", "moderator"); r.Role != "moderator" {
+		u.t.Errorf("user role: %+v", r)
+	}
+	if out := u.run("user", "role", "lovelace", "member"); out != "user lovelace was given the role member\n" {
+		u.t.Errorf("user role printed %q", out)
+	}
+	for _, c := range []struct{ name, role, want string }{
+		{"admin", "member", "username: admin is the last administrator"},
+		{"lovelace", "owner", `must be one of "member","moderator","administrator" but got "owner"`},
+		{"nobody", "member", "does not exist"},
+	} {
+		if out, err := u.command("user", "role", c.name, c.role).CombinedOutput(); err == nil || !strings.Contains(string(out), c.want) {
+			u.t.Errorf("user role %s %s: got %v: %s, want %q", c.name, c.role, err, out, c.want)
+		}
+	}
+	if r := u.show("show", "admin"); r.Role != "administrator" {
+		u.t.Errorf("the last administrator is now %+v", r)
 	}
 }
 
@@ -188,7 +211,8 @@ func (u *userCommands) checkModerationLog() {
 	admin := &user{name: "admin", token: strings.TrimSpace(u.run("token", "create", "admin", "--scope", "read", "--scope", "admin"))}
 	log, err := u.client.send(admin, http.MethodPost, "/graphql", "application/json", strings.NewReader(`{"query": "{ moderationLog { nodes { action reason actor { username } } } }"}`))
 	want := `[{"action":"DELETE_USER","reason":"By the operator, on the command line.","actor":null},{"action":"UNSUSPEND_USER","reason":"By the operator, on the command line.","actor":null},` +
-		`{"action":"SET_PASSWORD","reason":"By the operator, on the command line.","actor":null},{"action":"SUSPEND_USER","reason":"Spam.","actor":null},{"action":"RENAME_USER","reason":"The name was ada.","actor":null}`
+		`{"action":"SET_PASSWORD","reason":"By the operator, on the command line.","actor":null},{"action":"SUSPEND_USER","reason":"Spam.","actor":null},` +
+		`{"action":"SET_USER_ROLE","reason":"By the operator, on the command line.","actor":null},{"action":"SET_USER_ROLE","reason":"By the operator, on the command line.","actor":null},{"action":"RENAME_USER","reason":"The name was ada.","actor":null}`
 	if err != nil || !strings.Contains(string(log.body), want) {
 		u.t.Errorf("the moderation log is %s (%v), want %s", log.body, err, want)
 	}

@@ -612,7 +612,7 @@ func (ec *executionContext) unmarshalNStageUserImageInput2githubᚗcomᚋmeshyar
 
 func (ec *executionContext) unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, v any) (models.TargetType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("UserImageKind", unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, tmp, err)
+	res, err := enumValue("UserImageKind", unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

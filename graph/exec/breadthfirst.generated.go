@@ -24,11 +24,11 @@ func NewBreadthFirst(generated graphql.ExecutableSchema, limit breadthfirst.Limi
 	}, limit, join)
 }
 
-// enumValue returns the Go value of the enum value called name. It returns an error if there is none: gqlparser does not
-// distinguish upper and lower case in variables.
-func enumValue[V any](enum string, values map[string]V, name string, err error) (V, error) {
+// enumValue returns the Go value of the enum value called name, and the zero value for null: input is what name was read
+// from. It returns an error if there is no such value: gqlparser does not distinguish upper and lower case in variables.
+func enumValue[V any](enum string, values map[string]V, input any, name string, err error) (V, error) {
 	value, ok := values[name]
-	if !ok && err == nil {
+	if !ok && input != nil && err == nil {
 		err = fmt.Errorf("%s is not a valid %s", name, enum)
 	}
 	return value, err

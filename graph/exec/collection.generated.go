@@ -3115,7 +3115,7 @@ func (ec *executionContext) marshalNCollectionEdge2ᚖgithubᚗcomᚋmeshyardᚋ
 
 func (ec *executionContext) unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx context.Context, v any) (models.CollectionVisibility, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("CollectionVisibility", unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, tmp, err)
+	res, err := enumValue("CollectionVisibility", unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -3197,7 +3197,7 @@ func (ec *executionContext) unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmes
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("CollectionVisibility", unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, tmp, err)
+	res, err := enumValue("CollectionVisibility", unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, v, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

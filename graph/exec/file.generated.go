@@ -1982,7 +1982,7 @@ func (ec *executionContext) marshalNFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyard�
 
 func (ec *executionContext) unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind(ctx context.Context, v any) (models.FileKind, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("FileKind", unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, tmp, err)
+	res, err := enumValue("FileKind", unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2012,7 +2012,7 @@ var (
 
 func (ec *executionContext) unmarshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState(ctx context.Context, v any) (models.FileState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("FileState", unmarshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState, tmp, err)
+	res, err := enumValue("FileState", unmarshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2045,7 +2045,7 @@ func (ec *executionContext) unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋm
 
 func (ec *executionContext) unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, v any) (models.TargetType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("TargetType", unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, tmp, err)
+	res, err := enumValue("TargetType", unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2135,7 +2135,7 @@ func (ec *executionContext) unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmesh
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("FileKind", unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, tmp, err)
+	res, err := enumValue("FileKind", unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, v, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -38,7 +38,7 @@ import (
 
 func (ec *executionContext) unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("License", unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense, tmp, err)
+	res, err := enumValue("License", unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -121,7 +121,7 @@ func (ec *executionContext) unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshy
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("License", unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense, tmp, err)
+	res, err := enumValue("License", unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense, v, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

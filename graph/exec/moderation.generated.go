@@ -1837,7 +1837,7 @@ func (ec *executionContext) _UnsuspendUserPayload(ctx context.Context, sel ast.S
 
 func (ec *executionContext) unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction(ctx context.Context, v any) (models.Action, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ModerationAction", unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction, tmp, err)
+	res, err := enumValue("ModerationAction", unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1957,7 +1957,7 @@ func (ec *executionContext) unmarshalNRestoreThingInput2githubᚗcomᚋmeshyard�
 
 func (ec *executionContext) unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Role", unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, tmp, err)
+	res, err := enumValue("Role", unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2028,7 +2028,7 @@ func (ec *executionContext) marshalORestoreThingPayload2ᚖgithubᚗcomᚋmeshya
 
 func (ec *executionContext) unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Role", unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, tmp, err)
+	res, err := enumValue("Role", unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2057,7 +2057,7 @@ func (ec *executionContext) unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyard
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Role", unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, tmp, err)
+	res, err := enumValue("Role", unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, v, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -1571,7 +1571,7 @@ func (ec *executionContext) marshalNNotificationEdge2ᚖgithubᚗcomᚋmeshyard�
 
 func (ec *executionContext) unmarshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind(ctx context.Context, v any) (models.NotificationKind, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("NotificationKind", unmarshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind, tmp, err)
+	res, err := enumValue("NotificationKind", unmarshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -340,7 +340,7 @@ func (ec *executionContext) marshalNPopularityDay2ᚖgithubᚗcomᚋmeshyardᚋm
 
 func (ec *executionContext) unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx context.Context, v any) (models.PopularityEvent, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("PopularityEvent", unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent, tmp, err)
+	res, err := enumValue("PopularityEvent", unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -1632,7 +1632,7 @@ func (ec *executionContext) marshalNImageFit2githubᚗcomᚋmeshyardᚋmeshyard�
 
 func (ec *executionContext) unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat(ctx context.Context, v any) (mesh.Format, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("MeshFormat", unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat, tmp, err)
+	res, err := enumValue("MeshFormat", unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

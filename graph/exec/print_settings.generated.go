@@ -381,7 +381,7 @@ func (ec *executionContext) unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋm
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("PrintChoice", unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice, tmp, err)
+	res, err := enumValue("PrintChoice", unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice, v, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -1600,7 +1600,7 @@ func (ec *executionContext) marshalNReportEdge2ᚖgithubᚗcomᚋmeshyardᚋmesh
 
 func (ec *executionContext) unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason(ctx context.Context, v any) (models.ReportReason, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ReportReason", unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason, tmp, err)
+	res, err := enumValue("ReportReason", unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1636,7 +1636,7 @@ var (
 
 func (ec *executionContext) unmarshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState(ctx context.Context, v any) (models.ReportState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ReportState", unmarshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState, tmp, err)
+	res, err := enumValue("ReportState", unmarshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1695,7 +1695,7 @@ func (ec *executionContext) unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋm
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ReportState", unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState, tmp, err)
+	res, err := enumValue("ReportState", unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState, v, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -10823,7 +10823,7 @@ func (ec *executionContext) marshalNPageInfo2ᚖgithubᚗcomᚋmeshyardᚋmeshya
 
 func (ec *executionContext) unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx context.Context, v any) (auth.Scope, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Scope", unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope, tmp, err)
+	res, err := enumValue("Scope", unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -2076,7 +2076,7 @@ func (ec *executionContext) marshalNSearchHit2ᚕgithubᚗcomᚋmeshyardᚋmeshy
 
 func (ec *executionContext) unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("SearchSort", unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, tmp, err)
+	res, err := enumValue("SearchSort", unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2124,7 +2124,7 @@ var (
 
 func (ec *executionContext) unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType(ctx context.Context, v any) (models.SearchType, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("SearchType", unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType, tmp, err)
+	res, err := enumValue("SearchType", unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -4607,7 +4607,7 @@ func (ec *executionContext) unmarshalNFeatureThingInput2githubᚗcomᚋmeshyard�
 
 func (ec *executionContext) unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState(ctx context.Context, v any) (models.PublicationState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("PublicationState", unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState, tmp, err)
+	res, err := enumValue("PublicationState", unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

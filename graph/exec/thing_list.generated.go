@@ -573,7 +573,7 @@ func (ec *executionContext) marshalNThingEdge2ᚖgithubᚗcomᚋmeshyardᚋmeshy
 
 func (ec *executionContext) unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ThingSort", unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, tmp, err)
+	res, err := enumValue("ThingSort", unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

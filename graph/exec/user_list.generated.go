@@ -82,7 +82,7 @@ func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj an
 
 func (ec *executionContext) unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("UserSort", unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, tmp, err)
+	res, err := enumValue("UserSort", unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -2496,7 +2496,7 @@ func (ec *executionContext) marshalNWebhookDeliveryEdge2ᚖgithubᚗcomᚋmeshya
 
 func (ec *executionContext) unmarshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState(ctx context.Context, v any) (models.DeliveryState, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("WebhookDeliveryState", unmarshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState, tmp, err)
+	res, err := enumValue("WebhookDeliveryState", unmarshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2552,7 +2552,7 @@ func (ec *executionContext) marshalNWebhookEdge2ᚖgithubᚗcomᚋmeshyardᚋmes
 
 func (ec *executionContext) unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx context.Context, v any) (models.WebhookEvent, error) {
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("WebhookEvent", unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent, tmp, err)
+	res, err := enumValue("WebhookEvent", unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2681,7 +2681,7 @@ func (ec *executionContext) unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmes
 		return nil, nil
 	}
 	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("WebhookDeliveryState", unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState, tmp, err)
+	res, err := enumValue("WebhookDeliveryState", unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState, v, tmp, err)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

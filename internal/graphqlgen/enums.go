@@ -25,7 +25,7 @@ func checkEnums(dir string) error {
 		if err != nil {
 			return err
 		}
-		checked := enumLookup.ReplaceAll(text, []byte(`res, err := enumValue("$2", $1, tmp, err)`))
+		checked := enumLookup.ReplaceAll(text, []byte(`res, err := enumValue("$2", $1, v, tmp, err)`))
 		if bytes.Equal(checked, text) {
 			continue
 		}
@@ -42,7 +42,7 @@ func checkEnums(dir string) error {
 
 var (
 	enumMap     = regexp.MustCompile(`(?m)^\t(unmarshal\S+)\s+= map\[string\]`)
-	checkedEnum = regexp.MustCompile(`enumValue\("[A-Za-z0-9]+", (unmarshal\S+), tmp, err\)`)
+	checkedEnum = regexp.MustCompile(`enumValue\("[A-Za-z0-9]+", (unmarshal\S+), v, tmp, err\)`)
 )
 
 // uncheckedEnums returns the maps of enum values in the generated code below dir that are used in

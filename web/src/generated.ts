@@ -103,6 +103,8 @@ export type SearchSort = 'RELEVANT' | 'TEXT' | 'POPULAR' | 'MAKES' | 'DOWNLOADS'
 
 export type SearchType = 'THINGS' | 'MAKES' | 'USERS' | 'COLLECTIONS';
 
+export type SetUserRoleInput = { username: string; role: Role; reason: string; };
+
 export type SuspendUserInput = { username: string; reason: string; };
 
 export type TakeDownThingInput = { id: string; reason: string; };
@@ -138,6 +140,8 @@ export type UpdateProfileInput = { username?: string | null; firstName?: string 
 export type UpdateThingInput = { id: string; name?: string | null; license?: License | null; category?: string | null; description?: string | null; instructions?: string | null; isWip?: boolean | null; isRemix?: boolean | null; isNsfw?: boolean | null; isAiGenerated?: boolean | null; detailsParts?: string | null; printSettings?: PrintSettingsInput | null; tags?: Array<string> | null; ancestorIds?: Array<string> | null; };
 
 export type UploadFileInput = { file: File | null; kind?: FileKind | null; };
+
+export type UserFilter = { ids?: Array<string> | null; prefix?: string | null; role?: Role | null; };
 
 export type WatchThingInput = { id: string; };
 
@@ -409,6 +413,10 @@ export type SessionsData = { sessions: Array<{ id: string; browser: string | nul
 export type SessionsVariables = Record<string, never>;
 export const sessions: Operation<SessionsData, SessionsVariables> = { name: "sessions", text: "query sessions{sessions{id browser system createdAt lastUsedAt isCurrent}}" };
 
+export type SetUserRoleData = { setUserRole: { user: { username: string; }; } | null; };
+export type SetUserRoleVariables = { input: SetUserRoleInput; };
+export const setUserRole: Operation<SetUserRoleData, SetUserRoleVariables> = { name: "setUserRole", text: "mutation setUserRole($input:SetUserRoleInput!){setUserRole(input:$input){user{username}}}" };
+
 export type SettingsData = { me: { username: string; firstName: string; lastName: string; email: string | null; bio: string; location: string; defaultLicense: License; isNsfwHidden: boolean | null; isAiGeneratedHidden: boolean | null; avatarUrl: string | null; coverUrl: string | null; usage: { bytes: number; bytesLimit: number | null; pendingUploads: number; pendingUploadsLimit: number | null; thingsToday: number; thingsLimit: number | null; } | null; } | null; };
 export type SettingsVariables = Record<string, never>;
 export const settings: Operation<SettingsData, SettingsVariables> = { name: "settings", text: "query settings{me{username firstName lastName email bio location defaultLicense isNsfwHidden isAiGeneratedHidden avatarUrl(width:250,height:250)coverUrl usage{bytes bytesLimit pendingUploads pendingUploadsLimit thingsToday thingsLimit}}}" };
@@ -508,6 +516,10 @@ export const updateThing: Operation<UpdateThingData, UpdateThingVariables> = { n
 export type UploadFileData = { uploadFile: { file: { id: string; name: string; size: number; kind: FileKind; }; } | null; };
 export type UploadFileVariables = { input: UploadFileInput; };
 export const uploadFile: Operation<UploadFileData, UploadFileVariables> = { name: "uploadFile", text: "mutation uploadFile($input:UploadFileInput!){uploadFile(input:$input){file{id name size kind}}}" };
+
+export type UsersData = { users: { pageInfo: Page; nodes: Array<{ username: string; firstName: string; lastName: string; role: Role; createdAt: string; thingCount: number; avatarUrl: string | null; suspension: { reason: string; } | null; }>; } | null; };
+export type UsersVariables = { filter?: UserFilter | null; after?: string | null; };
+export const users: Operation<UsersData, UsersVariables> = { name: "users", text: "query users($filter:UserFilter,$after:String){users(first:30,filter:$filter,after:$after){pageInfo{...Page}nodes{username firstName lastName role createdAt thingCount avatarUrl(width:128,height:128)suspension{reason}}}}fragment Page on PageInfo{hasNextPage endCursor}" };
 
 export type WatchThingData = { watchThing: { thing: { id: string; isWatched: boolean; }; } | null; };
 export type WatchThingVariables = { input: WatchThingInput; };

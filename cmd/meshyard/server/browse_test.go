@@ -174,18 +174,19 @@ func TestUsersAreListed(t *testing.T) {
 		ada.Query(`mutation { followUser(input: {username: "bob"}) { user { id } } }`, nil, new(any))
 		s.Fold()
 		for args, want := range map[string]string{
-			`sort: NAME`:                              "ad_min ada Adam bob staff",
-			`sort: NAME, filter: {prefix: "AD"}`:      "ad_min ada Adam",
-			`sort: NAME, filter: {prefix: "ada"}`:     "ada Adam",
-			`sort: NAME, filter: {prefix: "ad%"}`:     "",
-			`sort: NAME, filter: {prefix: "adagone"}`: "",
-			`filter: {role: MODERATOR}`:               "bob",
-			`filter: {role: ADMINISTRATOR}`:           "staff",
-			`sort: NAME, filter: {role: MEMBER}`:      "ad_min ada Adam",
-			`first: 1, sort: THINGS`:                  "ada",
-			`first: 1, sort: FOLLOWERS`:               "bob",
-			`first: 1`:                                "staff",
-			`filter: {ids: []}`:                       "",
+			`sort: NAME`:                                                "ad_min ada Adam bob staff",
+			`sort: NAME, filter: {prefix: "AD"}`:                        "ad_min ada Adam",
+			`sort: NAME, filter: {prefix: "ada"}`:                       "ada Adam",
+			`sort: NAME, filter: {prefix: "ad%"}`:                       "",
+			`sort: NAME, filter: {prefix: "adagone"}`:                   "",
+			`filter: {role: MODERATOR}`:                                 "bob",
+			`filter: {role: ADMINISTRATOR}`:                             "staff",
+			`sort: NAME, filter: {role: MEMBER}`:                        "ad_min ada Adam",
+			`first: 1, sort: THINGS`:                                    "ada",
+			`first: 1, sort: FOLLOWERS`:                                 "bob",
+			`first: 1`:                                                  "staff",
+			`filter: {ids: []}`:                                         "",
+			`sort: NAME, filter: {ids: null, prefix: null, role: null}`: "ad_min ada Adam bob staff",
 		} {
 			var r struct {
 				Users struct{ Nodes []struct{ Username string } }

@@ -201,10 +201,10 @@ func TestBrowserAccessibility(t *testing.T) {
 		{name: "signed in", path: "/login"}, {name: "tokens", path: "/login/tokens"}, {name: "password", path: "/login/password"}, {name: "consent", path: consent},
 	}
 	moderator := []view{
-		byName["moderation"], {name: "all reports", path: "/moderation?tab=all"}, {name: "moderation log", path: "/moderation?tab=log"}, {name: "thing", path: thing},
+		byName["moderation"], {name: "all reports", path: "/moderation?tab=all"}, {name: "moderation log", path: "/moderation?tab=log"}, byName["users"], {name: "thing", path: thing},
 		{name: "reason", path: "/moderation", act: dialog(press(".report", "Suspend user"))},
 	}
-	administrator := []view{{name: "invitations", path: "/moderation?tab=invitations"}, {name: "new invitation", path: "/moderation?tab=invitations", act: func() {
+	administrator := []view{{name: "role", path: "/ada", act: dialog(press(".profile", "More actions"), press(".menu-items", "Change role"))}, {name: "invitations", path: "/moderation?tab=invitations"}, {name: "new invitation", path: "/moderation?tab=invitations", act: func() {
 		v.click("main", "Create invitation")
 		v.sees("Link of the new invitation")
 	}}}

@@ -1,21 +1,25 @@
+import type { ComponentChildren } from 'preact';
 import { t } from '../strings';
 import { useSubmission } from '../submission';
 import { Dialog } from './Dialog';
 import { Fault } from './Fault';
 
-/** A dialog in which a moderator enters the reason for an action. */
-export function ReasonDialog({ title, onSend, onClose }: { title: string; onSend: (reason: string) => Promise<void>; onClose: () => void }) {
+type Props = { title: string; onSend: (reason: string, form: FormData) => Promise<void>; onClose: () => void; children?: ComponentChildren };
+
+/** A dialog in which a moderator enters the reason for an action. The children are further fields of its form. */
+export function ReasonDialog({ title, onSend, onClose, children }: Props) {
   const { busy, failure, submit } = useSubmission();
   return (
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={(event) => {
         event.preventDefault();
-        const reason = String(new FormData(event.currentTarget).get('reason'));
+        const form = new FormData(event.currentTarget);
         void submit(async () => {
-          await onSend(reason);
+          await onSend(String(form.get('reason')), form);
           onClose();
         });
       }}>
+        {children}
         <label class="field"><span>{t.reason}</span><textarea name="reason" rows={4} maxLength={2000} required autofocus /></label>
         <Fault failure={failure} />
         <div class="actions">

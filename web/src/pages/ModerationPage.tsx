@@ -7,6 +7,7 @@ import { Invitations } from '../components/Invitations';
 import { Empty, ErrorNotice } from '../components/Notice';
 import { ReasonDialog } from '../components/ReasonDialog';
 import { Tabs } from '../components/Tabs';
+import { Users } from '../components/Users';
 import { me } from '../config';
 import { ago, date, isolated } from '../format';
 import {
@@ -20,13 +21,13 @@ type Report = NonNullable<ReportsData['reports']>['nodes'][number];
 
 export function ModerationPage({ tab }: { tab: string }) {
   useTitle(t.moderation);
-  const tabs = [{ id: 'open', title: t.open }, { id: 'all', title: t.all }, { id: 'log', title: t.log }];
+  const tabs = [{ id: 'open', title: t.open }, { id: 'all', title: t.all }, { id: 'log', title: t.log }, { id: 'users', title: t.types.USERS }];
   if (me!.role === 'ADMINISTRATOR') tabs.push({ id: 'invitations', title: t.invitations });
   return (
     <div class="page narrow-page">
       <div class="page-head"><h1>{t.moderation}</h1></div>
       <Tabs label={t.moderation} current={tab} onChoose={(id) => navigate(`/moderation?tab=${id}`, true)} tabs={tabs}>
-        {tab === 'log' ? <Log /> : tab === 'invitations' ? <Invitations /> : <Reports key={tab} all={tab === 'all'} />}
+        {tab === 'log' ? <Log /> : tab === 'users' ? <Users /> : tab === 'invitations' ? <Invitations /> : <Reports key={tab} all={tab === 'all'} />}
       </Tabs>
     </div>
   );

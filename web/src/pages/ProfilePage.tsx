@@ -3,6 +3,7 @@ import { mutate, useList, useQuery, type List } from '../cache';
 import { Avatar } from '../components/Avatar';
 import { CollectionCard } from '../components/CollectionCard';
 import { CollectionForm } from '../components/CollectionForm';
+import { control, Field, initially } from '../components/Field';
 import { FollowButton } from '../components/FollowButton';
 import { Grid } from '../components/Grid';
 import { Html } from '../components/Html';
@@ -19,7 +20,7 @@ import { ThingCard } from '../components/ThingCard';
 import { isStaff, me } from '../config';
 import { compact, date } from '../format';
 import {
-  drafts, profile, profileCollections, profileDesigns, profileFollowers, profileFollowing, profileLikes, profileMakes, suspendUser, unsuspendUser, type Card, type Person, type ProfileData,
+  drafts, profile, profileCollections, profileDesigns, profileFollowers, profileFollowing, profileLikes, profileMakes, setUserRole, suspendUser, unsuspendUser, type Card, type Person, type ProfileData, type Role,
 } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
@@ -52,7 +53,7 @@ export function ProfilePage({ username, tab }: { username: string; tab: string }
 }
 
 function Head({ user, reload }: { user: User; reload: () => void }) {
-  const [dialog, setDialog] = useState<'report' | 'suspend' | ''>('');
+  const [dialog, setDialog] = useState<'report' | 'suspend' | 'role' | ''>('');
   const suspendTitle = user.suspension ? t.unsuspend : t.suspend;
   const name = `${user.firstName} ${user.lastName}`.trim();
   return (
@@ -73,6 +74,7 @@ function Head({ user, reload }: { user: User; reload: () => void }) {
                 <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
                   <button type="button" onClick={() => (me ? setDialog('report') : askToSignIn())}><Icon name="flag" />{t.report}</button>
                   {isStaff && <button type="button" onClick={() => setDialog('suspend')}><Icon name="shield" />{suspendTitle}</button>}
+                  {me?.role === 'ADMINISTRATOR' && <button type="button" onClick={() => setDialog('role')}><Icon name="user" />{t.changeRole}</button>}
                 </Menu>
               </>
             )}
@@ -85,6 +87,18 @@ function Head({ user, reload }: { user: User; reload: () => void }) {
         await mutate(user.suspension ? unsuspendUser : suspendUser, { input: { username: user.username, reason } });
         reload();
       }} />}
+      {dialog === 'role' && (
+        <ReasonDialog title={t.changeRole} onClose={() => setDialog('')} onSend={async (reason, form) => {
+          await mutate(setUserRole, { input: { username: user.username, role: form.get('role') as Role, reason } });
+          reload();
+        }}>
+          <Field id="role" label={t.role}>
+            <select {...control('role', '')}>
+              {(Object.keys(t.roles) as Role[]).map((role) => <option key={role} value={role} {...initially(role === user.role)}>{t.roles[role] || t.member}</option>)}
+            </select>
+          </Field>
+        </ReasonDialog>
+      )}
     </header>
   );
 }
