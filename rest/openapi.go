@@ -97,6 +97,9 @@ func (d *describer) operation(r route, op *operation) object {
 		case strings.Contains(r.path, "{"+v.Variable+"}"):
 			in = "path"
 		case r.method == post, r.method != get && op.mutates():
+			if op.field.Name == "createComment" && v.Variable == "target_type" { // replies name a parent_id
+				value["enum"] = []string{copyTarget, "make", "thing"}
+			}
 			properties[v.Variable] = withText(v.Variable, value)
 			if v.Type.NonNull {
 				required = append(required, v.Variable)

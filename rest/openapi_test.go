@@ -2,8 +2,10 @@ package rest_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/meshyard/meshyard/graph"
@@ -37,5 +39,33 @@ func TestGoldens(t *testing.T) {
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s is not what the code gives; if that is meant, go test ./rest -update", path)
 		}
+	}
+}
+
+// TestCommentTargets checks that the description offers only the objects that can be commented on.
+func TestCommentTargets(t *testing.T) {
+	described, err := rest.OpenAPI(graph.New(nil), "http://127.0.0.1:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type schema struct {
+		Enum       []string
+		Properties map[string]schema
+	}
+	var api struct {
+		Paths map[string]struct {
+			Post struct {
+				RequestBody struct {
+					Content map[string]struct{ Schema schema }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(described, &api); err != nil {
+		t.Fatal(err)
+	}
+	got := api.Paths["/comments"].Post.RequestBody.Content["application/json"].Schema.Properties["target_type"].Enum
+	if want := []string{"copy", "make", "thing"}; !slices.Equal(got, want) {
+		t.Errorf("POST /comments: target_type is one of %q, want %q", got, want)
 	}
 }
