@@ -81,7 +81,7 @@ func (s *Store) recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Calle
 	return s.record(ctx, tx, caller, e)
 }
 
-// checkReason returns BadInput if the reason of a decision is blank or too long.
+// checkReason returns BadInput if the reason of a decision is blank or not a valid text.
 func checkReason(reason string) error {
 	if strings.TrimSpace(reason) == "" {
 		return required("reason")

@@ -223,10 +223,13 @@ func decideReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target Ta
 }
 
 // resolveReports resolves the open reports of an object that a moderator deletes for a reason. It
-// does nothing if the object is the caller's own.
+// returns BadInput if the reason is not valid. It does nothing if the object is the caller's own.
 func resolveReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason string) error {
 	if owner == caller.UserID {
 		return nil
+	}
+	if err := checkReason(reason); err != nil {
+		return err
 	}
 	_, err := decideReports(ctx, tx, caller, target, Resolved, reason)
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/uptrace/bun"
@@ -241,5 +242,40 @@ func TestReportsOfDeletedContent(t *testing.T) {
 			}
 		}
 		ok(s.CollectGarbage(ctx, 0, false))
+	})
+}
+
+// TestReasonsOfDeletions checks that moderators must give a valid reason, also for objects without
+// reports.
+func TestReasonsOfDeletions(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		mod := newUser(t, s, "mod")
+		mod.Role, mod.Scopes = auth.Administrator, auth.Scopes{auth.Read, auth.Write, auth.Admin}
+		thing, model := published(t, s, ada)
+		m, _, err := s.CreateMake(ctx, ada, NewMake{ThingID: thing.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		comment, err := s.CreateComment(ctx, ada, NewComment{Target: &Target{OnThing, thing.ID}, Body: "Buy this."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for object, del := range map[string]func(reason string) error{
+			"thing":   func(reason string) error { _, err := s.DeleteThing(ctx, mod, thing.ID, reason); return err },
+			"make":    func(reason string) error { _, err := s.DeleteMake(ctx, mod, m.ID, reason); return err },
+			"comment": func(reason string) error { _, err := s.DeleteComment(ctx, mod, comment.ID, reason); return err },
+			"file": func(reason string) error {
+				_, err := s.DeleteFile(ctx, mod, FileDeletion{ID: model.ID, AllowNoModel: true, Reason: reason})
+				return err
+			},
+			"account": func(reason string) error { _, err := s.DeleteAccount(ctx, mod, "ada", reason); return err },
+		} {
+			for what, reason := range map[string]string{"blank": " ", "NUL": "a\x00b", "invalid UTF-8": "\xff", "too long": strings.Repeat("x", maxReason+1)} {
+				if err := del(reason); CodeOf(err) != BadInput {
+					t.Errorf("%s, %s reason: %v, want BadInput", object, what, err)
+				}
+			}
+		}
 	})
 }
