@@ -8,12 +8,10 @@ package graph
 import (
 	"context"
 	"time"
-	"unicode/utf8"
 
 	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -29,11 +27,6 @@ func (r *queryResolver) RandomThings(ctx context.Context, first int32) ([]*model
 
 // RenderMarkdown is the resolver for the renderMarkdown field.
 func (r *queryResolver) RenderMarkdown(ctx context.Context, text string) (*string, error) {
-	if utf8.RuneCountInString(text) > models.MaxText {
-		e := apierror.Invalid("text", "text: must be at most %d characters", models.MaxText)
-		e.Limit = models.MaxText
-		return nil, e
-	}
 	html, err := r.Store.RenderMarkdown(ctx, text)
 	return &html, err
 }

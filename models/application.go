@@ -5,6 +5,7 @@ import (
 	"crypto/subtle"
 	"database/sql"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -70,18 +71,18 @@ func administers(caller auth.Caller) error {
 func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (secret string, a *Application, err error) {
 	s := admin.store
 	name := strings.TrimSpace(n.Name)
-	if err := text("name", name, maxName); err != nil {
+	if err := checkName(&name); err != nil {
 		return "", nil, err
 	}
-	if name == "" || cleanText(name, maxName) != name {
-		return "", nil, badInput("name", "name: must not be blank, and must not contain control characters")
+	if cleanText(name, maxName) != name {
+		return "", nil, badInput("name", "name: must not contain control characters")
 	}
 	if len(n.RedirectURIs) > maxRedirects {
 		return "", nil, tooMany("redirectUris", len(n.RedirectURIs), maxRedirects)
 	}
-	for _, address := range n.RedirectURIs {
+	for i, address := range n.RedirectURIs {
 		if err := oauth.CheckRedirect(address); err != nil {
-			return "", nil, badInput("redirectUris", "%s", err)
+			return "", nil, badInput(fmt.Sprintf("redirectUris[%d]", i), "%s", err)
 		}
 	}
 	if n.IsPublic && len(n.RedirectURIs) == 0 {

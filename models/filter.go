@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -146,11 +147,11 @@ func (f Filter) check() error {
 			faults = append(faults, tooMany(field, n, maxFilterList))
 		}
 	}
-	for _, tag := range f.Tags {
-		faults = append(faults, text("tags", tag, maxTag))
+	for i, tag := range f.Tags {
+		faults = append(faults, text(fmt.Sprintf("tags[%d]", i), tag, maxTag))
 	}
-	for _, tag := range f.AllTags {
-		faults = append(faults, text("allTags", tag, maxTag))
+	for i, tag := range f.AllTags {
+		faults = append(faults, text(fmt.Sprintf("allTags[%d]", i), tag, maxTag))
 	}
 	for _, license := range f.Licenses {
 		faults = append(faults, text("licenses", string(license), maxTag))

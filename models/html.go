@@ -54,10 +54,18 @@ func (r *renderer) render(ctx context.Context, text string) (string, error) {
 	return markdown.HTML(text), nil
 }
 
-// RenderMarkdown returns the HTML of a text whose HTML is not stored. It waits for a slot. The text
-// counts towards maxRendered, the limit of one operation; beyond it, the text is returned
-// unformatted.
-func (s *Store) RenderMarkdown(ctx context.Context, text string) (string, error) {
+// RenderMarkdown returns the HTML of a text in Markdown that is not stored, as [Store.render] does.
+// It returns BadInput if the text could not be stored.
+func (s *Store) RenderMarkdown(ctx context.Context, source string) (string, error) {
+	if err := text("text", source, MaxText); err != nil {
+		return "", err
+	}
+	return s.render(ctx, source)
+}
+
+// render returns the HTML of a text whose HTML is not stored. It waits for a slot. The text counts
+// towards maxRendered, the limit of one operation; beyond it, the text is returned unformatted.
+func (s *Store) render(ctx context.Context, text string) (string, error) {
 	if !mayRender(ctx, len(text)) {
 		return markdown.Plain(text), nil
 	}
@@ -134,7 +142,7 @@ func (s *Store) shown(ctx context.Context, text string, stale bool) (string, err
 	if !stale {
 		return text, nil
 	}
-	return s.RenderMarkdown(ctx, text)
+	return s.render(ctx, text)
 }
 
 // ThingHTML returns the HTML of a text that was read with a thing, as [Store.HTML] does.

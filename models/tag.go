@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -82,9 +83,9 @@ func slugTags(ctx context.Context, tx bun.Tx) error {
 func cleanTags(tags []string) ([]string, error) {
 	var clean []string
 	seen := make(map[string]bool)
-	for _, tag := range tags {
+	for i, tag := range tags {
 		tag = strings.Join(strings.Fields(tag), " ")
-		if err := text("tags", tag, maxTag); err != nil {
+		if err := text(fmt.Sprintf("tags[%d]", i), tag, maxTag); err != nil {
 			return nil, err
 		}
 		if slug := tagSlug(tag); slug != "" && !seen[slug] {

@@ -34,8 +34,8 @@ var webhookEvents = []WebhookEvent{
 }
 
 const (
-	// maxWebhooks is the maximum number of webhooks of a user.
-	maxWebhooks = 20
+	maxWebhooks   = 20    // of a user
+	maxWebhookURL = 2_000 // characters
 	// rotationTime is how long messages are also signed with the old secret.
 	rotationTime = 24 * time.Hour
 	// disabledByOwner is the reason for webhooks that their owner has disabled.
@@ -167,7 +167,7 @@ func (s *Store) createWebhook(ctx context.Context, ownerID int64, n NewWebhook) 
 // stored.
 func (s *Store) checkWebhook(address, description *string, events []WebhookEvent, global bool) (string, error) {
 	if address != nil {
-		if err := text("url", *address, MaxText); err != nil {
+		if err := text("url", *address, maxWebhookURL); err != nil {
 			return "", err
 		}
 		if err := s.options.Webhooks.Check(*address); err != nil {

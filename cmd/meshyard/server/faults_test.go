@@ -43,6 +43,15 @@ func TestPathsOfFaults(t *testing.T) {
 				"BAD_USER_INPUT", "[filter licenses 1] INVALID", "licenses[1]"},
 			{`query ($b: Boolean!) { me @include(if: $b) { id } }`, nil, "BAD_USER_INPUT", "[b] REQUIRED", "b"},
 			{rename, object{"from": "ada", "to": "staff"}, "CONFLICT", "[input newUsername] DUPLICATE", "newUsername"},
+			{`mutation ($t: [String!]!) { createThing(input: {name: "a", license: CC, category: "Art", tags: $t}) { thing { id } } }`, object{"t": []string{"a", long}},
+				"BAD_USER_INPUT", "[input tags 1] TOO_LONG", "tags[1]"},
+			{`query ($t: [String!]) { things(filter: {allTags: $t}) { nodes { id } } }`, object{"t": []string{"a", long}}, "BAD_USER_INPUT", "[filter allTags 1] TOO_LONG", "allTags[1]"},
+			{`mutation ($n: String!) { createApplication(input: {name: $n, redirectUris: []}) { clientSecret } }`, object{"n": " "}, "BAD_USER_INPUT", "[input name] REQUIRED", "name"},
+			{`mutation ($u: [String!]!) { createApplication(input: {name: "a", redirectUris: $u}) { clientSecret } }`, object{"u": []string{"https://a.example", "b"}},
+				"BAD_USER_INPUT", "[input redirectUris 1] INVALID", "redirectUris[1]"},
+			{`mutation ($u: String!) { createWebhook(input: {url: $u, events: [PING]}) { secret } }`, object{"u": "https://a.example/" + strings.Repeat("x", 2_000)},
+				"BAD_USER_INPUT", "[input url] TOO_LONG", "url"},
+			{`query ($t: String!) { renderMarkdown(text: $t) }`, object{"t": strings.Repeat("x", 65_536)}, "BAD_USER_INPUT", "[text] TOO_LONG", "text"},
 			{rename, object{"from": "ada", "to": ""}, "BAD_USER_INPUT", "[input newUsername] INVALID", "newUsername"},
 		} {
 			r := admin.GraphQL(c.document, c.variables)
