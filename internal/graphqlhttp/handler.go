@@ -222,7 +222,7 @@ func (h *handler) untilShutdown(ctx context.Context) (context.Context, context.C
 // error if the cost exceeds MaxCost or what is left.
 func (h *handler) charge(r *http.Request, op *graphql.OperationContext) (cost int, budget Budget, err error) {
 	if cost = h.costs.Of(op); cost > MaxCost {
-		err := apierror.Invalid("", "the operation costs %d, and the limit is %d: request fewer fields or shorter lists", cost, MaxCost)
+		err := apierror.New(apierror.TooLarge, "the operation costs %d, and the limit is %d: request fewer fields or shorter lists", cost, MaxCost)
 		err.Limit = MaxCost
 		return cost, budget, err
 	}

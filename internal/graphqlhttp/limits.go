@@ -111,8 +111,8 @@ func (s *documentStats) check(document *ast.QueryDocument) *apierror.Error {
 }
 
 func overLimit(what string, limit int64) *apierror.Error {
-	err := apierror.Invalid("query", "query: too large: must have at most %d %s", limit, what)
-	err.Limit = limit
+	err := apierror.New(apierror.TooLarge, "query: too large: must have at most %d %s", limit, what)
+	err.Field, err.Limit = "query", limit
 	return err
 }
 

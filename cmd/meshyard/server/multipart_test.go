@@ -85,7 +85,7 @@ func TestGraphQLErrors(t *testing.T) {
 			"a nested id":          {`mutation { finalizeFiles(input: {files: [{id: "x"}], target: {type: THING, id: 1}}) { files { id } } }`, nil, "BAD_USER_INPUT", "files[0].id"},
 			"a blank name":         {`mutation { createThing(input: {name: " ", license: CC, category: "Art"}) { thing { id } } }`, nil, "BAD_USER_INPUT", "name"},
 			"a NUL":                {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\x00b"}, "BAD_USER_INPUT", "name"},
-			"too costly":           {`{ me { downloads(first: 100) { nodes { thing { files { creator { downloads(first: 100) { nodes { createdAt } } } } } } } } }`, nil, "BAD_USER_INPUT", ""},
+			"too costly":           {`{ me { downloads(first: 100) { nodes { thing { files { creator { downloads(first: 100) { nodes { createdAt } } } } } } } } }`, nil, "TOO_LARGE", ""},
 		} {
 			r := ada.GraphQL(c.document, c.variables)
 			if r.Code() != c.code || r.Errors[0].Extensions.Field != c.field {

@@ -263,7 +263,7 @@ func TestHostileSocket(t *testing.T) {
 	for i, c := range []struct{ document, code string }{
 		{"{", "GRAPHQL_PARSE_FAILED"},
 		{"subscription {" + long.String() + "}", "GRAPHQL_VALIDATION_FAILED"},
-		{"subscription {" + strings.Repeat("__typename ", 100_000/11) + "}", "BAD_USER_INPUT"},
+		{"subscription {" + strings.Repeat("__typename ", 100_000/11) + "}", "TOO_LARGE"},
 		{`{ me { id } }`, "BAD_USER_INPUT"},
 		{`subscription { a: __typename b: __typename }`, "GRAPHQL_VALIDATION_FAILED"},
 	} {
