@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/internal/tracing"
 )
@@ -149,13 +151,12 @@ func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx cont
 	if defaults := f.defaults.Load(); defaults != nil {
 		fc.Args = *defaults
 	} else if f.Args != nil {
-		raw := f.collected.ArgumentMap(r.operation.Variables)
 		var err error
-		if fc.Args, err = f.Args(r.ec, ctx, raw); err != nil {
+		if fc.Args, err = r.arguments(ctx, f); err != nil {
 			// The arguments are the same for all objects, but each object gets its own error.
 			for i := range g.objects {
 				at := g.fieldPlace(r.ctx, i, f, nil)
-				_, err := f.Args(r.ec, at, raw)
+				_, err := r.arguments(at, f)
 				r.operation.Error(at, err)
 			}
 			return values, ctx, nil
@@ -179,6 +180,40 @@ func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx cont
 		values[i] = r.one(ctx, g, f, fc, i, call)
 	}
 	return values, ctx, fc.Args
+}
+
+// arguments converts the arguments of a field.
+func (r *run[E]) arguments(ctx context.Context, f *plannedField[E]) (map[string]any, error) {
+	for _, a := range f.collected.Arguments {
+		if path := nullIn(a.Value, r.operation.Variables); path != nil {
+			return nil, gqlerror.WrapPath(slices.Concat(graphql.GetPath(ctx), ast.Path{ast.PathName(a.Name)}, path), errNull)
+		}
+	}
+	return f.Args(r.ec, ctx, f.collected.ArgumentMap(r.operation.Variables))
+}
+
+// nullIn returns the path from a value to a variable that is null in a non-null place, which is
+// empty but not nil if the value is the variable. It returns nil if there is none. A nullable
+// variable is valid in such a place if the place has a default value, but null does not select the
+// default, and the generated code would read it as zero.
+func nullIn(value *ast.Value, variables map[string]any) ast.Path {
+	if value.Kind == ast.Variable {
+		if sent, ok := variables[value.Raw]; ok && sent == nil && value.ExpectedType.NonNull {
+			return ast.Path{}
+		}
+		return nil
+	}
+	for i, child := range value.Children {
+		path := nullIn(child.Value, variables)
+		switch {
+		case path == nil:
+		case value.Kind == ast.ListValue:
+			return slices.Insert(path, 0, ast.PathElement(ast.PathIndex(i)))
+		default:
+			return slices.Insert(path, 0, ast.PathElement(ast.PathName(child.Name)))
+		}
+	}
+	return nil
 }
 
 // one resolves a field for one object.

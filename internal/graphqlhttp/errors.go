@@ -96,6 +96,7 @@ func presentError(ctx context.Context, schema *ast.Schema, err error) *gqlerror.
 	if path, ok := argument(ctx, presented); ok {
 		bad := badValue(path, err, inputMessage(schema, presented.Message))
 		presented.Path = graphql.GetFieldContext(ctx).Path()
+		_ = graphql.AddFieldLocationToError(ctx, presented) // it changes presented
 		return withCode(ctx, presented, bad)
 	}
 	var known *apierror.Error

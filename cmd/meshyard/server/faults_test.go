@@ -42,6 +42,13 @@ func TestPathsOfFaults(t *testing.T) {
 			{`query ($f: ThingFilter) { ...q } fragment q on Query { things(filter: $f) { nodes { id } } }`, object{"f": object{"licenses": []string{"CC", "nope"}}},
 				"BAD_USER_INPUT", "[filter licenses 1] INVALID", "licenses[1]"},
 			{`query ($b: Boolean!) { me @include(if: $b) { id } }`, nil, "BAD_USER_INPUT", "[b] REQUIRED", "b"},
+			// A nullable variable is valid in a place with a default value, unless it is null.
+			{`query ($n: Int) { randomThings(first: $n) { id } }`, object{"n": nil}, "BAD_USER_INPUT", "[first] REQUIRED", "first"},
+			{`query ($t: SearchType) { search(type: $t) { totalCount } }`, object{"t": nil}, "BAD_USER_INPUT", "[type] REQUIRED", "type"},
+			{`mutation ($d: String) { createCollection(input: {name: "c", description: $d}) { collection { id } } }`, object{"d": nil},
+				"BAD_USER_INPUT", "[input description] REQUIRED", "description"},
+			{`mutation ($n: Boolean, $f: [PendingUploadInput!]) { createThing(input: {name: "a", license: CC, category: "Art", isNsfw: $n, files: $f}) { thing { id } } }`,
+				object{"f": nil}, "BAD_USER_INPUT", "[input files] REQUIRED", "files"},
 			{rename, object{"from": "ada", "to": "staff"}, "CONFLICT", "[input newUsername] DUPLICATE", "newUsername"},
 			{`mutation ($t: [String!]!) { createThing(input: {name: "a", license: CC, category: "Art", tags: $t}) { thing { id } } }`, object{"t": []string{"a", long}},
 				"BAD_USER_INPUT", "[input tags 1] TOO_LONG", "tags[1]"},
@@ -105,6 +112,10 @@ func TestMessagesOfInputs(t *testing.T) {
 		}
 		if r := ada.Operation(`query A { me { id } }`, "C", nil); r.Code() != "BAD_USER_INPUT" || r.Errors[0].Message != `operationName: the document has no operation "C"` {
 			t.Errorf("unknown operation: %+v", r.Errors)
+		}
+		r := ada.GraphQL(`{ me { id } thing(id: "x") { id } }`, nil)
+		if want := "[{1 13}] [thing]"; len(r.Errors) != 1 || fmt.Sprint(r.Errors[0].Locations, " ", r.Errors[0].Path) != want {
+			t.Errorf("an argument of the wrong type: %+v, want the location and path %s", r.Errors, want)
 		}
 	})
 }

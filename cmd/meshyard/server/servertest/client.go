@@ -180,6 +180,7 @@ type Result struct {
 	Errors []struct {
 		Message    string
 		Path       []any
+		Locations  []struct{ Line, Column int }
 		Extensions struct {
 			Code   string
 			Field  string
