@@ -196,7 +196,9 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 		Workers:           workers,
 		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}, webhookQueue: {MaxWorkers: webhookWorkers}},
 		JobTimeout:        jobTimeout,
-		FetchPollInterval: time.Second,
+		// The default is 70 minutes, which is too long for a mail that a killed server was sending.
+		RescueStuckJobsAfter: jobTimeout + time.Minute,
+		FetchPollInterval:    time.Second,
 		PeriodicJobs: []*river.PeriodicJob{
 			every(foldEvery, foldCounts{}), every(CollectEvery, collectGarbage{}), every(backfillEvery, backfill{}),
 			every(overdueEvery, deliverOverdue{}),

@@ -54,3 +54,44 @@ func TestFailingJobs(t *testing.T) {
 		wantFailing(0, "")
 	}, withMetrics)
 }
+
+// TestJobsOfKilledServers checks that a job runs again soon if the server that ran it was killed.
+func TestJobsOfKilledServers(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		db := openDB(t, s).SQL()
+		run := func(statement string, args ...any) {
+			t.Helper()
+			if _, err := db.Exec(statement, args...); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		count := func(query string) (n int) {
+			t.Helper()
+			if err := db.QueryRow("SELECT count(*) FROM " + query).Scan(&n); err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			return n
+		}
+		waitUntil := func(what string, done func() bool) {
+			t.Helper()
+			for began := time.Now(); !done(); time.Sleep(100 * time.Millisecond) {
+				if time.Since(began) > time.Minute {
+					t.Fatalf("waited a minute until %s", what)
+				}
+			}
+		}
+		ada := s.User("ada")
+		run("CREATE TABLE kept (thing_id bigint REFERENCES things (id))")
+		run("INSERT INTO kept VALUES ($1)", ada.Thing("One"))
+		ada.Query(`mutation { deleteAccount(input: {username: "me"}) { deletedId } }`, nil, new(any))
+		waitUntil("the job has failed", func() bool { return count("river_job WHERE kind = 'purge_account' AND state = 'retryable'") > 0 })
+		began := "datetime('now', '-12 minutes')"
+		if strings.HasPrefix(s.Settings.DatabaseURL, "postgres") {
+			began = "now() - interval '12 minutes'"
+		}
+		run("UPDATE river_job SET state = 'running', attempted_at = " + began + " WHERE kind = 'purge_account'")
+		run("DELETE FROM kept")
+		s.Restart()
+		waitUntil("the job of the killed server has run", func() bool { return count("things") == 0 })
+	})
+}
