@@ -61,6 +61,10 @@ type cli struct {
 		Delete     webhookDeleteCmd     `cmd:"" help:"Delete a webhook with the log of its deliveries."`
 		Deliveries webhookDeliveriesCmd `cmd:"" help:"List the latest deliveries to a webhook."`
 	} `cmd:"" help:"Manage webhooks, which send events to URLs."`
+	Job struct {
+		List  jobListCmd  `cmd:"" help:"List the background jobs that failed: those that wait for another attempt, and those that had their last one in the last 7 days."`
+		Retry jobRetryCmd `cmd:"" help:"Run failed jobs now instead of at their next attempt, once more if they had their last one. Running servers do it."`
+	} `cmd:"" help:"Manage failed background jobs."`
 	Fsck    fsckCmd    `cmd:"" help:"Compare database and bucket. Prints the differences; exit status 1 if there are any."`
 	GC      gcCmd      `cmd:"" name:"gc" help:"Remove expired uploads and objects that no file refers to. The server does this every hour."`
 	Backup  backupCmd  `cmd:"" help:"Back up database and bucket to a folder, while servers run. A second backup into the same folder copies only what is new."`

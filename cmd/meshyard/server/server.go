@@ -273,6 +273,14 @@ func (a *Server) Diagnose(ctx context.Context) ([]string, error) {
 	return findings, err
 }
 
+// EachFailedJob calls fn with each failed job. See [jobs.Queue.EachFailed].
+func (a *Server) EachFailedJob(ctx context.Context, fn func(jobs.Failed) error) error {
+	return a.queue.EachFailed(ctx, fn)
+}
+
+// RetryJob makes a failed job run now. See [jobs.Queue.Retry].
+func (a *Server) RetryJob(ctx context.Context, id int64) error { return a.queue.Retry(ctx, id) }
+
 // backfill stores values that rows written by earlier versions lack.
 func (a *Server) backfill(ctx context.Context) error {
 	rendered, err := a.Store.RenderStale(ctx)
