@@ -90,21 +90,23 @@ type archiveLoader struct {
 // ofUser reports whether the archive contains the data of one user only.
 func (l *archiveLoader) ofUser() bool { return l.from.User != "" }
 
-// check returns an error if the archive has unknown nouns or nouns in the wrong order, or if its
-// user cannot have the requested username.
+// check sorts the nouns of the archive into the order of archiveTables. It returns an error if one
+// is unknown or repeated, or if the user of the archive cannot have the requested username.
 func (l *archiveLoader) check() error {
-	last := -1
-	for _, n := range l.from.Nouns {
-		i := slices.IndexFunc(archiveTables, func(t archiveTable) bool { return t.name == n.Name })
+	at := func(n archive.Noun) int {
+		return slices.IndexFunc(archiveTables, func(t archiveTable) bool { return t.name == n.Name })
+	}
+	// Earlier versions listed them in another order.
+	slices.SortStableFunc(l.from.Nouns, func(a, b archive.Noun) int { return at(a) - at(b) })
+	for i, n := range l.from.Nouns {
 		switch {
-		case i < 0:
+		case at(n) < 0:
 			return fmt.Errorf("the archive has the noun %s, which this version of meshyard does not know", n.Name)
-		case i <= last:
-			return fmt.Errorf("the archive has the noun %s at a wrong place", n.Name)
-		case l.ofUser() && archiveTables[i].ofUser == "":
+		case i > 0 && l.from.Nouns[i-1].Name == n.Name:
+			return fmt.Errorf("the archive has the noun %s twice", n.Name)
+		case l.ofUser() && archiveTables[at(n)].ofUser == "":
 			return fmt.Errorf("the archive of a user must not have the noun %s", n.Name)
 		}
-		last = i
 	}
 	if l.User != "" && !l.ofUser() {
 		return errors.New("the archive is not one of a user, so none can be renamed")

@@ -34,7 +34,7 @@ type Manifest struct {
 	// Credentials reports whether the archive contains password hashes, OpenID Connect identities,
 	// applications and access tokens.
 	Credentials bool   `json:"credentials,omitempty"`
-	Nouns       []Noun `json:"nouns"` // in the order of loading
+	Nouns       []Noun `json:"nouns"`
 	Files       Files  `json:"files"`
 	// Missing lists the SHA-256 of each content that the catalogue refers to but that was missing or
 	// damaged in the bucket, in ascending order.

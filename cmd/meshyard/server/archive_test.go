@@ -242,6 +242,30 @@ func TestArchive(t *testing.T) {
 	})
 }
 
+// TestArchiveInAnotherOrder imports an archive that lists its nouns in another order, as earlier
+// versions did.
+func TestArchiveInAnotherOrder(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		archiveFixture(t, s)
+		s.Fold()
+		dir := t.TempDir()
+		first, reversed, second := filepath.Join(dir, "first"), filepath.Join(dir, "reversed"), filepath.Join(dir, "second")
+		m := export(t, s, first, models.Export{Credentials: true}, false)
+		slices.Reverse(m.Nouns)
+		manifest, err := json.Marshal(m)
+		err = errors.Join(err, os.CopyFS(reversed, os.DirFS(first)), os.WriteFile(filepath.Join(reversed, "archive.json"), manifest, 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := otherEngine(t)
+		if report := importArchive(t, to, reversed, models.ArchiveImport{}); len(report.LeftOut) > 0 {
+			t.Errorf("left out: %q", report.LeftOut)
+		}
+		export(t, to, second, models.Export{Credentials: true}, false)
+		wantSame(t, first, second)
+	})
+}
+
 // TestArchiveOfUser imports the archive of a user on a server with the other engine, on which the
 // username is taken.
 func TestArchiveOfUser(t *testing.T) {
