@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,5 +160,65 @@ func TestThingsAreVacuumedEarly(t *testing.T) {
 	err = db.Read.NewRaw("SELECT coalesce(array_to_string(reloptions, ' '), '') FROM pg_class WHERE oid = 'things'::regclass").Scan(t.Context(), &options)
 	if err != nil || options != "autovacuum_vacuum_scale_factor=0.02" {
 		t.Errorf("the options of things are %q (%v)", options, err)
+	}
+}
+
+// TestMigrationsOfRows checks the values that migrations compute for rows of a database of earlier
+// source.
+func TestMigrationsOfRows(t *testing.T) {
+	t.Parallel()
+	for engine, address := range map[database.Engine]string{database.SQLite: "sqlite:" + filepath.Join(t.TempDir(), "db"), database.Postgres: pgtest.Database(t)} {
+		t.Run(string(engine), func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			db, err := OpenDB(ctx, address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			all, err := db.Pending(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range all[:slices.Index(all, "0017_editing")] {
+				runMigration(t, db, name, name)
+			}
+			const at = "'2026-03-04 05:06:07+00:00'"
+			for _, statement := range []string{
+				"INSERT INTO users (id, username, is_admin, created_at) VALUES (1, 'ada', false, " + at + "), (2, 'bob', false, " + at + ")",
+				"INSERT INTO things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, taken_down_at) " +
+					"SELECT n, 1, 'a', 'draft', 'cc', 1, '', '', false, " + at + ", " + at + ", published, down FROM " +
+					"(SELECT 1 AS n, NULL AS published, NULL AS down UNION SELECT 2, " + at + ", " + at + " UNION SELECT 3, NULL, " + at + ") AS v",
+				"INSERT INTO collections (id, owner_id, name, description, created_at, modified_at) VALUES (1, 1, 'a', '', " + at + ", " + at + "), (2, 1, 'b', '', " + at + ", " + at + ")",
+				"INSERT INTO collection_things (id, collection_id, thing_id, created_at) VALUES (7, 1, 2, " + at + "), (8, 1, 1, " + at + ")",
+				"INSERT INTO likes (user_id, target_type, target_id, created_at) VALUES (1, 'collection', 1, " + at + "), (2, 'collection', 1, " + at + "), (2, 'thing', 2, " + at + ")",
+				`INSERT INTO previews (id, sha256, subject, version, state, beat_at, mesh) VALUES (1, 'a', 'stl', 1, 'done', ` + at + `, '{"size": [1, 30.5, 2], "triangles": 12, "watertight": true}'), ` +
+					`(2, 'b', 'obj', 1, 'failed', ` + at + `, NULL)`,
+				"INSERT INTO files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, preview_id) " +
+					"SELECT n, 1, 'a', 'model', 'finalized', 1, '', 'a', 'a', '', 'thing', 1, 1, 1, 0, " + at + ", n FROM (SELECT 0 AS n UNION SELECT 1 UNION SELECT 2) AS v",
+			} {
+				if engine == database.Postgres {
+					statement = strings.NewReplacer("NULL AS published", "NULL::timestamptz AS published", "NULL AS down", "NULL::timestamptz AS down", "2, "+at+", "+at, "2, timestamptz "+at+", timestamptz "+at).Replace(statement)
+				}
+				if _, err := db.SQL().ExecContext(ctx, statement); err != nil {
+					t.Fatalf("%.80s: %v", statement, err)
+				}
+			}
+			if _, err := db.Migrate(ctx); err != nil {
+				t.Fatal(err)
+			}
+			for query, want := range map[string][]string{
+				"SELECT id || ' ' || hidden_state FROM things ORDER BY id":                                        {"1 ", "2 published", "3 draft"},
+				"SELECT thing_id || ' ' || position FROM collection_things ORDER BY id":                           {"2 7", "1 8"},
+				"SELECT id || ' ' || like_count FROM collections ORDER BY id":                                     {"1 2", "2 0"},
+				"SELECT id || ' ' || coalesce(format || ' ' || triangles, format, 'none') FROM files ORDER BY id": {"0 none", "1 stl 12", "2 obj"},
+				"SELECT id || '' FROM files WHERE longest_mm = 30.5 AND watertight ORDER BY id":                   {"1"},
+			} {
+				var got []string
+				if err := db.Read.NewRaw(query).Scan(ctx, &got); err != nil || !slices.Equal(got, want) {
+					t.Errorf("%s: got %q, %v, want %q", query, got, err, want)
+				}
+			}
+		})
 	}
 }
