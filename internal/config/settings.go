@@ -130,6 +130,9 @@ func (s *Settings) Complete() error {
 
 // completeStorage sets and checks the URLs of the database and the bucket.
 func (s *Settings) completeStorage() error {
+	if s.Data == "" { // as from a variable of a shell that is not set
+		return errors.New("--data: must not be empty")
+	}
 	data, err := filepath.Abs(s.Data)
 	if err != nil {
 		return fmt.Errorf("--data: %w", err)

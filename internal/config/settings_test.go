@@ -47,6 +47,7 @@ func TestComplete(t *testing.T) {
 		"--preview-memory": func(s *Settings) { s.PreviewMemory = 1 << 20 }, "--preview-workers": func(s *Settings) { s.PreviewWorkers = -1 },
 		"--smtp-url": func(s *Settings) { s.SMTPURL, s.SMTPFrom = "https://mail.example.org", "a@example.org" }, "--smtp-from": func(s *Settings) { s.SMTPURL, s.SMTPFrom = "smtp://mail.example.org", "" },
 		"--rate-limit": func(s *Settings) { s.RateLimit = -1 },
+		"--data":       func(s *Settings) { s.Data = "" },
 	} {
 		s := settings()
 		change(&s)
