@@ -306,6 +306,11 @@ func TestVariables(t *testing.T) {
 		{[]string{"MESHYARD_HARDENE="}, "migrate", 0, "did you mean MESHYARD_HARDENED?"},
 		{[]string{"MESHYARD_IMPORT_TOKEN="}, "import account --from http://127.0.0.1:1", 2, "missing flags: --token"},
 
+		{[]string{"MESHYARD_RATE_LIMIT=many"}, "version", 2, `--rate-limit: must be a whole number (got "many") (from the environment variable MESHYARD_RATE_LIMIT)` + "\n"},
+		{[]string{"MESHYARD_LISTEN=x"}, "version", 2, "missing port in address (from the environment variable MESHYARD_LISTEN)\n"},
+		{[]string{"MESHYARD_LISTEN=:1"}, "version --listen x", 2, "missing port in address\n"},
+		{[]string{"MESHYARD_SITE_LOGO=/nowhere"}, "serve", 2, "(from the environment variable MESHYARD_SITE_LOGO)\n"},
+		{[]string{"MESHYARD_RATE_LIMIT_FILE=" + wrong}, "version", 2, "(from the environment variable MESHYARD_RATE_LIMIT_FILE)\n"},
 		{[]string{"MESHYARD_SMTP_URL_FILE=" + wrong}, "version", 2, "--smtp-url: must be smtp://"},
 		{[]string{"MESHYARD_SMTP_URL_FILE=" + wrong, "MESHYARD_SMTP_URL="}, "version", 2, "--smtp-url: must be smtp://"},
 		{[]string{"MESHYARD_SMTP_URL_FILE=" + wrong}, "version --smtp-url=", 0, ""},

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -43,3 +45,29 @@ func fromFile(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	}
 	return nil, nil
 }
+
+// nameVariable adds to an error that begins with the name of a flag the environment variable that
+// the value is from, unless the flag is one of the arguments.
+func nameVariable(err error, flags []*kong.Flag, args []string) error {
+	text, _, _ := strings.Cut(err.Error(), " (from envar ") // kong adds this to some errors
+	named := flagName.FindString(text)
+	if slices.ContainsFunc(args, func(arg string) bool { return flagName.FindString(arg) == named }) {
+		return err
+	}
+	for _, flag := range flags {
+		if named != "--"+flag.Name {
+			continue
+		}
+		for _, name := range flag.Envs {
+			if os.Getenv(name) == "" {
+				name += config.FileSuffix
+			}
+			if os.Getenv(name) != "" && !strings.Contains(text, name) {
+				return fmt.Errorf("%s (from the environment variable %s)", text, name)
+			}
+		}
+	}
+	return err
+}
+
+var flagName = regexp.MustCompile("^--[a-z0-9-]+")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -80,7 +81,7 @@ type cli struct {
 	} `cmd:"" help:"Import data."`
 	Derive      deriveCmd      `cmd:"" help:"Queue previews that files lack, or that an older version made. Running servers make them."`
 	Recount     recountCmd     `cmd:"" help:"Recompute all counts and the popularity of all things."`
-	Doctor      doctorCmd      `cmd:"" help:"Check whether the database needs statistics, a vacuum, or an interrupted import finished. Exit status 1 if it does."`
+	Doctor      doctorCmd      `cmd:"" help:"Check whether the database needs statistics, a vacuum, or an interrupted import finished, and whether previews or background jobs fail. Prints the problems; exit status 1 if there are any."`
 	Healthcheck healthcheckCmd `cmd:"" help:"Ask the server on the listen address whether it is ready. Exit status 1 if it is not."`
 	Schema      schemaCmd      `cmd:"" help:"Print the GraphQL schema."`
 	Documents   documentsCmd   `cmd:"" help:"List the registered GraphQL documents, each with the SHA-256 by which clients may ask for it, or print one."`
@@ -132,35 +133,43 @@ func main() {
 	if err == nil {
 		err = server.CheckURLs(ctx, c.Settings)
 	}
+	flags := flagsOf(parser.Model.Node)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "meshyard:", err)
+		fmt.Fprintln(os.Stderr, "meshyard:", nameVariable(err, flags, args))
 		os.Exit(2)
 	}
 	logger := telemetry.NewLogger(os.Stderr, c.LogLevel, c.LogFormat)
 	slog.SetDefault(logger)
-	for _, warning := range config.UnknownVariables(environment, variables(parser.Model.Node)) {
+	for _, warning := range config.UnknownVariables(environment, variables(flags)) {
 		logger.Warn(warning)
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(logger)
 	c.Settings.Version = version
 	if err := command.Run(c.Settings); err != nil {
-		fmt.Fprintln(os.Stderr, "meshyard:", database.ExplainReadOnly(err))
 		if invalid := new(config.InvalidError); errors.As(err, &invalid) {
+			fmt.Fprintln(os.Stderr, "meshyard:", nameVariable(err, flags, args))
 			os.Exit(2)
 		}
+		fmt.Fprintln(os.Stderr, "meshyard:", database.ExplainReadOnly(err))
 		os.Exit(1)
 	}
 }
 
-// variables returns the environment variables of the flags of a command and of its subcommands.
-func variables(node *kong.Node) []string {
-	var names []string
-	for _, flag := range node.Flags {
-		names = append(names, flag.Envs...)
-	}
+// flagsOf returns the flags of a command and of its subcommands.
+func flagsOf(node *kong.Node) []*kong.Flag {
+	flags := slices.Clone(node.Flags)
 	for _, child := range node.Children {
-		names = append(names, variables(child)...)
+		flags = append(flags, flagsOf(child)...)
+	}
+	return flags
+}
+
+// variables returns the environment variables of flags.
+func variables(flags []*kong.Flag) []string {
+	var names []string
+	for _, flag := range flags {
+		names = append(names, flag.Envs...)
 	}
 	return names
 }

@@ -13,7 +13,7 @@ import (
 type webhookCreateCmd struct {
 	Owner       string   `arg:"" help:"Username of the owner, whose content the events are about."`
 	URL         string   `arg:"" name:"url" help:"URL that receives the events, beginning with https://."`
-	Event       []string `help:"Events to send; repeat the flag for several. docs/webhooks.md lists them." default:"thing.published,make.created,comment.created" placeholder:"EVENT"`
+	Event       []string `help:"Events to send; repeat the flag for several. docs/webhooks.md lists them. Default: ${default}." default:"thing.published,make.created,comment.created" placeholder:"EVENT"`
 	Global      bool     `help:"Send the events of everyone's public content, and of moderation. The owner must be an administrator."`
 	Description string   `help:"What the webhook is for." placeholder:"TEXT"`
 }
