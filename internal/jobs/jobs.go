@@ -151,8 +151,10 @@ func driver(db *sql.DB, engine string) riverdriver.Driver[*sql.Tx] {
 	return riverdatabasesql.New(db)
 }
 
-// Migrate creates or updates the tables of River. Several processes may call it concurrently: each
-// version is applied in a transaction, and a process that fails tries again, up to five times.
+// Migrate creates or updates the tables of River, and deletes jobs that earlier source has left and
+// no worker knows: previews and counts do not need them any more. Several processes may call it
+// concurrently: each version is applied in a transaction, and a process that fails tries again, up
+// to five times.
 func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 	migrator, err := rivermigrate.New(driver(db, engine), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -160,6 +162,9 @@ func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 	}
 	for attempt := 1; ; attempt++ {
 		_, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+		if err == nil {
+			_, err = db.ExecContext(ctx, "DELETE FROM river_job WHERE kind IN ('fold_downloads', 'make_preview', 'resume_previews')")
+		}
 		if err == nil {
 			return nil
 		}

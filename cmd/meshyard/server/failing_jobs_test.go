@@ -95,3 +95,19 @@ func TestJobsOfKilledServers(t *testing.T) {
 		waitUntil("the job of the killed server has run", func() bool { return count("things") == 0 })
 	})
 }
+
+// TestJobsOfEarlierSource checks that jobs whose kind does not exist any more are removed at the
+// start, instead of failing for weeks.
+func TestJobsOfEarlierSource(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		db := openDB(t, s).SQL()
+		if _, err := db.Exec("INSERT INTO river_job (args, kind, max_attempts, scheduled_at) VALUES ('{}', 'make_preview', 25, CURRENT_TIMESTAMP)"); err != nil {
+			t.Fatal(err)
+		}
+		s.Restart()
+		var jobs int
+		if err := db.QueryRow("SELECT count(*) FROM river_job WHERE kind = 'make_preview'").Scan(&jobs); err != nil || jobs != 0 {
+			t.Errorf("after the start there are %d jobs to make a preview, %v, want none", jobs, err)
+		}
+	})
+}
