@@ -153,7 +153,7 @@ func TestReadContent(t *testing.T) {
 		{"a.dae", "<?xml version=\"1.0\"?>\n<COLLADA>", mesh.Unsupported, "a COLLADA file"},
 		{"a.webp", "RIFF\x00\x00\x00\x00WEBPVP8 ", mesh.Unsupported, "a WebP picture"},
 		{"a.txt", "hello", mesh.Unsupported, "The format of the file is not supported"},
-		{"a.stl", "hello", mesh.Malformed, "neither text"},
+		{"a.stl", "hello", mesh.Malformed, `ends on line 1 without a facet or "endsolid"`},
 		{"a.ply", "hello\n", mesh.Malformed, "does not begin with"},
 		{"a.off", "hello\n", mesh.Malformed, `"hello" where OFF`},
 	} {

@@ -24,21 +24,24 @@ const (
 
 // Decode decodes a binary or text STL file (3D Systems, StereoLithography Interface Specification,
 // 1989). A file is binary if its size matches its triangle count or if it contains zero bytes; the
-// word "solid" at the start does not decide. Decode ignores normals, which the corners imply. It
-// drops triangles with a corner that is not finite or farther than 1e18 from zero; a file with only
-// such triangles is an error.
+// word "solid" at the start does not decide. Programs that do not know the triangle count before
+// they write it leave it zero, so that the size decides. Decode ignores normals, which the corners
+// imply. It drops triangles with a corner that is not finite or farther than 1e18 from zero; a file
+// with only such triangles is an error.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	start, err := src.Prefix(prefixSize)
 	if err != nil {
 		return nil, err
 	}
 	n := triangleCount(start)
-	exact := IsBinary(start, src.Size)
+	if n == 0 && src.Size > headerSize && (src.Size-headerSize)%facetSize == 0 {
+		n = (src.Size - headerSize) / facetSize
+	}
 	switch {
-	case !exact && (IsText(start) || bytes.HasPrefix(start, []byte("\xFE\xFF")) || bytes.HasPrefix(start, []byte("\xFF\xFE"))):
+	case !IsBinary(start, src.Size) && isText(start):
 		return decodeText(ctx, src, limits, progress)
 	case src.Size < headerSize:
-		return nil, mesh.Errorf(mesh.Malformed, "The STL file is neither text that begins with \"solid\" nor binary: it has %d bytes, fewer than a header.", src.Size)
+		return nil, mesh.Errorf(mesh.Malformed, "The STL file is neither text nor binary: it has %d bytes, fewer than a header.", src.Size)
 	case n == 0 && src.Size < headerSize+facetSize:
 		return nil, mesh.Errorf(mesh.Empty, "The STL file is valid but contains no triangles.")
 	case n == 0 || src.Size < headerSize+n*facetSize:
@@ -159,15 +162,23 @@ func triangleCount(start []byte) int64 {
 	return int64(binary.LittleEndian.Uint32(start[headerSize-4:]))
 }
 
-// IsText reports whether a file that is not binary by its size is a text file. Binary files whose
-// header begins with "solid" contain zero bytes. Zero bytes at the end may be padding.
+// IsText reports whether a file that is not binary by its size is a text file that begins as most
+// do.
 func IsText(start []byte) bool {
-	if bytes.IndexByte(bytes.TrimRight(start, "\x00"), 0) >= 0 {
+	if !isText(start) {
 		return false
 	}
 	text := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(start, []byte("\xEF\xBB\xBF")), " \t\r\n"))
 	first, _ := textscan.CutWord(text)
 	return string(first) == "solid" || string(first) == "facet"
+}
+
+// isText reports whether a file that is not binary by its size is a text file. Binary files contain
+// zero bytes, at least in the triangle count. Zero bytes at the end may be padding.
+func isText(start []byte) bool {
+	text := bytes.TrimRight(start, "\x00")
+	return bytes.HasPrefix(start, []byte("\xFE\xFF")) || bytes.HasPrefix(start, []byte("\xFF\xFE")) ||
+		len(text) > 0 && bytes.IndexByte(text, 0) < 0
 }
 
 // IsBinary reports whether a file of size bytes is a binary STL file: its size is exactly what the

@@ -15,9 +15,10 @@ import (
 // much memory is reserved at the start.
 const bytesPerFacet = 160
 
-// decodeText decodes a text STL file. Keywords may be in upper case, normals may be missing, and
-// several solids form one mesh. Text behind a solid is ignored, such as the byte 0x1A with which
-// programs of DOS end a file.
+// decodeText decodes a text STL file. Keywords may be in upper case, normals and the end of the
+// last solid may be missing, and several solids form one mesh. Lines outside of facets that do not
+// begin with a keyword are ignored, such as comments, colors and units; so is text behind a solid,
+// such as the byte 0x1A with which programs of DOS end a file.
 func decodeText(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	t := textFile{limits: limits, positions: make([]float32, 0, 9*min(src.Size/bytesPerFacet+1, limits.Triangles))}
 	// A second pass is needed if the coordinates are far from zero and an origin must be
@@ -49,68 +50,92 @@ type textFile struct {
 	box       geometry.Bounds
 	facets    int64 // including those that are dropped
 
-	solid, facet bool // the position is inside a solid or a facet
-	ended        bool // the last solid has ended
-	corner       [3][3]float64
-	corners      int // of the current facet
+	facet   bool // the position is inside a facet
+	ended   bool // the last solid has ended
+	corner  [3][3]float64
+	corners int // of the current facet
 }
 
 func (t *textFile) read() error {
-	var buf [8]byte
+	var buf [len("endsolid") + 1]byte
 	for {
 		word, err := t.Next()
 		switch {
 		case err == io.EOF && t.facet:
 			return mesh.Errorf(mesh.Malformed, "The STL file ends on line %d inside a facet.", t.Line)
-		case err == io.EOF && t.solid:
-			return mesh.Errorf(mesh.Malformed, "The STL file ends on line %d before its solid does: there is no \"endsolid\".", t.Line)
+		case err == io.EOF && t.facets == 0 && !t.ended:
+			return mesh.Errorf(mesh.Malformed, "The STL file ends on line %d without a facet or \"endsolid\".", t.Line)
 		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err
 		}
-		lower := buf[:0]
-		for _, c := range word[:min(len(word), len(buf))] {
-			lower = append(lower, c|0x20)
+		lower := appendLower(buf[:0], word)
+		if string(lower) == "end" { // some programs write "end solid"
+			next, err := t.NextInLine()
+			if err != nil {
+				return err
+			}
+			lower = appendLower(lower, next)
 		}
-		if len(word) > len(buf) {
-			lower = nil
-		}
-		if err := t.keyword(string(lower), word); err != nil {
+		if err := t.keyword(lower, word); err != nil {
 			return err
 		}
 	}
 }
 
+// appendLower appends a word in lower case to a keyword, or no more than one byte more than any
+// keyword has.
+func appendLower(keyword, word []byte) []byte {
+	for _, c := range word[:min(len(word), cap(keyword)-len(keyword))] {
+		keyword = append(keyword, c|0x20)
+	}
+	return keyword
+}
+
 // keyword handles a keyword, given in lower case and as written in the file.
-func (t *textFile) keyword(lower string, word []byte) error {
-	// keywords that appear inside a facet
-	inside := lower != "solid" && lower != "endsolid" && lower != "facet"
-	switch {
-	case inside && !t.facet && t.ended:
-		return t.SkipLine()
-	case inside && !t.facet:
-		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s outside of a facet.", t.Line, textscan.Quote(word))
-	case !inside && t.facet:
-		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s inside a facet.", t.Line, textscan.Quote(word))
-	case lower == "solid", lower == "endsolid":
-		t.solid, t.ended = lower == "solid", lower == "endsolid"
-		return t.SkipLine() // the name of the solid
-	case lower == "facet":
+func (t *textFile) keyword(lower, word []byte) error {
+	switch string(lower) {
+	case "solid", "endsolid":
+		if !t.facet {
+			t.ended = string(lower) == "endsolid"
+			return t.SkipLine() // the name of the solid
+		}
+		return t.misplaced(word, " inside a facet")
+	case "facet":
+		if t.facet {
+			return t.misplaced(word, " inside a facet")
+		}
 		t.facet, t.corners = true, 0
-	case lower == "normal":
+		return nil
+	case "normal", "outer", "loop", "vertex", "endloop", "endfacet":
+		if t.facet {
+			return t.inFacet(lower)
+		}
+		if !t.ended {
+			return t.misplaced(word, " outside of a facet")
+		}
+	default:
+		if t.facet && word[0] != '#' {
+			return t.misplaced(word, ", which is not a keyword of the format")
+		}
+	}
+	return t.SkipLine()
+}
+
+// inFacet handles a keyword inside a facet.
+func (t *textFile) inFacet(lower []byte) error {
+	switch string(lower) {
+	case "normal":
 		for range 3 {
 			if _, err := t.NextInLine(); err != nil {
 				return err
 			}
 		}
-	case lower == "outer", lower == "loop", lower == "endloop":
-	case lower == "vertex":
+	case "vertex":
 		return t.vertex()
-	case lower == "endfacet":
+	case "endfacet":
 		return t.end()
-	default:
-		return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s, which is not a keyword of the format.", t.Line, textscan.Quote(word))
 	}
 	return nil
 }
@@ -128,6 +153,10 @@ func (t *textFile) vertex() error {
 	}
 	t.corners++
 	return nil
+}
+
+func (t *textFile) misplaced(word []byte, where string) error {
+	return mesh.Errorf(mesh.Malformed, "Line %d of the STL file has %s%s.", t.Line, textscan.Quote(word), where)
 }
 
 // end adds the current facet.
