@@ -92,6 +92,10 @@ func (b *binaryBody) number(of scalarType) (float64, error) {
 		return float64(int32(b.order.Uint32(n))), nil
 	case uint32Type:
 		return float64(b.order.Uint32(n)), nil
+	case int64Type:
+		return float64(int64(b.order.Uint64(n))), nil
+	case uint64Type:
+		return float64(b.order.Uint64(n)), nil
 	case float32Type:
 		return float64(math.Float32frombits(b.order.Uint32(n))), nil
 	}

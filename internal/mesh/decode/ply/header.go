@@ -47,25 +47,29 @@ const (
 	uint16Type
 	int32Type
 	uint32Type
+	int64Type
+	uint64Type
 	float32Type
 	float64Type
 )
 
 // size returns the size of a binary value in bytes.
-func (t scalarType) size() int { return [...]int{0, 1, 1, 2, 2, 4, 4, 4, 8}[t] }
+func (t scalarType) size() int { return [...]int{0, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8}[t] }
 
 // isInteger reports whether the values are integers.
 func (t scalarType) isInteger() bool { return t < float32Type }
 
-// scalarTypes maps both sets of type names.
+// scalarTypes maps both sets of type names. Some programs write the types of 64 bits, which the
+// format does not have.
 var scalarTypes = map[string]scalarType{
 	"char": int8Type, "uchar": uint8Type, "short": int16Type, "ushort": uint16Type, "int": int32Type, "uint": uint32Type,
 	"float": float32Type, "double": float64Type,
 	"int8": int8Type, "uint8": uint8Type, "int16": int16Type, "uint16": uint16Type, "int32": int32Type, "uint32": uint32Type,
 	"float32": float32Type, "float64": float64Type,
+	"int64": int64Type, "uint64": uint64Type,
 }
 
-// readHeader reads the header. All its lines have the same line ending as the first.
+// readHeader reads the header. Its lines end with LF or CRLF, also both, or with CR.
 func readHeader(src source.Source) (*header, error) {
 	start, err := src.Prefix(maxHeader)
 	if err != nil {
@@ -73,11 +77,8 @@ func readHeader(src source.Source) (*header, error) {
 	}
 	h := &header{}
 	rest, ending := start, "\n"
-	if i := bytes.IndexAny(start, "\r\n"); i >= 0 && start[i] == '\r' {
+	if i := bytes.IndexAny(start, "\r\n"); i >= 0 && start[i] == '\r' && !bytes.HasPrefix(start[i:], []byte("\r\n")) {
 		ending = "\r"
-		if bytes.HasPrefix(start[i:], []byte("\r\n")) {
-			ending = "\r\n"
-		}
 	}
 	known := false // the format line has been read
 	for number := 1; ; number++ {
@@ -109,7 +110,8 @@ func readHeader(src source.Source) (*header, error) {
 	}
 }
 
-// line parses a line. The message of an error is appended to text that names the line.
+// line parses a line. The message of an error is appended to text that names the line. Lines of
+// other keywords are comments: Blender 2.4 wrote its name without the keyword.
 func (h *header) line(fields []string) error {
 	switch {
 	case fields[0] == "format" && len(fields) >= 2:
@@ -124,8 +126,6 @@ func (h *header) line(fields []string) error {
 			return mesh.Errorf(mesh.Unsupported, "has the format %s, which is not known.", textscan.Quote([]byte(fields[1])))
 		}
 		return nil
-	case fields[0] == "comment" || fields[0] == "obj_info":
-		return nil
 	case fields[0] == "element" && len(fields) == 3:
 		count, ok := textscan.ParseInt([]byte(fields[2]))
 		if !ok || count < 0 {
@@ -139,8 +139,10 @@ func (h *header) line(fields []string) error {
 		return h.property(property{name: fields[2]}, "", fields[1])
 	case fields[0] == "property" && len(fields) == 5 && fields[1] == "list":
 		return h.property(property{name: fields[4]}, fields[2], fields[3])
+	case fields[0] == "format" || fields[0] == "element" || fields[0] == "property":
+		return mesh.Errorf(mesh.Malformed, "has %s, which is not understood.", textscan.Quote([]byte(strings.Join(fields, " "))))
 	}
-	return mesh.Errorf(mesh.Malformed, "has %s, which is not understood.", textscan.Quote([]byte(strings.Join(fields, " "))))
+	return nil
 }
 
 func (h *header) property(p property, list, of string) error {

@@ -3,6 +3,7 @@ package ply
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -35,12 +36,15 @@ func TestPLY(t *testing.T) {
 	positions := []float32{0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}
 	indices := []uint32{0, 1, 2, 0, 2, 3}
 	files := map[string]string{
-		"plain":          plainPLY,
-		"windows":        strings.ReplaceAll(plainPLY, "\n", "\r\n"),
-		"old macintosh":  strings.ReplaceAll(plainPLY, "\n", "\r"),
-		"no line at end": strings.TrimSpace(plainPLY),
-		"comments":       strings.Replace(plainPLY, "element vertex", "comment "+strings.Repeat("element x ", 5000)+"\nobj_info\n\ncomment\nelement vertex", 1),
-		"a quad":         headerText + vertexHeader + "element face 1\nproperty list uchar int vertex_index\nend_header\n" + vertexText + "4 0 1 2 3",
+		"plain":                     plainPLY,
+		"windows":                   strings.ReplaceAll(plainPLY, "\n", "\r\n"),
+		"old macintosh":             strings.ReplaceAll(plainPLY, "\n", "\r"),
+		"mixed line ends":           strings.Replace(plainPLY, "\n", "\r\n", 1),
+		"mixed line ends, too":      strings.Replace(plainPLY, "end_header\n", "end_header\r\n", 1),
+		"lines of unknown keywords": strings.Replace(plainPLY, "element vertex", "Created by a program\nelement vertex", 1),
+		"no line at end":            strings.TrimSpace(plainPLY),
+		"comments":                  strings.Replace(plainPLY, "element vertex", "comment "+strings.Repeat("element x ", 5000)+"\nobj_info\n\ncomment\nelement vertex", 1),
+		"a quad":                    headerText + vertexHeader + "element face 1\nproperty list uchar int vertex_index\nend_header\n" + vertexText + "4 0 1 2 3",
 		"points and edges": headerText + vertexHeader + "element face 5\nproperty list uchar int vertex_index\nend_header\n" + vertexText +
 			"0\n1 0\n2 0 1\n3 0 1 2\n3 0 2 3\n",
 		"faces first":      headerText + faceHeader + vertexHeader + "end_header\n3 0 1 2\n3 0 2 3\n" + vertexText,
@@ -67,6 +71,9 @@ func TestPLY(t *testing.T) {
 			"element face 1\nproperty list ushort ushort vertex_indices\n",
 			int16(0), uint32(0), float64(0), int16(1), uint32(0), float64(0), int16(1), uint32(1), float64(0), int16(0), uint32(1), float64(0),
 			uint16(4), [4]uint16{0, 1, 2, 3}))
+		files[name+" 64 bits"] = string(plyBytes(order, vertexHeader+"element face 1\nproperty uint64 id\nproperty list uchar int64 vertex_indices\n",
+			slices.Concat(vertices, []any{uint64(math.MaxUint64), uint8(4), [4]int64{0, 1, 2, 3}})...))
+		files[name+" mixed line ends"] = strings.Replace(files[name], "\n", "\r\n", 3)
 	}
 	for name, file := range files {
 		m, err := decodetest.DecodeFile(t, mesh.PLY, Decode, []byte(file), mesh.DefaultLimits)
@@ -179,7 +186,7 @@ func TestPLYMalformed(t *testing.T) {
 		{"another first line", replaced("ply", "plx"), mesh.Malformed, "does not begin with"},
 		{"no format", replaced("format ascii 1.0\n", ""), mesh.Malformed, `no line "format"`},
 		{"an unknown format", replaced("ascii", "gzip"), mesh.Unsupported, `Line 2 of the PLY file has the format "gzip"`},
-		{"an unknown line", replaced("element vertex", "elements vertex"), mesh.Malformed, `Line 3 of the PLY file has "elements vertex 4"`},
+		{"a bad line", replaced("element vertex", "element the vertex"), mesh.Malformed, `Line 3 of the PLY file has "element the vertex 4"`},
 		{"an unknown type", replaced("float y", "half y"), mesh.Malformed, `Line 5 of the PLY file has "half" where a type`},
 		{"a list as long as a float", replaced("uchar int", "float int"), mesh.Malformed, `has "float" where a type of whole numbers`},
 		{"a property of nothing", replaced("element vertex 4\n", ""), mesh.Malformed, "a property before any element"},
