@@ -32,8 +32,9 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		if err != nil {
 			return nil, err
 		}
-		// The specification allows one file in the archive. Others are ignored.
-		i := slices.IndexFunc(c.Files, func(f *zip.File) bool { return strings.EqualFold(path.Ext(f.Name), ".amf") })
+		// The specification allows one file in the archive, whose name does not matter then. Others are
+		// ignored.
+		i := slices.IndexFunc(c.Files, func(f *zip.File) bool { return len(c.Files) == 1 || strings.EqualFold(path.Ext(f.Name), ".amf") })
 		if i < 0 {
 			return nil, mesh.Errorf(mesh.Malformed, "The ZIP archive has no AMF file.")
 		}
@@ -104,8 +105,9 @@ func (c optionalColor) or(other optionalColor) optionalColor {
 	return other
 }
 
-// units are the AMF units in millimeters. The default is the millimeter.
-var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "inch": 25.4, "feet": 304.8, "meter": 1000}
+// units are the AMF units in millimeters. The default is the millimeter, which some programs
+// abbreviate.
+var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "mm": 1, "inch": 25.4, "feet": 304.8, "meter": 1000}
 
 func (a *file) read() error {
 	if err := a.Next(); err != nil {

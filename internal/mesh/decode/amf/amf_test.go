@@ -1,6 +1,7 @@
 package amf
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -18,7 +19,8 @@ func TestAMFSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, file := range map[string][]byte{"plain": b, "zipped": decodetest.ZIP(t, map[string]string{"a.txt": "", "A.AMF": string(b)})} {
+	for name, file := range map[string][]byte{"plain": b, "zipped": decodetest.ZIP(t, map[string]string{"a.txt": "", "A.AMF": string(b)}),
+		"zipped, of any name": decodetest.ZIP(t, map[string]string{"model": string(b)}), "mm": bytes.Replace(b, []byte("<amf>"), []byte(`<amf unit="mm">`), 1)} {
 		m, err := decodetest.Decode(t, Decode, file)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -139,7 +141,7 @@ func TestAMFMalformed(t *testing.T) {
 		{strings.Replace(sound, "<x>1</x>", "", 1), mesh.Malformed, "without x, y or z"},
 		{strings.Replace(sound, "<v3>2</v3>", "<v3>3</v3>", 1), mesh.Malformed, "v3=3"},
 		{strings.Replace(sound, "<v3>2</v3>", "", 1), mesh.Malformed, "v3=-1"},
-		{string(decodetest.ZIP(t, map[string]string{"a.txt": ""})), mesh.Malformed, "no AMF file"},
+		{string(decodetest.ZIP(t, map[string]string{"a.txt": "", "b": sound})), mesh.Malformed, "no AMF file"},
 	} {
 		_, err := decodetest.Decode(t, Decode, []byte(c.text))
 		decodetest.CheckError(t, err, c.reason, c.message)

@@ -61,8 +61,10 @@ func (p *file) relationships(part string) (map[string]string, error) {
 }
 
 // reference resolves a path relative to a folder: as written if there is such a part, otherwise
-// after percent-decoding. ok is false if it leads out of the package.
+// after percent-decoding. It accepts Windows path separators. ok is false if it leads out of the
+// package.
 func (p *file) reference(folder, target string) (path string, ok bool) {
+	target = strings.ReplaceAll(target, `\`, "/")
 	to, ok := zipfile.JoinPath(folder, target)
 	if ok && p.File(to) == nil {
 		if name, err := url.PathUnescape(target); err == nil {

@@ -2,6 +2,7 @@
 package threemf
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"strings"
@@ -13,6 +14,10 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 	"github.com/meshyard/meshyard/internal/mesh/decode/zipfile"
 )
+
+// usualModel is the part with the build in the files of all programs. Cura and PrusaSlicer read it
+// without the relationship that the specification requires.
+const usualModel = "3D/3dmodel.model"
 
 // Decode decodes a 3MF file (core specification 1.3, with the materials and properties and the
 // production extension): the items of the build, with the colors of base materials, color groups
@@ -29,9 +34,8 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	if err != nil {
 		return nil, err
 	}
-	start, ok := relations[relationshipModel]
-	start = strings.ToLower(start)
-	if !ok {
+	start := strings.ToLower(cmp.Or(relations[relationshipModel], usualModel))
+	if relations[relationshipModel] == "" && p.File(start) == nil {
 		return nil, mesh.Errorf(mesh.Malformed, "The ZIP archive has no 3D model as a 3MF file has: its relationships (_rels/.rels) name none.")
 	}
 	own, err := p.relationships(start)

@@ -118,6 +118,20 @@ func Test3MFParts(t *testing.T) {
 	}
 }
 
+// Test3MFPackages decodes packages that deviate from the Open Packaging Conventions.
+func Test3MFPackages(t *testing.T) {
+	model := modelText(`<object id="1">`+oneTriangle+`</object>`, `<item objectid="1"/>`)
+	for name, parts := range map[string]map[string]string{
+		"Windows path separators":           {`3D\3dmodel.model`: model, `_rels\.rels`: relations(map[string]string{relationshipModel: `\3D\3dmodel.model`})},
+		"no relationships":                  {"3D/3dmodel.model": model},
+		"no relationship of the model type": {"3D/3DModel.model": model, "_rels/.rels": relations(map[string]string{"urn:other": "/a"})},
+	} {
+		if m, err := decodetest.Decode(t, Decode, decodetest.ZIP(t, parts)); err != nil || m.Triangles() != 1 {
+			t.Errorf("%s: got %v and the error %v, want a triangle", name, m, err)
+		}
+	}
+}
+
 // Test3MFVolumes decodes an object of PrusaSlicer whose volumes are a model, a modifier and another
 // model.
 func Test3MFVolumes(t *testing.T) {
