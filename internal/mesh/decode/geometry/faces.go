@@ -171,32 +171,44 @@ func (p *Faces) tooMany() error {
 	return mesh.Errorf(mesh.TooLarge, "The %s file has too many triangles: at most %d are supported.", p.title, p.limits.Triangles)
 }
 
-// Finish returns the mesh. Without triangles it is a point cloud.
+// Finish returns the mesh. Without triangles it is a point cloud; otherwise vertices without a face
+// are dropped.
 func (p *Faces) Finish() *mesh.Mesh {
 	if p.Mesh.Colors != nil {
 		// the last vertices have no color
 		p.Mesh.Colors = append(p.Mesh.Colors, bytes.Repeat([]byte{0xFF}, 4*p.Mesh.Vertices()-len(p.Mesh.Colors))...)
 	}
-	if p.missing > 0 {
-		p.dropMissing()
-	}
 	if len(p.Mesh.Indices) == 0 {
 		p.Mesh.Cloud, p.Mesh.Indices = true, nil
-		return p.Mesh
 	}
+	p.dropUnused()
 	if p.paint != nil {
 		p.paintFaces()
 	}
 	return p.Mesh
 }
 
-// dropMissing removes the vertices that are missing, which no triangle uses.
-func (p *Faces) dropMissing() {
+// dropUnused removes the vertices that are not shown: those without a face, or the missing vertices
+// of a point cloud.
+func (p *Faces) dropUnused() {
 	m := p.Mesh
-	numbers := make([]uint32, m.Vertices()) // the new number of each vertex
+	if m.Cloud && p.missing == 0 {
+		return
+	}
+	used := make([]bool, m.Vertices())
+	for _, v := range m.Indices {
+		used[v] = true
+	}
+	for v := range used {
+		used[v] = used[v] || m.Cloud && !p.isMissing(int64(v))
+	}
+	if !slices.Contains(used, false) {
+		return
+	}
+	numbers := make([]uint32, len(used)) // the new number of each vertex
 	kept := 0
-	for v := range numbers {
-		if p.isMissing(int64(v)) {
+	for v := range used {
+		if !used[v] {
 			continue
 		}
 		copy(m.Positions[3*kept:], m.Positions[3*v:3*v+3])
@@ -212,17 +224,12 @@ func (p *Faces) dropMissing() {
 	}
 }
 
-// paintFaces duplicates vertices so that each has one color. It keeps vertices without a face.
+// paintFaces duplicates vertices so that each has one color.
 func (p *Faces) paintFaces() {
 	m := p.Mesh
 	s := Shape{newest: make([]uint32, m.Vertices())}
 	for corner, v := range m.Indices {
 		m.Indices[corner] = s.Output(v, p.paint[corner/3])
-	}
-	for v := range s.newest {
-		if s.newest[v] == 0 {
-			s.Output(uint32(v), NoColor)
-		}
 	}
 	positions := make([]float32, 0, 3*len(s.Sources))
 	m.Colors = make([]uint8, 0, 4*len(s.Sources))

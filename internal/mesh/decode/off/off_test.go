@@ -69,8 +69,8 @@ func TestOFFColors(t *testing.T) {
 		{"with texture coordinates", "STCNOFF\n" + vertices("0 0 1 1 0 0 1 .1 .1", "0 0 1 .5 .5 .5 .5 .1 .1", "0 0 1 1 0 0 .1 .1"), red + half + red},
 		{"letters in another order", "NCSTOFF\n" + vertices("0 0 1 1 0 0 1 .1 .1", "0 0 1 .5 .5 .5 .5 .1 .1", "0 0 1 1 0 0 .1 .1"), red + half + red},
 		{"some", "COFF\n" + vertices("", "255 0 0", ""), plainColor + red + plainColor},
-		{"faces", faces("255 0 0", "0.5 .5 .5 .5"), red + red + red + half + half + half + plainColor},
-		{"one face", faces("", "1 0 0"), plainColor + plainColor + plainColor + red + red + red + plainColor},
+		{"faces", faces("255 0 0", "0.5 .5 .5 .5"), red + red + red + half + half + half},
+		{"one face", faces("", "1 0 0"), plainColor + plainColor + plainColor + red + red + red},
 		{"vertices before faces", "COFF\n" + strings.Replace(vertices("1 0 0", "1 0 0", "1 0 0"), "3 0 1 2", "3 0 1 2 0 0 1", 1), red + red + red},
 	} {
 		m, err := decodetest.DecodeFile(t, mesh.OFF, Decode, []byte(c.text), mesh.DefaultLimits)

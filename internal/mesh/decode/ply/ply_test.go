@@ -108,9 +108,9 @@ func TestPLYColors(t *testing.T) {
 		{"a cloud", three + rgb("uchar") + "end_header\n0 0 0 255 0 0\n1 0 0 255 0 0\n0 1 0 255 0 0\n", red + red + red},
 		{"no blue", three + "property uchar red\nproperty uchar green\n" + face + "end_header\n0 0 0 255 0\n1 0 0 255 0\n0 1 0 255 255\n3 0 1 2", ""},
 		{"faces", vertexHeader + faceHeader + rgb("uchar") + "end_header\n" + vertexText + "3 0 1 2 255 0 0\n3 0 1 2 255 255 255\n",
-			red + red + red + plainColor + plainColor + plainColor + plainColor},
+			red + red + red + plainColor + plainColor + plainColor},
 		{"faces, some plain", vertexHeader + faceHeader + rgb("uchar") + "end_header\n" + vertexText + "3 0 1 2 255 255 255\n3 0 1 2 255 0 0\n",
-			plainColor + plainColor + plainColor + red + red + red + plainColor},
+			plainColor + plainColor + plainColor + red + red + red},
 		{"faces, all plain", vertexHeader + faceHeader + rgb("uchar") + "end_header\n" + vertexText + "3 0 1 2 255 255 255\n3 0 2 3 255 255 255\n", ""},
 		{"vertices before faces", three + rgb("uchar") + face + rgb("uchar") + "end_header\n0 0 0 255 0 0\n1 0 0 255 0 0\n0 1 0 255 0 0\n3 0 1 2 0 0 9", red + red + red},
 	} {
@@ -172,6 +172,17 @@ func TestPLYMissing(t *testing.T) {
 	want := mesh.Box{Min: [3]float64{4500000.5, 0, 0}, Max: [3]float64{4500000.75, 0.25, 0}}
 	if m.Box() != want || m.Triangles() != 2 || string(m.Colors) != strings.Repeat("\xFF\x00\x00\xFF", 4) {
 		t.Errorf("got %+v with the box %v, want %v", m, m.Box(), want)
+	}
+}
+
+// TestPLYUnused checks that vertices without a face do not extend the box of a mesh.
+func TestPLYUnused(t *testing.T) {
+	text := headerText + strings.Replace(vertexHeader, "4", "5", 1) + "property uchar red\nproperty uchar green\nproperty uchar blue\n" +
+		"element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0 1 1 1\n9 9 9 2 2 2\n1 0 0 3 3 3\n1 1 0 4 4 4\n-9 0 0 5 5 5\n3 0 2 3\n"
+	m, err := decodetest.DecodeFile(t, mesh.PLY, Decode, []byte(text), mesh.DefaultLimits)
+	if err != nil || !slices.Equal(m.Positions, []float32{0, 0, 0, 1, 0, 0, 1, 1, 0}) || fmt.Sprint(m.Indices) != "[0 1 2]" ||
+		string(m.Colors) != "\x01\x01\x01\xFF\x03\x03\x03\xFF\x04\x04\x04\xFF" {
+		t.Errorf("got %+v and the error %v", m, err)
 	}
 }
 
