@@ -5,11 +5,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/source"
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
 )
+
+// maxUndeclared is more values than a row has with those that the header does not declare.
+const maxUndeclared = 1000
 
 // body reads the values after the header of a PLY file one by one.
 type body interface {
@@ -21,20 +25,46 @@ type body interface {
 	place(of scalarType) string
 	// skip skips values. In a binary file they take the given number of bytes.
 	skip(numbers, bytes int64) error
+	// endRow ends a row of an element.
+	endRow() error
 }
 
 // textBody reads text values. Line breaks do not matter, because the header declares the number of
-// values.
+// values, unless lines have more.
 type textBody struct {
 	*textscan.Words
 	restart func() *textscan.Words
+	lines   bool // rows end with a line, and values that the header does not declare are ignored
 }
 
 func newTextBody(ctx context.Context, src source.Source, h *header, progress func(float64)) *textBody {
 	again := func() *textscan.Words {
 		return textscan.NewWordsAt(source.NewReader(ctx, src, h.length, progress), "PLY", h.lines+1)
 	}
-	return &textBody{again(), again}
+	return &textBody{again(), again, h.hasLines(again())}
+}
+
+// hasLines reports whether lines end rows: the first line has the values of a row, and fewer than
+// all rows. Some programs write values that they do not declare, such as assimp 6.0. Others write
+// several lines for a row, or all rows in one line.
+func (h *header) hasLines(words *textscan.Words) bool {
+	i := slices.IndexFunc(h.elements, func(e element) bool { return e.count > 0 })
+	if i < 0 {
+		return false
+	}
+	e := &h.elements[i]
+	if _, fixed := e.fixedSize(); !fixed {
+		return false
+	}
+	values, next := 0, words.Next
+	for ; values < maxUndeclared; values++ {
+		if word, err := next(); err != nil || len(word) == 0 {
+			break
+		}
+		next = words.NextInLine
+	}
+	row := len(e.properties)
+	return values >= row && values < maxUndeclared && int64(values) < e.count*int64(row)
 }
 
 func (t *textBody) rewind() { t.Words = t.restart() }
@@ -48,6 +78,13 @@ func (t *textBody) skip(numbers, _ int64) error {
 		if _, err := t.Next(); err != nil {
 			return t.UnexpectedEnd(err, "a number")
 		}
+	}
+	return nil
+}
+
+func (t *textBody) endRow() error {
+	if t.lines {
+		return t.SkipLine()
 	}
 	return nil
 }
@@ -139,6 +176,8 @@ func (b *binaryBody) skip(_, bytes int64) error {
 	b.start += int(bytes)
 	return nil
 }
+
+func (b *binaryBody) endRow() error { return nil }
 
 func (b *binaryBody) truncated() error {
 	return mesh.Errorf(mesh.Malformed, "The PLY file ends at byte %d in the middle of what its header promises.", b.src.Size)

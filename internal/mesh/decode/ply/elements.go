@@ -148,7 +148,7 @@ func (p *file) readRow(e *element, c *columns) error {
 			return err
 		}
 	}
-	return nil
+	return p.body.endRow()
 }
 
 // readCorners reads the corners of a polygon, or of strips separated by -1.

@@ -82,7 +82,7 @@ func (p *file) seek(element int) error {
 	}
 	for ; p.current < element; p.current++ {
 		e := &p.header.elements[p.current]
-		if size, ok := e.fixedSize(); ok {
+		if size, ok := e.fixedSize(); ok && (p.header.order != nil || size == 0) {
 			if err := p.body.skip(e.count*int64(len(e.properties)), e.count*size); err != nil {
 				return err
 			}
@@ -93,6 +93,9 @@ func (p *file) seek(element int) error {
 				if err := p.skip(property); err != nil {
 					return err
 				}
+			}
+			if err := p.body.endRow(); err != nil {
+				return err
 			}
 		}
 	}

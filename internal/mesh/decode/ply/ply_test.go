@@ -55,7 +55,12 @@ func TestPLY(t *testing.T) {
 			"element nothing 9999999999\nelement edge 1\nproperty int vertex1\nproperty int vertex2\n" +
 			"element face 2\nproperty list uchar float texcoord\nproperty list uchar int vertex_indices\nproperty uchar flags\nend_header\n" +
 			"0.5 2 0 0\n1 0\n" + "0 1 7 0 0 0\nnan 0 0 0 1\n1 0 0 1 1\n2 2 0 0 0 1 0\n" + "0 1\n" + "6 0 0 0 0 0 0 3 0 1 2 0\n0 3 0 2 3 1\n",
-		"a strip": headerText + vertexHeader + "element tristrips 1\nproperty list int int vertex_indices\nend_header\n" + vertexText + "8 0 1 2 -1 0 2 3 -1\n",
+		"more values than declared": headerText + vertexHeader + "element edge 1\nproperty int a\n" + faceHeader + "end_header\n" +
+			strings.ReplaceAll(vertexText, "\n", " 255 0 0\n") + "0 7 9\n3 0 1 2 7 7\n3 0 2 3 7 7",
+		"rows of several lines": headerText + vertexHeader + "property float nx\nproperty float ny\n" + faceHeader + "end_header\n" +
+			strings.ReplaceAll(vertexText, "\n", "\n0 1\n") + "3 0\n1 2 3 0 2\n3",
+		"rows in one line": strings.ReplaceAll(plainPLY, vertexText, strings.ReplaceAll(vertexText, "\n", " ")),
+		"a strip":          headerText + vertexHeader + "element tristrips 1\nproperty list int int vertex_indices\nend_header\n" + vertexText + "8 0 1 2 -1 0 2 3 -1\n",
 	}
 	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 		name := fmt.Sprint(order)
