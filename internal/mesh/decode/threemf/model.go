@@ -1,6 +1,8 @@
 package threemf
 
 import (
+	"strings"
+
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
@@ -11,8 +13,9 @@ import (
 // namespaceMaterials is the namespace of the materials and properties extension.
 const namespaceMaterials = "http://schemas.microsoft.com/3dmanufacturing/material/2015/02"
 
-// units are the 3MF units in millimeters (core specification, 3.4). The default is the millimeter.
-var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "centimeter": 10, "inch": 25.4, "foot": 304.8, "meter": 1000}
+// units are the 3MF units in millimeters (core specification, 3.4), with an abbreviation. The
+// default is the millimeter.
+var units = map[string]float64{"": 1, "micron": 0.001, "millimeter": 1, "mm": 1, "centimeter": 10, "inch": 25.4, "foot": 304.8, "meter": 1000}
 
 // modelPart is the state of reading one model part.
 type modelPart struct {
@@ -45,7 +48,7 @@ func (p *file) model(name string) error {
 		return s.Errorf(mesh.Malformed, "has the root element %s where a model is expected", textscan.Quote(s.Tag.Name))
 	}
 	if first {
-		unit, ok := units[string(s.Attr("unit"))]
+		unit, ok := units[strings.ToLower(string(s.Attr("unit")))]
 		if !ok {
 			return s.Errorf(mesh.Malformed, "has the unknown unit %s", textscan.Quote(s.Attr("unit")))
 		}

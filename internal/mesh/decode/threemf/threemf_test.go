@@ -91,7 +91,7 @@ func Test3MFPlaces(t *testing.T) {
 }
 
 func Test3MFUnits(t *testing.T) {
-	for unit, want := range map[string]float64{"micron": 0.001, "centimeter": 10, "inch": 25.4, "foot": 304.8, "meter": 1000} {
+	for unit, want := range map[string]float64{"micron": 0.001, "mm": 1, "centimeter": 10, "inch": 25.4, "Inch": 25.4, "foot": 304.8, "meter": 1000} {
 		text := strings.Replace(modelText(`<object id="1">`+oneTriangle+`</object>`, `<item objectid="1"/>`), "millimeter", unit, 1)
 		if m := read3MFBytes(t, package3MF(t, map[string]string{"3D/3dmodel.model": text})); m.Unit != want {
 			t.Errorf("%s: got %v mm, want %v", unit, m.Unit, want)
