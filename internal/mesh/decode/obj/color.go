@@ -36,6 +36,9 @@ func (o *file) growColors(n int) {
 // polypaint reads colors of ZBrush from a comment. It has eight hexadecimal digits for each vertex:
 // a mask, which is ignored, red, green and blue. The colors begin with the first vertex.
 func (o *file) polypaint(rest []byte) {
+	if o.again {
+		return
+	}
 	word, _ := textscan.CutWord(rest)
 	o.growColors(len(o.vertices))
 	for ; len(word) >= 8 && 3*o.polypainted < len(o.vertices); word = word[8:] {

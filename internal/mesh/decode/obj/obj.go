@@ -21,20 +21,32 @@ import (
 // are dropped with their faces. If there is no face, the vertices are a point cloud; otherwise
 // vertices without a face are dropped.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
-	limits = geometry.IndexableLimits(limits)
-	o := file{Lines: textscan.NewLines(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "OBJ"), limits: limits}
-	for {
-		line, err := o.Next()
-		if err == io.EOF {
-			return o.finish(ctx)
+	o := file{limits: geometry.IndexableLimits(limits)}
+	read := func() error {
+		o.Lines = textscan.NewLines(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "OBJ")
+		for {
+			line, err := o.Next()
+			if err == io.EOF {
+				return nil
+			}
+			if err == nil {
+				err = o.statement(line)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if err == nil {
-			err = o.statement(line)
-		}
-		if err != nil {
+	}
+	if err := read(); err != nil {
+		return nil, err
+	}
+	if o.early {
+		o.again, o.passed, o.corners, o.runs, o.materials, o.material = true, 0, o.corners[:0], nil, nil, ""
+		if err := read(); err != nil {
 			return nil, err
 		}
 	}
+	return o.finish(ctx)
 }
 
 // file is the state of decoding an OBJ file.
@@ -42,6 +54,9 @@ type file struct {
 	*textscan.Lines
 	limits   mesh.Limits
 	vertices []float64 // x, y, z
+	passed   int64     // number of vertices before the current line
+	early    bool      // a face is before one of its vertices
+	again    bool      // the file is read again, with all vertices known, because of early faces
 	missing  int       // number of vertices with a coordinate that is not finite
 	// red, green, blue of each vertex, NaN if it has none; nil while no vertex has a color
 	colors      []float32
@@ -85,6 +100,10 @@ func (o *file) statement(line []byte) error {
 
 // vertex reads x y z, followed by w (ignored), or by red green blue and possibly alpha (ignored).
 func (o *file) vertex(rest []byte) error {
+	o.passed++
+	if o.again {
+		return nil
+	}
 	if most := 3 * o.limits.Triangles; int64(len(o.vertices)/3) >= most {
 		return mesh.Errorf(mesh.TooLarge, "The OBJ file has too many vertices: at most %d are supported.", most)
 	}
@@ -142,7 +161,7 @@ func (o *file) color(c [3]float64) {
 }
 
 // face reads the corners of a polygon. It ignores the texture coordinate and the normal after the
-// slashes.
+// slashes. It leaves out a face that is before one of its vertices: then the file is read again.
 func (o *file) face(rest []byte) error {
 	o.polygon = o.polygon[:0]
 	known := int64(len(o.vertices) / 3)
@@ -158,7 +177,11 @@ func (o *file) face(rest []byte) error {
 		index, ok := textscan.ParseInt(number)
 		v := index - 1
 		if index < 0 {
-			v = known + index
+			v = o.passed + index
+		}
+		if ok && v >= known && !o.again {
+			o.early = true
+			return nil
 		}
 		if !ok || index == 0 || v < 0 || v >= known {
 			return mesh.Errorf(mesh.Malformed, "Line %d of the OBJ file has a face with vertex %s, where %d vertices are known, counted from 1.",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"os"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ func TestOBJFaces(t *testing.T) {
 		"plain":              square + "f 1 2 3\nf 1 3 4\n",
 		"relative":           square + "f -4 -3 -2\nf -4 -2 -1\n",
 		"mixed":              "v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 -1\nv 0 1 0\nf 1 -2 4",
+		"faces first":        "f 1 2 3 4\n" + square,
+		"between vertices":   "v 0 0 0\nv 1 0 0\nf -2 -1 3\nv 1 1 0\nv 0 1 0\nf -4 -2 -1\n",
 		"with textures":      square + "vt 0 0\nf 1/1 2/1 3/1\nf 1/1/1 3//1 4//\n",
 		"quad":               square + "f 1 2 3 4\n",
 		"old keyword":        square + "fo 1 2 3 4\n",
@@ -52,6 +55,20 @@ func TestOBJFaces(t *testing.T) {
 			if again := decodetest.DecodeText(t, Decode, string(wide)); !slices.Equal(again.Positions, m.Positions) {
 				t.Errorf("%s as UTF-16, %v: got %v", name, order, again.Positions)
 			}
+		}
+	}
+}
+
+// TestOBJFacesFirst checks that the faces before their vertices keep their colors.
+func TestOBJFacesFirst(t *testing.T) {
+	for want, text := range map[string]string{
+		"ff0000ffff0000ffff0000ff": "newmtl red\nKd 1 0 0\nnewmtl blue\nKd 0 0 1\nusemtl red\nf 1 2 3\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 9 9 9\nusemtl blue\n",
+		"ff0000ff00ff00ff0000ffff": "f 1 2 3\nv 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 1 1 0 0 0 1\n",
+		"010203ff040506ffffffffff": "f 1 2 4\nv 0 0 0\nv 1 0 0\nv 1 1 0\n#MRGB 000102030004050600070809\nv 9 9 9\n",
+	} {
+		m := decodetest.DecodeText(t, Decode, text)
+		if got := hex.EncodeToString(m.Colors); got != want || m.Triangles() != 1 {
+			t.Errorf("%q: got the colors %s, want %s", text, got, want)
 		}
 	}
 }
