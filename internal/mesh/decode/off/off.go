@@ -3,6 +3,7 @@ package off
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"math"
 	"strings"
@@ -80,10 +81,15 @@ func (o *file) readCounts() error {
 	}
 	letters, count, ok := ParseHeader(word)
 	switch {
-	case ok && strings.ContainsAny(letters, "4n"):
+	case ok && strings.Contains(letters, "4"):
 		return mesh.Errorf(mesh.Unsupported, "The OFF file is of another number of dimensions than three: it begins with %s.", textscan.Quote(word))
 	case ok:
 		o.header = letters
+		if strings.Contains(letters, "n") {
+			if dimensions, err := o.Integer("the number of dimensions"); err != nil || dimensions != 3 {
+				return cmp.Or(err, mesh.Errorf(mesh.Unsupported, "The OFF file is of %d dimensions, and only files of three are read.", dimensions))
+			}
+		}
 		if word = count; len(count) > 0 {
 			break
 		}

@@ -24,13 +24,20 @@ func (w *Words) Number(what string) (float64, error) {
 	return x, nil
 }
 
-// Integer parses the next word as an integer. what names it in error messages.
+// Integer parses the next word as an integer. what names it in error messages. The word can be a
+// number with a decimal point or an exponent, as numerical programs write all numbers.
 func (w *Words) Integer(what string) (int64, error) {
 	word, err := w.Next()
 	if err != nil {
 		return 0, w.UnexpectedEnd(err, what)
 	}
 	n, ok := ParseInt(word)
+	if !ok {
+		var x float64
+		x, ok = ParseFloat(word)
+		n = int64(x)
+		ok = ok && math.Abs(x) < 1<<53 && float64(n) == x
+	}
 	if !ok {
 		return 0, mesh.Errorf(mesh.Malformed, "Line %d of the %s file has %s where %s is expected.", w.Line, w.format, Quote(word), what)
 	}
