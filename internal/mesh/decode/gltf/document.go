@@ -197,14 +197,14 @@ func (f *file) jsonError(err error, place string) error {
 // knownExtensions are prefixes of extensions that a file may require: those that are decoded, and
 // those that do not change its geometry.
 var knownExtensions = []string{"EXT_mesh_gpu_instancing", "KHR_mesh_quantization", "KHR_materials_", "KHR_texture_", "KHR_lights_", "KHR_xmp", "KHR_animation_",
-	"EXT_texture_", "EXT_lights_", "MSFT_texture_", "MSFT_packing_"}
+	"EXT_texture_", "EXT_lights_", "MSFT_texture_", "MSFT_packing_", "KHR_technique", "EXT_mesh_features", "EXT_structural_metadata"}
 
 // checkVersion checks the glTF version and the required extensions.
 func (f *file) checkVersion() error {
 	switch version, least := f.asset.Version, f.asset.MinVersion; {
 	case version == "":
 		return mesh.Errorf(mesh.Malformed, "The %s file has no glTF version.", f.name)
-	case !strings.HasPrefix(version, "2."):
+	case version != "2" && !strings.HasPrefix(version, "2."):
 		return mesh.Errorf(mesh.Unsupported, "The %s file has the glTF version %s, and only glTF 2.0 is supported.", f.name, textscan.Quote([]byte(version)))
 	case least != "" && least != "2.0":
 		return mesh.Errorf(mesh.Unsupported, "The %s file requires glTF %s, and glTF 2.0 is read.", f.name, textscan.Quote([]byte(least)))

@@ -73,14 +73,16 @@ func (f *file) open(src source.Source) error {
 	if err != nil {
 		return err
 	}
-	switch version, length := header[1], int64(header[2]); {
+	// Bytes behind the declared length are ignored.
+	version, end := header[1], int64(header[2])
+	switch {
 	case version != 2:
 		return mesh.Errorf(mesh.Unsupported, "The GLB file is of version %d, and only version 2 is read.", version)
-	case length != src.Size:
-		return mesh.Errorf(mesh.Malformed, "The GLB file declares a length of %d bytes, but it has %d.", length, src.Size)
+	case end > src.Size:
+		return mesh.Errorf(mesh.Malformed, "The GLB file declares a length of %d bytes, but it has %d.", end, src.Size)
 	}
 	chunks := int64(0)
-	for at := int64(12); at < src.Size; {
+	for at := int64(12); at < end; {
 		if chunks++; chunks > f.limits.Elements {
 			return mesh.Errorf(mesh.TooLarge, "The GLB file has more than %d chunks.", f.limits.Elements)
 		}
@@ -90,8 +92,8 @@ func (f *file) open(src source.Source) error {
 		}
 		length, kind := int64(chunk[0]), chunk[1]
 		at += 8
-		if length > src.Size-at {
-			return mesh.Errorf(mesh.Malformed, "The GLB file has a chunk of %d bytes at byte %d, where %d are left.", length, at-8, src.Size-at)
+		if length > end-at {
+			return mesh.Errorf(mesh.Malformed, "The GLB file has a chunk of %d bytes at byte %d, where %d are left.", length, at-8, max(0, end-at))
 		}
 		part := io.NewSectionReader(src, at, length)
 		switch {

@@ -134,8 +134,12 @@ func TestGLTFRefused(t *testing.T) {
 				accessors(`"componentType":5126,"count":2,"type":"VEC2"`), gltfBytes(corner, make([]float32, 4))),
 			mesh.Malformed, "2 texture coordinates for 3 vertices",
 		},
-		"GLB with more behind": {append(glbOf(good, nil), 0, 0, 0, 0), mesh.Malformed, "bytes, but it has"},
-		"no scene":             {gltfOf(`"scene":3`, oneNode), mesh.Malformed, "scene 3"},
+		"GLB with a chunk behind its end": {func() []byte {
+			b := glbOf(good, []byte("1234"))
+			b[8] -= 4
+			return b
+		}(), mesh.Malformed, "has a chunk of 4 bytes at byte"},
+		"no scene": {gltfOf(`"scene":3`, oneNode), mesh.Malformed, "scene 3"},
 		"an index too many": {
 			gltfOf(oneNode, indexed, accessors(`"componentType":5121,"count":3,"type":"SCALAR"`), gltfBytes(corner, []uint8{0, 1, 3})),
 			mesh.Malformed, "index 3 in primitive 0 of mesh 0, where there are 3",
