@@ -70,7 +70,7 @@ func (f *file) viewBytes(i int) ([]byte, error) {
 	}
 	from, length := int64(v.ByteOffset), int64(v.ByteLength)
 	inChunk := buffer == 0 && f.chunk != nil && f.buffers[0].URI == ""
-	if v.Extensions.Meshopt != nil && f.buffers[buffer].URI == "" && !inChunk {
+	if v.Extensions.Meshopt != nil && !strings.HasPrefix(f.buffers[buffer].URI, dataScheme) && !inChunk {
 		return nil, mesh.Errorf(mesh.Unsupported, "The %s file is compressed by EXT_meshopt_compression, which is not supported.", f.name)
 	}
 	size, whole := int64(0), []byte(nil)

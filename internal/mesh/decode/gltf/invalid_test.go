@@ -103,7 +103,11 @@ func TestGLTFRefused(t *testing.T) {
 		"half a scene":     {gltfOf(`"scene":0.5`), mesh.Malformed, `in scene "0.5" where a whole number`},
 		"a wrong kind":     {gltfOf(`"nodes":[{"scale":"large"}]`), mesh.Malformed, `in nodes 0 a value of the wrong kind, at "Scale"`},
 		"a short matrix":   {gltfOf(`"nodes":[{"matrix":[1,0,0]}]`), mesh.Malformed, "Node 0 of the glTF file has a transform of the wrong length"},
-		"a later version":  {[]byte(`{"asset":{"version":"2.0","minVersion":"2.1"}}`), mesh.Unsupported, `requires glTF "2.1"`},
+		"meshopt": {oneOf(`"bufferViews":[{"buffer":0,"byteLength":36,"extensions":{"EXT_meshopt_compression":{}}}],"buffers":[{"byteLength":36}]`),
+			mesh.Unsupported, "is compressed by EXT_meshopt_compression"},
+		"meshopt with a fallback elsewhere": {oneOf(`"bufferViews":[{"buffer":0,"byteLength":36,"extensions":{"EXT_meshopt_compression":{}}}],` +
+			`"buffers":[{"byteLength":36,"uri":"a.fallback.bin"}]`), mesh.Unsupported, "is compressed by EXT_meshopt_compression"},
+		"a later version": {[]byte(`{"asset":{"version":"2.0","minVersion":"2.1"}}`), mesh.Unsupported, `requires glTF "2.1"`},
 		"points": {
 			gltfOf(`"nodes":[`+strings.Join(many, ",")+`]`, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":0}]}]`,
 				`"accessors":[{"bufferView":0,"componentType":5126,"count":3000,"type":"VEC3"}]`, gltfBytes(long)),
