@@ -43,8 +43,8 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		}
 		place = textscan.Quote([]byte(c.Files[i].Name)) + " in the AMF file"
 	}
-	a := file{Scanner: xmlscan.NewScanner(r, place, limits.Depth), limits: limits, objects: map[int64]*object{}, constellations: map[int64]*object{},
-		materials: map[int64]optionalColor{}}
+	a := file{Scanner: xmlscan.NewScanner(r, place, limits.Depth), limits: limits, objects: map[string]*object{}, constellations: map[string]*object{},
+		materials: map[string]optionalColor{}}
 	if err := a.read(); err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ type file struct {
 	*xmlscan.Scanner
 	limits  mesh.Limits
 	unit    float64
-	objects map[int64]*object
+	objects map[string]*object
 	// Constellations have IDs of their own: Slic3r and PrusaSlicer write both an object and a
 	// constellation with the ID 1.
-	constellations map[int64]*object
+	constellations map[string]*object
 	order          []*object
-	materials      map[int64]optionalColor
+	materials      map[string]optionalColor
 	elements       int64 // counts towards Limits.Elements
 	vertices       int64
 	triangles      int64
@@ -82,12 +82,12 @@ type object struct {
 type volume struct {
 	first    int
 	color    optionalColor
-	material int64
+	material string
 }
 
 // reference is a use of an object by ID, resolved after the whole file has been read.
 type reference struct {
-	id int64
+	id string
 	at geometry.Transform
 }
 
@@ -142,7 +142,7 @@ func (a *file) mesh(ctx context.Context) (*mesh.Mesh, error) {
 		for _, l := range o.references {
 			to := cmp.Or(a.objects[l.id], a.constellations[l.id])
 			if to == nil {
-				return nil, mesh.Errorf(mesh.Malformed, "A constellation of the AMF file uses object %d, which does not exist.", l.id)
+				return nil, mesh.Errorf(mesh.Malformed, "A constellation of the AMF file uses object %s, which does not exist.", textscan.Quote([]byte(l.id)))
 			}
 			to.used = true
 			o.Instances = append(o.Instances, geometry.Instance{Object: &to.Object, Transform: l.at})

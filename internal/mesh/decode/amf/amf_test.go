@@ -57,6 +57,9 @@ func TestAMFColors(t *testing.T) {
 		{"then material", objectAMF(1, "", "", "", ""), yellow, "ffff00ff"},
 		{"with alpha", objectAMF(1, "", "", "", "<color><a>.5</a><r>1</r><g>0</g><b>1</b></color>"), yellow, "ff00ff80"},
 		{"no formulas", objectAMF(1, "", "", "", "<color><r>x*0.1</r><g>0</g><b>0</b></color>"), yellow, "ffff00ff"},
+		{"a material with a name", strings.Replace(objectAMF(1, "", "", "", ""), `materialid="7"`, `materialid="a b"`, 1),
+			strings.Replace(yellow, `id="7"`, `id="a b"`, 1), "ffff00ff"},
+		{"a material without an id", strings.Replace(objectAMF(1, "", "", "", ""), ` materialid="7"`, "", 1), strings.Replace(yellow, ` id="7"`, "", 1), ""},
 		{"none", objectAMF(1, "", "", "", ""), "", ""},
 	} {
 		m := decodetest.DecodeText(t, Decode, "<amf>"+c.object+c.material+"</amf>")
@@ -83,6 +86,17 @@ func TestAMFConstellation(t *testing.T) {
 	want = append(want, 0, 0, 1, 0, 0, 0, 2, 0, 1)
 	if !slices.Equal(got, want) || m.Unit != 25.4 {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestAMFNames checks that the IDs of objects can be names, or missing.
+func TestAMFNames(t *testing.T) {
+	object := strings.Replace(objectAMF(0, "", "", "", ""), `id="0"`, `id="a"`, 1)
+	unnamed := strings.Replace(objectAMF(0, "", "", "", ""), ` id="0"`, "", 1)
+	m := decodetest.DecodeText(t, Decode, "<amf>"+object+unnamed+unnamed+`<constellation><instance objectid="a"><deltaz>5</deltaz></instance></constellation></amf>`)
+	want := mesh.Box{Max: [3]float64{1, 2, 5}}
+	if m.Triangles() != 3 || m.Box() != want {
+		t.Errorf("got %d triangles in %v, want 3 in %v", m.Triangles(), m.Box(), want)
 	}
 }
 
@@ -132,8 +146,8 @@ func TestAMFMalformed(t *testing.T) {
 		{"<amf/>", mesh.Empty, "no triangles"},
 		{"<html/>", mesh.Malformed, "root element"},
 		{`<amf unit="mile"/>`, mesh.Malformed, `unit "mile"`},
-		{"<amf>" + object + object + "</amf>", mesh.Malformed, "id \"1\""},
-		{"<amf>" + object + constellation(2, 9) + "</amf>", mesh.Malformed, "object 9"},
+		{"<amf>" + object + object + "</amf>", mesh.Malformed, `a second object with the id "1"`},
+		{"<amf>" + object + constellation(2, 9) + "</amf>", mesh.Malformed, `uses object "9"`},
 		{"<amf>" + constellation(1, 2) + constellation(2, 1) + "</amf>", mesh.Malformed, "contains itself"},
 		{strings.Replace(sound, "<x>1</x>", "<x>1,0</x>", 1), mesh.Malformed, `"1,0"`},
 		{strings.Replace(sound, "<x>1</x>", "<x>NaN</x>", 1), mesh.Malformed, `"NaN"`},

@@ -26,12 +26,13 @@ func (a *file) object() error {
 	if string(a.LocalName()) == "constellation" {
 		known = a.constellations
 	}
-	id, ok := textscan.ParseInt(a.Attr("id"))
-	if !ok || known[id] != nil {
-		return a.Errorf(mesh.Malformed, "has an object whose id %s is not a number, or is used twice", textscan.Quote(a.Attr("id")))
-	}
 	o := &object{}
-	known[id] = o
+	if id := a.Attr("id"); id != nil { // without it, no constellation can use the object
+		if known[string(id)] != nil {
+			return a.Errorf(mesh.Malformed, "has a second object with the id %s", textscan.Quote(id))
+		}
+		known[string(id)] = o
+	}
 	a.order = append(a.order, o)
 	return a.EachChild(func() (err error) {
 		switch string(a.LocalName()) {
@@ -63,12 +64,8 @@ func (a *file) shape(o *object) error {
 		if err := a.countElement(); err != nil {
 			return err
 		}
-		v := volume{first: o.Shape.Triangles(), material: -1}
-		if id, ok := textscan.ParseInt(a.Attr("materialid")); ok {
-			v.material = id
-		}
 		at := len(o.volumes)
-		o.volumes = append(o.volumes, v)
+		o.volumes = append(o.volumes, volume{first: o.Shape.Triangles(), material: string(a.Attr("materialid"))})
 		return a.EachChild(func() (err error) {
 			switch string(a.LocalName()) {
 			case "triangle":
@@ -185,10 +182,7 @@ func (a *file) instance(o *object) error {
 	if err := a.countElement(); err != nil {
 		return err
 	}
-	id, ok := textscan.ParseInt(a.Attr("objectid"))
-	if !ok {
-		return a.Errorf(mesh.Malformed, "has an instance of object %s, which is not a number", textscan.Quote(a.Attr("objectid")))
-	}
+	id := string(a.Attr("objectid"))
 	// Slic3r and PrusaSlicer add factors, which the specification does not have, and write the angles
 	// in radians.
 	var angles, delta [3]float64
@@ -228,8 +222,8 @@ func (a *file) material() error {
 	if err := a.countElement(); err != nil {
 		return err
 	}
-	id, ok := textscan.ParseInt(a.Attr("id"))
-	if !ok {
+	id := string(a.Attr("id"))
+	if id == "" {
 		return nil
 	}
 	return a.EachChild(func() (err error) {
