@@ -189,6 +189,14 @@ func TestGLTFShapes(t *testing.T) {
 		"version 2":                    {bytes.Replace(gltfOf(oneNode, oneMesh, one, gltfBytes(corner)), []byte(`"2.0"`), []byte(`"2"`), 1), "000 100 010"},
 		"extensions without effect": {gltfOf(`"extensionsRequired":["KHR_techniques_webgl","EXT_mesh_features"]`, oneNode, oneMesh, one, gltfBytes(corner)),
 			"000 100 010"},
+		"all nodes in the scene": {
+			gltfOf(`"scenes":[{"nodes":[0,1,2,2]}],"nodes":[{"mesh":0,"translation":[0,0,1]},{"children":[0],"translation":[0,0,2]},{"mesh":0}]`,
+				oneMesh, one, gltfBytes(corner)), "003 103 013, 000 100 010",
+		},
+		"a child in the scene": {
+			gltfOf(`"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0,"translation":[0,0,1]},{"children":[0],"translation":[0,0,2]}]`,
+				oneMesh, one, gltfBytes(corner)), "001 101 011",
+		},
 		"the scene that is said": {gltfOf(`"scene":1,"scenes":[{"nodes":[0]},{"nodes":[1]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,
 			oneMesh, one, gltfBytes(corner)), "001 101 011"},
 		"the first scene": {gltfOf(`"scenes":[{"nodes":[1]},{"nodes":[0]}],"nodes":[{"mesh":0},{"mesh":0,"translation":[0,0,1]}]`,

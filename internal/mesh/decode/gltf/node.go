@@ -65,9 +65,16 @@ func (f *file) sceneInstances() ([]instance, error) {
 	// A joint outside of the scene, which the specification forbids, is not moved.
 	f.placed = slices.Repeat([]geometry.Transform{geometry.Identity}, len(f.nodes))
 	w := nodeWalker{file: f, seen: make([]bool, len(f.nodes))}
-	for _, root := range roots {
-		if err := w.walk(root); err != nil {
-			return nil, err
+	// Some programs list all nodes in the scene, or a root several times. Each is shown once, at its
+	// place below its parent.
+	for _, children := range [2]bool{false, true} {
+		for _, root := range roots {
+			if i, ok := f.index(root, len(f.nodes)); ok && child[i] != children {
+				continue
+			}
+			if err := w.walk(root); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return w.uses, nil
@@ -133,7 +140,7 @@ func (w *nodeWalker) walk(root ref) error {
 			return w.missingIndex("node", p.node, len(w.nodes))
 		}
 		if w.seen[i] {
-			return mesh.Errorf(mesh.Malformed, "The scene of the %s file has node %d twice.", w.name, i)
+			continue
 		}
 		w.seen[i] = true
 		n := &w.nodes[i]
