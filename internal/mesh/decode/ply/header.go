@@ -111,7 +111,8 @@ func readHeader(src source.Source) (*header, error) {
 }
 
 // line parses a line. The message of an error is appended to text that names the line. Lines of
-// other keywords are comments: Blender 2.4 wrote its name without the keyword.
+// other keywords are comments: Blender 2.4 wrote its name without the keyword. QGIS writes names of
+// properties that have several words.
 func (h *header) line(fields []string) error {
 	switch {
 	case fields[0] == "format" && len(fields) >= 2:
@@ -135,10 +136,10 @@ func (h *header) line(fields []string) error {
 		return nil
 	case fields[0] == "property" && len(h.elements) == 0:
 		return mesh.Errorf(mesh.Malformed, "has a property before any element.")
-	case fields[0] == "property" && len(fields) == 3:
-		return h.property(property{name: fields[2]}, "", fields[1])
-	case fields[0] == "property" && len(fields) == 5 && fields[1] == "list":
-		return h.property(property{name: fields[4]}, fields[2], fields[3])
+	case fields[0] == "property" && len(fields) >= 5 && fields[1] == "list":
+		return h.property(property{name: strings.Join(fields[4:], " ")}, fields[2], fields[3])
+	case fields[0] == "property" && len(fields) >= 3 && fields[1] != "list":
+		return h.property(property{name: strings.Join(fields[2:], " ")}, "", fields[1])
 	case fields[0] == "format" || fields[0] == "element" || fields[0] == "property":
 		return mesh.Errorf(mesh.Malformed, "has %s, which is not understood.", textscan.Quote([]byte(strings.Join(fields, " "))))
 	}

@@ -55,6 +55,8 @@ func TestPLY(t *testing.T) {
 			"element nothing 9999999999\nelement edge 1\nproperty int vertex1\nproperty int vertex2\n" +
 			"element face 2\nproperty list uchar float texcoord\nproperty list uchar int vertex_indices\nproperty uchar flags\nend_header\n" +
 			"0.5 2 0 0\n1 0\n" + "0 1 7 0 0 0\nnan 0 0 0 1\n1 0 0 1 1\n2 2 0 0 0 1 0\n" + "0 1\n" + "6 0 0 0 0 0 0 3 0 1 2 0\n0 3 0 2 3 1\n",
+		"names of several words": headerText + vertexHeader + "property float64 water depth\n" + faceHeader + "property list uchar float x y\nend_header\n" +
+			strings.ReplaceAll(vertexText, "\n", " 7\n") + "3 0 1 2 0\n3 0 2 3 1 .5\n",
 		"more values than declared": headerText + vertexHeader + "element edge 1\nproperty int a\n" + faceHeader + "end_header\n" +
 			strings.ReplaceAll(vertexText, "\n", " 255 0 0\n") + "0 7 9\n3 0 1 2 7 7\n3 0 2 3 7 7",
 		"rows of several lines": headerText + vertexHeader + "property float nx\nproperty float ny\n" + faceHeader + "end_header\n" +
@@ -203,6 +205,7 @@ func TestPLYMalformed(t *testing.T) {
 		{"no format", replaced("format ascii 1.0\n", ""), mesh.Malformed, `no line "format"`},
 		{"an unknown format", replaced("ascii", "gzip"), mesh.Unsupported, `Line 2 of the PLY file has the format "gzip"`},
 		{"a bad line", replaced("element vertex", "element the vertex"), mesh.Malformed, `Line 3 of the PLY file has "element the vertex 4"`},
+		{"a list without a name", replaced("uchar int vertex_indices", "uchar int"), mesh.Malformed, `Line 8 of the PLY file has "property list uchar int"`},
 		{"an unknown type", replaced("float y", "half y"), mesh.Malformed, `Line 5 of the PLY file has "half" where a type`},
 		{"a list as long as a float", replaced("uchar int", "float int"), mesh.Malformed, `has "float" where a type of whole numbers`},
 		{"a property of nothing", replaced("element vertex 4\n", ""), mesh.Malformed, "a property before any element"},
