@@ -2,6 +2,7 @@ package ply
 
 import (
 	"math"
+	"strings"
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
@@ -14,11 +15,13 @@ type columns struct {
 	values     [7]float64 // x, y, z, red, green, blue, alpha
 	colored    bool
 	channelMax [4]float64 // the maximum of each channel; 0 for fractions from 0 to 1
+	harmonics  bool       // the channels are spherical harmonics, as of Gaussian splats
 }
 
 // columnNames are the property names for each index in values: the standard name and variants.
 var columnNames = [7][]string{
-	{"x"}, {"y"}, {"z"}, {"red", "diffuse_red", "r"}, {"green", "diffuse_green", "g"}, {"blue", "diffuse_blue", "b"}, {"alpha", "diffuse_alpha", "a"},
+	{"x"}, {"y"}, {"z"}, {"red", "diffuse_red", "r", "f_dc_0"}, {"green", "diffuse_green", "g", "f_dc_1"}, {"blue", "diffuse_blue", "b", "f_dc_2"},
+	{"alpha", "diffuse_alpha", "a"},
 }
 
 func (e *element) columns() *columns {
@@ -38,6 +41,8 @@ func (e *element) columns() *columns {
 			continue
 		}
 		switch of := e.properties[at].of; {
+		case strings.HasPrefix(e.properties[at].name, "f_dc_"):
+			c.harmonics = true
 		case of == uint16Type:
 			c.channelMax[i-3] = 0xFFFF
 		case of.isInteger():
@@ -53,6 +58,12 @@ func (c *columns) color() uint32 {
 	for i, bright := range c.channelMax {
 		if bright > 0 {
 			channels[i] /= bright
+		}
+	}
+	if c.harmonics {
+		// the color that is the same in all directions, without those that depend on it
+		for i := range 3 {
+			channels[i] = max(0, min(1, 0.5+channels[i]/math.Sqrt(4*math.Pi)))
 		}
 	}
 	return geometry.NormalizeColor(channels)

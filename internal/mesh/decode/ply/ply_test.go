@@ -113,6 +113,8 @@ func TestPLYColors(t *testing.T) {
 		{"16 bits", three + rgb("ushort") + face + "end_header\n0 0 0 65535 0 0\n1 0 0 65535 0 0\n0 1 0 32896 32896 32896\n3 0 1 2", red + red + "\x80\x80\x80\xFF"},
 		{"older names", three + strings.ReplaceAll(rgb("uchar"), "uchar ", "uchar diffuse_") + face + "end_header\n0 0 0 255 0 0\n1 0 0 255 0 0\n0 1 0 255 0 0\n3 0 1 2", red + red + red},
 		{"a cloud", three + rgb("uchar") + "end_header\n0 0 0 255 0 0\n1 0 0 255 0 0\n0 1 0 255 0 0\n", red + red + red},
+		{"Gaussian splats", three + "property float f_dc_0\nproperty float f_dc_1\nproperty float f_dc_2\nproperty float f_rest_0\nproperty float opacity\n" +
+			"end_header\n0 0 0 1.772454 -1.772454 -3 9 9\n1 0 0 0 0 0 9 9\n0 1 0 99 nan 0 9 9\n", red + "\x80\x80\x80\xFF" + plainColor},
 		{"no blue", three + "property uchar red\nproperty uchar green\n" + face + "end_header\n0 0 0 255 0\n1 0 0 255 0\n0 1 0 255 255\n3 0 1 2", ""},
 		{"faces", vertexHeader + faceHeader + rgb("uchar") + "end_header\n" + vertexText + "3 0 1 2 255 0 0\n3 0 1 2 255 255 255\n",
 			red + red + red + plainColor + plainColor + plainColor},
