@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/assets"
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // Options configure the page. The zero value is ready to use.
@@ -21,9 +22,9 @@ type Options struct {
 	// Examples are opened as tabs on the first visit and listed in the Examples menu, in this
 	// order. If nil, they are those of [Examples].
 	Examples []Example
-	// Username returns the name of the user who is signed in with the browser session of a request, or
-	// "" if there is none. If it is nil, the page treats every visitor as signed out.
-	Username func(r *http.Request) string
+	// SignedIn returns the user of the browser session of a request. ok is false if there is none. If
+	// it is nil, the page treats every visitor as signed out.
+	SignedIn func(r *http.Request) (who auth.SignedIn, ok bool)
 }
 
 //go:embed page.html
@@ -57,8 +58,8 @@ func Handler(opts Options) http.Handler {
 	list := assets.New("examples.json", encoded)
 
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /graphiql", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, opts.Username, list) })
-	mux.HandleFunc("GET /graphiql/{$}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, opts.Username, list) })
+	mux.HandleFunc("GET /graphiql", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, opts.SignedIn, list) })
+	mux.HandleFunc("GET /graphiql/{$}", func(w http.ResponseWriter, r *http.Request) { servePage(w, r, opts.SignedIn, list) })
 	mux.HandleFunc("GET /graphiql/examples.json", func(w http.ResponseWriter, r *http.Request) { list.Serve(w, r, r.URL.Query().Get("v")) })
 	mux.HandleFunc("GET /graphiql/assets/{name}", func(w http.ResponseWriter, r *http.Request) {
 		a, ok := files()[r.PathValue("name")]
@@ -81,22 +82,22 @@ func pagePolicy(nonce string) string {
 }
 
 // servePage writes the page with a new nonce, so the response must not be stored.
-func servePage(w http.ResponseWriter, r *http.Request, username func(*http.Request) string, examples *assets.Asset) {
+func servePage(w http.ResponseWriter, r *http.Request, signedIn func(*http.Request) (auth.SignedIn, bool), examples *assets.Asset) {
 	nonce := rand.Text()
 	// URLs are relative to that of the page, which may have a trailing slash.
 	base, root := "graphiql/", ""
 	if strings.HasSuffix(r.URL.Path, "/") {
 		base, root = "", "../"
 	}
-	name := ""
-	if username != nil {
-		name = username(r)
+	var who auth.SignedIn
+	if signedIn != nil {
+		who, _ = signedIn(r)
 	}
 	var page bytes.Buffer
 	err := pageTemplate.Execute(&page, map[string]any{
 		"Nonce":    nonce,
 		"Root":     root,
-		"Username": name,
+		"User":     who,
 		"Asset":    func(name string) (string, error) { return assetAddress(base, name) },
 		"Examples": base + "examples.json?v=" + examples.Version,
 	})

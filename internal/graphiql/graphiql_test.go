@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/assets/assetstest"
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // serve mounts the handler as a server does and sends a request.
@@ -148,14 +149,15 @@ func TestPageAddresses(t *testing.T) {
 	}
 }
 
-// TestUsername checks that the page shows the name of the signed-in user, and otherwise a link to
-// the sign-in page.
-func TestUsername(t *testing.T) {
+// TestSignedIn checks that the page has the ID and the name of the signed-in user, and otherwise a
+// link to the sign-in page.
+func TestSignedIn(t *testing.T) {
 	t.Parallel()
-	for username, want := range map[string]string{"": `href="login?next=/graphiql"`, `"><b>ada`: `data-username="&#34;&gt;&lt;b&gt;ada"`} {
-		page := body(t, serve(t, Options{Username: func(*http.Request) string { return username }}, "GET", "/graphiql", nil))
+	ada := auth.SignedIn{Caller: auth.Caller{UserID: 7}, Username: `"><b>ada`}
+	for want, who := range map[string]auth.SignedIn{`href="login?next=/graphiql"`: {}, `data-user="id:7" data-username="&#34;&gt;&lt;b&gt;ada"`: ada} {
+		page := body(t, serve(t, Options{SignedIn: func(*http.Request) (auth.SignedIn, bool) { return who, who.UserID != 0 }}, "GET", "/graphiql", nil))
 		if !strings.Contains(page, want) || strings.Contains(page, "<b>") {
-			t.Errorf("for the user %q: want %s in\n%s", username, want, page)
+			t.Errorf("for %+v: want %s in\n%s", who, want, page)
 		}
 	}
 }

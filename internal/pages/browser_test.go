@@ -12,6 +12,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 	"github.com/meshyard/meshyard/internal/pages"
 )
@@ -38,13 +39,13 @@ func serve(t *testing.T, prefix string) string {
 	mux := http.NewServeMux()
 	server := httptest.NewServer(http.StripPrefix(prefix, mux))
 	t.Cleanup(server.Close)
-	username := func(r *http.Request) string {
+	signedIn := func(r *http.Request) (auth.SignedIn, bool) {
 		if c, err := r.Cookie("session"); err == nil {
-			return c.Value
+			return auth.SignedIn{Caller: auth.Caller{UserID: 7}, Username: c.Value}, true
 		}
-		return ""
+		return auth.SignedIn{}, false
 	}
-	h := pages.Handler(pages.Options{BaseURL: server.URL + prefix, Username: username, Guide: func() ([]byte, error) {
+	h := pages.Handler(pages.Options{BaseURL: server.URL + prefix, SignedIn: signedIn, Guide: func() ([]byte, error) {
 		return []byte("# Guide\n\n| A |\n|---|\n| b |\n" + strings.Repeat("\nmore\n", 100) + "\n## get_newest\n"), nil
 	}})
 	for _, pattern := range []string{"GET /developers", "GET /reference", "GET /reference/", "GET /migration"} {
@@ -53,7 +54,8 @@ func serve(t *testing.T, prefix string) string {
 	answer := func(pattern, text string) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			_, _ = fmt.Fprint(w, strings.NewReplacer("TOKEN", r.Header.Get("Authorization"), "SESSION", r.Header.Get("Meshyard-Session")+" "+username(r)).Replace(text))
+			who, _ := signedIn(r)
+			_, _ = fmt.Fprint(w, strings.NewReplacer("TOKEN", r.Header.Get("Authorization"), "SESSION", r.Header.Get("Meshyard-Session")+" "+who.Username).Replace(text))
 		})
 	}
 	answer("GET /openapi.json", openAPI)
@@ -82,7 +84,7 @@ func TestReference(t *testing.T) {
 			tab.Do(t, "open the operation", chromedp.Click(chromedp.CSS(`.opblock-summary-control`)))
 			tab.Await(t, "see its document", `document.querySelector('pre.extension')?.innerText === 'query get_things_thing_id {\n  answer\n}'`)
 			tab.Do(t, "try it", chromedp.Click(chromedp.CSS(`.try-out__btn`)), chromedp.Click(chromedp.CSS(`.btn.execute`)))
-			tab.Await(t, "see the answer", `document.querySelector('.live-responses-table')?.innerText.includes('asked with , ada ada')`)
+			tab.Await(t, "see the answer", `document.querySelector('.live-responses-table')?.innerText.includes('asked with , id:7 ada')`)
 
 			tab.Do(t, "give a token", chromedp.Click(chromedp.CSS(`.btn.authorize`)),
 				chromedp.SendKeys(chromedp.CSS(`.auth-container input`), "very-secret"),

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // TestHostileBaseURL checks that the content of BaseURL is escaped in the page, and in the example
@@ -109,12 +111,15 @@ func TestDevelopersPageShowsRegisteredDocument(t *testing.T) {
 	}
 }
 
-// TestUsername checks that the pages show the name of the signed-in user, escaped, and otherwise a
+// TestSignedIn checks that the pages show the name of the signed-in user, escaped, and otherwise a
 // link to the sign-in page.
-func TestUsername(t *testing.T) {
+func TestSignedIn(t *testing.T) {
 	t.Parallel()
 	o := options
-	o.Username = func(r *http.Request) string { return r.Header.Get("Test-User") }
+	o.SignedIn = func(r *http.Request) (auth.SignedIn, bool) {
+		name := r.Header.Get("Test-User")
+		return auth.SignedIn{Username: name}, name != ""
+	}
 	for _, target := range []string{"/developers", "/reference"} {
 		if page := serve(t, o, "GET", target, nil).Body.String(); !strings.Contains(page, `href="/login`) || strings.Contains(page, "are sent with your account") {
 			t.Errorf("%s for nobody: %s", target, page)

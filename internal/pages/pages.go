@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/meshyard/meshyard/internal/assets"
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
 // Options configure the pages.
@@ -25,9 +26,9 @@ type Options struct {
 	BaseURL string
 	// Hardened omits GraphiQL and the schema.
 	Hardened bool
-	// Username returns the name of the user who is signed in with the browser session of a request, or
-	// "" if there is none. If it is nil, the pages treat every visitor as signed out.
-	Username func(r *http.Request) string
+	// SignedIn returns the user of the browser session of a request. ok is false if there is none. If
+	// it is nil, the pages treat every visitor as signed out.
+	SignedIn func(r *http.Request) (who auth.SignedIn, ok bool)
 	// Guide returns the migration guide in Markdown. It must be trusted text, not written by users. It
 	// is called when the page is requested, until it succeeds. If it is nil, there is no guide.
 	Guide func() ([]byte, error)
@@ -134,7 +135,7 @@ type view struct {
 	Base     string // the path of the base URL, the prefix of each path of this server
 	BaseURL  string
 	Nonce    string
-	Username string // the signed-in user; empty: none
+	User     auth.SignedIn // zero if no user is signed in
 	GraphiQL bool
 	Migrates bool
 	Guide    guide
@@ -152,8 +153,8 @@ func (v view) Shell(path string) string {
 func (s site) page(name string, policy func(nonce string) string, text func() (guide, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := view{Page: name, Base: s.base, BaseURL: s.BaseURL, Nonce: rand.Text(), GraphiQL: !s.Hardened, Migrates: s.Guide != nil}
-		if s.Username != nil {
-			v.Username = s.Username(r)
+		if s.SignedIn != nil {
+			v.User, _ = s.SignedIn(r)
 		}
 		var err error
 		if text != nil {

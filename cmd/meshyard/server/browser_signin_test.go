@@ -74,6 +74,9 @@ func TestBrowserSession(t *testing.T) {
 	tab.Do(t, "sign in", chromedp.SendKeys(chromedp.CSS(`#username`), "ada"), chromedp.SendKeys(chromedp.CSS(`#password`), pass+"\r"))
 	tab.Await(t, "see the gallery", `document.querySelector('header .bell')`)
 	useSession(t, s, tab, "ada")
+	tab.Visit(t, s.URL+"/graphiql")
+	s.Administrator().Query(`mutation { renameUser(input: {username: "ada", newUsername: "ada2"}) { user { id } } }`, nil, new(any))
+	tab.Execute(t, `"username": "ada2"`)
 	for _, problem := range tab.Problems() {
 		t.Error(problem)
 	}
@@ -91,7 +94,7 @@ func TestBrowserSession(t *testing.T) {
 	t.Cleanup(evil.Close)
 	own := fmt.Sprintf(ask, s.URL+"/graphql", `, 'Meshyard-Session': '1'`)
 	tab.Do(t, "ask from a page of the server", chromedp.Navigate(s.URL+"/developers"), chromedp.Evaluate[chromedp.Void](`void `+own))
-	tab.Await(t, "be answered", `document.body.textContent.startsWith('answer ') && document.body.textContent.includes('ada')`)
+	tab.Await(t, "be answered", `document.body.textContent.startsWith('answer ') && document.body.textContent.includes('ada2')`)
 	for _, path := range []string{"/header", "/"} {
 		// The same host with another port is the same site, so the browser may send the cookie.
 		tab.Do(t, "ask from another origin", chromedp.Navigate(evil.URL+path))

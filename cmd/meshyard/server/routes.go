@@ -189,7 +189,7 @@ func (a *Server) api(ctx context.Context, g *graph.Graph, addresses urls.Builder
 
 // mountDocumentation mounts the pages for developers and the descriptions of both APIs.
 func (a *Server) mountDocumentation(mux *http.ServeMux, g *graph.Graph) {
-	pages := compressed(pages.Handler(pages.Options{BaseURL: a.Settings.BaseURL, Hardened: a.Settings.Hardened, Username: a.usernameOf, Guide: func() ([]byte, error) { return rest.Guide(g) }}))
+	pages := compressed(pages.Handler(pages.Options{BaseURL: a.Settings.BaseURL, Hardened: a.Settings.Hardened, SignedIn: a.signedIn, Guide: func() ([]byte, error) { return rest.Guide(g) }}))
 	for _, pattern := range []string{"GET /developers", "GET /reference", "GET /reference/{$}", "GET /reference/assets/", "GET /migration"} {
 		mux.Handle(pattern, pages)
 	}
@@ -197,7 +197,7 @@ func (a *Server) mountDocumentation(mux *http.ServeMux, g *graph.Graph) {
 	if a.Settings.Hardened {
 		return
 	}
-	explorer := compressed(graphiql.Handler(graphiql.Options{Username: a.usernameOf}))
+	explorer := compressed(graphiql.Handler(graphiql.Options{SignedIn: a.signedIn}))
 	for _, pattern := range []string{"/graphiql", "/graphiql/{$}", "/graphiql/examples.json", "/graphiql/assets/"} {
 		mux.Handle(pattern, explorer)
 	}

@@ -185,12 +185,6 @@ func (a *Server) fromOwnPage(r *http.Request) bool {
 	return origin == "" || a.ownOrigin(r, origin)
 }
 
-// usernameOf returns the name of the user whose browser session a page request belongs to, or "".
-func (a *Server) usernameOf(r *http.Request) string {
-	who, _ := a.signedIn(r)
-	return who.Username
-}
-
 // signedIn returns the user whose browser session a page request belongs to. ok is false if there
 // is none.
 func (a *Server) signedIn(r *http.Request) (who auth.SignedIn, ok bool) {

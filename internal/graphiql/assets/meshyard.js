@@ -6,7 +6,7 @@
   const script = document.currentScript;
   // This script is /graphiql/assets/meshyard.js, under whatever path a proxy adds in front.
   const endpoint = new URL('../../graphql', script.src).href;
-  const username = script.dataset.username; // of who is signed in in this browser
+  const { user, username } = script.dataset; // of who is signed in in this browser; the name can change
   const byId = id => document.getElementById(id);
 
   // GraphiQL's dialogs and menus put a style element into the page; their library takes its nonce from this global.
@@ -21,7 +21,7 @@
   // this browser count, if it is still that of the same user; a token has precedence.
   const ownHeaders = () => ({
     'Apollo-Require-Preflight': 'true',
-    ...(token ? { Authorization: `Bearer ${token}` } : username && { 'Meshyard-Session': username }),
+    ...(token ? { Authorization: `Bearer ${token}` } : user && { 'Meshyard-Session': user }),
   });
 
   const post = (params, { accept = 'application/graphql-response+json, application/json;q=0.9', ...init } = {}) => {

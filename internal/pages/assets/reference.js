@@ -2,7 +2,7 @@
 (() => {
   'use strict';
 
-  const { base, username } = document.currentScript.dataset;
+  const { base, user } = document.currentScript.dataset;
   const place = document.getElementById('reference');
 
   // Swagger UI's dark colours hang on a class and not on what the system prefers.
@@ -49,7 +49,7 @@
       persistAuthorization: false, // else it would keep the token in local storage
       // Who is signed in in this browser needs no token: the header makes the session of this user count. A token given to Authorize has precedence.
       requestInterceptor: request => {
-        if (username) request.headers['Meshyard-Session'] = username;
+        if (user) request.headers['Meshyard-Session'] = user;
         return request;
       },
     });
