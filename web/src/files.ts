@@ -1,4 +1,4 @@
-// The files and pictures of a thing. Its page reads the first ones, and more on demand.
+// The files and pictures of a thing, and the pictures of a make. A page reads the first ones, and more on demand.
 import { useRef, useState } from 'preact/hooks';
 import type { Growing } from './cache';
 import { thingFiles, type ThingFilesData } from './generated';
@@ -7,16 +7,20 @@ import { useSubmission } from './submission';
 
 type Files = NonNullable<ThingFilesData['thing']>;
 
-const firstPictures = 50; // that pages read with a thing
+export const firstPictures = 50; // that pages show at first; the documents of things read one more, to know whether there are more
+export const pictureStep = 100;
 const fileStep = 300;
-const pictureStep = 100;
-const maxFiles = 1000; // of a thing
+const maxFiles = 1000; // of a thing or a make, and thus pictures
+/** How many pictures to read to show a number of them and know whether there are more. */
+export const picturesToRead = (shown: number) => Math.min(shown + 1, maxFiles);
 
 /** A thing with its latest files and pictures, of which refresh reads as many as are shown, and files and pictures more. */
 export function useFiles<T extends Files & { id: string }>(read: T) {
   const [latest, setLatest] = useState<Files & { asked: number }>(); // asked: the number of pictures that were requested
   const { asked = firstPictures, ...update } = latest ?? {};
   const thing: T = { ...read, ...update };
+  const hasMore = thing.images.length > asked;
+  thing.images = thing.images.slice(0, asked);
   const shown = useRef(thing);
   shown.current = thing;
   const wanted = useRef({ files: read.files.length, images: firstPictures });
@@ -31,7 +35,7 @@ export function useFiles<T extends Files & { id: string }>(read: T) {
       images: Math.min(Math.max(images, wanted.current.images), maxFiles),
     };
     const request = ++requests.current.sent;
-    const found = (await send(thingFiles, { id, files: most, images: asked })).thing;
+    const found = (await send(thingFiles, { id, files: most, images: picturesToRead(asked) })).thing;
     if (!found || request < requests.current.shown) return;
     requests.current.shown = request;
     setLatest({ ...found, asked });
@@ -42,7 +46,7 @@ export function useFiles<T extends Files & { id: string }>(read: T) {
     shown, // as thing, for actions that follow a request
     refresh: () => load(),
     files: useGrowing(thing.files, thing.fileCount > thing.files.length, () => load(thing.files.length + fileStep)),
-    pictures: useGrowing(thing.images, thing.images.length >= asked, () => load(0, asked + pictureStep)),
+    pictures: useGrowing(thing.images, hasMore, () => load(0, asked + pictureStep)),
   };
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -362,5 +363,76 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 	v.click(".stage", "Next")
 	shown(thumbs, 52)
 	v.await("the picture after the last one", `document.querySelectorAll('main .strip .thumb')[50].ariaPressed === 'true'`)
+
+	// With exactly 50 pictures, there are no more.
+	ada.Query(`mutation ($a: ID!, $b: ID!) { a: deleteImage(input: {id: $a}) { deletedId } b: deleteImage(input: {id: $b}) { deletedId } }`,
+		object{"a": fmt.Sprint(ids[0]), "b": fmt.Sprint(ids[7])}, new(any))
+	for path, list := range map[string]string{"": thumbs, "/edit": pictures} {
+		v.open(fmt.Sprintf("/thing:%d%s", thing, path))
+		shown(list, 50)
+		v.is("no more pictures", `![...document.querySelectorAll('main .strip .more, section[aria-label="Pictures"] .more')].length`)
+	}
 	v.noProblems()
+}
+
+// TestBrowserGalleryCover makes the last picture of a thing its cover.
+func TestBrowserGalleryCover(t *testing.T) {
+	s := newScene(t)
+	thing := s.ada.Thing("A draft")
+	picture := servertest.Mesh(t, "lib3mf_thumbnail.png")
+	for _, name := range []string{"a.png", "b.png", "c.png"} {
+		s.ada.Finalize("THING", thing, s.ada.Upload(name, append(slices.Clone(picture), name...))).Want(t, 200)
+	}
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/edit", thing))
+	v.click(".pictures", "Use as cover: c.png")
+	v.await("the new cover", `document.querySelector('.pictures li:first-child .badge')?.innerText === 'Cover' && document.querySelector('.pictures li:first-child button').ariaLabel === 'Delete: c.png'`)
+	var found struct {
+		Thing struct {
+			DefaultImage struct{ Name string }
+			Images       []struct{ Name string }
+		}
+	}
+	s.ada.Query(`query ($id: ID!) { thing(id: $id) { defaultImage { name } images { name } } }`, object{"id": fmt.Sprint(thing)}, &found)
+	if got, want := fmt.Sprint(found.Thing), "{{c.png} [{c.png} {a.png} {b.png}]}"; got != want {
+		t.Errorf("the cover and the pictures are %s, want %s", got, want)
+	}
+}
+
+// TestBrowserGalleryManyPictures reaches all pictures of a make, also after a request has failed.
+func TestBrowserGalleryManyPictures(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	var created struct {
+		CreateMake struct{ Make struct{ ID string } }
+	}
+	s.bob.Query(`mutation ($id: ID!) { createMake(input: {thingId: $id}) { make { id } } }`, object{"id": fmt.Sprint(s.thing)}, &created)
+	id, err := strconv.ParseInt(created.CreateMake.Make.ID, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture := servertest.Mesh(t, "lib3mf_thumbnail.png")
+	var ids []int64
+	for i := range 51 {
+		ids = append(ids, s.bob.Upload(fmt.Sprintf("%d.png", i), append(slices.Clone(picture), byte(i))))
+	}
+	s.bob.Finalize("MAKE", id, ids...).Want(t, 200)
+	const thumbs = `document.querySelectorAll('main .strip .thumb')`
+	v.open(fmt.Sprintf("/make:%d", id))
+	v.await("50 pictures", thumbs+`.length === 50`)
+	v.hold("make")
+	v.click(".strip", "Show more")
+	v.holds("make", 1)
+	v.lose("make")
+	v.await("the error", `document.querySelector('.strip [role=alert]') && `+thumbs+`.length === 50`)
+	v.release("make")
+	v.click(".strip", "Show more")
+	v.await("all pictures", thumbs+`.length === 51 && !document.querySelector('main .strip .more')`)
+	s.bob.Query(`mutation ($id: ID!) { deleteImage(input: {id: $id}) { deletedId } }`, object{"id": fmt.Sprint(ids[3])}, new(any))
+	v.open(fmt.Sprintf("/make:%d", id))
+	v.await("50 pictures", thumbs+`.length === 50`)
+	v.is("no more pictures", `!document.querySelector('main .strip .more')`)
+	v.click(".stage", "Previous")
+	v.await("the last picture", thumbs+`[49].ariaPressed === 'true'`)
 }

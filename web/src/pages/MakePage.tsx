@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
 import { Avatar } from '../components/Avatar';
 import { Comments } from '../components/Comments';
@@ -14,21 +14,30 @@ import { ReportDialog } from '../components/ReportDialog';
 import { askToSignIn } from '../components/SignInDialog';
 import { say } from '../components/Toast';
 import { isStaff, me } from '../config';
+import { firstPictures, picturesToRead, pictureStep } from '../files';
 import { date } from '../format';
-import { deleteMake, make as makeQuery, makeComments } from '../generated';
+import { deleteMake, make as makeQuery, makeComments, type MakeData } from '../generated';
 import { useProcessing } from '../processing';
 import { fromHere, href } from '../router';
 import { t } from '../strings';
 import { useTitle } from '../title';
 
 export function MakePage({ id, comment }: { id: string; comment: string | null }) {
-  const { data, error, reload } = useQuery(makeQuery, { id });
+  const [pictures, setPictures] = useState(firstPictures);
+  const { data: read, error, reload } = useQuery(makeQuery, { id, images: picturesToRead(pictures) });
+  const latest = useRef<{ data: MakeData; shown: number }>(); // stays while more pictures are loaded
+  if (read) latest.current = { data: read, shown: pictures };
+  const { data, shown = 0 } = latest.current ?? {};
   const [dialog, setDialog] = useState<'report' | 'delete' | 'edit' | ''>('');
   const make = data?.make;
   useTitle(make?.name);
   useProcessing(make?.files ?? [], async () => reload());
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   if (!make) return <div class="page" aria-busy="true"><div class="thing-top skeleton"><div class="gallery"><div class="stage" /></div></div></div>;
+  const more = {
+    nodes: make.images.slice(0, shown), hasMore: make.images.length > shown, loadingMore: !read && !error, moreError: read ? undefined : error,
+    loadMore: () => (read ? setPictures(pictures + pictureStep) : reload()),
+  };
   const own = make.creator.username === me?.username;
   const remove = async (reason = '') => {
     const leave = fromHere();
@@ -38,7 +47,7 @@ export function MakePage({ id, comment }: { id: string; comment: string | null }
   return (
     <article class="page thing">
       <div class="thing-top">
-        <PictureGallery name={make.name} pictures={make.images} />
+        <PictureGallery name={make.name} pictures={more.nodes} more={more} />
         <div class="summary">
           <h1>{make.name}</h1>
           <div class="maker"><a class="by" href={href(`/${make.creator.username}`)} rel="author"><Avatar user={make.creator} size="medium" /><span>{make.creator.username}</span></a></div>
@@ -70,7 +79,7 @@ export function MakePage({ id, comment }: { id: string; comment: string | null }
       </div>
       <h2 class="section-head">{t.comments}</h2>
       <Comments operation={makeComments} pick={(found) => found.make?.comments} target={{ type: 'MAKE', id }} owner={make.creator.username} linked={comment} />
-      {dialog === 'edit' && <MakeDialog make={make} onClose={() => setDialog('')} onDone={reload} />}
+      {dialog === 'edit' && <MakeDialog make={{ ...make, images: more.nodes }} onClose={() => setDialog('')} onDone={reload} />}
       {dialog === 'report' && <ReportDialog nodeId={make.nodeId} onClose={() => setDialog('')} />}
       {dialog === 'delete' && <ReasonDialog title={t.delete} onClose={() => setDialog('')} onSend={remove} />}
     </article>
