@@ -54,6 +54,29 @@ func TestBrowserGalleryPictures(t *testing.T) {
 	v.noProblems()
 }
 
+// TestBrowserGalleryShifts checks that nothing moves while the parts of other pages are loaded.
+func TestBrowserGalleryShifts(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.open(fmt.Sprintf("/thing:%d", s.thing))
+	v.run("watch what moves", `window.moved = [];
+		new PerformanceObserver(list => list.getEntries().forEach(shift => moved.push(shift.value.toFixed(4) + ': ' + shift.sources.map(source => source.node?.className || source.node?.nodeName)))).observe({type: 'layout-shift'})`)
+	slow := fast
+	slow.Latency = 300
+	v.network(slow)
+	for _, path := range []string{"/ada", "/ada/makes", "/ada/followers", fmt.Sprintf("/thing:%d/comments", s.thing), fmt.Sprintf("/thing:%d/makes", s.thing), "/explore?type=USERS", "/"} {
+		v.follow(path)
+		v.settled()
+		v.run("let what moves be noticed", `window.noticed = false; requestAnimationFrame(() => setTimeout(() => { window.noticed = true }, 100))`)
+		v.await("what moved", `window.noticed`)
+		if moved := graphiqltest.Read[[]string](t, v.Tab, "read what moved", `moved.splice(0)`); len(moved) > 0 {
+			t.Errorf("%s: %q moved", path, moved)
+		}
+		v.is("the footer", `getComputedStyle(document.querySelector('footer')).visibility === 'visible'`)
+	}
+	v.noProblems()
+}
+
 // TestBrowserPrivateGallery checks that a user who is signed in on a server without anonymous
 // reading sees all images and the 3D view, also when the signatures of a page have expired.
 func TestBrowserPrivateGallery(t *testing.T) {
