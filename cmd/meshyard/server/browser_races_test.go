@@ -214,6 +214,18 @@ func TestBrowserGalleryConcurrentComments(t *testing.T) {
 	v.release("createComment")
 	v.processes("createComment", 4)
 	v.is("both replies", `document.querySelectorAll('.replies li').length === 2`)
+
+	// A comment is not sent a second time while it is on its way.
+	v.hold("createComment")
+	v.enter(".comments > form textarea", "Third")
+	v.click(".comments > form", "Comment")
+	v.holds("createComment", 1)
+	v.click(".tabs", "Details")
+	v.click(".tabs", "Comments")
+	const form = `(form => form?.querySelector('button').disabled === %t && form.querySelector('textarea').readOnly === %[1]t && form.querySelector('textarea').value === %q)(document.querySelector('.comments > form'))`
+	v.await("that it is being sent", fmt.Sprintf(form, true, "Third"))
+	v.release("createComment")
+	v.await("the sent comment", comments(48)+" && "+fmt.Sprintf(form, false, ""))
 }
 
 // TestBrowserGalleryChoiceWhileSaving chooses another license while the previous one is saved.

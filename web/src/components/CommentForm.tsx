@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { mutate } from '../cache';
+import { mutate, useShared } from '../cache';
 import { me } from '../config';
 import { createComment, type CommentThread, type TargetType } from '../generated';
 import { t } from '../strings';
@@ -14,7 +14,9 @@ type Props = { target: { type: TargetType; id: string }; parentId?: string; onSe
 export const draftOf = (target: Props['target'], parentId = '') => `comment ${target.type} ${target.id} ${parentId}`;
 
 export function CommentForm({ target, parentId, onSent }: Props) {
-  const [body, setBody] = useDraft(draftOf(target, parentId));
+  const key = draftOf(target, parentId);
+  const [body, setBody] = useDraft(key);
+  const [sending, setSending] = useShared(`sending ${key}`, false); // also by a form before the user chose another tab
   const { busy, failure, submit } = useSubmission();
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => void (parentId && !body && field.current?.focus()), []); // the user has pressed Reply
@@ -24,14 +26,19 @@ export function CommentForm({ target, parentId, onSent }: Props) {
       event.preventDefault();
       if (!body.trim()) return field.current!.focus();
       void submit(async () => {
-        const data = await mutate(createComment, { input: { target, parentId, body } });
-        setBody('');
-        onSent(data.createComment!.comment);
+        setSending(true);
+        try {
+          const data = await mutate(createComment, { input: { target, parentId, body } });
+          setBody('');
+          onSent(data.createComment!.comment);
+        } finally {
+          setSending(false);
+        }
       });
     }}>
-      <textarea ref={field} value={body} rows={3} required readOnly={busy} maxLength={65535} placeholder={t.writeComment} aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
+      <textarea ref={field} value={body} rows={3} required readOnly={sending} maxLength={65535} placeholder={t.writeComment} aria-label={t.commentLabel} onInput={(event) => setBody(event.currentTarget.value)} />
       <Fault failure={failure} />
-      <div class="actions"><button type="submit" class="button primary" disabled={busy}>{parentId ? t.reply : t.sendComment}</button></div>
+      <div class="actions"><button type="submit" class="button primary" disabled={busy || sending}>{parentId ? t.reply : t.sendComment}</button></div>
     </form>
   );
 }
