@@ -134,3 +134,27 @@ func TestBrowserGalleryGerman(t *testing.T) {
 	v.await("the failure beside the buttons of the form", `document.querySelector('.publish-bar')?.innerText.includes('Das Hochladen ist fehlgeschlagen.')`)
 	v.is("the buttons take two lines", `(buttons => buttons.length === 4 && new Set(buttons.map(e => e.getBoundingClientRect().top)).size <= 2)([...document.querySelectorAll('.publish-bar > :is(.button, .menu)')])`)
 }
+
+// TestBrowserGalleryRecordedReasons checks that reasons that the server records itself are in the
+// language of the page.
+func TestBrowserGalleryRecordedReasons(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.open("/")
+	v.run("choose German", `document.cookie = 'meshyard_language=de; path=/'`)
+	s.ada.Query(`mutation ($id: ID!) { createComment(input: {target: {type: THING, id: $id}, body: "Mine"}) { comment { id } } }`, object{"id": fmt.Sprint(s.thing)}, new(any))
+	s.admin.Do("DELETE", fmt.Sprintf("/things/%d", s.thing), nil).Want(t, 200)
+	s.admin.Query(`mutation { renameUser(input: {username: "bob", newUsername: "bob2"}) { user { id } } }`, nil, new(any))
+	const deleted = "Über die REST-API gelöscht."
+	v.signInAs("ada")
+	v.open("/notifications")
+	v.sees("Grund: " + deleted)
+	v.run("sign out", `fetch('/logout', {method: 'POST', body: new URLSearchParams()}).then(() => window.signedOut = true)`)
+	v.await("that nobody is signed in", `window.signedOut`)
+	v.signInAs("staff")
+	v.open("/moderation?tab=log")
+	for _, reason := range []string{deleted, "Der Name war bob.", "Durch den Betreiber, auf der Kommandozeile."} {
+		v.sees("– " + reason)
+	}
+	v.noProblems()
+}

@@ -99,7 +99,7 @@ function ReportView({ report, reload }: { report: Report; reload: () => void }) 
       </p>
       {report.state === 'OPEN'
         ? <div class="actions">{actionsOf(report).map((one) => <button key={one.title} type="button" class="button" onClick={() => setAction(one)}>{one.title}</button>)}</div>
-        : <p>{t.states[report.state]}{report.decision && `: ${report.decision}`} <span class="quiet">{report.decidedBy && t.decidedBy(report.decidedBy.username)}</span></p>}
+        : <p>{t.states[report.state]}{report.decision && `: ${t.recorded(report.decision)}`} <span class="quiet">{report.decidedBy && t.decidedBy(report.decidedBy.username)}</span></p>}
       {action && <ReasonDialog title={action.title} onClose={() => setAction(undefined)} onSend={async (reason) => {
         await action.run(reason);
         reload();
@@ -120,7 +120,7 @@ function Log() {
             <time class="quiet" dateTime={entry.createdAt} title={date(entry.createdAt)}>{ago(entry.createdAt)}</time>{' '}
             <b>{entry.actor?.username ?? t.operator}</b> {t.actions[entry.action]} <a href={href(`/${entry.user.username}`)}>{entry.user.username}</a>
             {entry.thing && <>: <a href={href(`/thing:${entry.thing.id}`)}>{entry.thing.name}</a></>}
-            {entry.reason && <span class="quiet"> – {entry.reason}</span>}
+            {entry.reason && <span class="quiet"> – {t.recorded(entry.reason)}</span>}
           </li>
         ))}
       </ul>

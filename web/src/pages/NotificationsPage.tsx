@@ -90,7 +90,7 @@ export function NotificationsPage() {
               {one.actor ? <Avatar user={one.actor} size="medium" /> : <span class="file-icon"><Icon name="bell" /></span>}
               <p>
                 {path ? <a href={href(path)} onClick={() => void (one.isRead || mark([one.id]))}>{words}</a> : words}
-                {one.decision?.reason && <><br />{t.reason}: {one.decision.reason}</>}
+                {one.decision?.reason && <><br />{t.reason}: {t.recorded(one.decision.reason)}</>}
                 <br /><time class="quiet" dateTime={one.createdAt} title={date(one.createdAt)}>{ago(one.createdAt)}</time>
               </p>
             </li>

@@ -2,6 +2,13 @@
 import { count } from '../format';
 import type { Strings } from './en';
 
+// The reasons that the server records itself.
+const recorded: Partial<Record<string, string>> = {
+  'Deleted by the REST API.': 'Über die REST-API gelöscht.',
+  'By the operator, on the command line.': 'Durch den Betreiber, auf der Kommandozeile.',
+  'The OpenID provider decided the role at sign-in.': 'Der OpenID-Provider hat die Rolle bei der Anmeldung festgelegt.',
+};
+
 export const strings: Strings = {
   search: 'Suchen',
   searchPlaceholder: 'Modelle, Leute, Schlagwörter …',
@@ -385,4 +392,5 @@ export const strings: Strings = {
     RESOLVE_REPORT: 'erledigte eine Meldung über', DISMISS_REPORT: 'lehnte eine Meldung ab über', RENAME_USER: 'benannte um', SET_PASSWORD: 'setzte das Passwort von',
   },
   operator: 'Der Betreiber',
+  recorded: (reason) => recorded[reason] ?? reason.replace(/^The name was (\S+)\.$/, 'Der Name war $1.'),
 };

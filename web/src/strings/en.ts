@@ -386,6 +386,7 @@ export const strings = {
     RESOLVE_REPORT: 'resolved a report about', DISMISS_REPORT: 'dismissed a report about', RENAME_USER: 'renamed', SET_PASSWORD: 'set the password of',
   } satisfies Record<ModerationAction, string>,
   operator: 'The operator',
+  recorded: (reason: string) => reason, // a reason that a moderator has written, or that the server records in English
 };
 
 export type Strings = typeof strings;
