@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
@@ -138,6 +141,40 @@ func TestBrowserGalleryFocus(t *testing.T) {
 	focused("the button", `now.innerText === 'Save'`)
 	v.press(`document.querySelector('.sessions li > button')`)
 	focused("the remaining session", `now.closest('.sessions li') && document.querySelectorAll('.sessions li').length === 1`)
+}
+
+// TestBrowserGallerySuggestions searches for names that the search field suggests.
+func TestBrowserGallerySuggestions(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.open("/")
+	suggest := func() {
+		t.Helper()
+		v.enter(".search input", "don")
+		v.await("the suggestion", `document.querySelector('.search li')?.innerText === 'Half a donut' && document.querySelector('.search input').ariaExpanded === 'true'`)
+	}
+	finds := func(query string) {
+		t.Helper()
+		v.await("the results for "+query, fmt.Sprintf(`new URLSearchParams(location.search).get('q') === %q && document.querySelector('.search input').value === %[1]q && !document.querySelector('.search ul').checkVisibility()`, query))
+	}
+	keys := func(keys string) {
+		t.Helper()
+		v.Do(t, "press keys", chromedp.SendKeys(chromedp.CSS(".search input"), keys))
+	}
+	suggest()
+	keys(kb.ArrowDown)
+	v.is("the suggestion is active", `document.querySelector('.search input').ariaActiveDescendantElement.ariaSelected === 'true'`)
+	keys(kb.Enter)
+	finds("Half a donut")
+	suggest()
+	keys(kb.ArrowDown + kb.ArrowUp + kb.Enter)
+	finds("don")
+	suggest()
+	keys(kb.Escape)
+	v.await("that nothing is suggested", `!document.querySelector('.search ul').checkVisibility() && document.querySelector('.search input').ariaExpanded === 'false'`)
+	suggest()
+	v.Do(t, "click the suggestion", chromedp.Click(chromedp.CSS(".search li")))
+	finds("Half a donut")
 }
 
 // TestBrowserGalleryChoiceStartsNothing checks that choosing a category, which the arrow keys do

@@ -70,7 +70,7 @@ export function SearchBox({ words }: { words: string }) {
           setActive(-1); // the suggestions are those of the text before
           setOpen(true);
         }}
-        onKeyDown={onKeyDown} onBlur={() => setTimeout(() => setOpen(false), 150)} />
+        onKeyDown={onKeyDown} onBlur={() => setOpen(false)} />
       <kbd aria-hidden="true">/</kbd>
       <ul id="suggestions" role="listbox" aria-label={t.search} hidden={!shown}>
         {names.map((name, index) => (
