@@ -71,6 +71,7 @@ export const href = (path: string) => base + path;
 const watchers = new Set<() => void>();
 const positions = new Map<number, number>(JSON.parse(sessionStorage.getItem('positions') ?? '[]')); // scroll positions of pages, by history entry
 const maxPositions = 200; // that outlive the page
+const links = new Map<number, string>(); // the links by which pages were left, by history entry
 let entry = Date.now();
 let depth = 0; // number of history entries before the current one, to undo a step of the user
 let shown = current(); // the subject of the page that is rendered
@@ -92,6 +93,7 @@ export function navigate(path: string, replace = false) {
   const moves = to.pathname !== location.pathname;
   if (subject(to) !== current() && !replace && !mayLeave()) return;
   positions.set(entry, scrollY);
+  if (moves) links.set(entry, document.activeElement?.getAttribute('href') ?? '');
   if (replace) history.replaceState({ entry, depth }, '', to);
   else {
     entry = Date.now();
@@ -152,11 +154,13 @@ function onPopState(event: PopStateEvent) {
   requestAnimationFrame(() => requestAnimationFrame(() => restore(top)));
 }
 
-/** Scrolls to a position of the current page, which has its height when its data is loaded. */
+/** Scrolls to a position of the current page, which has its height when its data is loaded, and focuses the link by which the user left it. */
 function restore(top: number, of = entry) {
   if (of !== entry) return;
   scrollTo(0, top);
-  if (Math.abs(scrollY - top) > 1 && document.querySelector('main .skeleton, main [aria-busy=true]')) requestAnimationFrame(() => restore(top, of));
+  if (Math.abs(scrollY - top) > 1 && document.querySelector('main .skeleton, main [aria-busy=true]')) return requestAnimationFrame(() => restore(top, of));
+  const link = links.get(of);
+  if (link && document.activeElement?.id === 'main') document.querySelector<HTMLElement>(`main a[href="${CSS.escape(link)}"]`)?.focus({ preventScroll: true });
 }
 
 /** Starts to handle clicks on links and the back and forward buttons of the browser. */

@@ -130,6 +130,14 @@ func TestBrowserGalleryFocus(t *testing.T) {
 	v.press(`document.querySelector('.chip.chosen')`)
 	focused("the page", `now.id === 'main' && !document.querySelector('.chip.chosen')`)
 
+	v.open("/explore")
+	link := fmt.Sprintf(`[...document.querySelectorAll('main a[href="/thing:%d"]')][0]`, s.thing)
+	v.press(link)
+	v.await("the thing", `document.querySelector('.summary')`)
+	focused("the page", `now.id === 'main'`)
+	v.run("go back", `history.back()`)
+	focused("the link", `location.pathname === '/explore' && now === `+link)
+
 	v.open("/notifications")
 	v.press(button(".page-head", "Mark all as read"))
 	focused("the page", `now.id === 'main' && !document.querySelector('.page-head button')`)
