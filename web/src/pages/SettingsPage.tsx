@@ -80,6 +80,8 @@ function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
       <div class="two">
         <ImageField label={t.avatar} url={user.avatarUrl} field="avatarId" onDone={reload} />
         <ImageField label={t.coverImage} url={user.coverUrl} field="coverId" onDone={reload} />
+      </div>
+      <div class="two">
         {text('firstName', t.firstName)}
         {text('lastName', t.lastName)}
         {text('email', t.email, t.emailHint)}
