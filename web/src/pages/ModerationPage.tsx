@@ -9,6 +9,7 @@ import { ReasonDialog } from '../components/ReasonDialog';
 import { Tabs } from '../components/Tabs';
 import { Users } from '../components/Users';
 import { me } from '../config';
+import { focusIn } from '../focus';
 import { ago, date, isolated } from '../format';
 import {
   deleteComment, deleteMake, dismissReport, moderationLog, reports, resolveReport, suspendUser, takeDownThing, type ReportsData,
@@ -45,17 +46,27 @@ function Reports({ all }: { all: boolean }) {
   );
 }
 
-/** A link to the reported object. */
-function Target({ target }: { target: Report['target'] }) {
+/** What is reported. */
+function nameOf({ target }: Report): string {
   switch (target?.__typename) {
-    case undefined: return <span class="quiet">{t.targetGone}</span>;
-    case 'User': return <a href={href(`/${target.username}`)}>{target.username}</a>;
-    case 'Comment': return <a href={href(commentPath(target.about.__typename, target.about.id, target.id))}>{t.commentOn(isolated(target.about.name))}</a>;
-    default: return <a href={href(`/${target!.__typename.toLowerCase()}:${target!.id}`)}>{target!.name}</a>;
+    case undefined: return t.targetGone;
+    case 'User': return target.username;
+    case 'Comment': return t.commentOn(isolated(target.about.name));
+    default: return target!.name;
   }
 }
 
-type Action = { title: string; run: (reason: string) => Promise<unknown> };
+/** The path of the reported object, or "" if it no longer exists. */
+function pathOf({ target }: Report): string {
+  switch (target?.__typename) {
+    case undefined: return '';
+    case 'User': return `/${target.username}`;
+    case 'Comment': return commentPath(target.about.__typename, target.about.id, target.id);
+    default: return `/${target!.__typename.toLowerCase()}:${target!.id}`;
+  }
+}
+
+type Action = { title: string; hint?: string; run: (reason: string) => Promise<unknown> };
 
 /** The actions of a moderator on a report other than closing it. Each action also closes the report. */
 function actionsOf(report: Report): Action[] {
@@ -74,20 +85,24 @@ function actionsOf(report: Report): Action[] {
   if (target?.__typename === 'Make') actions.push(closing(t.delete, (reason) => mutate(deleteMake, { input: { id: target.id, reason } })));
   if (target?.__typename === 'Comment' && !target.isDeleted) actions.push(closing(t.delete, (reason) => mutate(deleteComment, { input: { id: target.id, reason } })));
   if (!report.user.suspension) actions.push(closing(t.suspend, (reason) => mutate(suspendUser, { input: { username: report.user.username, reason } })));
-  actions.push({ title: t.resolve, run: (reason) => mutate(resolveReport, { input: { id: report.id, reason } }) });
-  actions.push({ title: t.dismiss, run: (reason) => mutate(dismissReport, { input: { id: report.id, reason } }) });
+  actions.push({ title: t.resolve, hint: t.reasonLogged, run: (reason) => mutate(resolveReport, { input: { id: report.id, reason } }) });
+  actions.push({ title: t.dismiss, hint: t.reasonLogged, run: (reason) => mutate(dismissReport, { input: { id: report.id, reason } }) });
   return actions;
 }
 
 function ReportView({ report, reload }: { report: Report; reload: () => void }) {
   const [action, setAction] = useState<Action>();
   const article = useRef<HTMLElement>(null);
-  // A decided report leaves the list, with the button that has the focus.
-  useEffect(() => () => void (article.current!.contains(document.activeElement) && document.getElementById('panel')?.focus()), []);
+  const path = pathOf(report);
+  // A decided report leaves the list, with the button that has the focus. The keyboard continues at the next report.
+  useEffect(() => () => {
+    const item = article.current!.parentElement!;
+    if (item.contains(document.activeElement) && !focusIn(item.nextElementSibling ?? item.previousElementSibling, 'a')) document.getElementById('panel')?.focus();
+  }, []);
   return (
     <article ref={article} class="panel report">
       <header>
-        <h2><Target target={report.target} /></h2>
+        <h2>{path ? <a href={href(path)}>{nameOf(report)}</a> : <span class="quiet">{nameOf(report)}</span>}</h2>
         <span class="badge">{report.target ? t.targets[report.target.__typename] : ''}</span>
         <span class="mark">{t.reasons[report.reason]}</span>
       </header>
@@ -100,7 +115,7 @@ function ReportView({ report, reload }: { report: Report; reload: () => void }) 
       {report.state === 'OPEN'
         ? <div class="actions">{actionsOf(report).map((one) => <button key={one.title} type="button" class="button" onClick={() => setAction(one)}>{one.title}</button>)}</div>
         : <p>{t.states[report.state]}{report.decision && `: ${t.recorded(report.decision)}`} <span class="quiet">{report.decidedBy && t.decidedBy(report.decidedBy.username)}</span></p>}
-      {action && <ReasonDialog title={action.title} onClose={() => setAction(undefined)} onSend={async (reason) => {
+      {action && <ReasonDialog title={action.title} about={nameOf(report)} hint={action.hint} onClose={() => setAction(undefined)} onSend={async (reason) => {
         await action.run(reason);
         reload();
       }} />}

@@ -374,6 +374,8 @@ export const strings = {
   suspended: 'This account is suspended.',
   isSuspended: 'Suspended',
   reason: 'Reason',
+  reasonSeen: 'The user concerned sees it.',
+  reasonLogged: 'Moderators see it in the log.',
   decidedBy: (name: string) => `Decided by ${name}`,
   states: { OPEN: 'Open', RESOLVED: 'Resolved', DISMISSED: 'Dismissed' },
   commentOn: (name: string) => `Comment on “${name}”`,
