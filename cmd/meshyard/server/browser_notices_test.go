@@ -45,6 +45,49 @@ func TestBrowserGalleryNotices(t *testing.T) {
 	v.await("the name of the category", `document.querySelector('.chip.chosen')?.innerText === 'Tools' && document.querySelector('main .card')`)
 }
 
+// TestBrowserGalleryConfirmations checks that actions whose results are not where the focus is are
+// confirmed by a message, which screen readers read.
+func TestBrowserGalleryConfirmations(t *testing.T) {
+	s := newScene(t)
+	s.ada.Query(`mutation { createCollection(input: {name: "Sweets"}) { collection { id } } }`, nil, new(any))
+	v := visitGallery(t, s.Server)
+	says := func(text string) {
+		t.Helper()
+		v.await("the message", fmt.Sprintf(`document.querySelector('#toast').innerText === %q`, text))
+		v.run("remove it", `document.querySelector('#toast p').textContent = ''`)
+	}
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/comments", s.thing))
+	v.answer(true)
+	v.enter(".comment-form textarea", "Nice")
+	v.click(".comment-form", "Comment")
+	says("Your comment is published.")
+	v.click(".tabs", "Makes")
+	v.click("main", "I made this")
+	v.enter("dialog textarea", "Worked.")
+	v.click("dialog", "Post")
+	says("Your make is published.")
+	v.click("#panel .card", "Half a donut")
+	v.click(".summary", "More actions")
+	v.click(".menu-items", "Delete")
+	says("Deleted.")
+	v.open("/collection:1")
+	v.answer(true)
+	v.click(".page-head", "Delete")
+	says("Deleted.")
+	v.await("the collections", `location.pathname === '/ada/collections'`)
+	v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
+	v.answer(true)
+	v.click(".publish-bar", "More actions")
+	v.click(".menu-items", "Back to draft")
+	says("Saved.")
+	v.click(".publish-bar", "More actions")
+	v.click(".menu-items", "Delete")
+	says("Deleted.")
+	v.await("the things", `location.pathname === '/ada'`)
+	v.noProblems()
+}
+
 // TestBrowserGalleryEmpty checks what a gallery without things shows.
 func TestBrowserGalleryEmpty(t *testing.T) {
 	s := servertest.Start(t, "sqlite")

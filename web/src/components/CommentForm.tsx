@@ -7,6 +7,7 @@ import { useSubmission } from '../submission';
 import { useDraft } from '../unsaved';
 import { Fault } from './Fault';
 import { signInURL } from './SignInDialog';
+import { say } from './Toast';
 
 type Props = { target: { type: TargetType; id: string }; parentId?: string; onSent: (comment: CommentThread) => void };
 
@@ -31,6 +32,7 @@ export function CommentForm({ target, parentId, onSent }: Props) {
           const data = await mutate(createComment, { input: { target, parentId, body } });
           setBody('');
           onSent(data.createComment!.comment);
+          say(t.commentSent);
         } finally {
           setSending(false);
         }

@@ -8,7 +8,7 @@ import { pictureHint, prepared } from '../prepare';
 import { t } from '../strings';
 import { Dialog } from './Dialog';
 import { Icon } from './Icon';
-import { explain } from './Toast';
+import { explain, say } from './Toast';
 
 type Make = { id: string; description: string; images: Picture[] };
 type Chosen = { file: File; id: string }; // id is that of the pending upload
@@ -80,6 +80,7 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
         try {
           await post(text);
           onDone();
+          say(make ? t.saved : t.makeSent);
           if (!stop.current.signal.aborted) onClose();
         } catch (error) {
           if (stop.current.signal.aborted) return; // the dialog was closed

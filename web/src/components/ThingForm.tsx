@@ -132,11 +132,12 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
         {!locked && <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
           {!thing.takedown && (thing.state === 'DRAFT'
             ? <button type="button" onClick={publish('UNLISTED')}><Icon name="eye" />{t.publishUnlisted}</button>
-            : <button type="button" onClick={() => void attempt(() => mutate(unpublishThing, { input: { id: thing.id } }))}><Icon name="lock" />{t.unpublish}</button>)}
+            : <button type="button" onClick={() => void attempt(() => mutate(unpublishThing, { input: { id: thing.id } })).then((done) => done && say(t.saved))}><Icon name="lock" />{t.unpublish}</button>)}
           <button type="button" onClick={() => confirm(t.deleteThing) && void attempt(async () => {
             const leave = fromHere();
             await mutate(deleteThing, { input: { id: thing.id } });
             leave(`/${thing.creator.username}`, true);
+            say(t.deleted);
           })}><Icon name="trash" />{t.delete}</button>
         </Menu>}
         <a class="button" href={href(`/thing:${thing.id}`)} aria-label={t.view} title={t.view}><Icon name="eye" /><span class="wide-only">{t.view}</span></a>

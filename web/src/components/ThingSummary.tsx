@@ -62,7 +62,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
             {!own && <button type="button" onClick={signedIn(() => setDialog('report'))}><Icon name="flag" />{t.report}</button>}
             {decides && (
               <>
-                <button type="button" onClick={() => attempt(() => mutate(thing.isFeatured ? unfeatureThing : featureThing, { input: { id: thing.id } }))}>
+                <button type="button" onClick={() => attempt(() => mutate(thing.isFeatured ? unfeatureThing : featureThing, { input: { id: thing.id } }).then(() => say(t.saved)))}>
                   <Icon name="star" />{thing.isFeatured ? t.unfeature : t.feature}
                 </button>
                 <button type="button" onClick={() => setDialog('takeDown')}><Icon name="shield" />{thing.takedown ? t.restore : t.takeDown}</button>

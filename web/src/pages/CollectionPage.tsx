@@ -71,7 +71,10 @@ export function CollectionPage({ id }: { id: string }) {
                   <button type="button" class="button" onClick={() => setDialog('edit')}><Icon name="edit" />{t.edit}</button>
                   <button type="button" class="button" onClick={() => {
                     const leave = fromHere();
-                    if (confirm(t.deleteCollection)) mutate(deleteCollection, { input: { id } }).then(() => leave(`/${found.creator.username}/collections`, true), say);
+                    if (confirm(t.deleteCollection)) mutate(deleteCollection, { input: { id } }).then(() => {
+                      leave(`/${found.creator.username}/collections`, true);
+                      say(t.deleted);
+                    }, say);
                   }}>
                     <Icon name="trash" />{t.delete}
                   </button>

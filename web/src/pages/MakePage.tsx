@@ -43,6 +43,7 @@ export function MakePage({ id, comment }: { id: string; comment: string | null }
     const leave = fromHere();
     await mutate(deleteMake, { input: { id, reason } });
     leave(make.source ? `/thing:${make.source.id}` : '/', true);
+    say(t.deleted);
   };
   return (
     <article class="page thing">
