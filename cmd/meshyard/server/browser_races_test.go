@@ -539,9 +539,14 @@ func TestBrowserGalleryRefreshes(t *testing.T) {
 func TestBrowserGalleryDecisionInSteps(t *testing.T) {
 	s := newScene(t)
 	var made struct {
-		CreateMake struct{ Make struct{ NodeID string } }
+		CreateMake struct {
+			Make struct {
+				NodeID string
+				Thing  struct{ NodeID string }
+			}
+		}
 	}
-	s.ada.Query(`mutation($id: ID!) { createMake(input: {thingId: $id, description: "Worked."}) { make { nodeId } } }`, object{"id": fmt.Sprint(s.thing)}, &made)
+	s.ada.Query(`mutation($id: ID!) { createMake(input: {thingId: $id, description: "Worked."}) { make { nodeId thing { nodeId } } } }`, object{"id": fmt.Sprint(s.thing)}, &made)
 	s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": made.CreateMake.Make.NodeID}, new(any))
 	v := visitGallery(t, s.Server)
 	v.signInAs("staff")
@@ -555,5 +560,20 @@ func TestBrowserGalleryDecisionInSteps(t *testing.T) {
 	v.await("the error", `document.querySelector('dialog .fault')`)
 	v.release("resolveReport")
 	v.click("dialog", "Delete")
+	v.await("that the report is closed", `!document.querySelector('dialog') && !document.querySelector('.report')`)
+
+	// Another moderator dismisses a report between the two steps.
+	var reported struct {
+		ReportContent struct{ Report struct{ ID string } }
+	}
+	s.bob.Query(`mutation($node: ID!) { reportContent(input: {nodeId: $node, reason: SPAM}) { report { id } } }`, object{"node": made.CreateMake.Make.Thing.NodeID}, &reported)
+	v.open("/moderation")
+	v.hold("resolveReport")
+	v.click(".report", "Take down")
+	v.enter("dialog textarea", "Spam.")
+	v.click("dialog", "Take down")
+	v.holds("resolveReport", 1)
+	s.admin.Query(`mutation($id: ID!) { dismissReport(input: {id: $id, reason: "No."}) { report { id } } }`, object{"id": reported.ReportContent.Report.ID}, new(any))
+	v.release("resolveReport")
 	v.await("that the report is closed", `!document.querySelector('dialog') && !document.querySelector('.report')`)
 }

@@ -76,7 +76,7 @@ function actionsOf(report: Report): Action[] {
     return { title, run: async (reason) => {
       if (!done) await act(reason);
       done = true;
-      // Deleting the object has closed its reports.
+      // If another moderator has dismissed the report meanwhile, it stays dismissed.
       await mutate(resolveReport, { input: { id: report.id, reason } }).catch((error) => (error.code === 'CONFLICT' ? undefined : Promise.reject(error)));
     } };
   };
