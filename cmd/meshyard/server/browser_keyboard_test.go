@@ -95,6 +95,7 @@ func TestBrowserGalleryFocus(t *testing.T) {
 		t.Helper()
 		v.await("the focus on "+what, `(now => `+expression+`)(document.activeElement)`)
 	}
+	v.is("the names of tabs and buttons", `document.querySelector('#tab-comments').textContent === 'Comments 27' && document.querySelector('`+thread+` .comment-actions button').ariaLabel === 'Reply: bob'`)
 	v.press(button(thread, "Show more replies"))
 	focused("the fourth reply", `now.closest('.replies li')?.innerText.includes('Reply 3')`)
 	v.press(button(thread, "Reply"))

@@ -38,7 +38,7 @@ export function CommentView({ comment, path, owner, onChange, onReply }: Props) 
         {dialog === 'edit'
           ? <Editor comment={comment} onChange={onChange} onClose={() => setDialog('')} />
           : <Html html={comment.bodyHtml} />}
-        {me && dialog !== 'edit' && <p class="comment-actions">{onReply && <button type="button" class="link" onClick={onReply}>{t.reply}</button>}</p>}
+        {me && dialog !== 'edit' && <p class="comment-actions">{onReply && <button type="button" class="link" aria-label={`${t.reply}: ${comment.creator.username}`} onClick={onReply}>{t.reply}</button>}</p>}
       </div>
       {me && (
         <Menu label={`${t.more}: ${comment.creator.username}`} button={<Icon name="more" />}>

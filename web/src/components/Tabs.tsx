@@ -33,7 +33,7 @@ export function Tabs({ label, tabs, current, onChoose, children }: Props) {
         {tabs.map((tab) => (
           <button key={tab.id} type="button" role="tab" id={`tab-${tab.id}`} aria-selected={tab.id === current} aria-controls="panel" tabIndex={tab.id === current ? 0 : -1}
             onClick={() => onChoose(tab.id)}>
-            {tab.title}{tab.count && <span class="tab-count">{tab.count}</span>}
+            {tab.title}{tab.count && <>{' '}<span class="tab-count">{tab.count}</span></>}
           </button>
         ))}
       </div>
@@ -47,7 +47,7 @@ export function LinkTabs({ label, tabs, current, hrefOf }: { label: string; tabs
   const list = useTabs<HTMLElement>(current);
   return (
     <nav ref={list} class="tabs" aria-label={label}>
-      {tabs.map((tab) => <a key={tab.id} href={hrefOf(tab.id)} aria-current={tab.id === current ? 'page' : undefined}>{tab.title}{tab.count && <span class="tab-count">{tab.count}</span>}</a>)}
+      {tabs.map((tab) => <a key={tab.id} href={hrefOf(tab.id)} aria-current={tab.id === current ? 'page' : undefined}>{tab.title}{tab.count && <>{' '}<span class="tab-count">{tab.count}</span></>}</a>)}
     </nav>
   );
 }
