@@ -551,8 +551,13 @@ func TestBrowserGalleryDecisionInSteps(t *testing.T) {
 	v := visitGallery(t, s.Server)
 	v.signInAs("staff")
 	v.open("/moderation")
+	const about = `document.querySelector('dialog form p')?.innerText`
+	v.click(".report", "Suspend user")
+	v.await("whom the decision concerns", about+` === 'ada'`)
+	v.click("dialog", "Cancel")
 	v.hold("resolveReport")
 	v.click(".report", "Delete")
+	v.await("what the decision is about", about+` === 'Half a donut'`)
 	v.enter("dialog textarea", "Spam.")
 	v.click("dialog", "Delete")
 	v.holds("resolveReport", 1)

@@ -66,14 +66,15 @@ function pathOf({ target }: Report): string {
   }
 }
 
-type Action = { title: string; hint?: string; run: (reason: string) => Promise<unknown> };
+type Action = { title: string; about: string; hint?: string; run: (reason: string) => Promise<unknown> };
 
 /** The actions of a moderator on a report other than closing it. Each action also closes the report. */
 function actionsOf(report: Report): Action[] {
   const { target } = report;
+  const about = nameOf(report);
   const closing = (title: string, act: (reason: string) => Promise<unknown>): Action => {
     let done = false; // an action whose second step fails is repeated
-    return { title, run: async (reason) => {
+    return { title, about, run: async (reason) => {
       if (!done) await act(reason);
       done = true;
       // If another moderator has dismissed the report meanwhile, it stays dismissed.
@@ -84,9 +85,9 @@ function actionsOf(report: Report): Action[] {
   if (target?.__typename === 'Thing' && !target.takedown) actions.push(closing(t.takeDown, (reason) => mutate(takeDownThing, { input: { id: target.id, reason } })));
   if (target?.__typename === 'Make') actions.push(closing(t.delete, (reason) => mutate(deleteMake, { input: { id: target.id, reason } })));
   if (target?.__typename === 'Comment' && !target.isDeleted) actions.push(closing(t.delete, (reason) => mutate(deleteComment, { input: { id: target.id, reason } })));
-  if (!report.user.suspension) actions.push(closing(t.suspend, (reason) => mutate(suspendUser, { input: { username: report.user.username, reason } })));
-  actions.push({ title: t.resolve, hint: t.reasonLogged, run: (reason) => mutate(resolveReport, { input: { id: report.id, reason } }) });
-  actions.push({ title: t.dismiss, hint: t.reasonLogged, run: (reason) => mutate(dismissReport, { input: { id: report.id, reason } }) });
+  if (!report.user.suspension) actions.push({ ...closing(t.suspend, (reason) => mutate(suspendUser, { input: { username: report.user.username, reason } })), about: report.user.username });
+  actions.push({ title: t.resolve, about, hint: t.reasonLogged, run: (reason) => mutate(resolveReport, { input: { id: report.id, reason } }) });
+  actions.push({ title: t.dismiss, about, hint: t.reasonLogged, run: (reason) => mutate(dismissReport, { input: { id: report.id, reason } }) });
   return actions;
 }
 
@@ -115,7 +116,7 @@ function ReportView({ report, reload }: { report: Report; reload: () => void }) 
       {report.state === 'OPEN'
         ? <div class="actions">{actionsOf(report).map((one) => <button key={one.title} type="button" class="button" onClick={() => setAction(one)}>{one.title}</button>)}</div>
         : <p>{t.states[report.state]}{report.decision && `: ${t.recorded(report.decision)}`} <span class="quiet">{report.decidedBy && t.decidedBy(report.decidedBy.username)}</span></p>}
-      {action && <ReasonDialog title={action.title} about={nameOf(report)} hint={action.hint} onClose={() => setAction(undefined)} onSend={async (reason) => {
+      {action && <ReasonDialog title={action.title} about={action.about} hint={action.hint} onClose={() => setAction(undefined)} onSend={async (reason) => {
         await action.run(reason);
         reload();
       }} />}
