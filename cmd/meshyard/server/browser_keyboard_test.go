@@ -164,7 +164,10 @@ func TestBrowserGallerySuggestions(t *testing.T) {
 	}
 	finds := func(query string) {
 		t.Helper()
-		v.await("the results for "+query, fmt.Sprintf(`new URLSearchParams(location.search).get('q') === %q && document.querySelector('.search input').value === %[1]q && !document.querySelector('.search ul').checkVisibility()`, query))
+		v.await("the results for "+query, fmt.Sprintf(`new URLSearchParams(location.search).get('q') === %q && document.querySelector('.search input').value === %[1]q && document.querySelector('h1').innerText.includes(%[1]q) && !document.querySelector('.search ul').checkVisibility()`, query))
+		v.settled()
+		v.run("let the page update the field", `window.updated = false; requestAnimationFrame(() => setTimeout(() => { window.updated = true }, 100))`)
+		v.await("the updated page", `window.updated`)
 	}
 	keys := func(keys string) {
 		t.Helper()
@@ -181,6 +184,11 @@ func TestBrowserGallerySuggestions(t *testing.T) {
 	suggest()
 	keys(kb.Escape)
 	v.await("that nothing is suggested", `!document.querySelector('.search ul').checkVisibility() && document.querySelector('.search input').ariaExpanded === 'false'`)
+	suggest()
+	v.run("search and type on at once", `window.waited = false; setTimeout(() => { window.waited = true }, 500);
+		const field = document.querySelector('.search input'); field.form.requestSubmit(); field.focus(); field.dispatchEvent(new InputEvent('input', { bubbles: true }))`)
+	v.await("half a second pass", `window.waited`)
+	v.is("the suggestion", `document.querySelector('.search li').checkVisibility()`)
 	suggest()
 	v.Do(t, "click the suggestion", chromedp.Click(chromedp.CSS(".search li")))
 	finds("Half a donut")
