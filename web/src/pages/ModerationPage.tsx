@@ -40,6 +40,7 @@ function Reports({ all }: { all: boolean }) {
   if (list.data && list.nodes.length === 0) return <Empty text={t.noReports} />;
   return (
     <>
+      <p class="quiet" role="status">{list.data?.reports && t.reportsCount(list.data.reports.totalCount)}</p>
       <ul class="reports" aria-busy={list.loading ? 'true' : undefined}>{list.nodes.map((report) => <li key={report.id}><ReportView report={report} reload={list.reload} /></li>)}</ul>
       <More list={list} />
     </>

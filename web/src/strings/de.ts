@@ -374,6 +374,7 @@ export const strings: Strings = {
   member: 'Mitglied',
   changeRole: 'Rolle ändern',
   noReports: 'Es gibt keine Meldungen.',
+  reportsCount: (n) => (n === 1 ? '1 Meldung' : `${count(n)} Meldungen`),
   reportedBy: 'Gemeldet von',
   targetGone: 'Es wurde gelöscht.',
   dismiss: 'Ablehnen',

@@ -368,6 +368,7 @@ export const strings = {
   member: 'Member',
   changeRole: 'Change role',
   noReports: 'There are no reports.',
+  reportsCount: (n: number) => (n === 1 ? '1 report' : `${count(n)} reports`),
   reportedBy: 'Reported by',
   targetGone: 'It was deleted.',
   dismiss: 'Dismiss',
