@@ -50,7 +50,14 @@ func TestJobCommands(t *testing.T) {
 				t.Fatalf("job list prints %q (%v)", row, err)
 			}
 
-			run("UPDATE river_job SET state = 'discarded', attempt = max_attempts, finalized_at = CURRENT_TIMESTAMP WHERE id = $1", id)
+			waitFor(t, "the job between two attempts", func() bool {
+				updated, err := db.SQL().ExecContext(t.Context(), "UPDATE river_job SET state = 'discarded', attempt = max_attempts, finalized_at = CURRENT_TIMESTAMP WHERE id = $1 AND state = 'retryable'", id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				n, err := updated.RowsAffected()
+				return err == nil && n == 1
+			})
 			if row := failed(); !strings.Contains(row, "never") {
 				t.Errorf("after the last attempt, job list prints %q", row)
 			}
