@@ -184,36 +184,16 @@ func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx cont
 
 // arguments converts the arguments of a field.
 func (r *run[E]) arguments(ctx context.Context, f *plannedField[E]) (map[string]any, error) {
-	for _, a := range f.collected.Arguments {
-		if path := nullIn(a.Value, r.operation.Variables); path != nil {
-			return nil, gqlerror.WrapPath(slices.Concat(graphql.GetPath(ctx), ast.Path{ast.PathName(a.Name)}, path), errNull)
-		}
+	// A nullable variable is valid in a non-null place that has a default value. Null does not select
+	// the default, and the generated code would read it as zero.
+	isNull := func(variable *ast.Value) bool {
+		value, ok := r.operation.Variables[variable.Raw]
+		return ok && value == nil && variable.ExpectedType.NonNull
+	}
+	if path := FindVariable(f.collected.Arguments, isNull); path != nil {
+		return nil, gqlerror.WrapPath(slices.Concat(graphql.GetPath(ctx), path), errNull)
 	}
 	return f.Args(r.ec, ctx, f.collected.ArgumentMap(r.operation.Variables))
-}
-
-// nullIn returns the path from a value to a variable that is null in a non-null place, which is
-// empty but not nil if the value is the variable. It returns nil if there is none. A nullable
-// variable is valid in such a place if the place has a default value, but null does not select the
-// default, and the generated code would read it as zero.
-func nullIn(value *ast.Value, variables map[string]any) ast.Path {
-	if value.Kind == ast.Variable {
-		if sent, ok := variables[value.Raw]; ok && sent == nil && value.ExpectedType.NonNull {
-			return ast.Path{}
-		}
-		return nil
-	}
-	for i, child := range value.Children {
-		path := nullIn(child.Value, variables)
-		switch {
-		case path == nil:
-		case value.Kind == ast.ListValue:
-			return slices.Insert(path, 0, ast.PathElement(ast.PathIndex(i)))
-		default:
-			return slices.Insert(path, 0, ast.PathElement(ast.PathName(child.Name)))
-		}
-	}
-	return nil
 }
 
 // one resolves a field for one object.

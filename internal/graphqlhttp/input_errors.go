@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/breadthfirst"
 )
 
 // badValue returns the error for a value at path, from an argument, that does not fit its type.
@@ -102,10 +102,8 @@ func usedIn(set ast.SelectionSet, variable string, visited map[string]bool) ast.
 		var below ast.SelectionSet
 		switch s := selection.(type) {
 		case *ast.Field:
-			for _, a := range s.Arguments {
-				if path := usedInValue(a.Value, variable); path != nil {
-					return append(ast.Path{ast.PathName(a.Name)}, path...)
-				}
+			if path := breadthfirst.FindVariable(s.Arguments, func(v *ast.Value) bool { return v.Raw == variable }); path != nil {
+				return path
 			}
 			below = s.SelectionSet
 		case *ast.InlineFragment:
@@ -119,28 +117,6 @@ func usedIn(set ast.SelectionSet, variable string, visited map[string]bool) ast.
 		}
 		if path := usedIn(below, variable, visited); path != nil {
 			return path
-		}
-	}
-	return nil
-}
-
-// usedInValue returns the path from a value to the first use of a variable in it, which is empty
-// but not nil if the value is the variable.
-func usedInValue(value *ast.Value, variable string) ast.Path {
-	if value.Kind == ast.Variable {
-		if value.Raw == variable {
-			return ast.Path{}
-		}
-		return nil
-	}
-	for i, child := range value.Children {
-		path := usedInValue(child.Value, variable)
-		switch {
-		case path == nil:
-		case value.Kind == ast.ListValue:
-			return slices.Insert(path, 0, ast.PathElement(ast.PathIndex(i)))
-		default:
-			return slices.Insert(path, 0, ast.PathElement(ast.PathName(child.Name)))
 		}
 	}
 	return nil
