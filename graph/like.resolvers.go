@@ -32,14 +32,14 @@ func (r *mutationResolver) UnlikeThing(ctx context.Context, input model.UnlikeTh
 
 // LikeMake is the resolver for the likeMake field.
 func (r *mutationResolver) LikeMake(ctx context.Context, input model.LikeMakeInput) (*model.LikeMakePayload, error) {
-	make, err := afterMark(ctx, r.Store.Like, models.OnMake, input.ID, r.Store.Make)
-	return &model.LikeMakePayload{Make: make}, err
+	m, err := afterMark(ctx, r.Store.Like, models.OnMake, input.ID, r.Store.Make)
+	return &model.LikeMakePayload{Make: m}, err
 }
 
 // UnlikeMake is the resolver for the unlikeMake field.
 func (r *mutationResolver) UnlikeMake(ctx context.Context, input model.UnlikeMakeInput) (*model.UnlikeMakePayload, error) {
-	make, err := afterUnmark(ctx, r.Store.Unlike, models.OnMake, input.ID, r.Store.Make)
-	return &model.UnlikeMakePayload{Make: make}, err
+	m, err := afterUnmark(ctx, r.Store.Unlike, models.OnMake, input.ID, r.Store.Make)
+	return &model.UnlikeMakePayload{Make: m}, err
 }
 
 // LikeCollection is the resolver for the likeCollection field.

@@ -38,14 +38,14 @@ func (r *mutationResolver) UnwatchThing(ctx context.Context, input model.Unwatch
 
 // WatchMake is the resolver for the watchMake field.
 func (r *mutationResolver) WatchMake(ctx context.Context, input model.WatchMakeInput) (*model.WatchMakePayload, error) {
-	make, err := afterMark(ctx, r.Store.Watch, models.OnMake, input.ID, r.Store.Make)
-	return &model.WatchMakePayload{Make: make}, err
+	m, err := afterMark(ctx, r.Store.Watch, models.OnMake, input.ID, r.Store.Make)
+	return &model.WatchMakePayload{Make: m}, err
 }
 
 // UnwatchMake is the resolver for the unwatchMake field.
 func (r *mutationResolver) UnwatchMake(ctx context.Context, input model.UnwatchMakeInput) (*model.UnwatchMakePayload, error) {
-	make, err := afterUnmark(ctx, r.Store.Unwatch, models.OnMake, input.ID, r.Store.Make)
-	return &model.UnwatchMakePayload{Make: make}, err
+	m, err := afterUnmark(ctx, r.Store.Unwatch, models.OnMake, input.ID, r.Store.Make)
+	return &model.UnwatchMakePayload{Make: m}, err
 }
 
 // WatchCollection is the resolver for the watchCollection field.

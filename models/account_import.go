@@ -137,7 +137,7 @@ func (a Admin) CreateMakeWithoutThing(ctx context.Context, owner auth.Caller, na
 	if err := text("name", name, maxName); err != nil {
 		return nil, err
 	}
-	if err := text("description", description, MaxText); err != nil {
+	if err := text("description", description, maxText); err != nil {
 		return nil, err
 	}
 	m := &Make{OwnerID: owner.UserID, Name: name, Description: description, State: Draft, CreatedAt: now()}

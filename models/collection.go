@@ -135,7 +135,7 @@ func (c *Collection) count(ctx context.Context, tx bun.Tx, by int64) error {
 }
 
 func checkCollection(name, description *string) error {
-	return errors.Join(checkName(name), optional("description", description, MaxText))
+	return errors.Join(checkName(name), optional("description", description, maxText))
 }
 
 // CollectionChange is the input of UpdateCollection. Nil fields are left unchanged.

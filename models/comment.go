@@ -88,18 +88,19 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if err != nil {
 			return err
 		}
-		var repliedTo int64
 		if n.Target != nil && *n.Target != *target { // the target is visible: the message names it
 			return badInput("parentId", "parentId: comment %d is on %s %d", c.ParentID, target.Type, target.ID)
 		}
+		var repliedTo int64
 		if c.ParentID != 0 { // locked after its target, as in deletions
-			if parent, err := s.lockComment(ctx, tx, c.ParentID); err != nil {
+			parent, err := s.lockComment(ctx, tx, c.ParentID)
+			if err != nil {
 				return err
-			} else if parent.IsDeleted() {
-				return badInput("parentId", "parentId: comment %d was deleted", parent.ID)
-			} else {
-				repliedTo = parent.OwnerID
 			}
+			if parent.IsDeleted() {
+				return badInput("parentId", "parentId: comment %d was deleted", parent.ID)
+			}
+			repliedTo = parent.OwnerID
 		}
 		c.TargetType, c.TargetID, c.ThingID = target.Type, target.ID, target.ID
 		if target.Type == OnMake {
@@ -148,7 +149,7 @@ func checkBody(body string) error {
 	if strings.TrimSpace(body) == "" {
 		return required("body")
 	}
-	return text("body", body, MaxText)
+	return text("body", body, maxText)
 }
 
 // count adds a comment to the comment counts of its target, or subtracts it.

@@ -57,7 +57,7 @@ func (r *renderer) render(ctx context.Context, text string) (string, error) {
 // RenderMarkdown returns the HTML of a text in Markdown that is not stored, as [Store.render] does.
 // It returns BadInput if the text could not be stored.
 func (s *Store) RenderMarkdown(ctx context.Context, source string) (string, error) {
-	if err := text("text", source, MaxText); err != nil {
+	if err := text("text", source, maxText); err != nil {
 		return "", err
 	}
 	return s.render(ctx, source)

@@ -199,7 +199,7 @@ func categoryOf(th dataset.Thing) string { return strings.ToLower(cmp.Or(th.Subc
 func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, error) {
 	categories, err := categoriesByName(ctx, s.db.Read)
 	return func(th dataset.Thing) error {
-		errs := []error{text("name", th.Name, maxName), text("description", th.Description, MaxText)}
+		errs := []error{text("name", th.Name, maxName), text("description", th.Description, maxText)}
 		if strings.TrimSpace(th.Name) == "" {
 			errs = append(errs, required("name"))
 		}

@@ -152,7 +152,7 @@ func (l *loader) withoutKnown(ctx context.Context, tx bun.Tx, batch []incoming) 
 			}
 			continue
 		}
-		if err := errors.Join(text("name", th.Name, maxName), text("description", th.Description, MaxText)); err != nil {
+		if err := errors.Join(text("name", th.Name, maxName), text("description", th.Description, maxText)); err != nil {
 			l.Skipped(fmt.Sprintf("thing %d: %s", th.ID, err))
 			continue
 		}

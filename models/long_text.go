@@ -8,7 +8,7 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// LongText names a column with a text of up to [MaxText] characters. If the text is Markdown, then
+// LongText names a column with a text of up to [maxText] characters. If the text is Markdown, then
 // its HTML is in the column with the suffix _html.
 type LongText struct{ table, column string }
 

@@ -68,7 +68,7 @@ type NewMake struct {
 // CreateMake creates a make of a thing that the caller can see. If n has an image, it stages the
 // upload of the image; otherwise it publishes the make. It opens a transaction.
 func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
-	if err := errors.Join(text("name", n.Name, maxName), text("description", n.Description, MaxText)); err != nil {
+	if err := errors.Join(text("name", n.Name, maxName), text("description", n.Description, maxText)); err != nil {
 		return nil, nil, err
 	}
 	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: now()}
@@ -192,7 +192,7 @@ type MakeChange struct {
 // UpdateMake changes a make of the caller. It returns Forbidden for a make of another user, and for
 // one that is hidden by a takedown. It opens a transaction.
 func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange) (*Make, error) {
-	if err := errors.Join(checkName(c.Name), optional("description", c.Description, MaxText)); err != nil {
+	if err := errors.Join(checkName(c.Name), optional("description", c.Description, maxText)); err != nil {
 		return nil, err
 	}
 	var html renderedHTML

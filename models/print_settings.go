@@ -178,7 +178,7 @@ func (p *PrintSettings) in(details string) (string, error) {
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return "", err
 	}
-	return string(all), text("printSettings", string(all), MaxText)
+	return string(all), text("printSettings", string(all), maxText)
 }
 
 func quoted(s string) json.RawMessage { return json.RawMessage(`"` + s + `"`) }

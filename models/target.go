@@ -113,8 +113,8 @@ func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Ca
 	case OnMake:
 		// The thing is locked before the make, as in deletions.
 		m := new(Make)
-		make := func() *bun.SelectQuery { return tx.NewSelect().Model(m).Where("m.id = ?", target.ID) }
-		if err := make().Scan(ctx); err != nil {
+		query := func() *bun.SelectQuery { return tx.NewSelect().Model(m).Where("m.id = ?", target.ID) }
+		if err := query().Scan(ctx); err != nil {
 			return 0, notFoundIfNoRows(err, "make", target.ID)
 		}
 		if m.ThingID != 0 {
@@ -123,7 +123,7 @@ func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Ca
 				return 0, err
 			}
 		}
-		if err := s.db.ForShare(make()).Scan(ctx); err != nil {
+		if err := s.db.ForShare(query()).Scan(ctx); err != nil {
 			return 0, notFoundIfNoRows(err, "make", target.ID)
 		}
 		return m.OwnerID, m.Allows(caller)

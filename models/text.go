@@ -11,7 +11,7 @@ import (
 // The limits of texts, in characters, and of lists.
 const (
 	maxName = 200
-	MaxText = 65_535
+	maxText = 65_535
 	maxTag  = 100
 	maxTags = 100
 

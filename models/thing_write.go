@@ -96,7 +96,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 // checkThing checks the texts that are not nil.
 func checkThing(name, category, description, instructions *string) error {
 	return errors.Join(checkName(name), optional("category", category, maxName),
-		optional("description", description, MaxText), optional("instructions", instructions, MaxText))
+		optional("description", description, maxText), optional("instructions", instructions, maxText))
 }
 
 // checkAncestors returns BadInput if there are too many ancestors.
@@ -120,7 +120,7 @@ func checkDetails(details *string) error {
 	if *details == "" {
 		*details = noDetails
 	}
-	if err := text("detailsParts", *details, MaxText); err != nil {
+	if err := text("detailsParts", *details, maxText); err != nil {
 		return err
 	}
 	var parts []map[string]any

@@ -159,7 +159,7 @@ type ProfileChange struct {
 // may not change the e-mail address. It opens a transaction.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
 	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), checkOptionalEmail(c.Email),
-		optional("bio", c.Bio, MaxText), optional("location", c.Location, maxName))
+		optional("bio", c.Bio, maxText), optional("location", c.Location, maxName))
 	if err != nil {
 		return nil, err
 	}
