@@ -147,7 +147,10 @@ func (h *handler) accept(ctx context.Context, w *responseWriter, r *http.Request
 	if err != nil {
 		switch status {
 		case http.StatusMethodNotAllowed:
-			w.Header().Set("Allow", http.MethodPost)
+			w.Header().Set("Allow", "GET, HEAD, POST")
+			if h.Hardened {
+				w.Header().Set("Allow", http.MethodPost)
+			}
 		case http.StatusUnauthorized:
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}

@@ -146,6 +146,19 @@ func TestHardened(t *testing.T) {
 	ada.Get(fmt.Sprintf("/things/%d", thing)).Want(t, 200)
 }
 
+// TestAllowedMethods checks that a method that /graphql does not have is refused with a list of
+// those that it has.
+func TestAllowedMethods(t *testing.T) {
+	for want, options := range map[string][]func(*config.Settings){"GET, HEAD, POST": nil, "POST": {hardened(t, `{ me { id } }`)}} {
+		s := servertest.Start(t, "sqlite", options...)
+		r := s.User("ada").Do("PUT", "/graphql", nil)
+		r.Want(t, 405)
+		if got := r.Header.Get("Allow"); got != want {
+			t.Errorf("PUT: Allow is %q, want %q", got, want)
+		}
+	}
+}
+
 // TestDocumentsAreChecked checks that an invalid document is reported at the start, with its file.
 func TestDocumentsAreChecked(t *testing.T) {
 	for text, want := range map[string]string{"{ nothing }": "Cannot query field", "": "no operation", "{": "Expected Name"} {
