@@ -93,9 +93,9 @@ func TestBucketOfTheOriginal(t *testing.T) {
 		c := s.User("ada")
 		c.Finalize("thing", c.Thing("One"), c.Upload("one.stl", []byte("solid one"))).Want(t, 200)
 		var marks []byte
-		// Wait for the first run of the job.
+		// Wait for the end of the first run of the job, which would collect the newer file below.
 		for began := time.Now(); marks == nil; time.Sleep(10 * time.Millisecond) {
-			err := db.QueryRow("SELECT value FROM secrets WHERE name = 'collector'").Scan(&marks)
+			err := db.QueryRow("SELECT value FROM secrets WHERE name = 'collector' AND EXISTS (SELECT 1 FROM river_job WHERE kind = 'collect_garbage' AND state = 'completed')").Scan(&marks)
 			if err != nil && !errors.Is(err, sql.ErrNoRows) || time.Since(began) > 30*time.Second {
 				t.Fatalf("the database remembers no mark: %v", err)
 			}
