@@ -75,6 +75,15 @@ func TestBrowserGalleryShifts(t *testing.T) {
 		v.is("the footer", `getComputedStyle(document.querySelector('footer')).visibility === 'visible'`)
 	}
 	v.noProblems()
+
+	// A dialog that loads its content does not move the footer.
+	v.network(fast)
+	v.signInAs("bob")
+	v.open(fmt.Sprintf("/thing:%d", s.thing))
+	v.hold("collectionsOfThing")
+	v.click(".summary", "Collect")
+	v.holds("collectionsOfThing", 1)
+	v.is("the footer", `document.querySelector('dialog [aria-busy=true]') && getComputedStyle(document.querySelector('footer')).visibility === 'visible'`)
 }
 
 // TestBrowserPrivateGallery checks that a user who is signed in on a server without anonymous
