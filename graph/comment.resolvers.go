@@ -21,7 +21,11 @@ func (r *commentResolver) Creator(ctx context.Context, objs []*models.Comment) (
 
 // Target is the batch resolver for the target field.
 func (r *commentResolver) Target(ctx context.Context, objs []*models.Comment) ([]model.Commentable, error) {
-	return targets[model.Commentable](ctx, objs, commentTarget)
+	found, err := targets[model.Commentable](ctx, objs, commentTarget)
+	if models.CodeOf(err) == models.Forbidden { // taken down after the comment was read
+		err = stale(ctx)
+	}
+	return found, err
 }
 
 // BodyHTML is the batch resolver for the bodyHtml field.

@@ -144,7 +144,8 @@ type loadersKey struct{}
 
 func loadersOf(ctx context.Context) *loaders { return ctx.Value(loadersKey{}).(*loaders) }
 
-// errStale is the error for an object that was deleted between the reads of one operation.
+// errStale is the error for an object that was deleted or taken down between the reads of one
+// operation.
 var errStale = &models.Error{Code: models.Conflict, Message: "the data changed while it was read: send the request again"}
 
 // stale marks the reads of the operation as inconsistent, so that a query is run again. It returns
@@ -155,7 +156,7 @@ func stale(ctx context.Context) error {
 }
 
 // loaderExtension creates a batch registry for each operation. It runs a query up to six times if
-// objects were deleted while it read them.
+// objects were deleted or taken down while it read them.
 type loaderExtension struct{ shared *sharedLoaders }
 
 // ExtensionName implements graphql.HandlerExtension.
