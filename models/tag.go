@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
@@ -42,7 +43,15 @@ func tagSlug(name string) string {
 	if !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '_' || 'A' <= r && r <= 'Z' || r > '~' }) {
 		return name // as most names are
 	}
-	return strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(name, "_", " "))), "_")
+	var slug strings.Builder
+	slug.Grow(len(name))
+	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '_' || unicode.IsSpace(r) }) {
+		if slug.Len() > 0 {
+			slug.WriteByte('_')
+		}
+		slug.WriteString(word)
+	}
+	return slug.String()
 }
 
 // slugTags sets the slugs of all tags, and merges tags with the same slug. If a thing has several
