@@ -111,7 +111,8 @@ func TestBrowserBackAfterMistake(t *testing.T) {
 	back := func(form string) {
 		t.Helper()
 		v.Do(t, "go back", chromedp.Evaluate[chromedp.Void](`window.isLeft = true; history.go(-1)`))
-		v.await("the page before", `!window.isLeft && `+form) // the page that is left can be like the one before
+		// The page that is left can look like the page before.
+		v.await("the page before", `!window.isLeft && `+form)
 	}
 	v.open("/explore")
 	v.click("header", "Sign in")
