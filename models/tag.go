@@ -40,9 +40,6 @@ type thingTag struct {
 
 // tagSlug returns the slug of a tag. All spellings of a tag have the same slug.
 func tagSlug(name string) string {
-	if !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '_' || 'A' <= r && r <= 'Z' || r > '~' }) {
-		return name // as most names are
-	}
 	var slug strings.Builder
 	slug.Grow(len(name))
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '_' || unicode.IsSpace(r) }) {

@@ -27,8 +27,8 @@ var ErrNotFailed = errors.New("is not a failed job")
 var retried = []string{expireUpload{}.Kind(), purgeAccount{}.Kind(), sendMail{}.Kind()}
 
 // EachFailed calls fn with each job that waits for another attempt, or has had its last one in the
-// last days, from the oldest to the newest. Periodic jobs and jobs for webhooks are left out: a new
-// job replaces one that has failed.
+// last 7 days, after which River deletes it, from the oldest to the newest. Periodic jobs and jobs
+// for webhooks are left out: a new job replaces one that has failed.
 func (q *Queue) EachFailed(ctx context.Context, fn func(Failed) error) error {
 	list := river.NewJobListParams().Kinds(retried...).States(rivertype.JobStateRetryable, rivertype.JobStateDiscarded).
 		OrderBy(river.JobListOrderByID, river.SortOrderAsc)

@@ -553,7 +553,7 @@ func TestBrowserGalleryDecisionInSteps(t *testing.T) {
 	v.open("/moderation")
 	const about = `document.querySelector('dialog form p')?.innerText`
 	v.click(".report", "Suspend user")
-	v.await("whom the decision concerns", about+` === 'ada'`)
+	v.await("the name of the user in the dialog", about+` === 'ada'`)
 	v.click("dialog", "Cancel")
 	v.hold("resolveReport")
 	v.click(".report", "Delete")
