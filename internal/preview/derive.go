@@ -106,6 +106,7 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	if err != nil {
 		return Result{}, err
 	}
+	m.Patches = nil // frees the textures
 	if err := put(ImagePart(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) }); err != nil {
 		return Result{}, err
 	}

@@ -116,7 +116,7 @@ func contrast(a, b uint32) (sum float64) {
 // mesh converts the surface to an indexed mesh with the other properties of like.
 func (s *surface) mesh(like *mesh.Mesh, f frame) *mesh.Mesh {
 	soup := *like
-	soup.Indices, soup.Normals, soup.Colors = nil, nil, nil
+	soup.Indices, soup.Normals, soup.Colors, soup.Patches = nil, nil, nil, nil
 	soup.Positions = make([]float32, 0, 3*len(s.corners))
 	if s.colors != nil {
 		soup.Colors = make([]uint8, 0, 4*len(s.corners))

@@ -109,6 +109,14 @@ func Bombs() []Bomb {
 		return package3MF(io.MultiReader(strings.NewReader(`<m:colorgroup id="1">`),
 			numbered(5_000_000, `<m:color color="#%06d"/>`), strings.NewReader(`</m:colorgroup>`)), "1")
 	})
+	add("5,000 textures", "gltf", func() []byte { return textured(5000, imagePNG(64, 64)) })
+	add("millions of texture coordinates and of triangles with a texture", "3mf", func() []byte {
+		return package3MF(io.MultiReader(strings.NewReader(`<m:texture2d id="1" path="/a.png"/><m:texture2dgroup id="2" texid="1">`),
+			numbered(5_000_000, `<m:tex2coord u="%d" v="1e30"/>`), strings.NewReader(`</m:texture2dgroup><object id="1"><mesh><vertices>
+<vertex x="0" y="0" z="0"/><vertex x="9" y="0" z="0"/><vertex x="9" y="9" z="0"/></vertices><triangles>`),
+			numbered(3_000_000, `<triangle v1="0" v2="1" v3="2" pid="2" p1="0" p2="1" p3="%d"/>`),
+			strings.NewReader(`</triangles></mesh></object>`)), "1", imagePNG(4096, 4096))
+	})
 	return bombs
 }
 
@@ -137,7 +145,7 @@ func model3MF(resources, object string) []byte {
 	return package3MF(strings.NewReader(resources), object)
 }
 
-func package3MF(resources io.Reader, object string) []byte {
+func package3MF(resources io.Reader, object string, textures ...[]byte) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	w, err := z.Create("_rels/.rels")
@@ -150,6 +158,12 @@ func package3MF(resources io.Reader, object string) []byte {
 		strings.NewReader(`<model unit="millimeter" xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02" xmlns:m="http://schemas.microsoft.com/3dmanufacturing/material/2015/02"><resources>`),
 		resources, strings.NewReader(`</resources><build><item objectid="`+object+`"/></build></model>`)))
 	must(err)
+	for i, texture := range textures {
+		w, err = z.Create(string(rune('a'+i)) + ".png")
+		must(err)
+		_, err = w.Write(texture)
+		must(err)
+	}
 	must(z.Close())
 	return b.Bytes()
 }

@@ -20,6 +20,8 @@ type face struct {
 	vertices []vertex
 	normals  [3]direction
 	shadow   [3]above
+
+	paint
 }
 
 // vertex is what is computed from a vertex, which several triangles share.

@@ -43,6 +43,7 @@ func (r *raster) spend(work int) error {
 func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) error {
 	total := m.Triangles()
 	t := newFace(m, c)
+	patches := m.Patches
 	work := askEvery // checks the context before the first triangle
 	for i := range total {
 		if work++; work >= askEvery {
@@ -53,6 +54,9 @@ func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *grou
 			progress(float64(i) / float64(total))
 		}
 		t.load(i, g)
+		if m.Patches != nil {
+			patches = t.texture(patches, i)
+		}
 		filled := r.triangle(t) + g.add(t, i)
 		if err := r.spend(filled); err != nil {
 			return err
@@ -85,6 +89,9 @@ func (r *raster) triangle(t *face) (work int) {
 		return 1
 	}
 	scale := 1 / float32(area) // converts edge functions to weights
+	if t.patch != nil {
+		t.focus(float64(area) / (2 * subsample * subsample))
+	}
 	nearB, nearC := b.near-a.near, c.near-a.near
 	if x0 == x1 && y0 == y1 { // most triangles of large meshes
 		if eA|eB|eC >= 0 {
@@ -133,11 +140,19 @@ func edge(from, to *seen, x, y int32) int64 {
 	return int64(to.x-from.x)*int64(y-from.y) - int64(to.y-from.y)*int64(x-from.x)
 }
 
-// sample sets a sample to a point of a triangle.
+// sample sets a sample to a point of a triangle, unless its texture is transparent there.
 func (r *raster) sample(t *face, i int, near, wB, wC float32) {
+	switch {
+	case r.color == nil:
+	case t.patch == nil:
+		r.color[i] = t.color(wB, wC)
+	default:
+		color := t.textured(near, wB, wC)
+		if uint8(color>>24) < t.cutoff[i/r.width%samples*samples+i%samples] {
+			return
+		}
+		r.color[i] = color & 0xFFFFFF
+	}
 	r.near[i] = near
 	r.facing[i] = t.facing(wB, wC)
-	if r.color != nil {
-		r.color[i] = t.color(wB, wC)
-	}
 }

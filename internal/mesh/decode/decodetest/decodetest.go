@@ -52,6 +52,13 @@ func CheckMesh(t testing.TB, m *mesh.Mesh) {
 			t.Fatalf("a position is %v", x)
 		}
 	}
+	last := -1
+	for _, p := range m.Patches {
+		if p.Triangle <= last || p.Triangle >= m.Triangles() || p.Texture == nil || p.Texture.Image == nil {
+			t.Fatalf("patch of triangle %d after %d, of %d triangles, with the texture %v", p.Triangle, last, m.Triangles(), p.Texture)
+		}
+		last = p.Triangle
+	}
 	for _, v := range m.Indices {
 		if int(v) >= m.Vertices() {
 			t.Fatalf("index %d of %d vertices", v, m.Vertices())

@@ -23,9 +23,9 @@ func IndexableLimits(limits mesh.Limits) mesh.Limits {
 // In this way the transformed coordinates are never held in double precision.
 func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, outputs int, walk func(visit func(*Shape, Transform) error) error) error {
 	var box Bounds
-	painted := false
+	painted, patches := false, 0
 	err := walk(func(s *Shape, to Transform) error {
-		painted = painted || s.Colors != nil
+		painted, patches = painted || s.Colors != nil || len(s.Patches) > 0, min(patches+len(s.Patches), mesh.MaxPatches)
 		for i := range s.Sources {
 			if !box.Add(to.Apply(s.point(i))) {
 				return mesh.Errorf(mesh.Malformed, "The %s file has a vertex farther than %g from zero.", format, MaxCoordinate)
@@ -44,6 +44,9 @@ func Assemble(ctx context.Context, format string, m *mesh.Mesh, triangles, outpu
 	m.Indices = make([]uint32, 0, 3*triangles)
 	if painted {
 		m.Colors = make([]uint8, 0, 4*outputs)
+	}
+	if patches > 0 {
+		m.Patches = make([]mesh.Patch, 0, patches)
 	}
 	return walk(func(s *Shape, to Transform) error {
 		if err := ctx.Err(); err != nil {
@@ -71,6 +74,11 @@ func appendShape(m *mesh.Mesh, s *Shape, to Transform) {
 	first, last := 0, 2
 	if to.mirrors() {
 		first, last = last, first
+	}
+	for _, p := range s.Patches[:min(len(s.Patches), cap(m.Patches)-len(m.Patches))] {
+		p.Triangle += m.Triangles()
+		p.UV[0], p.UV[2], p.Tint[0], p.Tint[2] = p.UV[first], p.UV[last], p.Tint[first], p.Tint[last]
+		m.Patches = append(m.Patches, p)
 	}
 	for c := s.Corners; len(c) >= 3; c = c[3:] {
 		m.Indices = append(m.Indices, base+c[first], base+c[1], base+c[last])

@@ -1,16 +1,21 @@
 package geometry
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+)
 
 // Shape is one mesh of a file before it is transformed. Its input vertices are those of the file.
 // Its output vertices are those of the resulting mesh: one for each combination of input vertex and
 // color that a triangle uses.
 type Shape struct {
-	Vertices []float64 // x, y, z of the input vertices
-	Corners  []uint32  // three output vertices of each triangle
-	Sources  []uint32  // the input vertex of each output vertex
-	Colors   []uint32  // the color of each output vertex; nil while all are NoColor
-	newest   []uint32  // the newest output vertex of each input vertex + 1, or 0
+	Vertices []float64    // x, y, z of the input vertices
+	Corners  []uint32     // three output vertices of each triangle
+	Sources  []uint32     // the input vertex of each output vertex
+	Colors   []uint32     // the color of each output vertex; nil while all are NoColor
+	Patches  []mesh.Patch // the textures on its triangles
+	newest   []uint32     // the newest output vertex of each input vertex + 1, or 0
 	// for each output vertex the one before it of the same input vertex + 1, or 0; as long as
 	// Colors
 	previous []uint32

@@ -39,7 +39,7 @@ type document struct {
 			WebP struct{ Source ref } `json:"EXT_texture_webp"`
 		}
 	}
-	samplers []struct{ WrapS, WrapT integer }
+	samplers []struct{ WrapS, WrapT, MagFilter integer }
 	images   []struct {
 		URI        string
 		BufferView ref

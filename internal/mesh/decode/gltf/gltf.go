@@ -33,15 +33,16 @@ type file struct {
 	// Data that has been read, by index.
 	bufferCache  map[int][]byte
 	viewCache    map[int][]byte
-	textureCache map[int]*texture.Texture
+	textureCache map[int]*mesh.Texture
 	decoder      texture.Decoder
+	patches      int // number of patches of all shapes
 }
 
 // Decode decodes a glTF 2.0 file, as JSON or as GLB, which it detects by the first bytes. It
 // returns the triangles of the default scene, without morph targets and animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20, bufferCache: map[int][]byte{},
-		viewCache: map[int][]byte{}, textureCache: map[int]*texture.Texture{}}
+		viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}}
 	m := &mesh.Mesh{Format: mesh.GLTF, Up: mesh.UpY, Unit: 1000}
 	var magic [4]byte
 	if _, err := src.ReadAt(magic[:], 0); err != nil && err != io.EOF {

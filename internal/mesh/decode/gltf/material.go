@@ -5,14 +5,14 @@ import (
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
-	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 )
 
 // material is the relevant part of a material: its base color. Decode ignores the KHR_materials
 // extensions, which add to it, except the one that replaces it.
 type material struct {
-	AlphaMode string
-	PBR       struct {
+	AlphaMode   string
+	AlphaCutoff *float64
+	PBR         struct {
 		Factor  []float64   `json:"baseColorFactor"`
 		Texture textureInfo `json:"baseColorTexture"`
 	} `json:"pbrMetallicRoughness"`
@@ -45,8 +45,8 @@ type appearance struct {
 	factor       [4]float64
 	opaque       bool // ignore alpha
 	constant     uint32
-	vertexColors elements         // empty if there are none
-	texture      *texture.Texture // nil if there is none that can be decoded
+	vertexColors elements      // empty if there are none
+	texture      *mesh.Texture // nil if there is none that can be decoded
 	coords       elements
 	textureInfo  textureInfo
 }
@@ -102,31 +102,67 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 		return l, mesh.Errorf(mesh.Malformed, "The %s file has %d texture coordinates for %d vertices in %s.", f.name, l.coords.count,
 			p.positions.count, p.location)
 	}
-	l.texture, err = f.texture(l.textureInfo.Index)
+	shared, err := f.texture(l.textureInfo.Index)
+	if shared == nil {
+		return l, err
+	}
+	l.texture = &mesh.Texture{}
+	*l.texture = *shared
+	switch m.AlphaMode {
+	case "BLEND":
+		l.texture.Alpha = mesh.AlphaBlend
+	case "MASK":
+		l.texture.Alpha, l.texture.Cutoff = mesh.AlphaMask, 128
+		if m.AlphaCutoff != nil {
+			l.texture.Cutoff = uint8(geometry.Channel(*m.AlphaCutoff))
+		}
+	}
 	return l, err
 }
 
-// color returns the color of a vertex.
-func (l *appearance) color(v int) uint32 {
-	if l.vertexColors.count == 0 && l.texture == nil {
+// tint returns the color of a vertex without the texture.
+func (l *appearance) tint(v int) uint32 {
+	if l.vertexColors.count == 0 {
 		return l.constant
 	}
+	return l.blend(l.vertexColor(v))
+}
+
+func (l *appearance) vertexColor(v int) [4]float64 {
 	c := [4]float64{1, 1, 1, 1}
 	if l.vertexColors.count > 0 {
 		own := l.vertexColors.vector(v)
 		copy(c[:l.vertexColors.width], own[:])
 	}
-	if l.texture != nil {
-		at := l.textureInfo.apply(l.coords.vector(v))
-		for i, x := range l.texture.At(at[0], at[1]) {
-			if i < 3 {
-				c[i] *= mesh.Linear[x]
-			} else {
-				c[i] *= float64(x) / 255
-			}
-		}
+	return c
+}
+
+// color returns the color of a vertex.
+func (l *appearance) color(v int) uint32 {
+	if l.texture == nil {
+		return l.tint(v)
 	}
+	c := l.vertexColor(v)
+	at := l.coordinates(v)
+	shown := l.texture.At(at[0], at[1])
+	for i := range 3 {
+		c[i] *= mesh.Linear[shown>>(8*i)&255]
+	}
+	c[3] *= float64(shown>>24) / 255
 	return l.blend(c)
+}
+
+// coordinates returns the texture coordinates of a vertex.
+func (l *appearance) coordinates(v int) [2]float64 { return l.textureInfo.apply(l.coords.vector(v)) }
+
+// patch returns what the texture shows on a triangle with the given vertices.
+func (l *appearance) patch(triangle int, vertices [3]uint32) mesh.Patch {
+	p := mesh.Patch{Triangle: triangle, Texture: l.texture}
+	for k, v := range vertices {
+		at := l.coordinates(int(v))
+		p.UV[k], p.Tint[k] = [2]float32{float32(at[0]), float32(at[1])}, l.tint(int(v))
+	}
+	return p
 }
 
 // blend multiplies a linear color by the base color factor.

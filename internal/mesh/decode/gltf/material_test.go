@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"testing"
 
+	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/decodetest"
 )
 
@@ -133,5 +134,49 @@ func TestGLTFColors(t *testing.T) {
 	}
 	if m, err := decodetest.Decode(t, Decode, gltfOf(oneNode, oneMesh, `"accessors":[`+floats3+`]`, gltfBytes(corner))); err != nil || m.Colors != nil {
 		t.Errorf("without a material there are the colors %v, %v", m.Colors, err)
+	}
+}
+
+// TestGLTFPatches checks the textures on triangles: their coordinates, their tint and how alpha is
+// used.
+func TestGLTFPatches(t *testing.T) {
+	const (
+		texture = `"pbrMetallicRoughness":{"baseColorTexture":{"index":0,"extensions":{"KHR_texture_transform":{"scale":[2,3]}}},"baseColorFactor":[0,1,1,0.5]}`
+		floats2 = `"componentType":5126,"type":"VEC2"`
+		cyan    = 0xFFFFFF00
+		half    = 0x80FFFF00
+	)
+	root := fmt.Sprintf(textured(t), wrapMirror)
+	for name, c := range map[string]struct {
+		material, sampler string
+		want              mesh.Texture
+		tint              uint32
+	}{
+		"opaque":      {texture, `{}`, mesh.Texture{}, cyan},
+		"mask":        {`"alphaMode":"MASK",` + texture, `{"wrapS":33648}`, mesh.Texture{WrapU: mesh.Mirror, Alpha: mesh.AlphaMask, Cutoff: 128}, half},
+		"mask at 0.2": {`"alphaMode":"MASK","alphaCutoff":0.2,` + texture, `{}`, mesh.Texture{Alpha: mesh.AlphaMask, Cutoff: 51}, half},
+		"blend": {`"alphaMode":"BLEND",` + texture, `{"wrapT":33071,"magFilter":9728}`,
+			mesh.Texture{WrapV: mesh.Clamp, Nearest: true, Alpha: mesh.AlphaBlend}, half},
+	} {
+		m, err := decodetest.Decode(t, Decode, painted(c.material, "TEXCOORD_0", floats2, []float32{0, 0.5, 1, 2, -1, 0}, root, `"samplers":[`+c.sampler+`]`))
+		if err != nil || len(m.Patches) != 1 {
+			t.Errorf("%s: got %v, %v, want a patch", name, m, err)
+			continue
+		}
+		got := m.Patches[0]
+		if uv := [3][2]float32{{0, 1.5}, {2, 6}, {-2, 0}}; got.Triangle != 0 || got.UV != uv || got.Tint != [3]uint32{c.tint, c.tint, c.tint} {
+			t.Errorf("%s: got triangle %d, coordinates %v and tint %08x, want 0, %v and %08x", name, got.Triangle, got.UV, got.Tint, uv, c.tint)
+		}
+		if c.want.Image = got.Texture.Image; *got.Texture != c.want {
+			t.Errorf("%s: got %+v, want %+v", name, *got.Texture, c.want)
+		}
+	}
+	m, err := decodetest.Decode(t, Decode, painted(texture, "TEXCOORD_0", floats2, []float32{0, 1, 2, 3, 4, 5}, root,
+		`"nodes":[{"children":[1,2]},{"mesh":0},{"mesh":0,"scale":[-1,1,1]}]`))
+	if err != nil || len(m.Patches) != 2 {
+		t.Fatalf("two instances: got %v, %v, want two patches", m, err)
+	}
+	if a, b := m.Patches[0], m.Patches[1]; b.Triangle != 1 || b.UV != [3][2]float32{a.UV[2], a.UV[1], a.UV[0]} {
+		t.Errorf("a mirrored instance has %v on triangle %d, want the reverse of %v on 1", b.UV, b.Triangle, a.UV)
 	}
 }

@@ -258,5 +258,13 @@ func (f *file) buildShape(p *primitive, pose *pose, slots []uint32) (*geometry.S
 	if painted {
 		s.Colors = paint
 	}
+	if p.appearance.texture != nil {
+		s.Patches = make([]mesh.Patch, min(s.Triangles(), mesh.MaxPatches-f.patches))
+		f.patches += len(s.Patches)
+		for i := range s.Patches {
+			c := s.Corners[3*i:]
+			s.Patches[i] = p.appearance.patch(i, [3]uint32{vertices[c[0]], vertices[c[1]], vertices[c[2]]})
+		}
+	}
 	return s, slots, nil
 }

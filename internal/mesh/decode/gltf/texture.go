@@ -3,15 +3,15 @@ package gltf
 import (
 	"cmp"
 
-	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
+	"github.com/meshyard/meshyard/internal/mesh"
 )
 
-// Wrapping modes (specification, 5.26). The third mode is clamp.
-const wrapRepeat, wrapMirror = 10497, 33648
+// Wrapping and filter modes (specification, 5.26). The third wrapping mode is clamp.
+const wrapRepeat, wrapMirror, filterNearest = 10497, 33648, 9728
 
 // texture returns a texture, or nil if its image is unsupported, damaged, too large or external:
 // the geometry is valid without it.
-func (f *file) texture(r ref) (*texture.Texture, error) {
+func (f *file) texture(r ref) (*mesh.Texture, error) {
 	i, ok := f.index(r, len(f.textures))
 	if !ok {
 		return nil, f.missingIndex("texture", r, len(f.textures))
@@ -19,23 +19,27 @@ func (f *file) texture(r ref) (*texture.Texture, error) {
 	if t, ok := f.textureCache[i]; ok {
 		return t, nil
 	}
-	t := f.decoder.Decode(f.ctx, f.imageBytes(cmp.Or(f.textures[i].Source, f.textures[i].Extensions.WebP.Source)))
-	f.textureCache[i] = t
-	if s, ok := f.index(f.textures[i].Sampler, len(f.samplers)); t != nil && ok {
-		t.WrapU, t.WrapV = wrapOf(f.samplers[s].WrapS), wrapOf(f.samplers[s].WrapT)
+	var t *mesh.Texture
+	if img := f.decoder.Decode(f.ctx, f.imageBytes(cmp.Or(f.textures[i].Source, f.textures[i].Extensions.WebP.Source))); img != nil {
+		t = &mesh.Texture{Image: img}
+		if s, ok := f.index(f.textures[i].Sampler, len(f.samplers)); ok {
+			s := &f.samplers[s]
+			t.WrapU, t.WrapV, t.Nearest = wrapOf(s.WrapS), wrapOf(s.WrapT), s.MagFilter == filterNearest
+		}
 	}
+	f.textureCache[i] = t
 	return t, f.ctx.Err()
 }
 
 // wrapOf converts a wrapping mode. The default is repeat.
-func wrapOf(mode integer) texture.Wrap {
+func wrapOf(mode integer) mesh.Wrap {
 	switch mode {
 	case 0, wrapRepeat:
-		return texture.Repeat
+		return mesh.Repeat
 	case wrapMirror:
-		return texture.Mirror
+		return mesh.Mirror
 	}
-	return texture.Clamp
+	return mesh.Clamp
 }
 
 // imageBytes returns the bytes of an image, or nil if it is external.

@@ -1,4 +1,4 @@
-// Package texture decodes the texture images of meshes, for the colors at their vertices.
+// Package texture decodes the texture images of meshes.
 package texture
 
 import (
@@ -11,41 +11,30 @@ import (
 	"math"
 
 	"golang.org/x/image/webp"
+
+	"github.com/meshyard/meshyard/internal/mesh"
 )
 
 const (
 	// maxPixels is the maximum number of pixels of one texture, maxTotalPixels of all textures of a
 	// file.
 	maxPixels, maxTotalPixels = 16 << 20, 64 << 20
-	// maxSide is the maximum side of a downscaled texture. Only its colors at vertices are used.
-	maxSide = 512
+	// maxSide is the maximum side of a downscaled texture.
+	maxSide = 1024
+	// maxKept is the maximum number of pixels of all downscaled textures of a file, which take about
+	// 85 MiB.
+	maxKept = 16 << 20
 )
-
-// Wrap is what a texture shows outside of its image.
-type Wrap uint8
-
-// The wrapping modes.
-const (
-	Repeat Wrap = iota
-	Mirror
-	Clamp
-)
-
-// Texture is a downscaled texture image.
-type Texture struct {
-	width, height int
-	pixels        [][4]uint8 // sRGB, straight alpha
-	WrapU, WrapV  Wrap
-}
 
 // Decoder decodes the textures of one file.
 type Decoder struct {
 	pixels int64 // number of decoded pixels
+	kept   int   // number of pixels after downscaling
 }
 
-// Decode decodes a PNG, JPEG or WebP image. It returns nil if the image is unsupported, damaged or
-// too large.
-func (d *Decoder) Decode(ctx context.Context, b []byte) *Texture {
+// Decode decodes a PNG, JPEG or WebP image, and downscales it if it is large or one of very many.
+// It returns nil if the image is unsupported, damaged or too large.
+func (d *Decoder) Decode(ctx context.Context, b []byte) *mesh.Image {
 	config, read := png.DecodeConfig, png.Decode
 	switch {
 	case bytes.HasPrefix(b, []byte("\xFF\xD8")):
@@ -66,7 +55,16 @@ func (d *Decoder) Decode(ctx context.Context, b []byte) *Texture {
 	if !ok {
 		return nil
 	}
-	return downscale(colors)
+	small := downscale(colors, d.side())
+	width, height := small.Size()
+	d.kept += width * height
+	return small
+}
+
+// side returns the maximum side of the next texture. Each gets a sixteenth of the pixels that the
+// ones before have left.
+func (d *Decoder) side() int {
+	return min(maxSide, max(1, int(math.Sqrt(float64(max(0, maxKept-d.kept)/16)))))
 }
 
 // contextReader checks the context with each read, because even small images can take long to
@@ -83,52 +81,37 @@ func (a *contextReader) Read(p []byte) (int, error) {
 	return a.Reader.Read(p[:min(len(p), 512)])
 }
 
-// downscale returns a texture of at most maxSide pixels a side. Each pixel is the mean of at
-// most nine samples of its area.
-func downscale(img image.RGBA64Image) *Texture {
+// downscale returns an image of at most side pixels a side. Each pixel is the mean of at most nine
+// samples of its area.
+func downscale(img image.RGBA64Image, side int) *mesh.Image {
 	bounds := img.Bounds()
-	step := (max(bounds.Dx(), bounds.Dy()) + maxSide - 1) / maxSide
-	t := &Texture{width: (bounds.Dx() + step - 1) / step, height: (bounds.Dy() + step - 1) / step}
-	t.pixels = make([][4]uint8, 0, t.width*t.height)
+	step := (max(bounds.Dx(), bounds.Dy()) + side - 1) / side
+	width, height := (bounds.Dx()+step-1)/step, (bounds.Dy()+step-1)/step
+	pixels := make([]uint32, 0, width*height)
 	stride := max(1, step/3)
-	for y := range t.height {
-		for x := range t.width {
-			var r, g, b, a, n uint32
-			for dy := 0; dy < step && y*step+dy < bounds.Dy() && dy < 3*stride; dy += stride {
-				for dx := 0; dx < step && x*step+dx < bounds.Dx() && dx < 3*stride; dx += stride {
-					c := img.RGBA64At(bounds.Min.X+x*step+dx, bounds.Min.Y+y*step+dy)
-					r, g, b, a, n = r+uint32(c.R), g+uint32(c.G), b+uint32(c.B), a+uint32(c.A), n+1
+	part := make([]uint32, 0, 9)
+	for y := bounds.Min.Y; y < bounds.Max.Y; y += step {
+		for x := bounds.Min.X; x < bounds.Max.X; x += step {
+			part = part[:0]
+			for dy := 0; dy < min(step, bounds.Max.Y-y, 3*stride); dy += stride {
+				for dx := 0; dx < min(step, bounds.Max.X-x, 3*stride); dx += stride {
+					part = append(part, pixel(img, x+dx, y+dy))
 				}
 			}
-			straight := func(c uint32) uint8 { // c is premultiplied with alpha
-				if a == 0 {
-					return 0
-				}
-				return uint8((uint64(c)*255 + uint64(a)/2) / uint64(a))
-			}
-			t.pixels = append(t.pixels, [4]uint8{straight(r), straight(g), straight(b), uint8((a/n + 128) / 257)})
+			pixels = append(pixels, mesh.Mean(part...))
 		}
 	}
-	return t
+	return mesh.NewImage(width, height, pixels)
 }
 
-// At returns the pixel at texture coordinates u, v. 0, 0 is the upper left corner, 1, 1 the lower
-// right.
-func (t *Texture) At(u, v float64) [4]uint8 {
-	return t.pixels[wrap(v, t.WrapV, t.height)*t.width+wrap(u, t.WrapU, t.width)]
-}
-
-// wrap maps a texture coordinate to a pixel index.
-func wrap(x float64, how Wrap, pixels int) int {
-	switch {
-	case math.IsNaN(x) || math.IsInf(x, 0):
-		x = 0
-	case how == Repeat:
-		x -= math.Floor(x)
-	case how == Mirror:
-		if x = math.Mod(math.Abs(x), 2); x > 1 {
-			x = 2 - x
-		}
+// pixel returns a color with straight alpha. Transparent pixels of most images have a color too,
+// which is visible if a material ignores alpha.
+func pixel(img image.RGBA64Image, x, y int) uint32 {
+	if straight, ok := img.(*image.NRGBA); ok {
+		p := straight.Pix[straight.PixOffset(x, y):][:4:4]
+		return uint32(p[0]) | uint32(p[1])<<8 | uint32(p[2])<<16 | uint32(p[3])<<24
 	}
-	return int(max(0, min(float64(pixels)-1, math.Floor(x*float64(pixels)))))
+	c := img.RGBA64At(x, y)
+	alpha := max(1, uint32(c.A))
+	return uint32(c.R)*255/alpha | uint32(c.G)*255/alpha<<8 | uint32(c.B)*255/alpha<<16 | uint32(c.A)>>8<<24
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 	"github.com/meshyard/meshyard/internal/mesh/decode/textscan"
-	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 	"github.com/meshyard/meshyard/internal/mesh/decode/xmlscan"
 )
 
@@ -25,7 +24,8 @@ type modelPart struct {
 	first    bool   // the part with the build
 	core     string // the namespace of the core specification, which is that of the root element
 	palettes map[int64][]uint32
-	textures map[int64]*texture.Texture // nil for images that cannot be decoded
+	textures map[int64]*mesh.Texture // nil for images that cannot be decoded
+	groups   map[int64]*textureGroup
 }
 
 // model reads one model part.
@@ -54,7 +54,7 @@ func (p *file) model(name string) error {
 		}
 		p.unit = unit
 	}
-	m := &modelPart{p, s, name, first, s.Namespace(), map[int64][]uint32{}, map[int64]*texture.Texture{}}
+	m := &modelPart{p, s, name, first, s.Namespace(), map[int64][]uint32{}, map[int64]*mesh.Texture{}, map[int64]*textureGroup{}}
 	err = s.EachChild(func() error {
 		switch m.coreName() {
 		case "resources":

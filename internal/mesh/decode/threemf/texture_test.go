@@ -2,6 +2,7 @@ package threemf
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"image"
 	"image/color"
@@ -53,6 +54,22 @@ func Test3MFTextures(t *testing.T) {
 		}
 		if string(got) != c.want {
 			t.Errorf("%s: got %x, want %x", c.name, got, c.want)
+		}
+		if c.want == "" {
+			if m.Patches != nil {
+				t.Errorf("%s: got patches %v, want none", c.name, m.Patches)
+			}
+			continue
+		}
+		if len(m.Patches) != 1 || m.Patches[0].Triangle != 0 {
+			t.Errorf("%s: got patches %v, want one", c.name, m.Patches)
+			continue
+		}
+		for k, at := range m.Patches[0].UV {
+			color := binary.LittleEndian.Uint32([]byte(c.want[4*k:]))
+			if got := m.Patches[0].Texture.At(float64(at[0]), float64(at[1])); got != color {
+				t.Errorf("%s: the texture has at corner %d the color %x, want %x", c.name, k, got, color)
+			}
 		}
 	}
 }

@@ -79,6 +79,8 @@ type file struct {
 	triangles  int64
 	beams      bool // the file has beam lattices, which are not supported
 	decoder    texture.Decoder
+	coords     int // number of texture coordinates
+	patches    int // number of triangles with a texture
 }
 
 // resourceID identifies a resource: IDs are unique within a part.

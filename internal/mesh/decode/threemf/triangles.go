@@ -16,6 +16,7 @@ type meshReader struct {
 	unprinted []span // of the remaining triangles
 	// The palette of the last group, because triangles of one group usually follow each other.
 	palette      []uint32
+	textures     *textureGroup
 	paletteGroup int64
 }
 
@@ -113,22 +114,40 @@ func (t *meshReader) triangle() error {
 	colors := [3]uint32{t.color, t.color, t.color}
 	if properties[0] >= 0 && group >= 0 {
 		if group != t.paletteGroup {
-			t.palette, t.paletteGroup = t.palettes[group], group
+			t.palette, t.textures, t.paletteGroup = t.palettes[group], t.groups[group], group
 		}
 		for i, n := range properties {
 			if n < 0 {
-				n = properties[0]
+				properties[i] = properties[0]
 			}
 			colors[i] = geometry.NoColor
-			if n < int64(len(t.palette)) {
+			if n := properties[i]; n < int64(len(t.palette)) {
 				colors[i] = t.palette[n]
 			}
+		}
+		if t.textures != nil {
+			t.patch(properties)
 		}
 	}
 	for i, v := range corners {
 		t.shape.Corners = append(t.shape.Corners, t.shape.Output(uint32(v), colors[i]))
 	}
 	return nil
+}
+
+// patch adds a patch with the given texture coordinates to the next triangle.
+func (t *meshReader) patch(coords [3]int64) {
+	p := mesh.Patch{Triangle: t.shape.Triangles(), Texture: t.textures.texture, Tint: [3]uint32{geometry.NoColor, geometry.NoColor, geometry.NoColor}}
+	for i, n := range coords {
+		if n >= int64(len(t.textures.coords)) || t.textures.coords[n] != t.textures.coords[n] {
+			return // unknown or not a number
+		}
+		p.UV[i] = t.textures.coords[n]
+	}
+	if t.patches < mesh.MaxPatches {
+		t.patches++
+		t.shape.Patches = append(t.shape.Patches, p)
+	}
 }
 
 // readPalette reads the colors of a property group. color returns that of the current element, or
