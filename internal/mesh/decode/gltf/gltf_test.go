@@ -138,6 +138,7 @@ func TestGLTFShapes(t *testing.T) {
 	}
 	turned := `"nodes":[{"children":[1],"translation":[10,0,0],"scale":[2,2,2]},{"mesh":0,"rotation":[0,0,0.7071067811865476,0.7071067811865476]}]`
 	one := `"accessors":[` + floats3 + `]`
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	chain := ""
 	for i := range 1000 {
 		chain += fmt.Sprintf(`{"children":[%d]},`, i+1)
@@ -217,6 +218,8 @@ func TestGLTFShapes(t *testing.T) {
 			"  "...), floatBytes(corner), []byte("later")), "000 100 010"},
 		"two of the same vertices": {gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":0}}]}]`, one,
 			gltfBytes(corner)), "000 100 010, 000 100 010"},
+		"a vertex that is not a number": {gltfOf(oneNode, oneMesh, strings.Replace(one, `"count":3`, `"count":12`, 1),
+			gltfBytes(slices.Concat(corner, []float32{0, 0, 0, 1, 0, 0, 0, 1, nan, 0, 0, 0, inf, 0, 0, 0, 0, 1}, corner))), "000 100 010, 000 100 010"},
 		"byte-order mark": {append([]byte("\xEF\xBB\xBF"), gltfOf(oneNode, oneMesh, one, gltfBytes(corner))...), "000 100 010"},
 		"glb": {glbOf(gltfOf(oneNode, oneMesh, one, `"bufferViews":[{"buffer":0,"byteLength":36}],"buffers":[{"byteLength":36}]`), floatBytes(corner)),
 			"000 100 010"},
@@ -286,6 +289,11 @@ func TestGLTFCloud(t *testing.T) {
 	}
 	if want := append(slices.Clone(corner), 0, 0, 1, 1, 0, 1, 0, 1, 1); !m.Cloud || !slices.Equal(m.Positions, want) || m.Indices != nil {
 		t.Errorf("got %v, cloud: %v, want %v", m.Positions, m.Cloud, want)
+	}
+	m, err = decodetest.Decode(t, Decode, gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":0}]}]`, `"accessors":[`+floats3+`]`,
+		gltfBytes([]float32{1, 2, 3, float32(math.NaN()), 5, 6, 7, 8, 9})))
+	if err != nil || !slices.Equal(m.Positions, []float32{1, 2, 3, 7, 8, 9}) {
+		t.Errorf("got %v, %v, want the points that are numbers", m, err)
 	}
 }
 

@@ -164,8 +164,8 @@ func TestGLTFRefused(t *testing.T) {
 			gltfOf(oneNode, oneMesh, `"accessors":[{"componentType":5126,"count":30000000,"type":"VEC3"}]`),
 			mesh.TooLarge, "accessors without one",
 		},
-		"infinite":     {oneOf(gltfBytes([]float32{0, 0, 0, 1, 0, 0, float32(math.Inf(1)), 0, 0})), mesh.Malformed, "vertex 2 of primitive 0 of mesh 0"},
-		"not a number": {oneOf(gltfBytes([]float32{0, 0, 0, 1, 0, 0, float32(math.NaN()), 0, 0})), mesh.Malformed, "vertex 2 of primitive 0 of mesh 0"},
+		"infinite":     {oneOf(gltfBytes([]float32{0, 0, 0, 1, 0, 0, float32(math.Inf(1)), 0, 0})), mesh.Malformed, "no triangles or points whose coordinates are finite"},
+		"not a number": {oneOf(gltfBytes([]float32{0, 0, 0, 1, 0, 0, float32(math.NaN()), 0, 0})), mesh.Malformed, "no triangles or points whose coordinates are finite"},
 		"too far":      {oneOf(gltfBytes([]float32{0, 0, 0, 1, 0, 0, 1e30, 0, 0})), mesh.Malformed, "farther"},
 		"lines only": {
 			gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":3}]}]`, one, gltfBytes(corner)),

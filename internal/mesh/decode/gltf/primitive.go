@@ -189,66 +189,70 @@ func (p *primitive) triangle(i int) [3]int {
 	return [3]int{3 * i, 3*i + 1, 3*i + 2}
 }
 
+// position returns the position of a vertex, moved by pose if it is not nil.
+func (f *file) position(p *primitive, pose *pose, v int) ([3]float64, error) {
+	own := p.positions.vector(v)
+	at := [3]float64(own[:3])
+	if pose == nil {
+		return at, nil
+	}
+	return f.move(p, pose, v, at)
+}
+
 // buildShape builds the shape of a primitive from the vertices that it uses, moved by pose if it is
-// not nil. It uses slots as scratch space, which is all zero before and after, and returns it
-// because it may grow.
+// not nil. It leaves out what has coordinates that are not finite. It uses slots as scratch space,
+// which is all zero before and after, and returns it because it may grow.
 func (f *file) buildShape(p *primitive, pose *pose, slots []uint32) (*geometry.Shape, []uint32, error) {
 	if more := p.positions.count - len(slots); more > 0 {
 		slots = append(slots, make([]uint32, more)...)
 	}
-	s := &geometry.Shape{}
+	s := &geometry.Shape{Vertices: make([]float64, 0, 3*min(p.positions.count, int(p.cornerCount())))}
 	var vertices []uint32 // of each output vertex
-	place := func(corner int) error {
+	// place returns the output vertex of a corner + 1, or 0 if its position is not finite.
+	place := func(corner int) (uint32, error) {
 		v := uint32(corner)
 		if p.Indices != 0 {
 			if v = p.corners.index(corner); int64(v) >= int64(p.positions.count) {
-				return mesh.Errorf(mesh.Malformed, "The %s file has the index %d in %s, where there are %d vertices.", f.name, v, p.location,
+				return 0, mesh.Errorf(mesh.Malformed, "The %s file has the index %d in %s, where there are %d vertices.", f.name, v, p.location,
 					p.positions.count)
 			}
 		}
 		if slots[v] == 0 {
+			at, err := f.position(p, pose, int(v))
+			if err != nil || !geometry.Finite(at) {
+				return 0, err
+			}
+			s.Vertices = append(s.Vertices, at[:]...)
+			s.Sources = append(s.Sources, uint32(len(vertices)))
 			vertices = append(vertices, v)
 			slots[v] = uint32(len(vertices))
 		}
-		if p.mode != modePoints {
-			s.Corners = append(s.Corners, slots[v]-1)
-		}
-		return nil
+		return slots[v], nil
 	}
 	for i := range int(p.triangles()) {
-		for _, corner := range p.triangle(i) {
-			if err := place(corner); err != nil {
+		var outputs [3]uint32
+		for k, corner := range p.triangle(i) {
+			var err error
+			if outputs[k], err = place(corner); err != nil {
 				return nil, nil, err
 			}
+		}
+		if a, b, c := outputs[0], outputs[1], outputs[2]; a != 0 && b != 0 && c != 0 {
+			s.Corners = append(s.Corners, a-1, b-1, c-1)
 		}
 		if i&0xFFF == 0 && f.ctx.Err() != nil {
 			return nil, nil, f.ctx.Err()
 		}
 	}
 	for i := range int(p.points()) {
-		if err := place(i); err != nil {
+		if _, err := place(i); err != nil {
 			return nil, nil, err
 		}
 	}
-	s.Sources = make([]uint32, len(vertices))
-	s.Vertices = make([]float64, 0, 3*len(vertices))
 	paint := make([]uint32, len(vertices))
 	painted := false
 	for i, v := range vertices {
 		slots[v] = 0
-		own := p.positions.vector(int(v))
-		at := [3]float64(own[:3])
-		if pose != nil {
-			var err error
-			if at, err = f.move(p, pose, int(v), at); err != nil {
-				return nil, nil, err
-			}
-		}
-		if !geometry.Finite(at) {
-			return nil, nil, mesh.Errorf(mesh.Malformed, "The %s file has a coordinate that is not a finite number in vertex %d of %s.", f.name, v, p.location)
-		}
-		s.Vertices = append(s.Vertices, at[:]...)
-		s.Sources[i] = uint32(i)
 		paint[i] = p.appearance.color(int(v))
 		painted = painted || paint[i] != geometry.NoColor
 		if i&0xFFF == 0 && f.ctx.Err() != nil {

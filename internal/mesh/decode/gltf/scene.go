@@ -58,6 +58,9 @@ func (f *file) fillMesh(m *mesh.Mesh, uses []instance, progress func(float64)) e
 	if m.Cloud {
 		m.Indices = nil
 	}
+	if err == nil && (m.Vertices() == 0 || !m.Cloud && m.Triangles() == 0) {
+		return mesh.Errorf(mesh.Malformed, "The %s file has no triangles or points whose coordinates are finite numbers.", f.name)
+	}
 	return err
 }
 
