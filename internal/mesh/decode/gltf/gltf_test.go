@@ -218,6 +218,14 @@ func TestGLTFShapes(t *testing.T) {
 			"  "...), floatBytes(corner), []byte("later")), "000 100 010"},
 		"two of the same vertices": {gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":0}}]}]`, one,
 			gltfBytes(corner)), "000 100 010, 000 100 010"},
+		"two parents": {
+			gltfOf(`"nodes":[{"children":[2]},{"children":[2],"translation":[0,0,1]},{"children":[3]},{"mesh":0}]`, oneMesh, one, gltfBytes(corner)),
+			"000 100 010, 001 101 011",
+		},
+		"two parents, one in the scene": {
+			gltfOf(`"scenes":[{"nodes":[1,2]}],"nodes":[{"children":[2]},{"children":[2],"translation":[0,0,1]},{"mesh":0}]`, oneMesh, one,
+				gltfBytes(corner)), "001 101 011",
+		},
 		"a vertex that is not a number": {gltfOf(oneNode, oneMesh, strings.Replace(one, `"count":3`, `"count":12`, 1),
 			gltfBytes(slices.Concat(corner, []float32{0, 0, 0, 1, 0, 0, 0, 1, nan, 0, 0, 0, inf, 0, 0, 0, 0, 1}, corner))), "000 100 010, 000 100 010"},
 		"byte-order mark": {append([]byte("\xEF\xBB\xBF"), gltfOf(oneNode, oneMesh, one, gltfBytes(corner))...), "000 100 010"},

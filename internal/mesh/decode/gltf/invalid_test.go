@@ -3,6 +3,7 @@ package gltf
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -24,6 +25,10 @@ func TestGLTFRefused(t *testing.T) {
 		many[i] = `{"mesh":0}`
 	}
 	long := make([]float32, 9*1000)
+	doubled := ""
+	for i := range 30 {
+		doubled += fmt.Sprintf(`{"children":[%d,%d]},`, i+1, i+1)
+	}
 	indexed := `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"indices":1}]}]`
 	for name, c := range map[string]struct {
 		file   []byte
@@ -76,15 +81,13 @@ func TestGLTFRefused(t *testing.T) {
 			gltfOf(instancing(`"SCALE":1`), oneMesh, `"accessors":[`+floats3+`,{"componentType":5121,"count":100001,"type":"VEC3"}]`,
 				gltfBytes(corner)), mesh.TooLarge, "shows its meshes more than 100000 times",
 		},
-		"two parents": {
-			gltfOf(`"nodes":[{"children":[2]},{"children":[2]},{"mesh":0}]`),
-			mesh.Malformed, "Node 2 of the glTF file has two parents, nodes 0 and 1",
-		},
+		"children":         {gltfOf(`"nodes":[{"children":[1` + strings.Repeat(",1", 100_000) + `]},{}]`), mesh.TooLarge, "more than 100000 children"},
+		"two parents each": {gltfOf(`"nodes":[` + doubled + `{}]`), mesh.TooLarge, "shows its nodes more than 100000 times"},
 		"circle aside": {
 			gltfOf(`"scenes":[{"nodes":[3]}],"nodes":[{"children":[1]},{"children":[2]},{"children":[1]},{}]`),
 			mesh.Malformed, "",
 		},
-		"a circle": {gltfOf(`"nodes":[{"children":[1]},{"children":[2]},{"children":[0]}]`), mesh.Malformed, "Node 0 of the glTF file contains itself"},
+		"a circle": {gltfOf(`"nodes":[{"children":[1]},{"children":[2]},{"children":[0]}]`), mesh.Malformed, "Node 0 of the glTF file is part of a node that contains itself"},
 		"instances": {
 			gltfOf(`"nodes":[`+strings.Join(many, ",")+`]`, oneMesh,
 				`"accessors":[{"bufferView":0,"componentType":5126,"count":3000,"type":"VEC3"}]`, gltfBytes(long)),

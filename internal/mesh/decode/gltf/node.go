@@ -80,32 +80,42 @@ func (f *file) sceneInstances() ([]instance, error) {
 	return w.uses, nil
 }
 
-// checkTree checks that the nodes form trees, and returns which nodes are children.
+// checkTree checks that no node contains itself, and returns which nodes are children.
 func (f *file) checkTree() (child []bool, err error) {
 	child = make([]bool, len(f.nodes))
-	parent := make([]int, len(f.nodes))
-	for i, n := range f.nodes {
+	parents := make([]int, len(f.nodes)) // number of parents that have not been removed
+	total := int64(0)
+	for _, n := range f.nodes {
+		if total += int64(len(n.Children)); total > f.limits.Elements {
+			return nil, mesh.Errorf(mesh.TooLarge, "The nodes of the %s file have more than %d children.", f.name, f.limits.Elements)
+		}
 		for _, r := range n.Children {
 			c, ok := f.index(r, len(f.nodes))
 			if !ok {
 				return nil, f.missingIndex("node", r, len(f.nodes))
 			}
-			if child[c] {
-				return nil, mesh.Errorf(mesh.Malformed, "Node %d of the %s file has two parents, nodes %d and %d.", c, f.name, parent[c], i)
-			}
-			child[c], parent[c] = true, i
+			child[c] = true
+			parents[c]++
 		}
 	}
-	// A node has at most one parent, so the path to the root either ends or reaches a node visited
-	// before. Each node is visited once.
-	passed := make([]int, len(f.nodes)) // the node whose path visited it + 1
+	// Nodes without parents are removed until only circles, and what they contain, are left.
+	var removed []int
 	for i := range f.nodes {
-		up := i
-		for ; child[up] && passed[up] == 0; up = parent[up] {
-			passed[up] = i + 1
+		if !child[i] {
+			removed = append(removed, i)
 		}
-		if child[up] && passed[up] == i+1 {
-			return nil, mesh.Errorf(mesh.Malformed, "Node %d of the %s file contains itself.", up, f.name)
+	}
+	for next := 0; next < len(removed); next++ {
+		for _, r := range f.nodes[removed[next]].Children {
+			c := int(r - 1)
+			if parents[c]--; parents[c] == 0 {
+				removed = append(removed, c)
+			}
+		}
+	}
+	for i := range f.nodes {
+		if parents[i] > 0 {
+			return nil, mesh.Errorf(mesh.Malformed, "Node %d of the %s file is part of a node that contains itself.", i, f.name)
 		}
 	}
 	return child, nil
@@ -114,9 +124,10 @@ func (f *file) checkTree() (child []bool, err error) {
 // nodeWalker collects the instances of node trees.
 type nodeWalker struct {
 	*file
-	seen  []bool
-	uses  []instance
-	stack []placedNode
+	seen   []bool
+	visits int64
+	uses   []instance
+	stack  []placedNode
 }
 
 // placedNode is a node to visit.
@@ -125,9 +136,13 @@ type placedNode struct {
 	parent geometry.Transform // to the scene
 }
 
-// walk visits a tree, each node before its children. The tree may have any depth, because the bones
-// of a rope or a tail form a long chain.
+// walk visits a tree that was not visited before, each node before its children. The tree may have
+// any depth, because the bones of a rope or a tail form a long chain. A node with several parents,
+// which the specification forbids, is visited below each, as f3d and Assimp do.
 func (w *nodeWalker) walk(root ref) error {
+	if i, ok := w.index(root, len(w.nodes)); ok && w.seen[i] {
+		return nil
+	}
 	w.stack = append(w.stack[:0], placedNode{root, geometry.Identity})
 	for len(w.stack) > 0 {
 		if err := w.ctx.Err(); err != nil {
@@ -139,8 +154,8 @@ func (w *nodeWalker) walk(root ref) error {
 		if !ok {
 			return w.missingIndex("node", p.node, len(w.nodes))
 		}
-		if w.seen[i] {
-			continue
+		if w.visits++; w.visits > w.limits.Elements {
+			return mesh.Errorf(mesh.TooLarge, "The %s file shows its nodes more than %d times.", w.name, w.limits.Elements)
 		}
 		w.seen[i] = true
 		n := &w.nodes[i]
