@@ -20,12 +20,15 @@ type document struct {
 		Version    string
 		MinVersion string
 	}
-	required    []string
-	scene       ref
-	scenes      []struct{ Nodes []ref }
-	nodes       []node
-	skins       []skin
-	meshes      []struct{ Primitives json.RawMessage }
+	required []string
+	scene    ref
+	scenes   []struct{ Nodes []ref }
+	nodes    []node
+	skins    []skin
+	meshes   []struct {
+		Primitives json.RawMessage
+		Weights    []float64
+	}
 	accessors   []accessor
 	bufferViews []bufferView
 	buffers     []struct {

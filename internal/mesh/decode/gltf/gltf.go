@@ -39,7 +39,7 @@ type file struct {
 }
 
 // Decode decodes a glTF 2.0 file, as JSON or as GLB, which it detects by the first bytes. It
-// returns the triangles of the default scene, without morph targets and animations.
+// returns the triangles of the default scene, without animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20, bufferCache: map[int][]byte{},
 		viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}}

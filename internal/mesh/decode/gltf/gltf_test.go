@@ -218,6 +218,10 @@ func TestGLTFShapes(t *testing.T) {
 			"  "...), floatBytes(corner), []byte("later")), "000 100 010"},
 		"two of the same vertices": {gltfOf(oneNode, `"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":0}}]}]`, one,
 			gltfBytes(corner)), "000 100 010, 000 100 010"},
+		"morph targets": {morphed(`{"mesh":0}`, `"weights":[1,0.5,0,0.25]`), "003 203 033"},
+		"morph targets of a node": {morphed(`{"mesh":0},{"mesh":0,"weights":[2]},{"mesh":0,"weights":[0,0,0]}`, `"weights":[1]`),
+			"001 101 011, 002 102 012, 000 100 010"},
+		"morph targets without weights": {morphed(`{"mesh":0}`, `"extras":{}`), "000 100 010"},
 		"two parents": {
 			gltfOf(`"nodes":[{"children":[2]},{"children":[2],"translation":[0,0,1]},{"children":[3]},{"mesh":0}]`, oneMesh, one, gltfBytes(corner)),
 			"000 100 010, 001 101 011",
@@ -257,6 +261,14 @@ func TestGLTFShapes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// morphed returns a file with a triangle and three morph targets, which move it by 1 along z, by 4
+// along z with each corner twice as far from the first, and to an accessor that does not exist.
+func morphed(nodes, weights string) []byte {
+	return gltfOf(`"nodes":[`+nodes+`]`, `"meshes":[{`+weights+`,"primitives":[{"attributes":{"POSITION":0},"targets":[{"POSITION":1},{"POSITION":2},{"POSITION":9}]}]}]`,
+		`"accessors":[`+floats3+`,`+strings.Replace(floats3, `View":0`, `View":1`, 1)+`,`+strings.Replace(floats3, `View":0`, `View":2`, 1)+`]`,
+		gltfBytes(corner, []float32{0, 0, 1, 0, 0, 1, 0, 0, 1}, []float32{0, 0, 4, 2, 0, 4, 0, 4, 4}))
 }
 
 // skinnedFile returns a file with a triangle and a skin. Its second corner is halfway between the

@@ -81,7 +81,12 @@ func TestGLTFRefused(t *testing.T) {
 			gltfOf(instancing(`"SCALE":1`), oneMesh, `"accessors":[`+floats3+`,{"componentType":5121,"count":100001,"type":"VEC3"}]`,
 				gltfBytes(corner)), mesh.TooLarge, "shows its meshes more than 100000 times",
 		},
-		"children":         {gltfOf(`"nodes":[{"children":[1` + strings.Repeat(",1", 100_000) + `]},{}]`), mesh.TooLarge, "more than 100000 children"},
+		"children":       {gltfOf(`"nodes":[{"children":[1` + strings.Repeat(",1", 100_000) + `]},{}]`), mesh.TooLarge, "more than 100000 children"},
+		"missing target": {morphed(`{"mesh":0}`, `"weights":[0,0,1]`), mesh.Malformed, "refers to accessor 9, where there are 3"},
+		"short target": {
+			bytes.Replace(morphed(`{"mesh":0}`, `"weights":[1]`), []byte(`View":1,"componentType":5126,"count":3`),
+				[]byte(`View":1,"componentType":5126,"count":2`), 1), mesh.Malformed, "has a morph target with 2 positions for 3 vertices in primitive 0 of mesh 0",
+		},
 		"two parents each": {gltfOf(`"nodes":[` + doubled + `{}]`), mesh.TooLarge, "shows its nodes more than 100000 times"},
 		"circle aside": {
 			gltfOf(`"scenes":[{"nodes":[3]}],"nodes":[{"children":[1]},{"children":[2]},{"children":[1]},{}]`),

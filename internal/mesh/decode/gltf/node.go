@@ -12,6 +12,7 @@ type node struct {
 	Children    []ref
 	Mesh        ref
 	Skin        ref
+	Weights     []float64 // of morph targets, instead of those of the mesh
 	Matrix      []float64 // in column-major order
 	Translation []float64
 	Rotation    []float64 // quaternion x, y, z, w
@@ -33,10 +34,12 @@ type instance struct {
 	to geometry.Transform // of the node; the joints of a skin replace it
 }
 
-// skinnedMesh is a mesh with the skin that moves its vertices, if there is one.
+// skinnedMesh is a mesh with the skin that moves its vertices, if there is one, and the node that
+// has weights for its morph targets, if there is one.
 type skinnedMesh struct {
-	mesh int
-	skin ref
+	mesh    int
+	skin    ref
+	weights ref
 }
 
 // sceneInstances returns the meshes of the default scene: the first scene if no default is set, all
@@ -170,7 +173,11 @@ func (w *nodeWalker) walk(root ref) error {
 			if !ok {
 				return w.missingIndex("mesh", n.Mesh, len(w.meshes))
 			}
-			if err := w.addInstances(i, skinnedMesh{m, n.Skin}, at); err != nil {
+			shown := skinnedMesh{mesh: m, skin: n.Skin}
+			if n.Weights != nil {
+				shown.weights = p.node
+			}
+			if err := w.addInstances(i, shown, at); err != nil {
 				return err
 			}
 		}

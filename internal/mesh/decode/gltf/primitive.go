@@ -28,6 +28,9 @@ type primitive struct {
 		Joints   ref `json:"JOINTS_0"`
 		Weights  ref `json:"WEIGHTS_0"`
 	}
+	Targets []struct {
+		Position ref `json:"POSITION"`
+	}
 	Indices    ref
 	Material   ref
 	Mode       *integer
@@ -41,6 +44,32 @@ type primitive struct {
 	appearance appearance
 	joints     elements // empty without a skin
 	weights    elements
+	morphs     []morph // with the weights of the current instance
+}
+
+// morph is a morph target: how far it moves each vertex if its weight is 1.
+type morph struct {
+	weight float64
+	moves  elements
+}
+
+// morphs resolves the morph targets of a primitive that have a weight.
+func (f *file) morphs(p *primitive, weights []float64) (all []morph, err error) {
+	for i, target := range p.Targets[:min(len(p.Targets), len(weights))] {
+		if weights[i] == 0 || target.Position == 0 {
+			continue
+		}
+		m := morph{weight: weights[i]}
+		if m.moves, err = f.accessor(target.Position, "VEC3"); err != nil {
+			return nil, err
+		}
+		if m.moves.count < p.positions.count {
+			return nil, mesh.Errorf(mesh.Malformed, "The %s file has a morph target with %d positions for %d vertices in %s.", f.name, m.moves.count,
+				p.positions.count, p.location)
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }
 
 // resolvedMesh is a mesh that an instance uses.
@@ -189,10 +218,20 @@ func (p *primitive) triangle(i int) [3]int {
 	return [3]int{3 * i, 3*i + 1, 3*i + 2}
 }
 
-// position returns the position of a vertex, moved by pose if it is not nil.
+// position returns the position of a vertex, moved by the morph targets, and by pose if it is not
+// nil.
 func (f *file) position(p *primitive, pose *pose, v int) ([3]float64, error) {
 	own := p.positions.vector(v)
 	at := [3]float64(own[:3])
+	for i := range p.morphs {
+		move := p.morphs[i].moves.vector(v)
+		for k := range at {
+			at[k] += p.morphs[i].weight * move[k]
+		}
+	}
+	if p.morphs != nil && f.ctx.Err() != nil { // there can be very many
+		return at, f.ctx.Err()
+	}
 	if pose == nil {
 		return at, nil
 	}

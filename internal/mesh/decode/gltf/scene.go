@@ -108,9 +108,16 @@ func (s *sceneBuilder) build(cloud bool, progress func(float64)) (err error) {
 			}
 			s.poses[u.skin] = pose
 		}
+		weights := s.file.meshes[u.mesh].Weights
+		if u.weights != 0 {
+			weights = s.nodes[u.weights-1].Weights
+		}
 		primitives := s.meshes[u.mesh].primitives
 		shapes := make([]*geometry.Shape, len(primitives))
 		for i, p := range primitives {
+			if p.morphs, err = s.morphs(p, weights); err != nil {
+				return err
+			}
 			if shapes[i], slots, err = s.buildShape(p, pose, slots); err != nil {
 				return err
 			}
