@@ -186,10 +186,16 @@ func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, u
 // forgetSignIns removes expired sessions, codes, refresh tokens, links and invitations.
 func (s *Store) forgetSignIns(ctx context.Context) error {
 	at := now()
-	_, err := s.db.exec(ctx, s.db.Write.NewDelete().Model((*Session)(nil)).Where("expires_at <= ?", at))
-	_, err2 := s.db.exec(ctx, s.db.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", at.Add(-grantsKept)))
-	_, err3 := s.db.exec(ctx, s.db.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", at))
-	_, err4 := s.db.exec(ctx, s.db.Write.NewDelete().Model((*accountLink)(nil)).Where("expires_at <= ?", at))
-	_, err5 := s.db.exec(ctx, s.db.Write.NewDelete().Model((*Invitation)(nil)).Where("used_at IS NULL AND expires_at <= ?", at))
-	return errors.Join(err, err2, err3, err4, err5)
+	for _, expired := range []*bun.DeleteQuery{
+		s.db.Write.NewDelete().Model((*Session)(nil)).Where("expires_at <= ?", at),
+		s.db.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", at.Add(-grantsKept)),
+		s.db.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", at),
+		s.db.Write.NewDelete().Model((*accountLink)(nil)).Where("expires_at <= ?", at),
+		s.db.Write.NewDelete().Model((*Invitation)(nil)).Where("used_at IS NULL AND expires_at <= ?", at),
+	} {
+		if _, err := s.db.exec(ctx, expired); err != nil {
+			return err
+		}
+	}
+	return nil
 }

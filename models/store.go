@@ -113,7 +113,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	if s.db.Engine == database.Postgres {
 		// This changes nothing, but a PostgreSQL that is read-only rejects it.
 		if _, err := s.db.Write.ExecContext(ctx, "SELECT FROM schema_migrations WHERE false FOR SHARE"); err != nil {
-			return fmt.Errorf("database: %w", database.ExplainReadOnly(err))
+			return fmt.Errorf("database: %w", database.Explain(err))
 		}
 	}
 	if _, err := s.db.Pending(ctx); err != nil {

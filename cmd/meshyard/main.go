@@ -151,7 +151,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "meshyard:", nameVariable(err, flags, args))
 			os.Exit(2)
 		}
-		fmt.Fprintln(os.Stderr, "meshyard:", database.ExplainReadOnly(err))
+		fmt.Fprintln(os.Stderr, "meshyard:", database.Explain(err))
 		os.Exit(1)
 	}
 }

@@ -1,16 +1,20 @@
 package main_test
 
 import (
+	"database/sql"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	_ "modernc.org/sqlite"
 
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
@@ -89,7 +93,7 @@ func TestReadOnlyPostgres(t *testing.T) {
 	query.Set("options", "-c default_transaction_read_only=on")
 	address.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 	c.database = address.String()
-	for _, args := range []string{"serve --listen 127.0.0.1:0", "migrate", "user create bob", "token create ada", "recount", "invitation create"} {
+	for _, args := range []string{"serve --listen 127.0.0.1:0", "migrate", "user create bob", "token create ada", "recount", "gc", "invitation create"} {
 		_, stderr, err := c.try(strings.Fields(args)...)
 		if exitStatus(err) != 1 || !strings.HasPrefix(stderr, "meshyard: PostgreSQL is read-only: ") || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("meshyard %s: got %v and %q, want exit status 1 and one line about the read-only database", args, err, stderr)
@@ -97,6 +101,35 @@ func TestReadOnlyPostgres(t *testing.T) {
 	}
 	for _, args := range []string{"user list", "fsck", "backup " + t.TempDir() + "/backup", "export " + t.TempDir() + "/archive"} {
 		c.run(strings.Fields(args)...)
+	}
+}
+
+// TestLockedSQLite checks that commands say so, once and soon, if another process has locked the
+// SQLite database.
+func TestLockedSQLite(t *testing.T) {
+	t.Parallel()
+	c := newCatalogue(t, buildBinary(t), "")
+	c.run("user", "create", "ada")
+	other, err := sql.Open("sqlite", filepath.Join(c.data, "meshyard.db")+"?_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	if _, err := other.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"serve --listen 127.0.0.1:0", "user create bob", "gc"} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			_, stderr, err := c.try(strings.Fields(args)...)
+			if exitStatus(err) != 1 || !strings.HasPrefix(stderr, "meshyard: another process has locked the SQLite database") || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("got %v and %q, want exit status 1 and one line about the lock", err, stderr)
+			}
+			if took := time.Since(began); took > 40*time.Second {
+				t.Errorf("it took %s, want about the 10 seconds that a statement waits", took)
+			}
+		})
 	}
 }
 

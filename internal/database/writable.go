@@ -36,11 +36,14 @@ func (db *DB) CheckWritable() error {
 // readOnly is the code of the error of PostgreSQL for a change of a database that is read-only.
 const readOnly = "25006"
 
-// ExplainReadOnly adds the likely causes to the error of PostgreSQL for a change of a database that
-// is read-only.
-func ExplainReadOnly(err error) error {
+// Explain adds the likely cause, and what to do, to the error of a PostgreSQL that is read-only or
+// of a SQLite database that another process has locked for longer than busyTimeout.
+func Explain(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == readOnly {
 		return fmt.Errorf("PostgreSQL is read-only: --database-url must name the primary server instead of a standby, and default_transaction_read_only must be off (%w)", err)
+	}
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok && lite.Code()&0xff == sqlite3.SQLITE_BUSY {
+		return fmt.Errorf("another process has locked the SQLite database for 10 seconds: try again when it has finished (%w)", err)
 	}
 	return err
 }
