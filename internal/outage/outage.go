@@ -11,6 +11,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
 	"time"
@@ -64,12 +65,21 @@ func ofDisk(err error) *apierror.Error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return full
 	}
-	var path *fs.PathError
-	if !errors.As(err, &path) {
-		return nil
+	// No file descriptors or no memory left.
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOMEM) {
+		return storageDown
 	}
-	for _, broken := range []error{syscall.EIO, syscall.EROFS, syscall.ESTALE, syscall.ENOTCONN, syscall.EACCES, syscall.EPERM} {
-		if errors.Is(path.Err, broken) {
+	var cause error
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		cause = path.Err
+	} else if link, ok := errors.AsType[*os.LinkError](err); ok {
+		cause = link.Err
+	}
+	for _, broken := range []error{
+		syscall.EIO, syscall.EROFS, syscall.ESTALE, syscall.ENOTCONN, syscall.EACCES, syscall.EPERM,
+		syscall.EAGAIN, // from fork(2): no processes left
+	} {
+		if errors.Is(cause, broken) {
 			return storageDown
 		}
 	}

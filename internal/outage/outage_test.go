@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -34,6 +35,10 @@ func TestOf(t *testing.T) {
 		"disk quota":             {&fs.PathError{Op: "write", Path: "x", Err: syscall.EDQUOT}, full},
 		"failing disk":           {&fs.PathError{Op: "read", Path: "x", Err: syscall.EIO}, storageDown},
 		"no permission":          {&fs.PathError{Op: "openat", Path: "x", Err: syscall.EACCES}, storageDown},
+		"failing rename":         {&os.LinkError{Op: "renameat", Old: "x", New: "y", Err: syscall.EIO}, storageDown},
+		"too many open files":    {&fs.PathError{Op: "openat", Path: "x", Err: syscall.EMFILE}, storageDown},
+		"no pipe":                {os.NewSyscallError("pipe2", syscall.EMFILE), storageDown},
+		"too many processes":     {&fs.PathError{Op: "fork/exec", Path: "x", Err: syscall.EAGAIN}, storageDown},
 		"S3 access denied":       {answered(403), storageDown},
 		"S3 missing object":      {answered(404), nil},
 		"S3 failure":             {answered(500), storageDown},
