@@ -231,16 +231,6 @@ func appendJSON(line *bytes.Buffer, strs *json.Encoder, c archiveColumn, value a
 	return nil
 }
 
-// lastID returns the last ID that the sequence of a table has assigned, or 0.
-func (db *DB) lastID(ctx context.Context, tx bun.IDB, table string) (last int64, err error) {
-	query := "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?), 0)"
-	if db.Engine == database.Postgres {
-		query = "SELECT coalesce(pg_sequence_last_value(pg_get_serial_sequence(?, 'id')::regclass), 0)"
-	}
-	err = tx.NewRaw(query, table).Scan(ctx, &last)
-	return last, err
-}
-
 // files selects the files to export that have content.
 func (x *exporting) files(db bun.IDB) *bun.SelectQuery {
 	q := db.NewSelect().Model((*File)(nil)).Where("f.state = ? AND f.sha256 <> ''", Finalized)

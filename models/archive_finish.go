@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/uptrace/bun"
-
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // finish completes an import after all rows are loaded. Each step can be repeated.
@@ -78,19 +76,6 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 		return err
 	}
 	_, err = l.store.Recount(ctx)
-	return err
-}
-
-// setLastID sets the sequence of a table, so that the next row gets an ID greater than last.
-func (db *DB) setLastID(ctx context.Context, tx bun.Tx, table string, last int64) error {
-	if db.Engine == database.Postgres {
-		_, err := tx.NewRaw("SELECT setval(pg_get_serial_sequence(?, 'id'), ?)", table, last).Exec(ctx)
-		return err
-	}
-	if _, err := tx.NewRaw("DELETE FROM sqlite_sequence WHERE name = ?", table).Exec(ctx); err != nil {
-		return err
-	}
-	_, err := tx.NewRaw("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", table, last).Exec(ctx)
 	return err
 }
 

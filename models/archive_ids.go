@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
-
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // archiveID maps the ID of a row in an archive to its ID in this database.
@@ -151,38 +149,12 @@ func (l *archiveLoader) reserve(ctx context.Context, tx bun.Tx, b *archiveRows) 
 			n += len(b.rows)
 		}
 	}
-	var ids []int64
-	if n > 0 {
-		if ids, err = l.store.db.takeIDs(ctx, tx, b.table.name, n); err != nil {
-			return nil, err
-		}
-	}
+	ids, err := l.store.db.takeIDs(ctx, tx, b.table.name, n)
 	return func() int64 {
 		id := ids[0]
 		ids = ids[1:]
 		return id
-	}, nil
-}
-
-// takeIDs allocates n IDs from the sequence of a table.
-func (db *DB) takeIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids []int64, err error) {
-	if db.Engine == database.Postgres {
-		err = tx.NewRaw("SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)", table, n).Scan(ctx, &ids)
-		return ids, err
-	}
-	// A table that never had a row has no row in sqlite_sequence yet.
-	_, err = tx.NewRaw("INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)", table).Exec(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var last int64
-	if err := tx.NewRaw("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ? RETURNING seq", n, table).Scan(ctx, &last); err != nil {
-		return nil, err
-	}
-	for id := last - int64(n) + 1; id <= last; id++ {
-		ids = append(ids, id)
-	}
-	return ids, nil
+	}, err
 }
 
 // findCategories maps the categories of an archive to the categories of this database with the same

@@ -5,14 +5,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // An image is either an image file, whose ID is that of the file, or the rendering of a model,
@@ -158,28 +156,9 @@ func (s *Store) imageFile(ctx context.Context, id int64) (fileID int64, err erro
 // nameRenderings assigns IDs to the renderings of the models among files.
 func (s *Store) nameRenderings(ctx context.Context, tx bun.Tx, files []*File) error {
 	models := slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.Kind != Model })
-	ids, err := s.db.newFileIDs(ctx, tx, len(models))
+	ids, err := s.db.takeIDs(ctx, tx, "files", len(models))
 	for i, id := range ids {
 		models[i].RenderingID = id
 	}
 	return err
-}
-
-// newFileIDs takes IDs from the sequence of file IDs.
-func (db *DB) newFileIDs(ctx context.Context, tx bun.Tx, n int) (ids []int64, err error) {
-	if n == 0 {
-		return nil, nil
-	}
-	if db.Engine == database.Postgres {
-		err = tx.NewRaw("SELECT nextval(pg_get_serial_sequence('files', 'id')) FROM generate_series(1, ?)", n).Scan(ctx, &ids)
-		return ids, err
-	}
-	var last int64
-	if err := tx.NewRaw("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'files' RETURNING seq", n).Scan(ctx, &last); err != nil {
-		return nil, fmt.Errorf("take %d file ids: %w", n, err)
-	}
-	for id := last - int64(n) + 1; id <= last; id++ {
-		ids = append(ids, id)
-	}
-	return ids, nil
 }

@@ -199,7 +199,7 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 			}
 		}
 	})
-	ids, err := l.newIDs(ctx, tx, "things", len(withoutID))
+	ids, err := l.db.takeIDs(ctx, tx, "things", len(withoutID))
 	if err != nil {
 		return nil, err
 	}

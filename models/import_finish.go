@@ -54,7 +54,7 @@ func (l *loader) reserve(ctx context.Context, db bun.IDB) error {
 	}
 	for table, last := range map[string]int64{"things": thing, "files": file} {
 		statements := []string{
-			"INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)",
+			startSequence,
 			"UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = ?0",
 		}
 		if l.db.Engine == database.Postgres {

@@ -9,7 +9,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/dataset"
 	"github.com/meshyard/meshyard/internal/markdown"
 )
@@ -52,7 +51,7 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 	if len(fresh) == 0 {
 		return owners, nil
 	}
-	ids, err := l.newIDs(ctx, tx, "users", len(fresh))
+	ids, err := l.db.takeIDs(ctx, tx, "users", len(fresh))
 	if err != nil {
 		return nil, err
 	}
@@ -73,16 +72,6 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 		l.CreatedUsers(len(fresh))
 	}
 	return owners, nil
-}
-
-// newIDs returns IDs that no row of a table has or had.
-func (l *loader) newIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids []int64, err error) {
-	next := "SELECT nextval(pg_get_serial_sequence(?0, 'id')) FROM generate_series(1, ?1)"
-	if l.db.Engine == database.SQLite {
-		next = "WITH RECURSIVE n (id) AS (SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?0), 0) + 1 UNION ALL SELECT id + 1 FROM n) SELECT id FROM n LIMIT ?1"
-	}
-	err = tx.NewRaw(next, table, n).Scan(ctx, &ids)
-	return ids, err
 }
 
 // findTags reads the IDs of the tags of things, and creates missing tags.
