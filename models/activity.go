@@ -208,8 +208,8 @@ func (s *Store) boundAgents(ctx context.Context, tx bun.Tx, calls map[callKey]*D
 // requires a moderator or an administrator. It saves the activity that this node has buffered
 // first.
 func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller, limit int) (calls []*DeprecatedCall, err error) {
-	if !caller.Moderates() {
-		return nil, fail(Forbidden, "requires a moderator or an administrator")
+	if err := requireModerator(caller); err != nil {
+		return nil, err
 	}
 	if err := s.SaveActivity(ctx); err != nil {
 		return nil, err

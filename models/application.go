@@ -53,17 +53,10 @@ const maxRedirects = 20
 // CreateApplication registers an application and returns its secret, like
 // [Admin.RegisterApplication]. It returns Forbidden unless the caller is an administrator.
 func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller, n NewApplication) (secret string, a *Application, err error) {
-	if err := administers(caller); err != nil {
+	if err := requireAdministrator(caller); err != nil {
 		return "", nil, err
 	}
 	return s.Admin().RegisterApplication(ctx, n)
-}
-
-func administers(caller auth.Caller) error {
-	if !caller.Administers() {
-		return fail(Forbidden, "requires an administrator")
-	}
-	return nil
 }
 
 // RegisterApplication registers an application and returns its secret, which cannot be retrieved
@@ -103,7 +96,7 @@ func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (s
 // Applications returns all applications, sorted by name. It returns Forbidden unless the caller is
 // an administrator.
 func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Application, error) {
-	if err := administers(caller); err != nil {
+	if err := requireAdministrator(caller); err != nil {
 		return nil, err
 	}
 	return s.Admin().AllApplications(ctx)
@@ -124,7 +117,7 @@ func (s *Store) ApplicationsByID(ctx context.Context, ids []int64) (map[int64]*A
 // DeleteApplication deletes an application and all tokens that were issued to it. It returns
 // Forbidden unless the caller is an administrator, and NotFound if the application does not exist.
 func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clientID string) error {
-	if err := administers(caller); err != nil {
+	if err := requireAdministrator(caller); err != nil {
 		return err
 	}
 	return s.Admin().DeleteApplication(ctx, clientID)

@@ -98,7 +98,7 @@ const visibleThing = "EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id 
 // Downloads lists the download history of a user, most recent first, with one entry for each
 // download. It returns Forbidden unless the user is the caller.
 func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
-	if err := ownHistory(caller, userID); err != nil {
+	if err := requireSelf(caller, userID, "download histories"); err != nil {
 		return List{}, err
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "d.id"}, Rows: func(any, any) *bun.SelectQuery {
@@ -115,20 +115,13 @@ func (s *Store) DownloadsByID(ctx context.Context, ids []int64) (map[int64]*Down
 // DownloadedThings lists the things in a user's download history, each once, most recently
 // downloaded first. It returns Forbidden unless the user is the caller.
 func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error) {
-	if err := ownHistory(caller, userID); err != nil {
+	if err := requireSelf(caller, userID, "download histories"); err != nil {
 		return List{}, err
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: func(any, any) *bun.SelectQuery {
 		last := s.db.Read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(visibleThing, userID).Group("d.thing_id")
 		return s.db.Read.NewSelect().TableExpr("(?) AS h", last)
 	}}, nil
-}
-
-func ownHistory(caller auth.Caller, userID int64) error {
-	if caller.UserID != userID {
-		return fail(Forbidden, "download histories are visible to their user only")
-	}
-	return nil
 }
 
 // FoldDownloads adds new downloads to the stored counts of their files and things and deletes them

@@ -22,8 +22,8 @@ const (
 // newest first. Its nodes are IDs of entries for FeedItemsByID. It returns Forbidden unless the
 // user is the caller.
 func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
-	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "feeds are visible to their user only")
+	if err := requireSelf(caller, userID, "feeds"); err != nil {
+		return List{}, err
 	}
 	by := database.Order{Key: "e.at", Time: true, ID: "e.id"}
 	l := List{DB: s.db.DB, By: by, Rows: func(userID, _ any) *bun.SelectQuery {

@@ -39,8 +39,8 @@ type NewInvitation struct {
 // CreateInvitation creates an invitation and returns the secret of its link. It requires an
 // administrator, and returns Conflict if there are already maxInvitations. It opens a transaction.
 func (s *Store) CreateInvitation(ctx context.Context, caller auth.Caller, n NewInvitation) (secret string, inv *Invitation, err error) {
-	if !caller.Administers() {
-		return "", nil, fail(Forbidden, "requires an administrator")
+	if err := requireAdministrator(caller); err != nil {
+		return "", nil, err
 	}
 	return s.invite(ctx, caller, n)
 }
@@ -89,8 +89,8 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 
 // Invitations returns the invitations that can be used, newest first. It requires an administrator.
 func (s *Store) Invitations(ctx context.Context, caller auth.Caller) (found []*Invitation, err error) {
-	if !caller.Administers() {
-		return nil, fail(Forbidden, "requires an administrator")
+	if err := requireAdministrator(caller); err != nil {
+		return nil, err
 	}
 	return s.Admin().Invitations(ctx)
 }
@@ -104,8 +104,8 @@ func (a Admin) Invitations(ctx context.Context) (found []*Invitation, err error)
 // RevokeInvitation deletes an unused invitation. It requires an administrator, and returns NotFound
 // if there is no unused invitation with the ID.
 func (s *Store) RevokeInvitation(ctx context.Context, caller auth.Caller, id int64) error {
-	if !caller.Administers() {
-		return fail(Forbidden, "requires an administrator")
+	if err := requireAdministrator(caller); err != nil {
+		return err
 	}
 	return s.Admin().RevokeInvitation(ctx, id)
 }

@@ -91,8 +91,8 @@ func checkReason(reason string) error {
 
 // ModerationLog lists all decisions, the latest first. It requires a moderator or an administrator.
 func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
-	if !caller.Moderates() {
-		return List{}, fail(Forbidden, "requires a moderator or an administrator")
+	if err := requireModerator(caller); err != nil {
+		return List{}, err
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "ml.id"}, Rows: func(any, any) *bun.SelectQuery { return s.db.Read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
 }
@@ -106,8 +106,8 @@ func (s *Store) ModerationEntriesByID(ctx context.Context, ids []int64) (map[int
 // checkDecision returns Forbidden if the caller is not a moderator or an administrator, and
 // BadInput if there is no valid reason.
 func checkDecision(caller auth.Caller, reason string) error {
-	if !caller.Moderates() {
-		return fail(Forbidden, "requires a moderator or an administrator")
+	if err := requireModerator(caller); err != nil {
+		return err
 	}
 	return checkReason(reason)
 }
@@ -115,10 +115,10 @@ func checkDecision(caller auth.Caller, reason string) error {
 // checkDecides returns Forbidden if the caller cannot decide on content of owner: the caller must
 // be a moderator or an administrator, and only administrators decide on their own content.
 func checkDecides(caller auth.Caller, owner int64) error {
-	switch {
-	case !caller.Moderates():
-		return fail(Forbidden, "requires a moderator or an administrator")
-	case caller.UserID == owner && !caller.Administers():
+	if err := requireModerator(caller); err != nil {
+		return err
+	}
+	if caller.UserID == owner && !caller.Administers() {
 		return fail(Forbidden, "requires another moderator or an administrator: you cannot decide on your own content")
 	}
 	return nil
@@ -186,7 +186,7 @@ func (u *User) unsuspend() bool {
 // SetUserRole changes the role of a user. If the user already has the role, nothing changes. It
 // requires an administrator.
 func (s *Store) SetUserRole(ctx context.Context, caller auth.Caller, name string, role auth.Role, reason string) (*User, error) {
-	if err := administers(caller); err != nil {
+	if err := requireAdministrator(caller); err != nil {
 		return nil, err
 	}
 	return s.decideOnUser(ctx, caller, name, reason, SetUserRole, func(u *User) bool { return u.setRole(role) }, "is_admin", "is_moderator")

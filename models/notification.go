@@ -136,8 +136,8 @@ type NotificationFilter struct {
 // Notifications lists the notifications of the caller, the latest first. It returns Forbidden if
 // userID is another user, and BadInput if Since is before the year 1 or after the year 9999.
 func (s *Store) Notifications(caller auth.Caller, userID int64, filter NotificationFilter) (List, error) {
-	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "notifications are visible to their user only")
+	if err := requireSelf(caller, userID, "notifications"); err != nil {
+		return List{}, err
 	}
 	if filter.Since != nil {
 		if err := checkYear("since", *filter.Since); err != nil {

@@ -34,8 +34,8 @@ func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
 // the caller has no tags, it lists all things of other users that the caller does not like yet. It
 // returns Forbidden if userID is another user.
 func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userID int64) (List, error) {
-	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "recommendations are visible to their user only")
+	if err := requireSelf(caller, userID, "recommendations"); err != nil {
+		return List{}, err
 	}
 	// This is a separate statement, because SQLite would run a subquery again for each thing.
 	var tags []int64
@@ -55,8 +55,8 @@ func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userI
 // RecommendedTags returns the tags of the things that the caller likes and can see, or created, the
 // most frequent first. It returns Forbidden if userID is another user.
 func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID int64) ([]*Tag, error) {
-	if userID != caller.UserID {
-		return nil, fail(Forbidden, "recommendations are visible to their user only")
+	if err := requireSelf(caller, userID, "recommendations"); err != nil {
+		return nil, err
 	}
 	var ids []int64
 	if err := s.tagsOfInterest(userID).Scan(ctx, &ids); err != nil || len(ids) == 0 {

@@ -246,8 +246,8 @@ func closeReports(ctx context.Context, tx bun.Tx, target Target) error {
 // a moderator or an administrator. Moderators do not see reports about themselves, which would
 // reveal the reporters to them.
 func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
-	if !caller.Moderates() {
-		return List{}, fail(Forbidden, "requires a moderator or an administrator")
+	if err := requireModerator(caller); err != nil {
+		return List{}, err
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "rp.id"}, Rows: func(any, any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("reports AS rp")

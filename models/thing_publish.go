@@ -164,8 +164,8 @@ func countThing(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
 // an administrator, who cannot be its creator unless they are an administrator. It returns BadInput
 // for a thing that is not published. It opens a transaction.
 func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, featured bool) (*Thing, error) {
-	if !caller.Moderates() {
-		return nil, fail(Forbidden, "requires a moderator or an administrator")
+	if err := requireModerator(caller); err != nil {
+		return nil, err
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)

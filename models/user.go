@@ -279,19 +279,6 @@ func (s *Store) userByID(ctx context.Context, id int64) (*User, error) {
 	return nil, notFound("user", id)
 }
 
-// requireUser returns an error if the caller is not a user: Unauthenticated for a request without a
-// token, and Forbidden for a token that belongs to an application itself.
-func requireUser(caller auth.Caller) error {
-	switch {
-	case caller.UserID != 0:
-		return nil
-	case caller.Known():
-		return fail(Forbidden, "the access token belongs to an application and has no user")
-	default:
-		return fail(Unauthenticated, "an access token is required")
-	}
-}
-
 // addUsers adds the columns of users, with their counts and extras, to a query of their table. user
 // is the ID of the caller.
 func addUsers(ctx context.Context, q *bun.SelectQuery, with extras, user schema.QueryAppender) *bun.SelectQuery {

@@ -40,8 +40,8 @@ func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
 // RenameUser changes the name of a user. Other users can take the old name at once. It requires an
 // administrator, and returns Conflict if the new name is taken. It opens a transaction.
 func (s *Store) RenameUser(ctx context.Context, caller auth.Caller, from, to string) (*User, error) {
-	if !caller.Administers() {
-		return nil, fail(Forbidden, "requires an administrator")
+	if err := requireAdministrator(caller); err != nil {
+		return nil, err
 	}
 	return s.renameUser(ctx, caller, from, to)
 }
@@ -91,8 +91,8 @@ func (a Admin) SuspendAndRevokeTokens(ctx context.Context, name, reason string) 
 // including those of applications, and disables their webhooks. It requires an administrator. The
 // last administrator cannot be suspended. It opens a transaction.
 func (s *Store) SuspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
-	if !caller.Administers() {
-		return nil, fail(Forbidden, "requires an administrator")
+	if err := requireAdministrator(caller); err != nil {
+		return nil, err
 	}
 	if err := checkReason(reason); err != nil {
 		return nil, err

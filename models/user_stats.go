@@ -38,8 +38,8 @@ type StatsPeriod struct {
 // Days without events are left out. Events that were undone, such as removed likes, are not
 // counted. It returns Forbidden if userID is another user, and BadInput for an invalid period.
 func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p StatsPeriod) ([]*StatsDay, error) {
-	if userID != caller.UserID {
-		return nil, fail(Forbidden, "statistics are visible to their user only")
+	if err := requireSelf(caller, userID, "statistics"); err != nil {
+		return nil, err
 	}
 	if err := errors.Join(checkYear("from", p.From), checkYear("to", p.To)); err != nil {
 		return nil, err

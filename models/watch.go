@@ -81,8 +81,8 @@ func (s *Store) WatchedBy(ctx context.Context, userID int64, on TargetType, ids 
 // WatchedThings lists the published things that the caller watches, the latest watch first. It
 // returns Forbidden if userID is another user.
 func (s *Store) WatchedThings(caller auth.Caller, userID int64) (List, error) {
-	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "watched things are visible to their user only")
+	if err := requireSelf(caller, userID, "watched things"); err != nil {
+		return List{}, err
 	}
 	return List{DB: s.db.DB, Name: "watched things", By: database.Order{ID: "w.id", Node: "w.target_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("watches AS w").

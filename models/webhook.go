@@ -129,7 +129,7 @@ func (s *Store) CreateWebhook(ctx context.Context, caller auth.Caller, n NewWebh
 		return nil, "", err
 	}
 	if n.IsGlobal {
-		if err := administers(caller); err != nil {
+		if err := requireAdministrator(caller); err != nil {
 			return nil, "", err
 		}
 	}
@@ -266,7 +266,7 @@ func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, f
 			return notFoundIfNoRows(err, "webhook", id)
 		}
 		if w.IsGlobal {
-			if err := administers(caller); err != nil {
+			if err := requireAdministrator(caller); err != nil {
 				return err
 			}
 		}

@@ -12,8 +12,8 @@ import (
 // Drafts lists the drafts of the caller, the latest first. It returns Forbidden if userID is
 // another user.
 func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
-	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "drafts are visible to their user only")
+	if err := requireSelf(caller, userID, "drafts"); err != nil {
+		return List{}, err
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("things AS t").Where("t.owner_id = ? AND t.state = 'draft'", userID)
@@ -23,8 +23,8 @@ func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
 // PendingUploads lists the pending uploads of the caller whose bytes are stored, the latest first.
 // It returns Forbidden if userID is another user.
 func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
-	if userID != caller.UserID {
-		return List{}, fail(Forbidden, "pending uploads are visible to their user only")
+	if err := requireSelf(caller, userID, "pending uploads"); err != nil {
+		return List{}, err
 	}
 	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
 		return s.db.Read.NewSelect().TableExpr("files AS f").Where("f.owner_id = ? AND f.state = 'pending' AND f.expires_at > ?", userID, now())

@@ -1,0 +1,41 @@
+package models
+
+import "github.com/meshyard/meshyard/internal/auth"
+
+// requireUser returns an error if the caller is not a user: Unauthenticated for a request without a
+// token, and Forbidden for a token that belongs to an application itself.
+func requireUser(caller auth.Caller) error {
+	switch {
+	case caller.UserID != 0:
+		return nil
+	case caller.Known():
+		return fail(Forbidden, "the access token belongs to an application and has no user")
+	default:
+		return fail(Unauthenticated, "an access token is required")
+	}
+}
+
+// requireAdministrator returns Forbidden if the caller is not an administrator.
+func requireAdministrator(caller auth.Caller) error {
+	if !caller.Administers() {
+		return fail(Forbidden, "requires an administrator")
+	}
+	return nil
+}
+
+// requireModerator returns Forbidden if the caller is not a moderator or an administrator.
+func requireModerator(caller auth.Caller) error {
+	if !caller.Moderates() {
+		return fail(Forbidden, "requires a moderator or an administrator")
+	}
+	return nil
+}
+
+// requireSelf returns Forbidden if the caller is not the user. what is a plural: what only the user
+// can see.
+func requireSelf(caller auth.Caller, userID int64, what string) error {
+	if caller.UserID != userID {
+		return fail(Forbidden, "%s are visible to their user only", what)
+	}
+	return nil
+}
