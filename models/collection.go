@@ -3,7 +3,6 @@ package models
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
@@ -220,13 +219,10 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Collection, error) {
 	c := new(Collection)
 	err := s.db.ForUpdate(tx.NewSelect().Model(c).Where("co.id = ?", id)).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, notFound("collection", id)
-	}
 	if err == nil && c.OwnerID != caller.UserID {
 		return nil, fail(Forbidden, "collection %d belongs to someone else", id)
 	}
-	return c, err
+	return c, notFoundIfNoRows(err, "collection", id)
 }
 
 // Collect adds a thing that the caller may see to a collection of the caller. It is not an error if

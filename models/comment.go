@@ -2,8 +2,6 @@ package models
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"strings"
 	"time"
 
@@ -167,10 +165,7 @@ func (c *Comment) count(ctx context.Context, tx bun.Tx, by int64) error {
 func (s *Store) lockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment, error) {
 	c := new(Comment)
 	err := s.db.ForUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", id)).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, notFound("comment", id)
-	}
-	return c, err
+	return c, notFoundIfNoRows(err, "comment", id)
 }
 
 // UpdateComment changes the text of a comment of the caller, on a target that the caller may see.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"math"
 	"slices"
 
@@ -147,10 +146,7 @@ func (s *Store) imageFile(ctx context.Context, id int64) (fileID int64, err erro
 	image := s.db.Read.NewSelect().Table("files").Column("id").Where("id = ? AND kind = ? AND state = ?", id, Image, Finalized)
 	rendering := s.db.Read.NewSelect().Table("files").Column("id").Where("rendering_id = ? AND rendering_id <> 0 AND state = ?", id, Finalized)
 	err = image.UnionAll(rendering).Scan(ctx, &fileID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, notFound("image", id)
-	}
-	return fileID, err
+	return fileID, notFoundIfNoRows(err, "image", id)
 }
 
 // nameRenderings assigns IDs to the renderings of the models among files.

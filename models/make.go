@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 	"time"
@@ -176,10 +175,7 @@ func (m *Make) countPublished(ctx context.Context, tx bun.Tx, by int64) error {
 func (s *Store) lockMake(ctx context.Context, tx bun.Tx, id int64) (*Make, error) {
 	m := new(Make)
 	err := s.db.ForUpdate(tx.NewSelect().Model(m).Where("m.id = ?", id)).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, notFound("make", id)
-	}
-	return m, err
+	return m, notFoundIfNoRows(err, "make", id)
 }
 
 // MakeChange is the input of UpdateMake. Nil fields are left unchanged.

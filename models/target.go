@@ -76,7 +76,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		}
 		o.owner, o.thingID = c.OwnerID, c.ThingID
 	case OnAvatar, OnCover:
-		if err := s.lockUser(ctx, tx, target.ID); err != nil {
+		if _, err := s.lockAccount(ctx, tx, target.ID); err != nil {
 			return o, err
 		}
 		o.owner = target.ID

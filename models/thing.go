@@ -2,8 +2,6 @@ package models
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -127,10 +125,7 @@ func (s *Store) joinCreators(ctx context.Context, q *bun.SelectQuery) *bun.Selec
 func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
 	t := new(Thing)
 	err := s.db.ForUpdate(tx.NewSelect().Model(t).Where("t.id = $1")).Conn(database.Bind(tx, id)).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, notFound("thing", id)
-	}
-	return t, err
+	return t, notFoundIfNoRows(err, "thing", id)
 }
 
 // lockOwnThing is lockThing for a thing of the caller. It returns Forbidden for a thing of another

@@ -28,13 +28,6 @@ func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username
 	return s.StageUpload(ctx, caller, name, Target{on, u.ID})
 }
 
-// lockUser locks a user as the target of files.
-func (s *Store) lockUser(ctx context.Context, tx bun.Tx, id int64) error {
-	u := new(User)
-	err := s.db.ForUpdate(tx.NewSelect().Model(u).Column("u.id").Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
-	return notFoundIfNoRows(err, "user", id)
-}
-
 // checkUserImage returns an error unless the files are one image.
 func checkUserImage(on TargetType, files []*File) error {
 	if len(files) != 1 || files[0].Kind != Image {
