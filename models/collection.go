@@ -309,13 +309,9 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 // Collection returns a collection. It returns NotFound if it does not exist, and Forbidden if the
 // caller may not see it.
 func (s *Store) Collection(ctx context.Context, caller auth.Caller, id int64) (*Collection, error) {
-	found, err := s.CollectionsByID(ctx, []int64{id})
+	c, err := readOne(ctx, s.CollectionsByID, "collection", id)
 	if err != nil {
 		return nil, err
-	}
-	c, ok := found[id]
-	if !ok {
-		return nil, notFound("collection", id)
 	}
 	if err := c.Allows(caller); err != nil {
 		return nil, err

@@ -305,13 +305,9 @@ func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) er
 // Comment returns a comment. It returns NotFound if it does not exist, and Forbidden if the caller
 // may not see its target.
 func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
-	found, err := s.CommentsByID(ctx, []int64{id})
+	c, err := readOne(ctx, s.CommentsByID, "comment", id)
 	if err != nil {
 		return nil, err
-	}
-	c, ok := found[id]
-	if !ok {
-		return nil, notFound("comment", id)
 	}
 	if c.TargetType == OnMake {
 		_, err = s.Make(ctx, caller, c.TargetID)

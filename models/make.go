@@ -264,13 +264,9 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 // Make returns a make that the caller can see. The creator of a make can always see it, even if its
 // thing is hidden or deleted.
 func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
-	found, err := s.MakesByID(ctx, []int64{id})
+	m, err := readOne(ctx, s.MakesByID, "make", id)
 	if err != nil {
 		return nil, err
-	}
-	m, ok := found[id]
-	if !ok {
-		return nil, notFound("make", id)
 	}
 	if err := m.Allows(caller); err != nil || m.ThingID == 0 || m.OwnerID == caller.UserID {
 		return m, err

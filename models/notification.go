@@ -164,13 +164,9 @@ func (s *Store) NotificationsByID(ctx context.Context, ids []int64) (map[int64]*
 
 // Notification returns a notification of the caller. It returns NotFound for one of another user.
 func (s *Store) Notification(ctx context.Context, caller auth.Caller, id int64) (*Notification, error) {
-	found, err := s.NotificationsByID(ctx, []int64{id})
+	n, err := readOne(ctx, s.NotificationsByID, "notification", id)
 	if err != nil {
 		return nil, err
-	}
-	n := found[id]
-	if n == nil {
-		return nil, notFound("notification", id)
 	}
 	return n, n.Allows(caller)
 }

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -272,11 +271,7 @@ func (r *Report) Allows(caller auth.Caller) error {
 
 // report returns a report by its ID.
 func (s *Store) report(ctx context.Context, id int64) (*Report, error) {
-	found, err := s.ReportsByID(ctx, []int64{id})
-	if err != nil || found[id] == nil {
-		return nil, errors.Join(err, notFound("report", id))
-	}
-	return found[id], nil
+	return readOne(ctx, s.ReportsByID, "report", id)
 }
 
 // ReportsByID returns the reports with the given IDs. It does not check permissions: the caller

@@ -19,6 +19,19 @@ func byID[T any](ctx context.Context, db *DB, ids []int64, add func(*bun.SelectQ
 	return byIDWith(ctx, db, ids, extras{}, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery { return add(q) }, column, id)
 }
 
+// readOne returns the object with an ID, or NotFound if read, which reads objects by ID, does not
+// find it.
+func readOne[T any](ctx context.Context, read func(ctx context.Context, ids []int64) (map[int64]*T, error), noun string, id int64) (*T, error) {
+	found, err := read(ctx, []int64{id})
+	if err != nil {
+		return nil, err
+	}
+	if found[id] == nil {
+		return nil, notFound(noun, id)
+	}
+	return found[id], nil
+}
+
 // unchanged adds nothing to a query.
 func unchanged(q *bun.SelectQuery) *bun.SelectQuery { return q }
 

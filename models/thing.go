@@ -143,13 +143,9 @@ func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller,
 
 // Thing returns a thing that the caller can see. Otherwise it returns NotFound or Forbidden.
 func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
-	found, err := s.thingRows(ctx, ofOneThing).byID(ctx, []int64{id})
+	t, err := readOne(ctx, s.thingRows(ctx, ofOneThing).byID, "thing", id)
 	if err != nil {
 		return nil, err
-	}
-	t, ok := found[id]
-	if !ok {
-		return nil, notFound("thing", id)
 	}
 	return t, t.Allows(caller)
 }

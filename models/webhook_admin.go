@@ -65,12 +65,8 @@ func (a Admin) DeleteWebhook(ctx context.Context, id int64) error {
 
 // WebhookDeliveries returns up to limit deliveries to a webhook of any user, the latest first.
 func (a Admin) WebhookDeliveries(ctx context.Context, webhookID int64, limit int) (latest []*WebhookDelivery, err error) {
-	found, err := a.store.WebhooksByID(ctx, []int64{webhookID})
-	if err != nil {
+	if _, err := readOne(ctx, a.store.WebhooksByID, "webhook", webhookID); err != nil {
 		return nil, err
-	}
-	if found[webhookID] == nil {
-		return nil, notFound("webhook", webhookID)
 	}
 	err = a.store.db.Read.NewSelect().Model(&latest).Where("wd.webhook_id = ?", webhookID).Order("wd.id DESC").Limit(int64(limit)).Scan(ctx)
 	return latest, err
