@@ -177,8 +177,11 @@ func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, u
 		return "", caller.UserID, err
 	}
 	found, err := s.ApplicationsByID(ctx, []int64{caller.ApplicationID})
-	if err != nil || found[caller.ApplicationID] == nil {
-		return "", 0, errors.Join(err, fail(Unauthenticated, "the access token is unknown"))
+	if err != nil {
+		return "", 0, err
+	}
+	if found[caller.ApplicationID] == nil {
+		return "", 0, fail(Unauthenticated, "the access token is unknown")
 	}
 	return found[caller.ApplicationID].ClientID, caller.UserID, nil
 }

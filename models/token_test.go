@@ -1,6 +1,7 @@
 package models
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,4 +43,28 @@ func TestTokenCache(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTokenInfoOfFailedRead checks that the failure to read the application of a valid token does
+// not look like an unknown token.
+func TestTokenInfoOfFailedRead(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
+		_, a, err := s.Admin().RegisterApplication(t.Context(), NewApplication{Name: "App"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		token, err := s.IssueOwn(t.Context(), a.oauth())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Until the token is cached, authentication is what would fail.
+		if clientID, _, err := s.TokenInfo(t.Context(), token.Text); err != nil || clientID != a.ClientID {
+			t.Fatalf("got %q, %v, want %q", clientID, err, a.ClientID)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, _, err := s.TokenInfo(ctx, token.Text); err == nil || CodeOf(err) == Unauthenticated {
+			t.Errorf("got %v, want another error than UNAUTHENTICATED", err)
+		}
+	})
 }
