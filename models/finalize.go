@@ -224,7 +224,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) 
 			processed[state] = append(processed[state], f)
 		}
 	}
-	if err := s.nameRenderings(ctx, tx, files); err != nil {
+	if err := s.assignRenderingIDs(ctx, tx, files); err != nil {
 		return err
 	}
 	at := now()

@@ -65,7 +65,7 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 		if prefix == bucket.DerivedPrefix {
 			row = "preview"
 		}
-		err := s.eachUnnamed(ctx, prefix, time.Now().Add(-grace), func(o bucket.Object) error {
+		err := s.eachUnreferenced(ctx, prefix, time.Now().Add(-grace), func(o bucket.Object) error {
 			report(fmt.Sprintf("object %s: no %s refers to it (%d bytes; gc removes it)", o.Key, row, o.Size))
 			return nil
 		})

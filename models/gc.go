@@ -70,7 +70,7 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 	var first error // of those about single objects
 	stuck := 0
 	collect := func(prefix string, removed *[]string, remove func(context.Context, bucket.Object) (gone bool, err error)) error {
-		return s.eachUnnamed(ctx, prefix, cutoff, func(o bucket.Object) error {
+		return s.eachUnreferenced(ctx, prefix, cutoff, func(o bucket.Object) error {
 			gone := dryRun
 			if !dryRun {
 				var err error
@@ -129,19 +129,19 @@ func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error 
 	return nil
 }
 
-// eachUnnamed calls fn with the objects below prefix that no row refers to and that were not
+// eachUnreferenced calls fn with the objects below prefix that no row refers to and that were not
 // modified after cutoff. It compares at most objectsAtOnce objects with rows in one statement.
-func (s *Store) eachUnnamed(ctx context.Context, prefix string, cutoff time.Time, fn func(bucket.Object) error) error {
-	named := map[string]func(context.Context, []bucket.Object) (map[string]bool, error){
-		bucket.PendingPrefix: s.namedPending, bucket.ContentPrefix: s.namedContents, bucket.DerivedPrefix: s.namedDerived,
+func (s *Store) eachUnreferenced(ctx context.Context, prefix string, cutoff time.Time, fn func(bucket.Object) error) error {
+	referenced := map[string]func(context.Context, []bucket.Object) (map[string]bool, error){
+		bucket.PendingPrefix: s.referencedPending, bucket.ContentPrefix: s.referencedContents, bucket.DerivedPrefix: s.referencedDerived,
 	}[prefix]
 	check := func(objects []bucket.Object) error {
-		names, err := named(ctx, objects)
+		found, err := referenced(ctx, objects)
 		if err != nil {
 			return err
 		}
 		for _, o := range objects {
-			if names[o.Key] {
+			if found[o.Key] {
 				continue
 			}
 			if err := fn(o); err != nil {
@@ -171,19 +171,19 @@ func (s *Store) eachUnnamed(ctx context.Context, prefix string, cutoff time.Time
 	return check(some)
 }
 
-// namedPending returns which of the objects, by key, are those of uploads.
-func (s *Store) namedPending(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
-	return s.named(ctx, objects, "", "f.object_key", "f.state <> 'finalized' AND f.object_key IN (?)")
+// referencedPending returns which of the objects, by key, are those of uploads.
+func (s *Store) referencedPending(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
+	return s.referenced(ctx, objects, "", "f.object_key", "f.state <> 'finalized' AND f.object_key IN (?)")
 }
 
-// namedContents returns which of the objects, by key, are those of finalized files.
-func (s *Store) namedContents(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
-	return s.named(ctx, objects, bucket.ContentPrefix, "f.sha256", "f.state = 'finalized' AND f.sha256 IN (?)")
+// referencedContents returns which of the objects, by key, are those of finalized files.
+func (s *Store) referencedContents(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
+	return s.referenced(ctx, objects, bucket.ContentPrefix, "f.sha256", "f.state = 'finalized' AND f.sha256 IN (?)")
 }
 
-// named returns which of the objects, by key, have a file with the key in a column. The column does
-// not contain the prefix of the keys.
-func (s *Store) named(ctx context.Context, objects []bucket.Object, prefix, column, where string) (map[string]bool, error) {
+// referenced returns which of the objects, by key, have a file with the key in a column. The column
+// does not contain the prefix of the keys.
+func (s *Store) referenced(ctx context.Context, objects []bucket.Object, prefix, column, where string) (map[string]bool, error) {
 	names := make([]string, 0, len(objects))
 	for _, o := range objects {
 		if !o.Partial {
@@ -194,11 +194,11 @@ func (s *Store) named(ctx context.Context, objects []bucket.Object, prefix, colu
 	if err := s.db.Write.NewSelect().Model((*File)(nil)).Column(column).Where(where, bun.List(names)).Scan(ctx, &found); err != nil {
 		return nil, err
 	}
-	named := make(map[string]bool, len(found))
+	referenced := make(map[string]bool, len(found))
 	for _, name := range found {
-		named[prefix+name] = true
+		referenced[prefix+name] = true
 	}
-	return named, nil
+	return referenced, nil
 }
 
 // collectContent removes an object below files/ unless a file refers to it by now. It locks the row

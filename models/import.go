@@ -164,7 +164,7 @@ func (l *loader) begin(ctx context.Context) error {
 		return err
 	}
 	return l.inTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		later, err := l.strip(ctx, tx)
+		later, err := l.dropIndexes(ctx, tx)
 		if err != nil {
 			return err
 		}

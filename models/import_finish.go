@@ -14,11 +14,11 @@ import (
 // importedTables are the tables that an import fills.
 var importedTables = bun.List([]string{"users", "things", "thing_tags", "files", "imported_counts", "thing_documents", "user_documents", "vocabulary"})
 
-// strip drops the indexes of the tables that a large import fills, on PostgreSQL and if there are
-// no things yet, and returns the statements that create them again: creating them once over all
+// dropIndexes drops the indexes of the tables that a large import fills, on PostgreSQL and if there
+// are no things yet, and returns the statements that create them again: creating them once over all
 // rows costs a fraction of updating them row by row. Unique indexes and references stay, because a
 // server may run at the same time.
-func (l *loader) strip(ctx context.Context, tx bun.Tx) ([]string, error) {
+func (l *loader) dropIndexes(ctx context.Context, tx bun.Tx) ([]string, error) {
 	if l.db.Engine != database.Postgres || l.Total < 2*importBatch {
 		return nil, nil
 	}
@@ -69,8 +69,8 @@ func (l *loader) reserve(ctx context.Context, db bun.IDB) error {
 	return nil
 }
 
-// finish updates counts, creates again what strip dropped, and deletes the import record. Each step
-// can be repeated.
+// finish updates counts, creates again what dropIndexes dropped, and deletes the import record.
+// Each step can be repeated.
 func (l *loader) finish(ctx context.Context) error {
 	if err := l.inTx(ctx, l.db.countThings); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (l *loader) finish(ctx context.Context) error {
 		return err
 	}
 	if row.Later != "" {
-		if err := l.execute(ctx, strings.Split(row.Later, "\n")); err != nil {
+		if err := l.createIndexes(ctx, strings.Split(row.Later, "\n")); err != nil {
 			return err
 		}
 	}
@@ -107,9 +107,10 @@ func (l *loader) finish(ctx context.Context) error {
 	return nil
 }
 
-// execute runs statements that create indexes, outside of a transaction, so that they do not block
-// writers. It commits them asynchronously; the commit that deletes the import record flushes them.
-func (l *loader) execute(ctx context.Context, statements []string) (err error) {
+// createIndexes runs statements that create indexes, outside of a transaction, so that they do not
+// block writers. It commits them asynchronously; the commit that deletes the import record flushes
+// them.
+func (l *loader) createIndexes(ctx context.Context, statements []string) (err error) {
 	conn, err := l.db.Write.Conn(ctx)
 	if err != nil {
 		return err

@@ -97,8 +97,8 @@ func notRecorded(ctx context.Context, db bun.IDB, known []string) ([]string, err
 	return slices.DeleteFunc(slices.Clone(known), func(name string) bool { return slices.Contains(recorded, name) }), nil
 }
 
-// record records that all of the migrations have run.
-func record(ctx context.Context, tx bun.Tx, names []string) error {
+// recordMigrations records that all of the migrations have run.
+func recordMigrations(ctx context.Context, tx bun.Tx, names []string) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM schema_migrations"); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 			}
 		}
 		if len(pending) > 0 {
-			if err := record(ctx, tx, known); err != nil {
+			if err := recordMigrations(ctx, tx, known); err != nil {
 				return err
 			}
 		}

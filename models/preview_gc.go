@@ -53,8 +53,8 @@ func holdContent(ctx context.Context, tx bun.Tx, sha256 string) error {
 	return err
 }
 
-// namedDerived returns which of the objects, by key, are parts of previews.
-func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
+// referencedDerived returns which of the objects, by key, are parts of previews.
+func (s *Store) referencedDerived(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
 	contents := make([]string, 0, len(objects))
 	for _, o := range objects {
 		if !o.Partial {
@@ -69,13 +69,13 @@ func (s *Store) namedDerived(ctx context.Context, objects []bucket.Object) (map[
 	for _, p := range rows {
 		prefixes[p.SHA256] = append(prefixes[p.SHA256], p.Key(""))
 	}
-	named := make(map[string]bool, len(objects))
+	referenced := make(map[string]bool, len(objects))
 	for _, o := range objects {
 		for _, prefix := range prefixes[bucket.ContentOf(o.Key)] {
-			named[o.Key] = named[o.Key] || strings.HasPrefix(o.Key, prefix)
+			referenced[o.Key] = referenced[o.Key] || strings.HasPrefix(o.Key, prefix)
 		}
 	}
-	return named, nil
+	return referenced, nil
 }
 
 // checkPreviews reports the missing parts of finished previews.

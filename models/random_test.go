@@ -351,7 +351,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 	"collect garbage": func(r *randomizer) error {
 		// Without the grace period that the collector has in practice, it must spare objects that are
 		// being promoted.
-		return r.eachUnnamed(r.ctx, bucket.ContentPrefix, time.Now(), func(o bucket.Object) error {
+		return r.eachUnreferenced(r.ctx, bucket.ContentPrefix, time.Now(), func(o bucket.Object) error {
 			_, err := r.collectContent(r.ctx, o)
 			return err
 		})

@@ -85,12 +85,12 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 			return err
 		}
 		replaced = f.ObjectKey
-		f.hold(up, "")
+		f.setContent(up, "")
 		_, err = tx.NewUpdate().Model(f).Column("state", "object_key", "size", "sha256", "md5", "kind", "content_type").WherePK().Exec(ctx)
 		return err
 	})
 	if err != nil {
-		s.discardUnnamed(ctx, up.Key)
+		s.discardUnreferenced(ctx, up.Key)
 		return err
 	}
 	s.discard(ctx, replaced)

@@ -61,7 +61,7 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	if late, ok := n.Bytes.(LateKind); ok && late.Kind() != "" {
 		n.Kind = FileKind(late.Kind())
 	}
-	f.hold(up, n.Kind)
+	f.setContent(up, n.Kind)
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: up.Size, pending: 1}); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 		return s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
 	})
 	if err != nil {
-		s.discardUnnamed(ctx, up.Key)
+		s.discardUnreferenced(ctx, up.Key)
 		return nil, fmt.Errorf("upload %s: %w", up.Key, err)
 	}
 	s.uploaded(up)
@@ -86,8 +86,8 @@ func (s *Store) uploaded(up bucket.Upload) {
 	}
 }
 
-// hold sets the stored content of the file to the uploaded bytes.
-func (f *File) hold(up bucket.Upload, declared FileKind) {
+// setContent sets the stored content of the file to the uploaded bytes.
+func (f *File) setContent(up bucket.Upload, declared FileKind) {
 	f.State, f.ObjectKey, f.Size, f.SHA256, f.MD5 = Pending, up.Key, up.Size, up.SHA256, up.MD5
 	f.Kind, f.ContentType = classify(up.ContentType, f.Name, declared)
 }
@@ -206,14 +206,14 @@ func (s *Store) discard(ctx context.Context, key string) {
 	_ = s.bucket.Remove(ctx, key)
 }
 
-// discardUnnamed removes the object of an upload whose transaction failed, unless a row refers to
-// the object: if the connection broke during COMMIT, the transaction may be committed. If the query
-// fails, the object is left to the garbage collector.
-func (s *Store) discardUnnamed(ctx context.Context, key string) {
+// discardUnreferenced removes the object of an upload whose transaction failed, unless a row refers
+// to the object: if the connection broke during COMMIT, the transaction may be committed. If the
+// query fails, the object is left to the garbage collector.
+func (s *Store) discardUnreferenced(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	named, err := s.db.Write.NewSelect().Model((*File)(nil)).Where("f.object_key = ?", key).Exists(ctx)
-	if err == nil && !named {
+	referenced, err := s.db.Write.NewSelect().Model((*File)(nil)).Where("f.object_key = ?", key).Exists(ctx)
+	if err == nil && !referenced {
 		s.discard(ctx, key)
 	}
 }

@@ -181,7 +181,7 @@ func TestFailedUploadKeepsWhatIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.discardUnnamed(t.Context(), f.ObjectKey)
+		s.discardUnreferenced(t.Context(), f.ObjectKey)
 		if _, err := s.bucket.Stat(t.Context(), f.ObjectKey); err != nil {
 			t.Errorf("an object that a row refers to: %v", err)
 		}
