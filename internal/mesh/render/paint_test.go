@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"fmt"
 	"image"
 	"math"
@@ -123,6 +124,36 @@ func TestTextureAlpha(t *testing.T) {
 				t.Errorf("%s: got color %06x, want red %v", name, r.color[i], c.red)
 				break
 			}
+		}
+	}
+}
+
+// TestBehindTexture checks that what is behind a transparent texture is visible, whichever of the
+// two is drawn first.
+func TestBehindTexture(t *testing.T) {
+	for _, first := range []int{0, 1} {
+		m := grid(1, &mesh.Texture{Image: checkered(0, 0), Alpha: mesh.AlphaBlend}, opaqueWhite)
+		front := len(m.Positions)
+		m.Patches = m.Patches[:2]
+		if first == 1 {
+			for i := range m.Patches {
+				m.Patches[i].Triangle += 2
+			}
+		}
+		m.Positions = append(m.Positions, m.Positions...)
+		m.Indices, m.Colors = nil, bytes.Repeat([]byte{0, 255, 0, 255}, m.Vertices())
+		for i := range front {
+			m.Positions[(1-first)*front+i] -= 0.1 // farther from the viewer
+		}
+		_, r := draw(t, m, 64, 64)
+		_, count := r.covered()
+		for i, near := range r.near {
+			if near > 0 && r.color[i] != 0x00FF00 {
+				t.Fatalf("first %d: got color %06x, want green", first, r.color[i])
+			}
+		}
+		if count < 1000 {
+			t.Errorf("first %d: got %d samples, want what is behind", first, count)
 		}
 	}
 }

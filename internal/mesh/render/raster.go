@@ -142,17 +142,23 @@ func edge(from, to *seen, x, y int32) int64 {
 
 // sample sets a sample to a point of a triangle, unless its texture is transparent there.
 func (r *raster) sample(t *face, i int, near, wB, wC float32) {
-	switch {
-	case r.color == nil:
-	case t.patch == nil:
-		r.color[i] = t.color(wB, wC)
-	default:
-		color := t.textured(near, wB, wC)
-		if uint8(color>>24) < t.cutoff[i/r.width%samples*samples+i%samples] {
-			return
-		}
-		r.color[i] = color & 0xFFFFFF
+	if r.color != nil && !r.paint(t, i, near, wB, wC) {
+		return
 	}
 	r.near[i] = near
 	r.facing[i] = t.facing(wB, wC)
+}
+
+// paint sets the color of a sample. It returns false if the texture is transparent there.
+func (r *raster) paint(t *face, i int, near, wB, wC float32) bool {
+	if t.patch == nil {
+		r.color[i] = t.color(wB, wC)
+		return true
+	}
+	color := t.textured(near, wB, wC)
+	if uint8(color>>24) < t.cutoff[i/r.width%samples*samples+i%samples] {
+		return false
+	}
+	r.color[i] = color & 0xFFFFFF
+	return true
 }
