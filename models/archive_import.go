@@ -96,8 +96,14 @@ func (l *archiveLoader) check() error {
 	at := func(n archive.Noun) int {
 		return slices.IndexFunc(archiveTables, func(t archiveTable) bool { return t.name == n.Name })
 	}
-	// Earlier versions listed them in another order.
-	slices.SortStableFunc(l.from.Nouns, func(a, b archive.Noun) int { return at(a) - at(b) })
+	l.row.Source = l.from.ID
+	inOrder := func(a, b archive.Noun) int { return at(a) - at(b) }
+	if !slices.IsSortedFunc(l.from.Nouns, inOrder) {
+		// Earlier versions listed them in another order, and loaded them in that one. An import that they
+		// began must not be continued in this one.
+		slices.SortStableFunc(l.from.Nouns, inOrder)
+		l.row.Source += " sorted"
+	}
 	for i, n := range l.from.Nouns {
 		switch {
 		case at(n) < 0:
@@ -129,7 +135,6 @@ func (l *archiveLoader) begin(ctx context.Context) error {
 	for _, sum := range l.from.Missing {
 		l.missing[sum] = true
 	}
-	l.row = archiveImport{Source: l.from.ID}
 	db := l.store.db
 	switch err := db.Write.NewSelect().Model(&l.row).WherePK().Scan(ctx); {
 	case err == nil:

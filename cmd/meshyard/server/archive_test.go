@@ -258,6 +258,15 @@ func TestArchiveInAnotherOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		to := otherEngine(t)
+		// The progress of a version that loaded the nouns as they are listed says nothing about those
+		// that this version loads first.
+		r := must(archive.Open(reversed))(t)
+		if _, err := openDB(t, to).SQL().Exec("INSERT INTO archive_imports (source, noun, done, left_out, started_at) VALUES ('" + r.ID + "', '" + m.Nouns[0].Name + "', 0, '{}', '2026-11-01 00:00:00+00:00')"); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
 		if report := importArchive(t, to, reversed, models.ArchiveImport{}); len(report.LeftOut) > 0 {
 			t.Errorf("left out: %q", report.LeftOut)
 		}
