@@ -46,43 +46,48 @@ func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to P
 		if err := check(ctx, tx, t); err != nil {
 			return err
 		}
-		at, was, isNew := now(), t.State, false
-		t.State, t.ModifiedAt = to, at
-		if to == Published && t.PublishedAt == nil {
-			t.PublishedAt, isNew = &at, true
-		}
-		if to != Published {
-			t.FeaturedAt = nil
-		}
-		_, err = tx.NewUpdate().Model((*Thing)(nil)).Set("state = $2, published_at = $3, featured_at = $4, modified_at = $5").Where("id = $1").
-			Conn(database.Bind(tx, id, to, t.PublishedAt, t.FeaturedAt, at)).Exec(ctx)
-		if err != nil {
-			return err
-		}
-		switch {
-		case to == Published:
-			err = errors.Join(s.countPublished(ctx, tx, t, 1), s.emitThing(ctx, tx, ThingPublishedEvent, t))
-		case was == Published:
-			err = errors.Join(s.countPublished(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t))
-		}
-		if err != nil {
-			return err
-		}
-		if isNew {
-			ancestors, err := ancestorIDs(ctx, tx, id)
-			if err != nil {
-				return err
-			}
-			if err := notifyRemix(ctx, tx, t, ancestors); err != nil {
-				return err
-			}
-		}
-		return s.db.index(ctx, tx, thingIndex, id)
+		return s.changeState(ctx, tx, t, to)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return s.Thing(ctx, caller, id)
+}
+
+// changeState changes the state of a locked thing to another one.
+func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to PublicationState) error {
+	at, was, isNew := now(), t.State, false
+	t.State, t.ModifiedAt = to, at
+	if to == Published && t.PublishedAt == nil {
+		t.PublishedAt, isNew = &at, true
+	}
+	if to != Published {
+		t.FeaturedAt = nil
+	}
+	_, err := tx.NewUpdate().Model((*Thing)(nil)).Set("state = $2, published_at = $3, featured_at = $4, modified_at = $5").Where("id = $1").
+		Conn(database.Bind(tx, t.ID, to, t.PublishedAt, t.FeaturedAt, at)).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case to == Published:
+		err = errors.Join(s.countPublished(ctx, tx, t, 1), s.emitThing(ctx, tx, ThingPublishedEvent, t))
+	case was == Published:
+		err = errors.Join(s.countPublished(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t))
+	}
+	if err != nil {
+		return err
+	}
+	if isNew {
+		ancestors, err := ancestorIDs(ctx, tx, t.ID)
+		if err != nil {
+			return err
+		}
+		if err := notifyRemix(ctx, tx, t, ancestors); err != nil {
+			return err
+		}
+	}
+	return s.db.index(ctx, tx, thingIndex, t.ID)
 }
 
 // checkPublishable returns BadInput with everything that a thing lacks for publication.

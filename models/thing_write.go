@@ -33,9 +33,11 @@ type NewThing struct {
 	Tags          []string
 	AncestorIDs   []int64        // the things that it is made from
 	Files         []FinalizeFile // pending uploads to finalize in the same transaction
+	Publish       bool           // publish the thing, which needs a description and a model
 }
 
-// CreateThing creates a draft of the caller, and finalizes its files. It opens a transaction.
+// CreateThing creates a draft of the caller, finalizes its files, and publishes it if n.Publish is
+// set. It opens a transaction.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
 	tags, err := cleanTags(n.Tags)
 	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
@@ -57,7 +59,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	}
 	at := now()
 	t := &Thing{
-		OwnerID: caller.UserID, Name: n.Name, State: Draft, License: n.License, Description: n.Description,
+		OwnerID: caller.UserID, Name: n.Name, License: n.License, Description: n.Description,
 		Instructions: n.Instructions, IsWIP: n.IsWIP, IsNSFW: n.IsNSFW, IsAI: n.IsAI, DetailsParts: n.DetailsParts, CreatedAt: at, ModifiedAt: at,
 	}
 	var promoted []string
@@ -67,6 +69,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		}
 	}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		t.State, t.PublishedAt = Draft, nil // an attempt that a deadlock ended may have changed them
 		if err := s.claim(ctx, tx, caller.UserID, claim{things: 1}); err != nil {
 			return err
 		}
@@ -81,10 +84,21 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		if err := setTags(ctx, tx, t, tags); err != nil {
 			return err
 		}
-		if err := s.setAncestors(ctx, tx, caller, t, nil, n.AncestorIDs); err != nil || len(n.Files) == 0 {
+		if err := s.setAncestors(ctx, tx, caller, t, nil, n.AncestorIDs); err != nil {
 			return err
 		}
-		return s.finalize(ctx, tx, caller, n.Files, Target{Type: OnThing, ID: t.ID})
+		if len(n.Files) > 0 {
+			if err := s.finalize(ctx, tx, caller, n.Files, Target{Type: OnThing, ID: t.ID}); err != nil {
+				return err
+			}
+		}
+		if !n.Publish {
+			return nil
+		}
+		if err := checkPublishable(ctx, tx, t); err != nil {
+			return err
+		}
+		return s.changeState(ctx, tx, t, Published)
 	})
 	if err != nil {
 		return nil, err

@@ -124,8 +124,8 @@ func (im *importing) note(format string, args ...any) {
 }
 
 // thing imports a thing, unless the owner already has it. It uploads the files first and finalizes
-// them in the transaction that creates the thing, so an interrupted import leaves no incomplete
-// thing.
+// them in the transaction that creates and publishes the thing, so an interrupted import leaves no
+// incomplete thing.
 func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) error {
 	there, err := im.exists(ctx, files, t)
 	if err != nil {
@@ -153,17 +153,14 @@ func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) err
 	created, err := im.store.CreateThing(ctx, im.caller, models.NewThing{
 		Name: t.Name, License: license, Category: cmp.Or(t.Category, im.Category),
 		Description: cmp.Or(strings.TrimSpace(t.Description), t.Name), Instructions: t.Instructions, Tags: t.Tags, Files: uploads,
+		Publish: !im.Draft && hasModel,
 	})
 	if err != nil {
 		return err
 	}
 	im.added++
 	im.files += len(uploads)
-	if !im.Draft && hasModel {
-		if _, err := im.store.PublishThing(ctx, im.caller, created.ID, models.Published); err != nil {
-			t.Notes = append(t.Notes, fmt.Sprintf("was not published: %v", err))
-		}
-	} else if !im.Draft {
+	if !im.Draft && !hasModel {
 		t.Notes = append(t.Notes, "is a draft, because it has no model")
 	}
 	im.note("thing %d, %s, with %s", created.ID, t.Name, count(len(uploads), "file"))

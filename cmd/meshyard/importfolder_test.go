@@ -31,6 +31,46 @@ func TestImportMeshes(t *testing.T) {
 	}
 }
 
+// TestImportFolderPublishes checks that a thing that could not be published is not imported, so the
+// next import does not skip it.
+func TestImportFolderPublishes(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "gear.stl"), []byte("solid gear"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for engine, statements := range map[string][2]string{
+		"sqlite":   {"CREATE TRIGGER refuse BEFORE UPDATE OF state ON things BEGIN SELECT raise(ABORT, 'refused'); END", "DROP TRIGGER refuse"},
+		"postgres": {"ALTER TABLE things ADD CONSTRAINT refuse CHECK (state <> 'published')", "ALTER TABLE things DROP CONSTRAINT refuse"},
+	} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			c := newCatalogue(t, binary, databaseOn(t, engine))
+			c.run("user", "create", "ada")
+			execute := func(statement string) {
+				t.Helper()
+				db := c.open()
+				defer db.Close()
+				if _, err := db.SQL().Exec(statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			execute(statements[0])
+			if out, stderr, err := c.try("import", "folder", dir, "--owner", "ada"); exitStatus(err) != 1 || !strings.Contains(out, "imported 0 things") {
+				t.Errorf("without publishing: got %v, %q and %q, want exit status 1 and no thing", err, out, stderr)
+			}
+			execute(statements[1])
+			if out := c.run("import", "folder", dir, "--owner", "ada"); !strings.Contains(out, "imported 1 thing with 1 file") {
+				t.Errorf("again: got %q, want one imported thing", out)
+			}
+			if _, published := c.digest("SELECT id FROM things WHERE state = 'published'"); published != 1 {
+				t.Errorf("got %d published things, want 1", published)
+			}
+		})
+	}
+}
+
 // TestImportFolder checks the import of a folder, a second import that skips what exists, and the
 // import of an archive of the same things for another user.
 func TestImportFolder(t *testing.T) {
