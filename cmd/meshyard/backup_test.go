@@ -281,7 +281,7 @@ func (c *confirmed) missing(server *client) (problems []string) {
 }
 
 // TestBackupWithoutPrograms checks the errors of backup and restore if pg_dump and pg_restore are
-// not installed, and that objects can be backed up without the database.
+// not installed or fail, and that objects can be backed up without the database.
 func TestBackupWithoutPrograms(t *testing.T) {
 	t.Parallel()
 	built := buildBinary(t)
@@ -307,6 +307,15 @@ func TestBackupWithoutPrograms(t *testing.T) {
 		t.Errorf("restore without the database: %v, %q", err, out)
 	}
 	c.run("backup", dir)
+	programs := t.TempDir()
+	if err := os.WriteFile(filepath.Join(programs, "pg_dump"), []byte("#!/bin/sh\necho first\necho second\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	failing := c.command("backup", dir)
+	failing.Env = append(failing.Env, "PATH="+programs)
+	if out, err := failing.CombinedOutput(); exitStatus(err) != 1 || !strings.HasSuffix(string(out), "meshyard: pg_dump: exit status 1: first; second\n") {
+		t.Errorf("backup with a pg_dump that fails: got %v and %q, want exit status 1 and one line", err, out)
+	}
 	if out, err := without("restore", dir); exitStatus(err) != 1 || !strings.Contains(out, "pg_restore is not in the PATH") {
 		t.Errorf("restore without pg_restore: %v, %q", err, out)
 	}

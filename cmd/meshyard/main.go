@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -151,7 +152,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "meshyard:", nameVariable(err, flags, args))
 			os.Exit(2)
 		}
-		fmt.Fprintln(os.Stderr, "meshyard:", database.Explain(err))
+		fmt.Fprintln(os.Stderr, "meshyard:", strings.ReplaceAll(database.Explain(err).Error(), "\n", "; "))
 		os.Exit(1)
 	}
 }
