@@ -43,7 +43,8 @@ func (s *Store) CheckCollector(ctx context.Context) error {
 // will soon set the next mark. It returns ErrOtherCollector if another database collects garbage in
 // the bucket.
 func (s *Store) ClaimBucket(ctx context.Context, idle time.Duration) (bool, error) {
-	if age, err := s.markAge(ctx); err != nil || age < idle {
+	// The age is negative if a clock was ahead.
+	if age, err := s.markAge(ctx); err != nil || age.Abs() < idle {
 		return false, err
 	}
 	return true, s.TakeOverBucket(ctx)

@@ -13,7 +13,7 @@ import (
 
 // TestOneDatabaseCollects checks that a copy of a database does not collect garbage in the bucket
 // of the original, which does not notice the copy; that either can take over; and that a bucket
-// which no other database uses any more is claimed.
+// which no other database uses any more is claimed, and one that was marked by a clock ahead.
 func TestOneDatabaseCollects(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx, folder := t.Context(), t.TempDir()
@@ -69,10 +69,15 @@ func TestOneDatabaseCollects(t *testing.T) {
 		if err != nil || mark == "" || time.Since(at) > time.Minute {
 			t.Fatalf("the mark is %q of %s (%v)", mark, at, err)
 		}
-		long := time.Now().Add(-abandonedAfter - time.Minute)
-		if err := os.Chtimes(filepath.Join(folder, "mark", "collector"), long, long); err != nil {
-			t.Fatal(err)
+		date := func(at time.Time) {
+			t.Helper()
+			if err := os.Chtimes(filepath.Join(folder, "mark", "collector"), at, at); err != nil {
+				t.Fatal(err)
+			}
 		}
+		date(time.Now().Add(-abandonedAfter - time.Minute))
+		claim(2*time.Hour, true, nil)
+		date(time.Now().AddDate(1, 0, 0)) // the clock was ahead
 		claim(2*time.Hour, true, nil)
 	})
 }
