@@ -90,13 +90,14 @@ func (x *exporting) progress(noun string, done int64) {
 	}
 }
 
-func (x *exporting) snapshot(ctx context.Context, tx bun.Tx) (*archive.Manifest, error) {
+// nouns writes the rows of all nouns by calls of to, and returns a manifest that describes them.
+func (x *exporting) nouns(ctx context.Context, tx bun.Tx, to func(noun string, fn func(row func([]byte) error) error) (archive.Noun, error)) (*archive.Manifest, error) {
 	m := &archive.Manifest{User: x.User, Credentials: x.Credentials}
 	for _, t := range archiveTables {
 		if x.userID != 0 && t.ofUser == "" || t.credential && !x.Credentials {
 			continue
 		}
-		n, err := x.to.Rows(t.name, func(row func([]byte) error) error { return x.rows(ctx, tx, &t, row) })
+		n, err := to(t.name, func(row func([]byte) error) error { return x.rows(ctx, tx, &t, row) })
 		if err != nil {
 			return nil, fmt.Errorf("export %s: %w", t.name, err)
 		}
@@ -107,6 +108,14 @@ func (x *exporting) snapshot(ctx context.Context, tx bun.Tx) (*archive.Manifest,
 			}
 		}
 		m.Nouns = append(m.Nouns, n)
+	}
+	return m, nil
+}
+
+func (x *exporting) snapshot(ctx context.Context, tx bun.Tx) (*archive.Manifest, error) {
+	m, err := x.nouns(ctx, tx, x.to.Rows)
+	if err != nil {
+		return nil, err
 	}
 	if err := x.bytes(ctx, tx, &m.Missing); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ package archive
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -56,6 +57,13 @@ type Noun struct {
 type Files struct {
 	Count int64 `json:"count"`
 	Bytes int64 `json:"bytes"`
+}
+
+// text returns the content of the file of a manifest.
+func (m *Manifest) text() ([]byte, error) {
+	m.Format = format
+	text, err := json.MarshalIndent(m, "", "  ")
+	return append(text, '\n'), err
 }
 
 func (m *Manifest) check() error {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -89,10 +88,19 @@ func (w *Writer) Rows(noun string, fn func(row func([]byte) error) error) (n Nou
 		return n, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	n, err = writeRows(noun, f, fn)
+	if err == nil {
+		err = f.Sync()
+	}
+	return n, err
+}
+
+// writeRows writes the rows of a noun to a file of an archive.
+func writeRows(noun string, to io.Writer, fn func(row func([]byte) error) error) (Noun, error) {
 	sum := sha256.New()
-	buffer := bufio.NewWriterSize(io.MultiWriter(f, sum), 256<<10)
-	n.Name = noun
-	err = fn(func(row []byte) error {
+	buffer := bufio.NewWriterSize(io.MultiWriter(to, sum), 256<<10)
+	n := Noun{Name: noun}
+	err := fn(func(row []byte) error {
 		n.Rows++
 		n.Size += int64(len(row)) + 1
 		if _, err := buffer.Write(row); err != nil {
@@ -102,9 +110,6 @@ func (w *Writer) Rows(noun string, fn func(row func([]byte) error) error) (n Nou
 	})
 	if err == nil {
 		err = buffer.Flush()
-	}
-	if err == nil {
-		err = f.Sync()
 	}
 	n.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return n, err
@@ -181,12 +186,11 @@ func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []str
 	if err := w.keep(ctx, m, wanted); err != nil {
 		return err
 	}
-	m.Format = format
-	text, err := json.MarshalIndent(m, "", "  ")
+	text, err := m.text()
 	if err != nil {
 		return err
 	}
-	if err := replace(filepath.Join(w.dir, manifestName), append(text, '\n')); err != nil {
+	if err := replace(filepath.Join(w.dir, manifestName), text); err != nil {
 		return err
 	}
 	if w.zip != "" {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/meshyard/meshyard/internal/tempfile"
 )
 
 // Source is the content of an object in a file of the local disk.
@@ -20,8 +22,7 @@ func (s *Source) Close() error { return s.close() }
 
 // OpenSource opens the object at key as a file, or returns an error that matches [ErrNotExist]. For
 // a directory this is the stored file, which must not be written. An object in S3 is first copied
-// to a temporary file that has no name, so that nothing remains of it if the process is killed. On
-// Windows it has one, and Close removes it.
+// to a temporary file.
 func (b *Bucket) OpenSource(ctx context.Context, key string) (*Source, error) {
 	r, o, err := b.Reader(ctx, key)
 	if err != nil {
@@ -31,16 +32,12 @@ func (b *Bucket) OpenSource(ctx context.Context, key string) (*Source, error) {
 		return &Source{f, o.Size, f.Close}, nil
 	}
 	defer r.Close()
-	f, err := os.CreateTemp("", "meshyard-")
+	f, err := tempfile.New()
 	if err != nil {
 		return nil, fmt.Errorf("copy %s: %w", key, err)
 	}
-	remove := f.Close
-	if os.Remove(f.Name()) != nil { // Windows keeps the name of an open file
-		remove = func() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
-	}
 	if _, err := io.Copy(f, r); err != nil {
-		return nil, errors.Join(fmt.Errorf("copy %s: %w", key, err), remove())
+		return nil, errors.Join(fmt.Errorf("copy %s: %w", key, err), f.Close())
 	}
-	return &Source{f, o.Size, remove}, nil
+	return &Source{f.File, o.Size, f.Close}, nil
 }

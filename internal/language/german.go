@@ -24,6 +24,8 @@ var german = &Texts{
 		"email BAD_USER_INPUT":    "Das ist keine gültige E-Mail-Adresse.",
 		"password BAD_USER_INPUT": "Das Passwort muss mindestens 10 und höchstens 1000 Zeichen haben.",
 		"present FORBIDDEN":       "Das aktuelle Passwort ist falsch.",
+		"archive RATE_LIMITED":    "Deine Daten werden schon heruntergeladen. Warte, bis das fertig ist, oder brich es ab.",
+		"archive UNAVAILABLE":     "Gerade laden andere ihre Daten herunter. Versuche es in ein paar Minuten noch einmal.",
 		"token NOT_FOUND":         "Der Link funktioniert nicht: Er ist abgelaufen, wurde schon benutzt oder durch einen neueren ersetzt.",
 	},
 

@@ -52,6 +52,9 @@ and ` + "`write`" + `, or one of them. It has the same permissions as the user's
 create tokens, can revoke only itself, and can neither see nor change webhooks. Suspended users
 cannot sign in, so they cannot authorize applications.
 
+**The archive** of an account, ` + "`GET /login/archive`" + `, needs a browser session or a token of the user
+with the scope ` + "`read`" + `. The token of an application gets 403.
+
 **The e-mail address** is where links to reset the password are sent. So only a browser session can
 change it, or a token of the user that does not expire and has the scopes ` + "`read`" + ` and ` + "`write`" + `, and
 ` + "`admin`" + ` if the user is a moderator or an administrator. Other tokens get 403.

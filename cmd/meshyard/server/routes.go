@@ -79,7 +79,7 @@ func (a *Server) routes(g *graph.Graph, addresses urls.Builder, bytes blobs.Hand
 	return mux
 }
 
-// calls returns the routes of the APIs and of sign-in.
+// calls returns the routes of the APIs, of sign-in and of the archives of users.
 func (a *Server) calls(api http.Handler, key signing.Key, webPages webpage.Options) *http.ServeMux {
 	calls := http.NewServeMux()
 	calls.Handle("/", compressed(api))
@@ -89,6 +89,7 @@ func (a *Server) calls(api http.Handler, key signing.Key, webPages webpage.Optio
 	for _, pattern := range signin.Patterns {
 		calls.Handle(pattern, signIn)
 	}
+	calls.Handle("GET "+archivePath, &archives{server: a, webPages: webPages, sending: make(map[int64]bool)})
 	return calls
 }
 

@@ -1,0 +1,123 @@
+package models
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/archive"
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/tempfile"
+)
+
+// UserArchive is the archive of a user for the user themselves. Its rows are in a temporary file,
+// and its contents are read from the bucket while it is sent. So a client that receives it slowly
+// holds neither a snapshot of the database nor a copy of the contents.
+type UserArchive struct {
+	Username string
+
+	store    *Store
+	stream   *archive.Stream
+	rows     *tempfile.File
+	manifest *archive.Manifest
+	contents []contentSum
+}
+
+type contentSum [32]byte
+
+// UserArchive reads the rows of the caller's archive, all from one snapshot of the database. The
+// caller must close the archive. It returns Forbidden for an application, which may read only parts
+// of an account.
+func (s *Store) UserArchive(ctx context.Context, caller auth.Caller) (a *UserArchive, err error) {
+	if caller.ApplicationID != 0 {
+		return nil, fail(Forbidden, "an application cannot download the archive of its user")
+	}
+	if err := requireUser(caller); err != nil {
+		return nil, err
+	}
+	u, err := s.userByID(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tempfile.New()
+	if err != nil {
+		return nil, err
+	}
+	a = &UserArchive{Username: u.Username, store: s, stream: archive.NewStream(rows), rows: rows}
+	x := &exporting{Export: Export{User: u.Username}, store: s, userID: u.ID}
+	err = s.db.inSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		if a.manifest, err = x.nouns(ctx, tx, a.stream.Rows); err != nil {
+			return err
+		}
+		a.contents, err = x.contents(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, rows.Close())
+	}
+	return a, nil
+}
+
+// contents returns the SHA-256 of all contents to export.
+func (x *exporting) contents(ctx context.Context, tx bun.Tx) (sums []contentSum, err error) {
+	rows, err := x.files(tx).Column("f.sha256").Distinct().Order("f.sha256").Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var digits string
+		var sum contentSum
+		if err := rows.Scan(&digits); err != nil {
+			return nil, err
+		}
+		if n, err := hex.Decode(sum[:], []byte(digits)); err != nil || n != len(sum) {
+			return nil, fmt.Errorf("SHA-256 %q of a file: is not valid", digits)
+		}
+		sums = append(sums, sum)
+	}
+	return sums, rows.Err()
+}
+
+// Close releases the resources of the archive.
+func (a *UserArchive) Close() error { return a.rows.Close() }
+
+// Write writes the archive as a ZIP file, once. Contents that are missing from the bucket or
+// damaged are listed in the manifest, which it returns.
+func (a *UserArchive) Write(ctx context.Context, w io.Writer) (*archive.Manifest, error) {
+	if err := a.stream.Redirect(w); err != nil {
+		return nil, err
+	}
+	if _, err := a.rows.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if _, err := io.Copy(w, a.rows); err != nil {
+		return nil, err
+	}
+	for _, c := range a.contents {
+		sum := hex.EncodeToString(c[:])
+		err := a.content(ctx, sum)
+		if errors.Is(err, bucket.ErrNotExist) || errors.Is(err, archive.ErrDamaged) {
+			a.manifest.Missing = append(a.manifest.Missing, sum)
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return a.manifest, a.stream.Commit(a.manifest)
+}
+
+func (a *UserArchive) content(ctx context.Context, sum string) error {
+	r, _, err := a.store.bucket.Reader(ctx, bucket.ContentKey(sum))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return a.stream.Bytes(ctx, sum, r)
+}
