@@ -101,7 +101,7 @@ var english = &Texts{
 		Newest:     "Newest things",
 		Site:       "3D models to print, make and share.", All: "All things, to be searched and filtered.",
 		SearchTitle: "Search: %s", SearchText: "3D models for the search “%s”.",
-		ThingBy: "%s by %s. License: %s.", MakeBy: "A make by %s.", ThingsBy: "Things by %s.",
+		ThingBy: "%s by %s. License: %s.", MakeTitle: "Make of %s by %s", MakeBy: "A make by %s.", ThingsBy: "Things by %s.",
 		WithTag: "Things with the tag %s.", InCategory: "Things in the category %s.", Selected: "A collection by %s.",
 	},
 

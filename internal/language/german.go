@@ -127,7 +127,7 @@ var german = &Texts{
 		Newest:     "Neueste Dinge",
 		Site:       "3D-Modelle zum Drucken, Bauen und Teilen.", All: "Alle Dinge, zum Suchen und Filtern.",
 		SearchTitle: "Suche: %s", SearchText: "3D-Modelle für die Suche „%s“.",
-		ThingBy: "%s von %s. Lizenz: %s.", MakeBy: "Ein Nachbau von %s.", ThingsBy: "Dinge von %s.",
+		ThingBy: "%s von %s. Lizenz: %s.", MakeTitle: "Nachbau von %s, von %s", MakeBy: "Ein Nachbau von %s.", ThingsBy: "Dinge von %s.",
 		WithTag: "Dinge mit dem Schlagwort %s.", InCategory: "Dinge in der Kategorie %s.", Selected: "Eine Sammlung von %s.",
 	},
 

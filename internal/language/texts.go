@@ -76,23 +76,23 @@ type SignIn struct {
 
 // Gallery are the texts of the pages of package webpage.
 type Gallery struct {
-	Search, SignIn                                           string
-	Explore, Upload, Feed, Notifications, Settings           string
-	Moderation, Edit, Drafts                                 string
-	NeedsScript                                              string
-	TryAgain                                                 string
-	NotFound, NotFoundText, HomePage                         string
-	NoAccess, TooManyRequests, Busy, Failed                  string
-	By, MakeOf, License, Counts                              string
-	Lists                                                    string
-	Things, Makes, Collections, Likes, Followers, Following  string
-	Instructions, Files, DownloadAll, Tags, Categories       string
-	Featured, Popular, Nothing                               string
-	Pages, Previous, Next                                    string
-	Developers                                               string
-	Newest                                                   string
-	Site, All, SearchTitle, SearchText                       string
-	ThingBy, MakeBy, ThingsBy, WithTag, InCategory, Selected string
+	Search, SignIn                                                      string
+	Explore, Upload, Feed, Notifications, Settings                      string
+	Moderation, Edit, Drafts                                            string
+	NeedsScript                                                         string
+	TryAgain                                                            string
+	NotFound, NotFoundText, HomePage                                    string
+	NoAccess, TooManyRequests, Busy, Failed                             string
+	By, MakeOf, License, Counts                                         string
+	Lists                                                               string
+	Things, Makes, Collections, Likes, Followers, Following             string
+	Instructions, Files, DownloadAll, Tags, Categories                  string
+	Featured, Popular, Nothing                                          string
+	Pages, Previous, Next                                               string
+	Developers                                                          string
+	Newest                                                              string
+	Site, All, SearchTitle, SearchText                                  string
+	ThingBy, MakeTitle, MakeBy, ThingsBy, WithTag, InCategory, Selected string
 }
 
 // Viewer are the texts of the pages of package viewer. Its script reads them as JSON.

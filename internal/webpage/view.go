@@ -249,7 +249,7 @@ func (o Options) describe(v *view, p page, of pageData) {
 			v.Description = text
 		}
 	case makePage:
-		v.Path = "/make:" + n.ID
+		v.Path, v.Title = "/make:"+n.ID, fmt.Sprintf(t.MakeTitle, n.Name, n.Creator.Username)
 		v.Description = fmt.Sprintf(t.MakeBy, n.Creator.DisplayName())
 		if text := firstText(n.DescriptionHTML); text != "" {
 			v.Description = text

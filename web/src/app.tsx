@@ -1,8 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Footer } from './components/Footer';
 import { Header } from './components/Header';
 import { MustSignIn, NotFound } from './components/Notice';
-import { isStaff, me } from './config';
+import { config, isStaff, me } from './config';
 import { CategoryPage } from './pages/CategoryPage';
 import { CollectionPage } from './pages/CollectionPage';
 import { EditPage } from './pages/EditPage';
@@ -17,7 +17,7 @@ import { SettingsPage } from './pages/SettingsPage';
 import { TagPage } from './pages/TagPage';
 import { ThingPage } from './pages/ThingPage';
 import { UploadPage } from './pages/UploadPage';
-import { useRoute, type Route } from './router';
+import { current, useRoute, type Route } from './router';
 
 /** The page frame with the page of the current URL. */
 export function App() {
@@ -25,6 +25,11 @@ export function App() {
   const main = useRef<HTMLElement>(null);
   const path = location.pathname.replace(/(\/thing:\d+)\/(files|comments|makes|remixes)$/, '$1'); // tabs of a thing are one page
   const first = useRef(true);
+  const subject = current();
+  useLayoutEffect(() => {
+    // The page sets its title later, and keeps this one if it cannot be loaded.
+    if (!first.current) document.title = config.name;
+  }, [subject]);
   useEffect(() => {
     // A screen reader starts to read at the top of the new page.
     if (!first.current) main.current?.focus({ preventScroll: true });

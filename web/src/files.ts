@@ -10,7 +10,7 @@ type Files = NonNullable<ThingFilesData['thing']>;
 export const firstPictures = 50; // that pages show at first; the documents of things read one more, to know whether there are more
 export const pictureStep = 100;
 const fileStep = 300;
-const maxFiles = 1000; // of a thing or a make, and thus pictures
+export const maxFiles = 1000; // of a thing or a make, and thus pictures
 /** How many pictures to read to show a number of them and know whether there are more. */
 export const picturesToRead = (shown: number) => Math.min(shown + 1, maxFiles);
 

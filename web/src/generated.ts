@@ -325,6 +325,10 @@ export type NotificationsData = { me: { notifications: { pageInfo: Page; nodes: 
 export type NotificationsVariables = { after?: string | null; };
 export const notifications: Operation<NotificationsData, NotificationsVariables> = { name: "notifications", text: "query notifications($after:String){me{notifications(first:20,after:$after){pageInfo{...Page}nodes{id kind isRead createdAt decision{action role reason}actor{username avatarUrl(width:64,height:64)}target{__typename ... on Thing{id name}... on Make{id name thing{name}}... on Comment{id about:target{__typename id ... on Thing{name}... on Make{name}}}... on Collection{id name}... on User{username}... on File{id file:name owner:target{__typename id ... on Thing{name}}}}}}}}fragment Page on PageInfo{hasNextPage endCursor}" };
 
+export type OpenReportsData = { reports: { totalCount: number; } | null; };
+export type OpenReportsVariables = Record<string, never>;
+export const openReports: Operation<OpenReportsData, OpenReportsVariables> = { name: "openReports", text: "query openReports{reports(first:1,state:OPEN){totalCount}}" };
+
 export type ProfileCollectionsData = { user: { list: { pageInfo: Page; nodes: Array<CollectionCard>; } | null; } | null; };
 export type ProfileCollectionsVariables = { username: string; after?: string | null; };
 export const profileCollections: Operation<ProfileCollectionsData, ProfileCollectionsVariables> = { name: "profileCollections", text: "query profileCollections($username:String!,$after:String){user(username:$username){list:collections(first:24,after:$after){pageInfo{...Page}nodes{...CollectionCard}}}}fragment Page on PageInfo{hasNextPage endCursor}fragment CollectionCard on Collection{id name thingCount visibility creator{username}cover{...Cover}}fragment Cover on MediaImage{large:thumbnail(width:628,height:472,format:JPEG){url width height}small:thumbnail(width:340,height:255,format:JPEG){url width}}" };

@@ -63,7 +63,7 @@ function subject(url: URL): string {
   return route ? `${route.page} ${route.parameters[0] ?? ''}` : url.pathname;
 }
 
-const current = () => subject(new URL(location.href));
+export const current = () => subject(new URL(location.href));
 
 /** The URL of a path of the server. */
 export const href = (path: string) => base + path;

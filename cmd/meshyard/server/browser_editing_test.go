@@ -435,4 +435,30 @@ func TestBrowserGalleryManyPictures(t *testing.T) {
 	v.is("no more pictures", `!document.querySelector('main .strip .more')`)
 	v.click(".stage", "Previous")
 	v.await("the last picture", thumbs+`[49].ariaPressed === 'true'`)
+
+	// New pictures come after all others, also after those that the page does not show.
+	s.bob.Finalize("MAKE", id, s.bob.Upload("51.png", append(slices.Clone(picture), 51))).Want(t, 200)
+	v.signInAs("bob")
+	v.open(fmt.Sprintf("/make:%d", id))
+	v.await("50 of 51 pictures", thumbs+`.length === 50 && document.querySelector('main .strip .more')`)
+	v.click(".summary", "More actions")
+	v.click(".menu-items", "Edit")
+	var paths []string
+	for i, name := range []string{"new.png", "newer.png"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, append(slices.Clone(picture), 60+byte(i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	v.choose("dialog input[type=file]", paths...)
+	v.click("dialog", "Save")
+	v.await("that it is saved", `!document.querySelector('dialog')`)
+	var found struct {
+		Make struct{ Files []struct{ Name string } }
+	}
+	s.bob.Query(`query($id: ID!) { make(id: $id) { files(first: 100) { name } } }`, object{"id": fmt.Sprint(id)}, &found)
+	if got, want := fmt.Sprint(found.Make.Files[51:]), "[{new.png} {newer.png}]"; got != want {
+		t.Errorf("the last files are %s, want %s", got, want)
+	}
 }

@@ -255,7 +255,7 @@ func TestBrowserGalleryToast(t *testing.T) {
 }
 
 // TestBrowserGalleryModeration checks that the queue keeps the focus and the tab of a moderator,
-// and that administrators create and revoke invitations.
+// that the header has the number of reports, and that administrators create and revoke invitations.
 func TestBrowserGalleryModeration(t *testing.T) {
 	s := newScene(t)
 	for _, who := range []*servertest.Client{s.ada, s.admin} {
@@ -265,17 +265,25 @@ func TestBrowserGalleryModeration(t *testing.T) {
 	v.signInAs("staff")
 	v.open("/moderation")
 	v.await("the queue", `document.querySelectorAll('.report').length === 2 && document.querySelector('#panel [role=status]').innerText === '2 reports'`)
+	const account = `document.querySelector('header .avatar-button')`
+	const open = `document.querySelector('header .avatar-button .dot')?.innerText`
+	v.await("the number of reports in the header", open+` === '2' && `+account+`.ariaLabel === 'Account menu, 2 open reports'`)
+	v.click("header", "Account menu")
+	v.await("the number of reports in the menu", `document.querySelector('.menu-items a[href="/moderation"]').innerText.includes('2 open reports')`)
+	v.click("header", "Account menu")
 	v.press(`[...document.querySelectorAll('.report button')].find(e => e.innerText === 'Dismiss')`)
 	v.await("the focus in the dialog", `document.activeElement === document.querySelector('dialog textarea')`)
 	v.enter("dialog textarea", "No.")
 	v.press(`document.querySelector('dialog button[type=submit]')`)
 	v.await("the rest of the queue", `document.querySelectorAll('.report').length === 1 && document.querySelector('#panel [role=status]').innerText === '1 report'`)
+	v.await("one report in the header", open+` === '1' && `+account+`.ariaLabel === 'Account menu, 1 open report'`)
 	v.await("the focus on the next report", `document.activeElement === document.querySelector('.report h2 a')`)
 	v.press(`[...document.querySelectorAll('.report button')].find(e => e.innerText === 'Dismiss')`)
 	v.await("what the dialog is about", `(dialog => ['ada', 'staff'].includes(dialog?.querySelector('form p').innerText) && dialog.innerText.includes('Moderators see it in the log.'))(document.querySelector('dialog'))`)
 	v.enter("dialog textarea", "No.")
 	v.press(`document.querySelector('dialog button[type=submit]')`)
 	v.sees("There are no reports.")
+	v.await("no reports in the header", open+` === undefined && `+account+`.ariaLabel === 'Account menu'`)
 	v.focuses("panel")
 	v.click(".tabs", "Log")
 	v.await("the log", `document.querySelector('.log a')`)

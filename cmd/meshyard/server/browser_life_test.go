@@ -184,6 +184,12 @@ func live(t *testing.T, v *visitor, s scene) {
 	v.await("all sessions", `document.querySelectorAll('.sessions li').length === 2 && document.querySelector('.sessions .badge')`)
 	v.click("main", "Sign out everywhere else")
 	v.await("that one session is left", `document.querySelectorAll('.sessions li').length === 1`)
+	archive := filepath.Join(v.downloads(), "carla.zip")
+	v.click("main", "Download my data")
+	v.receives(archive)
+	if r := must(zip.OpenReader(archive))(t); !slices.ContainsFunc(r.File, func(f *zip.File) bool { return f.Name == "archive.json" }) {
+		t.Error("the archive of the account is not complete")
+	}
 	v.enter("#confirm", "carla")
 	v.click(".danger", "Delete account")
 	v.await("that nobody is signed in", `location.pathname === '/' && document.querySelector('#app')?.dataset.ready === '' && !document.querySelector('header .bell')`)

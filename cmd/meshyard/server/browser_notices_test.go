@@ -7,7 +7,10 @@ import (
 	"image"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	cdpfetch "github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
@@ -38,9 +41,22 @@ func TestBrowserGalleryNotices(t *testing.T) {
 	title("Not available · Meshyard")
 	v.await("no link to sign in", `!document.querySelector('main a[href*="/login"]')`)
 
+	v.open("/explore")
+	v.intercept(cdpfetch.RequestStageRequest, func(e *cdpfetch.EventRequestPaused) {
+		_, _ = chromedp.Call(v.Context, cdpfetch.FailRequest, cdpfetch.FailRequestParams{RequestID: e.RequestID, ErrorReason: network.ErrorReasonConnectionReset})
+	})
+	v.follow(fmt.Sprintf("/thing:%d", c.thing))
+	v.sees("Try again")
+	title("Meshyard")
+	graphiqltest.Call(t, v.Tab, "let requests pass", cdpfetch.Disable, cdp.Empty{})
+	v.click("main", "Try again")
+	title("Half a donut · Meshyard")
+
 	v.open("/explore?category=nonexistent")
 	v.sees("No results.")
 	v.await("the number of results", `document.querySelector('.results-head [role=status]').innerText === '0 results'`)
+	v.open("/explore?q=nonexistent&category=tools&license=cc_nc")
+	v.await("the names of filters without results", `[...document.querySelectorAll('.facet label')].map(e => e.innerText.replace(/\s+/g, ' ')).filter(text => text.endsWith(' 0')).join() === 'Tools 0,CC BY-NC 0'`)
 	v.open("/explore?category=tools")
 	v.await("the name of the category", `document.querySelector('.chip.chosen')?.innerText === 'Tools' && document.querySelector('main .card')`)
 }
@@ -123,6 +139,11 @@ func TestBrowserGalleryLikeButtons(t *testing.T) {
 	v.open("/ada")
 	v.click("main", "Follow: ada")
 	v.await("its new text in the name", `(b => b.innerText === 'Following' && b.ariaLabel === 'Following: ada')(document.querySelector('main button.follow'))`)
+	v.open(fmt.Sprintf("/thing:%d", c.thing))
+	v.click(".summary", "Watch")
+	v.await("the new text of the button", `[...document.querySelectorAll('.summary .button.on')].some(b => b.innerText === 'Watching')`)
+	// A screen reader would read both as "Following, pressed", which sounds like a negation.
+	v.is("a state in the text or as pressed, not both", `[...document.querySelectorAll('.summary .button[aria-pressed]')].every(b => b.matches('.like'))`)
 }
 
 // TestBrowserGallerySpace checks the space of elements that were too narrow or touched others.
@@ -153,9 +174,13 @@ func TestBrowserGallerySpace(t *testing.T) {
 	v.click("main .menu", "More actions")
 	v.await("the menu on the screen", `(menu => menu.top >= 0 && menu.bottom <= innerHeight)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
 
-	// German has the longest names of the numbers.
+	// German has the longest names of the actions and of the numbers.
 	v.run("choose German", `document.cookie = 'meshyard_language=de; path=/'`)
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
+	for _, width := range []int{1200, 1300, 1400} {
+		v.size(image.Pt(width, 740))
+		v.await(fmt.Sprintf("all German actions but the download in one line of %d pixels", width), `new Set([...document.querySelectorAll('.summary .actions > :not(.wide)')].map(e => e.getBoundingClientRect().top)).size === 1`)
+	}
 	v.await("numbers that do not overlap", `(all => all.length === 4 && all.every(e => e.scrollWidth <= e.clientWidth))([...document.querySelectorAll('.stats li')])`)
 
 	v.size(image.Pt(1400, 900))

@@ -219,6 +219,10 @@ func TestPagesHoldHostileTexts(t *testing.T) {
 		if page.meta["og:title"] != hostileText || page.model["name"] != hostileText || page.title != hostileText+" · A & B </script><script>alert(8)</script>" {
 			t.Errorf("the page of the thing: %+v", page)
 		}
+		title := "Make of " + hostileText + " by ada"
+		if page := openPage(t, visitor.Get, "/make:"+made.M.Make.ID); page.meta["og:title"] != title || page.title != title+" · A & B </script><script>alert(8)</script>" {
+			t.Errorf("the page of the make: %+v", page)
+		}
 		if who := openPage(t, b.Get, "/").config.User; who == nil || who.Username != "ada" || who.Name != hostileText+" "+hostileText || who.Role != "MEMBER" {
 			t.Errorf("the user is %+v", who)
 		}

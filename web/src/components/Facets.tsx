@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { compact } from '../format';
-import { switches, withParameter, withToggled, type ListName, type SwitchName } from '../filters';
-import type { SearchData } from '../generated';
+import { categoryOf, switches, withParameter, withToggled, type ListName, type SwitchName } from '../filters';
+import type { CategoriesData, License, MeshFormat, SearchData } from '../generated';
 import { href, navigate } from '../router';
 import { t } from '../strings';
 import { useTurn } from '../turns';
@@ -12,8 +12,16 @@ type Value = { value: string; name: string; count: number };
 
 export const switchNames: Record<SwitchName, string> = { featured: t.onlyFeatured, makes: t.hasMakes, watertight: t.watertight, wip: t.wip };
 
+/** The name of a value of a filter. */
+export function nameOf(list: string, value: string, tree?: CategoriesData): string {
+  if (list === 'category') return categoryOf(value, tree)?.name ?? value;
+  if (list === 'license') return t.licenses[value.toUpperCase() as License] ?? value;
+  if (list === 'format') return t.formats[value.toUpperCase() as MeshFormat] ?? value;
+  return list === 'tag' ? `#${value}` : value;
+}
+
 /** The filters beside the results of a search. On a small screen a button opens them. */
-export function Facets({ query, facets }: { query: URLSearchParams; facets?: Values }) {
+export function Facets({ query, facets, tree }: { query: URLSearchParams; facets?: Values; tree?: CategoriesData }) {
   // The previous facets stay visible while the next results are loaded.
   const [last, setLast] = useState(facets);
   if (facets && facets !== last) setLast(facets);
@@ -34,7 +42,7 @@ export function Facets({ query, facets }: { query: URLSearchParams; facets?: Val
             </label>
           ))}
         </fieldset>
-        <Facet title={t.category} name="category" query={query} values={values?.categories.map(({ category, count }) => ({ value: category.slug, name: category.name, count }))} />
+        <Facet title={t.category} name="category" query={query} tree={tree} values={values?.categories.map(({ category, count }) => ({ value: category.slug, name: category.name, count }))} />
         <Facet title={t.format} name="format" query={query} values={values?.formats.map(({ format, count }) => ({ value: format.toLowerCase(), name: t.formats[format], count }))} />
         <Facet title={t.license} name="license" query={query} values={values?.licenses.map(({ license, count }) => ({ value: license.toLowerCase(), name: t.licenses[license], count }))} />
         <SizeFacet query={query} />
@@ -45,11 +53,11 @@ export function Facets({ query, facets }: { query: URLSearchParams; facets?: Val
   );
 }
 
-function Facet({ title, name, query, values = [] }: { title: string; name: ListName; query: URLSearchParams; values?: Value[] }) {
+function Facet({ title, name, query, tree, values = [] }: { title: string; name: ListName; query: URLSearchParams; tree?: CategoriesData; values?: Value[] }) {
   const chosen = query.getAll(name);
   if (values.length === 0 && chosen.length === 0) return null;
   // A selected value that no result has must stay visible, so that it can be deselected.
-  const missing = chosen.filter((value) => !values.some((one) => one.value === value)).map((value) => ({ value, name: value, count: 0 }));
+  const missing = chosen.filter((value) => !values.some((one) => one.value === value)).map((value) => ({ value, name: nameOf(name, value, tree), count: 0 }));
   return (
     <fieldset class="facet">
       <legend>{title}</legend>

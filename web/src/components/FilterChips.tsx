@@ -1,9 +1,9 @@
 import { holdFocus } from '../focus';
-import { categoryOf, lists, ranges, switches, withoutFilters, withParameter, withToggled } from '../filters';
-import type { CategoriesData, License, MeshFormat } from '../generated';
+import { lists, ranges, switches, withoutFilters, withParameter, withToggled } from '../filters';
+import type { CategoriesData } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
-import { switchNames } from './Facets';
+import { nameOf, switchNames } from './Facets';
 import { Icon } from './Icon';
 
 /** The filters that are set, each as a link that removes it. */
@@ -19,11 +19,4 @@ export function FilterChips({ query, tree }: { query: URLSearchParams; tree?: Ca
       {chips.length > 1 && <li><a class="chip" href={href(withoutFilters(query))}>{t.clearFilters}</a></li>}
     </ul>
   );
-}
-
-function nameOf(list: string, value: string, tree?: CategoriesData): string {
-  if (list === 'category') return categoryOf(value, tree)?.name ?? value;
-  if (list === 'license') return t.licenses[value.toUpperCase() as License] ?? value;
-  if (list === 'format') return t.formats[value.toUpperCase() as MeshFormat] ?? value;
-  return list === 'tag' ? `#${value}` : value;
 }

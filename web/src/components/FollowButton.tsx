@@ -15,7 +15,7 @@ export function FollowButton({ person }: { person: { username: string; isFollowe
     store(key, followed, !followed, setFollowed, (to) => mutate(to ? followUser : unfollowUser, { input: { username: person.username } })).catch(say);
   };
   return (
-    <button type="button" class={followed ? 'button follow' : 'button primary follow'} aria-pressed={followed} onClick={toggle} aria-label={`${text}: ${person.username}`}>
+    <button type="button" class={followed ? 'button on follow' : 'button primary follow'} onClick={toggle} aria-label={`${text}: ${person.username}`}>
       {text}
     </button>
   );

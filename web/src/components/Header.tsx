@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { config, isStaff, me } from '../config';
 import { useQuery } from '../cache';
-import { unread } from '../generated';
+import { openReports, unread } from '../generated';
 import { href, type Route } from '../router';
 import { setSessionEnded, useSessionEnded } from '../session';
 import { t } from '../strings';
@@ -38,14 +38,19 @@ export function Header({ route }: { route: Route | null }) {
 
 function Account() {
   const { data, reload } = useQuery(unread, {});
+  const reports = useQuery(openReports, isStaff ? {} : null);
   const username = data?.me?.username ?? me!.username;
   const ended = useSessionEnded();
   useEffect(() => {
-    const timer = setInterval(() => document.hidden || reload(), pollEvery);
-    addEventListener('focus', reload); // the user may have signed in or out in another tab
+    const poll = () => {
+      reload();
+      if (isStaff) reports.reload();
+    };
+    const timer = setInterval(() => document.hidden || poll(), pollEvery);
+    addEventListener('focus', poll); // the user may have signed in or out in another tab
     return () => {
       clearInterval(timer);
-      removeEventListener('focus', reload);
+      removeEventListener('focus', poll);
     };
   }, []);
   useEffect(() => {
@@ -54,20 +59,21 @@ function Account() {
   }, [data]);
   if (ended) return null;
   const number = data?.me?.unreadNotificationCount ?? 0;
+  const open = reports.data?.reports?.totalCount ?? 0;
   return (
     <>
       <a class="button icon-only quiet-button bell" href={href('/notifications')} aria-label={number ? t.unread(number) : t.notifications} title={t.notifications}>
         <Icon name="bell" />
-        {number > 0 && <span class="dot" aria-hidden="true">{number > 99 ? '99+' : number}</span>}
+        <Dot number={number} />
       </a>
-      <Menu label={t.account} kind="avatar-button" button={<Avatar user={{ username, avatarUrl: data?.me ? data.me.avatarUrl : (me?.avatar || null) }} size="medium" />}>
+      <Menu label={open ? `${t.account}, ${t.openReports(open)}` : t.account} kind="avatar-button" button={<><Avatar user={{ username, avatarUrl: data?.me ? data.me.avatarUrl : (me?.avatar || null) }} size="medium" /><Dot number={open} /></>}>
         <p class="menu-title">{username}</p>
         <a href={href(`/${username}`)}><Icon name="user" />{t.profile}</a>
         <a href={href(`/${username}/drafts`)}><Icon name="edit" />{t.drafts}</a>
         <a href={href(`/${username}/collections`)}><Icon name="folder" />{t.collections}</a>
         <a href={href('/feed')}><Icon name="star" />{t.feed}</a>
         <a href={href('/explore')}><Icon name="search" />{t.explore}</a>
-        {isStaff && <a href={href('/moderation')}><Icon name="shield" />{t.moderation}</a>}
+        {isStaff && <a href={href('/moderation')}><Icon name="shield" />{t.moderation}{open > 0 && <span class="quiet">{t.openReports(open)}</span>}</a>}
         <a href={href('/settings')}><Icon name="gear" />{t.settings}</a>
         <hr />
         <ThemeChoice />
@@ -79,6 +85,11 @@ function Account() {
       </Menu>
     </>
   );
+}
+
+/** A number on a button, if it is not 0. */
+function Dot({ number }: { number: number }) {
+  return number > 0 ? <span class="dot" aria-hidden="true">{number > 99 ? '99+' : number}</span> : null;
 }
 
 function Visitor() {

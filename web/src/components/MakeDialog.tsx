@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { mutate } from '../cache';
+import { maxFiles } from '../files';
 import { bytes } from '../format';
 import { createMake, deleteImage, finalizeFiles, updateMake, uploadFile, type Picture } from '../generated';
 import { Failure, persist, upload } from '../graphql';
@@ -61,7 +62,8 @@ export function MakeDialog({ thing, make, onClose, onDone }: { thing?: { id: str
     }
     if (chosen.length === 0) return;
     try {
-      await persist(() => mutate(finalizeFiles, { input: { files: chosen.map((one, index) => ({ id: one.id, rank: kept.length + index })), target: { type: 'MAKE', id: makeId.current } } }), setWaiting);
+      // Those that are added to a make have the same rank, after all others, also those that the page does not show.
+      await persist(() => mutate(finalizeFiles, { input: { files: chosen.map((one, index) => ({ id: one.id, rank: make ? maxFiles : index })), target: { type: 'MAKE', id: makeId.current } } }), setWaiting);
     } catch (error) {
       if (error instanceof Failure && error.code === 'NOT_FOUND') chosen.forEach((one) => (one.id = '')); // the uploads have expired
       throw error;

@@ -43,7 +43,7 @@ export function ExplorePage({ query }: { query: URLSearchParams }) {
         </label>
       </div>
       <div class={type === 'THINGS' ? 'with-facets' : ''}>
-        {type === 'THINGS' && <Facets query={query} facets={facets} />}
+        {type === 'THINGS' && <Facets query={query} facets={facets} tree={tree.data} />}
         <section aria-label={t.types[type]} aria-live="off">
           <div class="results-head">
             <p role="status">{unknown ? t.results(0) : list.data?.search ? t.results(list.data.search.totalCount) : list.error ? '' : '…'}</p>

@@ -30,7 +30,7 @@ export function MakePage({ id, comment }: { id: string; comment: string | null }
   const { data, shown = 0 } = latest.current ?? {};
   const [dialog, setDialog] = useState<'report' | 'delete' | 'edit' | ''>('');
   const make = data?.make;
-  useTitle(make?.name);
+  useTitle(make ? t.makeBy(make.name, make.creator.username) : undefined);
   useProcessing(make?.files ?? [], async () => reload());
   if (error && !data) return <ErrorNotice error={error} retry={reload} />;
   if (!make) return <div class="page" aria-busy="true"><div class="thing-top skeleton"><div class="gallery"><div class="stage" /></div></div></div>;

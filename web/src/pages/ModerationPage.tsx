@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { mutate, useList } from '../cache';
+import { mutate, useList, useQuery } from '../cache';
 import { commentPath } from '../components/Comments';
 import { More } from '../components/Grid';
 import { Html } from '../components/Html';
@@ -12,7 +12,7 @@ import { me } from '../config';
 import { focusIn } from '../focus';
 import { ago, date, isolated } from '../format';
 import {
-  deleteComment, deleteMake, dismissReport, moderationLog, reports, resolveReport, suspendUser, takeDownThing, type ReportsData,
+  deleteComment, deleteMake, dismissReport, moderationLog, openReports, reports, resolveReport, suspendUser, takeDownThing, type ReportsData,
 } from '../generated';
 import { href, navigate } from '../router';
 import { t } from '../strings';
@@ -36,12 +36,17 @@ export function ModerationPage({ tab }: { tab: string }) {
 
 function Reports({ all }: { all: boolean }) {
   const list = useList(reports, { state: all ? null : 'OPEN' }, (data) => data.reports);
+  const number = useQuery(openReports, {}); // in the header
+  const reload = () => {
+    list.reload();
+    number.reload();
+  };
   if (list.error && !list.data) return <ErrorNotice error={list.error} retry={list.reload} />;
   if (list.data && list.nodes.length === 0) return <Empty text={t.noReports} />;
   return (
     <>
       <p class="quiet" role="status">{list.data?.reports && t.reportsCount(list.data.reports.totalCount)}</p>
-      <ul class="reports" aria-busy={list.loading ? 'true' : undefined}>{list.nodes.map((report) => <li key={report.id}><ReportView report={report} reload={list.reload} /></li>)}</ul>
+      <ul class="reports" aria-busy={list.loading ? 'true' : undefined}>{list.nodes.map((report) => <li key={report.id}><ReportView report={report} reload={reload} /></li>)}</ul>
       <More list={list} />
     </>
   );

@@ -2,6 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
 import { Fault } from '../components/Fault';
 import { control, Field, initially } from '../components/Field';
+import { Icon } from '../components/Icon';
 import { ImageField } from '../components/ImageField';
 import { ErrorNotice } from '../components/Notice';
 import { SessionList } from '../components/SessionList';
@@ -40,6 +41,11 @@ export function SettingsPage() {
         </div>
       </section>
       <SessionList />
+      <section class="panel" aria-label={t.yourData}>
+        <h2>{t.yourData}</h2>
+        <p>{t.yourDataText}</p>
+        <div class="actions"><a class="button" href={href('/login/archive')}><Icon name="download" />{t.downloadData}</a></div>
+      </section>
       <DeleteAccount username={user.username} />
     </div>
   );

@@ -25,6 +25,7 @@ export const strings: Strings = {
   account: 'Kontomenü',
   notifications: 'Mitteilungen',
   unread: (n) => (n === 1 ? '1 ungelesene Mitteilung' : `${n} ungelesene Mitteilungen`),
+  openReports: (n) => (n === 1 ? '1 offene Meldung' : `${count(n)} offene Meldungen`),
   feed: 'Neues',
   settings: 'Einstellungen',
   moderation: 'Moderation',
@@ -237,6 +238,7 @@ export const strings: Strings = {
   post: 'Zeigen',
   makeSent: 'Dein Nachbau ist veröffentlicht.',
   makeOf: 'Ein Nachbau von',
+  makeBy: (name, who) => `Nachbau von ${name}, von ${who}`,
   thingGone: 'Das Ding wurde gelöscht.',
   deleteMake: 'Diesen Nachbau löschen?',
 
@@ -353,6 +355,9 @@ export const strings: Strings = {
   signedInOn: (day) => `angemeldet am ${day}`,
   signOutOthers: 'Überall sonst abmelden',
   signedOut: 'Abgemeldet.',
+  yourData: 'Deine Daten',
+  yourDataText: 'Eine ZIP-Datei mit deinem Profil, deinen Dingen, Nachbauten, Kommentaren, Sammlungen, „Gefällt mir“ und Dateien und der Liste deiner Downloads. Ein anderer Server kann sie importieren. Unfertige Uploads, Passwörter und Token sind nicht darin.',
+  downloadData: 'Meine Daten herunterladen',
   deleteAccount: 'Konto löschen',
   deleteAccountText: 'Das löscht deine Dinge, Nachbauten, Sammlungen und Dateien endgültig. Gib zur Bestätigung deinen Benutzernamen ein:',
 

@@ -18,6 +18,7 @@ export const strings = {
   account: 'Account menu',
   notifications: 'Notifications',
   unread: (n: number) => (n === 1 ? '1 unread notification' : `${n} unread notifications`),
+  openReports: (n: number) => (n === 1 ? '1 open report' : `${count(n)} open reports`),
   feed: 'Feed',
   settings: 'Settings',
   moderation: 'Moderation',
@@ -231,6 +232,7 @@ export const strings = {
   post: 'Post',
   makeSent: 'Your make is published.',
   makeOf: 'A make of',
+  makeBy: (name: string, who: string) => `Make of ${name} by ${who}`,
   thingGone: 'The thing was deleted.',
   deleteMake: 'Delete this make?',
 
@@ -347,6 +349,9 @@ export const strings = {
   signedInOn: (day: string) => `signed in on ${day}`,
   signOutOthers: 'Sign out everywhere else',
   signedOut: 'Signed out.',
+  yourData: 'Your data',
+  yourDataText: 'A ZIP file with your profile, things, makes, comments, collections, likes, download history and files. Another server can import it. Pending uploads, passwords and tokens are not in it.',
+  downloadData: 'Download my data',
   deleteAccount: 'Delete account',
   deleteAccountText: 'This deletes your things, makes, collections and files. It cannot be undone. Type your username to confirm:',
 
