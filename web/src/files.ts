@@ -14,6 +14,9 @@ export const maxFiles = 1000; // of a thing or a make, and thus pictures
 /** How many pictures to read to show a number of them and know whether there are more. */
 export const picturesToRead = (shown: number) => Math.min(shown + 1, maxFiles);
 
+/** A rank after those of all files of a thing. Other programs choose any ranks. Those of files that are not shown are not known. */
+export const rankAfter = ({ files, fileCount }: Files) => (files.length < fileCount ? 1e9 : Math.min(Math.max(-1, ...files.map((file) => file.rank)) + 1, 2e9));
+
 /** A thing with its latest files and pictures, of which refresh reads as many as are shown, and files and pictures more. */
 export function useFiles<T extends Files & { id: string }>(read: T) {
   const [latest, setLatest] = useState<Files & { asked: number }>(); // asked: the number of pictures that were requested

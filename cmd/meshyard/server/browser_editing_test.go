@@ -375,6 +375,32 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 	v.noProblems()
 }
 
+// TestBrowserGalleryNewFilesAreLast checks that new files come after those to which another program
+// has given higher ranks than their number, and that a new picture does not replace the cover.
+func TestBrowserGalleryNewFilesAreLast(t *testing.T) {
+	s := newScene(t)
+	picture := servertest.Mesh(t, "lib3mf_thumbnail.png")
+	s.ada.Finalize("THING", s.thing, s.ada.Upload("first.png", picture)).Want(t, 200)
+	path := filepath.Join(t.TempDir(), "new.png")
+	if err := os.WriteFile(path, append(slices.Clone(picture), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
+	v.choose("main .drop input", path)
+	v.await("the new file at the end", `[...document.querySelectorAll('main .files:not(.uploads) h3')].map(e => e.innerText).join() === 'donut.stl,first.png,new.png'`)
+	var found struct {
+		Thing struct {
+			Images []struct{ File struct{ Name string } }
+		}
+	}
+	s.ada.Query(`query($id: ID!) { thing(id: $id) { images(first: 2) { file { name } } } }`, object{"id": fmt.Sprint(s.thing)}, &found)
+	if got, want := fmt.Sprint(found.Thing.Images), "[{{first.png}} {{new.png}}]"; got != want {
+		t.Errorf("the first pictures are %s, want %s", got, want)
+	}
+}
+
 // TestBrowserGalleryCover makes the last picture of a thing its cover.
 func TestBrowserGalleryCover(t *testing.T) {
 	s := newScene(t)

@@ -5,7 +5,7 @@ import { ErrorNotice, NotFound } from '../components/Notice';
 import { PictureManager } from '../components/PictureManager';
 import { ThingForm } from '../components/ThingForm';
 import type { EditedThing } from '../edited';
-import { useFiles } from '../files';
+import { rankAfter, useFiles } from '../files';
 import { changeList } from '../focus';
 import { editThing, finalizeFiles } from '../generated';
 import { useProcessing } from '../processing';
@@ -28,7 +28,8 @@ function Editor({ read, reload }: { read: EditedThing; reload: () => void }) {
   const queue = useQueue();
   const change = (action: () => Promise<unknown>) => void changeList(() => queue(() => action().then(refresh)));
   const uploads = useUploads(async (ids) => {
-    await mutate(finalizeFiles, { input: { files: ids.map((id, index) => ({ id, rank: shown.current.fileCount + index })), target: { type: 'THING', id: thing.id } } });
+    const first = rankAfter(shown.current);
+    await mutate(finalizeFiles, { input: { files: ids.map((id, index) => ({ id, rank: first + index })), target: { type: 'THING', id: thing.id } } });
     await refresh();
   });
   useEffect(() => {
