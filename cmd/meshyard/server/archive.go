@@ -64,6 +64,7 @@ func (a *archives) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "application/zip")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": archive.Username + ".zip"}))
 	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(http.StatusOK) // the log would have no status for HEAD
 	if r.Method == http.MethodHead {
 		return
 	}
