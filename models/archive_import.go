@@ -99,8 +99,7 @@ func (l *archiveLoader) check() error {
 	l.row.Source = l.from.ID
 	inOrder := func(a, b archive.Noun) int { return at(a) - at(b) }
 	if !slices.IsSortedFunc(l.from.Nouns, inOrder) {
-		// Earlier versions listed them in another order, and loaded them in that one. An import that they
-		// began must not be continued in this one.
+		// Earlier versions loaded them in this order. An import that they began must not be continued.
 		slices.SortStableFunc(l.from.Nouns, inOrder)
 		l.row.Source += " sorted"
 	}
