@@ -48,14 +48,14 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	}
 	var any bool
 	if err := db.Read.NewRaw(recorded).Scan(ctx, &any); err != nil {
-		return nil, fmt.Errorf("pending migrations: %w", err)
+		return nil, fmt.Errorf("check migrations: %w", err)
 	}
 	if !any {
 		return known, nil
 	}
 	names, err = notRecorded(ctx, db.Read, known)
 	if err != nil {
-		return nil, fmt.Errorf("pending migrations: %w", err)
+		return nil, fmt.Errorf("check migrations: %w", err)
 	}
 	return names, nil
 }
