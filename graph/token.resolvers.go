@@ -21,7 +21,7 @@ func (r *accessTokenResolver) Application(ctx context.Context, objs []*models.To
 
 // CreateToken is the resolver for the createToken field.
 func (r *mutationResolver) CreateToken(ctx context.Context, input models.NewToken) (*model.CreateTokenPayload, error) {
-	secret, t, err := r.Store.MakeToken(ctx, caller(ctx), input)
+	secret, t, err := r.Store.CreateToken(ctx, caller(ctx), input)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,10 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 		name, administrator := "Bob", true
 		for what, refused := range map[string]func() error{
 			"a session": func() error { _, err := s.SignIn(ctx, auth.Verified{UserID: bob.UserID}, ""); return err },
-			"a token":   func() error { _, _, err := s.MakeToken(ctx, bob, NewToken{Name: "a", Scopes: bob.Scopes}); return err },
+			"a token": func() error {
+				_, _, err := s.CreateToken(ctx, bob, NewToken{Name: "a", Scopes: bob.Scopes})
+				return err
+			},
 			"a token of an application": func() error {
 				_, err := s.AuthorizeImplicitly(ctx, oauth.Grant{Application: &oauth.Application{Name: "a"}, UserID: bob.UserID, Scopes: bob.Scopes})
 				return err

@@ -43,18 +43,18 @@ func (a Admin) CreateToken(ctx context.Context, username, name string, scopes au
 	return token, err
 }
 
-// NewToken is the input of MakeToken.
+// NewToken is the input of CreateToken.
 type NewToken struct {
 	Name      string
 	Scopes    []auth.Scope
 	ExpiresAt *time.Time // nil: when the caller's token expires
 }
 
-// MakeToken creates an access token of the caller's user and returns it. The token cannot be read
+// CreateToken creates an access token of the caller's user and returns it. The token cannot be read
 // again. It has no scopes that the caller's token lacks, and does not expire later. For an
 // application it returns Forbidden, because users could not revoke the tokens that an application
 // creates. It returns Conflict if the user has too many tokens. It opens a transaction.
-func (s *Store) MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
+func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
 	if err := text("name", n.Name, maxName); err != nil {
 		return "", nil, err
 	}

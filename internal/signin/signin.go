@@ -35,7 +35,7 @@ type Store interface {
 	IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Token, error)
 	TokenInfo(ctx context.Context, token string) (clientID string, userID int64, err error)
 	Tokens(ctx context.Context, caller auth.Caller) ([]Token, error)
-	MakeToken(ctx context.Context, caller auth.Caller, n NewToken) (secret string, err error)
+	CreateToken(ctx context.Context, caller auth.Caller, n NewToken) (secret string, err error)
 	RevokeToken(ctx context.Context, caller auth.Caller, id int64) error
 
 	Link(ctx context.Context, secret string) (Link, error)

@@ -105,7 +105,7 @@ func (s *site) makeToken(w http.ResponseWriter, r *http.Request) {
 		s.listTokens(w, r, who, secret, http.StatusBadRequest, language.Message{Text: texts(r).NameBlank, Field: "name"}, page)
 		return
 	}
-	page.Secret, err = s.Store.MakeToken(r.Context(), who.Caller, page.Made)
+	page.Secret, err = s.Store.CreateToken(r.Context(), who.Caller, page.Made)
 	if err != nil {
 		status, message := s.explain(r, err)
 		s.listTokens(w, r, who, secret, status, message, page)

@@ -198,7 +198,7 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 		}
 		return fixture{"file": servertest.ID(up.FileID), "image": servertest.ID(up.FileID), "thing": servertest.ID(thing)}
 	case "token":
-		_, token, err := p.s.Store.MakeToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
+		_, token, err := p.s.Store.CreateToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
 		return fixture{"token": servertest.ID(must(token, err)(p.t).ID)}
 	case "session":
 		if _, err := p.s.Store.SignIn(ctx, auth.Verified{UserID: caller.UserID}, "browser of "+user); models.CodeOf(err) == models.Forbidden {

@@ -78,9 +78,9 @@ func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Toke
 	return tokens, nil
 }
 
-// MakeToken creates an access token of the caller's user and returns it.
-func (a accounts) MakeToken(ctx context.Context, caller auth.Caller, n signin.NewToken) (string, error) {
-	secret, _, err := a.Store.MakeToken(ctx, caller, models.NewToken{Name: n.Name, Scopes: n.Scopes, ExpiresAt: n.ExpiresAt})
+// CreateToken creates an access token of the caller's user and returns it.
+func (a accounts) CreateToken(ctx context.Context, caller auth.Caller, n signin.NewToken) (string, error) {
+	secret, _, err := a.Store.CreateToken(ctx, caller, models.NewToken{Name: n.Name, Scopes: n.Scopes, ExpiresAt: n.ExpiresAt})
 	return secret, err
 }
 
