@@ -146,22 +146,6 @@ func (s *Store) ThingsWithTags(caller auth.Caller) List {
 // if it has no statistics about the parent.
 const isPublished = "(SELECT t.state FROM things AS t WHERE t.id = ?) = 'published'"
 
-// Remixes lists the published remixes of things, newest first.
-func (s *Store) Remixes() List {
-	return List{DB: s.db.DB, Name: "remixes", By: database.Order{ID: "ta.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Where("ta.ancestor_id = ?", id).Where(isPublished, bun.Safe("ta.thing_id"))
-	}}
-}
-
-// Ancestors lists the things that a remix was made from, in the order that its creator chose. It
-// has only published things and the caller's own.
-func (s *Store) Ancestors(caller auth.Caller) List {
-	by := database.Order{Key: "ta.position", ID: "ta.ancestor_id", Ascending: true}
-	return List{DB: s.db.DB, Name: "ancestors", Caller: &caller.UserID, By: by, Rows: func(id, userID any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", userID).Where("ta.thing_id = ?", id)
-	}}
-}
-
 // FindMakes lists the published makes that match a filter. It returns BadInput if the filter is not
 // valid.
 func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {

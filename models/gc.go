@@ -227,3 +227,20 @@ func (s *Store) collectContent(ctx context.Context, o bucket.Object) (gone bool,
 	})
 	return gone, err
 }
+
+// forgetSignIns removes expired sessions, codes, refresh tokens, links and invitations.
+func (s *Store) forgetSignIns(ctx context.Context) error {
+	at := now()
+	for _, expired := range []*bun.DeleteQuery{
+		s.db.Write.NewDelete().Model((*Session)(nil)).Where("expires_at <= ?", at),
+		s.db.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", at.Add(-grantsKept)),
+		s.db.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", at),
+		s.db.Write.NewDelete().Model((*accountLink)(nil)).Where("expires_at <= ?", at),
+		s.db.Write.NewDelete().Model((*Invitation)(nil)).Where("used_at IS NULL AND expires_at <= ?", at),
+	} {
+		if _, err := s.db.exec(ctx, expired); err != nil {
+			return err
+		}
+	}
+	return nil
+}

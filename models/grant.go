@@ -168,37 +168,3 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 	}
 	return token, nil
 }
-
-// TokenInfo returns the application that a valid token was issued to, or "" for none, and its user,
-// or 0 for none.
-func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, userID int64, err error) {
-	caller, err := s.Authenticate(ctx, token)
-	if err != nil || caller.ApplicationID == 0 {
-		return "", caller.UserID, err
-	}
-	found, err := s.ApplicationsByID(ctx, []int64{caller.ApplicationID})
-	if err != nil {
-		return "", 0, err
-	}
-	if found[caller.ApplicationID] == nil {
-		return "", 0, fail(Unauthenticated, "the access token is unknown")
-	}
-	return found[caller.ApplicationID].ClientID, caller.UserID, nil
-}
-
-// forgetSignIns removes expired sessions, codes, refresh tokens, links and invitations.
-func (s *Store) forgetSignIns(ctx context.Context) error {
-	at := now()
-	for _, expired := range []*bun.DeleteQuery{
-		s.db.Write.NewDelete().Model((*Session)(nil)).Where("expires_at <= ?", at),
-		s.db.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", at.Add(-grantsKept)),
-		s.db.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", at),
-		s.db.Write.NewDelete().Model((*accountLink)(nil)).Where("expires_at <= ?", at),
-		s.db.Write.NewDelete().Model((*Invitation)(nil)).Where("used_at IS NULL AND expires_at <= ?", at),
-	} {
-		if _, err := s.db.exec(ctx, expired); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -139,15 +139,6 @@ func (s *Store) LikedBy(ctx context.Context, userID int64, on TargetType, ids []
 	return setOf(liked), err
 }
 
-// setOf returns the set of the given IDs.
-func setOf(ids []int64) map[int64]bool {
-	set := make(map[int64]bool, len(ids))
-	for _, id := range ids {
-		set[id] = true
-	}
-	return set
-}
-
 // Likers lists the users who like a target of the given type, the latest like first.
 func (s *Store) Likers(on TargetType) List {
 	return List{DB: s.db.DB, Name: "likes on " + string(on), By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: func(id, _ any) *bun.SelectQuery {
@@ -161,4 +152,13 @@ func (s *Store) LikedThings() List {
 		return s.db.Read.NewSelect().TableExpr("likes AS l").
 			Where("l.user_id = ? AND l.target_type = ?", userID, OnThing).Where(isPublished, bun.Safe("l.target_id"))
 	}}
+}
+
+// LikedThingIDs returns the IDs of the published things that a user likes, most recently liked
+// first, at most 10,000.
+func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
+	err = s.db.Read.NewSelect().TableExpr("likes AS l").Column("l.target_id").
+		Join("JOIN things AS t ON t.id = l.target_id AND t.state = ?", Published).
+		Where("l.user_id = ? AND l.target_type = ?", userID, OnThing).OrderExpr("l.id DESC").Limit(maxIDs).Scan(ctx, &ids)
+	return ids, err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+	"unicode/utf8"
 
 	"github.com/uptrace/bun"
 
@@ -156,4 +157,13 @@ func (s *Store) CheckPassword(ctx context.Context, username, text string) (auth.
 		return auth.Verified{}, errPassword
 	}
 	return auth.Verified{UserID: row.UserID, PasswordHash: row.Hash}, nil
+}
+
+// hashPassword returns the hash of a new password. It returns BadInput if the password is too
+// short, too long, or not valid UTF-8.
+func hashPassword(ctx context.Context, text string) (hash string, err error) {
+	if len(text) < auth.MinPassword || len(text) > auth.MaxPassword || !utf8.ValidString(text) {
+		return "", badInput("password", "password: must be %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)
+	}
+	return auth.HashPassword(ctx, text)
 }

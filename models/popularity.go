@@ -253,3 +253,8 @@ func popularityKept(days []PopularityDay) int64 {
 	}
 	return int64(math.Round(popularityUnit * (math.Log2(sum) + last.Sub(popularityEpoch).Hours()/24/halfLife)))
 }
+
+// popularityAt returns the stored popularity of a thing with one action at a time.
+func popularityAt(at time.Time) int64 {
+	return int64(popularityUnit * at.Sub(popularityEpoch).Hours() / 24 / halfLife)
+}

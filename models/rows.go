@@ -108,3 +108,12 @@ func notFoundIfNoRows(err error, noun string, id int64) error {
 	}
 	return err
 }
+
+// setOf returns the set of the given IDs.
+func setOf(ids []int64) map[int64]bool {
+	set := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
+}

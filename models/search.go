@@ -361,8 +361,3 @@ func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 	}
 	return bun.Safe(score + " ELSE 0 END")
 }
-
-// popularityAt returns the stored popularity of a thing with one action at a time.
-func popularityAt(at time.Time) int64 {
-	return int64(popularityUnit * at.Sub(popularityEpoch).Hours() / 24 / halfLife)
-}

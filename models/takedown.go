@@ -122,3 +122,41 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 	}
 	return s.Thing(ctx, caller, id)
 }
+
+// RestoreMake restores a make that is hidden because its thing was taken down and deleted. It
+// requires a moderator or an administrator, who cannot be its creator unless they are an
+// administrator. If the make is not hidden, nothing changes. It opens a transaction.
+func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
+	if !caller.Moderates() {
+		return nil, fail(Forbidden, "restoring a make requires a moderator or an administrator")
+	}
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		m, err := s.lockMake(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := checkDecides(caller, m.OwnerID); err != nil || m.TakenDownAt == nil {
+			return err
+		}
+		m.TakenDownAt = nil
+		if m.PublishedAt != nil {
+			m.State = Published
+		}
+		if _, err := tx.NewUpdate().Model(m).Column("state", "taken_down_at").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+		if m.State == Published {
+			if err := m.countPublished(ctx, tx, 1); err != nil {
+				return err
+			}
+		}
+		if err := s.record(ctx, tx, caller, ModerationEntry{Action: RestoredMake, UserID: m.OwnerID, ObjectID: id}); err != nil {
+			return err
+		}
+		return s.db.index(ctx, tx, makeIndex, id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.Make(ctx, caller, id)
+}

@@ -204,3 +204,9 @@ func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]map
 	}
 	return counts, err
 }
+
+// ThingsNamed returns the IDs of the things of a user that have a name.
+func (a Admin) ThingsNamed(ctx context.Context, ownerID int64, name string) (ids []int64, err error) {
+	err = a.store.db.Read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID, name).Order("t.id").Scan(ctx, &ids)
+	return ids, err
+}

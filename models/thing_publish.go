@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 
@@ -122,27 +121,6 @@ func reason(code apierror.FieldCode, message string) apierror.FieldError {
 	return apierror.FieldError{Path: []any{"id"}, Code: code, Message: message}
 }
 
-// notifyRemix notifies the creators and watchers of the ancestors of a published thing.
-func notifyRemix(ctx context.Context, tx bun.Tx, t *Thing, ancestorIDs []int64) error {
-	about := Target{OnThing, t.ID}
-	for _, id := range ancestorIDs {
-		var owner int64
-		err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", id).Scan(ctx, &owner)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue // deleted since the ancestors were read
-		}
-		if err != nil {
-			return err
-		}
-		err = errors.Join(notify(ctx, tx, NotifyRemix, t.OwnerID, about, owner),
-			notifyWatchers(ctx, tx, NotifyRemix, t.OwnerID, about, Target{OnThing, id}, id, owner))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // countPublished adds a published thing and its makes to the counts of published objects, or
 // subtracts them if by is -1.
 func (s *Store) countPublished(ctx context.Context, tx bun.Tx, t *Thing, by int64) error {
@@ -201,100 +179,4 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 		return nil, err
 	}
 	return s.Thing(ctx, caller, id)
-}
-
-// lockBelow locks the makes and comments of a locked thing, so that no files are finalized for them
-// at the same time. It locks makes before comments, as other code does, and both in the order of
-// their IDs.
-func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
-	var makes, comments []int64
-	err := s.db.ForUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
-	if err != nil {
-		return err
-	}
-	return s.db.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
-}
-
-// RemovedThing is a thing as it was before its deletion.
-type RemovedThing struct {
-	*Thing
-	AncestorIDs   []int64
-	CollectionIDs []int64 // of the caller, see removeFromAllCollections
-}
-
-// DeleteThing deletes a thing with its files, likes and comments, and removes it from collections
-// and download histories. Its makes, and the things that were made from it, belong to other users:
-// they are kept, and only their references to the thing are removed. The garbage collector removes
-// the bytes of the files, unless other files share them. The caller must be the creator, or a
-// moderator or an administrator with a reason. It returns the thing as it was. It opens a
-// transaction.
-func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *RemovedThing, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t, err := s.lockThing(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		ancestors, err := ancestorIDs(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		deleted = &RemovedThing{Thing: t, AncestorIDs: ancestors}
-		if t.OwnerID != caller.UserID && !caller.Moderates() {
-			return fail(Forbidden, "thing %d belongs to someone else", id)
-		}
-		if err := t.checkNotTakenDown(caller); err != nil {
-			return err
-		}
-		if err := s.lockBelow(ctx, tx, id); err != nil {
-			return err
-		}
-		if t.IsTakenDown() {
-			if err := s.takeDownMakes(ctx, tx, id); err != nil {
-				return err
-			}
-		}
-		if t.State == Published {
-			if err := errors.Join(countThing(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t)); err != nil {
-				return err
-			}
-			// The makes of a thing that is not published are hidden, and become visible when it is deleted.
-		} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil {
-			return err
-		}
-		if deleted.CollectionIDs, err = removeFromAllCollections(ctx, tx, caller, id); err != nil {
-			return err
-		}
-		if err := deleteLikes(ctx, tx, Target{OnThing, id}); err != nil {
-			return err
-		}
-		if err := s.deleteComments(ctx, tx, Target{OnThing, id}); err != nil {
-			return err
-		}
-		if err := resolveReports(ctx, tx, caller, Target{OnThing, id}, t.OwnerID, reason); err != nil {
-			return err
-		}
-		for _, statement := range []string{
-			// Files of makes keep their downloads. If the downloads are being folded, that transaction waits
-			// for the thing, and the deletion of new downloads waits for that transaction: PostgreSQL aborts
-			// one of the two, which is then retried.
-			"UPDATE files SET download_count = download_count + (SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = ?0 AND nd.file_id = files.id) WHERE thing_id = ?0 AND target_type <> 'thing'",
-			"DELETE FROM new_downloads WHERE thing_id = ?0",
-			"DELETE FROM downloads WHERE thing_id = ?0",
-			"DELETE FROM files WHERE target_type = 'thing' AND target_id = ?0",
-			// Files of makes, and comments on makes with their files, do not belong to a thing any more.
-			"UPDATE files SET thing_id = 0 WHERE thing_id = ?0",
-			"UPDATE comments SET thing_id = NULL WHERE thing_id = ?0",
-			"UPDATE makes SET thing_id = NULL WHERE thing_id = ?0",
-			"DELETE FROM things WHERE id = ?0",
-		} {
-			if _, err := tx.NewRaw(statement, id).Exec(ctx); err != nil {
-				return err
-			}
-		}
-		if err := s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
-			return err
-		}
-		return s.db.index(ctx, tx, thingIndex, id)
-	})
-	return deleted, err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // NewThing is the input of CreateThing.
@@ -111,14 +109,6 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 func checkThing(name, category, description, instructions *string) error {
 	return errors.Join(checkName(name), optional("category", category, maxName),
 		optional("description", description, maxText), optional("instructions", instructions, maxText))
-}
-
-// checkAncestors returns BadInput if there are too many ancestors.
-func checkAncestors(ids []int64) error {
-	if len(ids) > maxAncestors {
-		return tooMany("ancestorIds", len(ids), maxAncestors)
-	}
-	return nil
 }
 
 // noDetails is the value of DetailsParts for a thing without details.
@@ -272,72 +262,4 @@ func moveThing(ctx context.Context, tx bun.Tx, t *Thing, which string) error {
 		return nil
 	}
 	return count(ctx, tx, categoryThings.by(-1, from), categoryThings.by(1, c.ID))
-}
-
-// setAncestors replaces the ancestors of a thing, which are the things before. It returns NotFound
-// or Forbidden for a new ancestor that the caller cannot see. If the thing is published, it
-// notifies the creators and watchers of new ancestors.
-func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller, t *Thing, before, ids []int64) error {
-	var rows []thingAncestor
-	for i, id := range ids {
-		if id == t.ID {
-			return badInput("ancestorIds", "ancestorIds: a thing is not made from itself")
-		}
-		if !slices.Contains(ids[:i], id) {
-			rows = append(rows, thingAncestor{ThingID: t.ID, AncestorID: id, Position: i})
-		}
-	}
-	if len(rows) > 0 {
-		var found []*Thing
-		if err := s.db.ForShare(tx.NewSelect().Model(&found).Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx); err != nil {
-			return err
-		}
-		for _, row := range rows {
-			input := fmt.Sprintf("ancestorIds[%d]", row.Position)
-			at := slices.IndexFunc(found, func(t *Thing) bool { return t.ID == row.AncestorID })
-			if at < 0 {
-				return about(input, notFound("thing", row.AncestorID))
-			}
-			// Existing ancestors are kept, even if the caller cannot see them any more.
-			if err := found[at].Allows(caller); err != nil && !slices.Contains(before, row.AncestorID) {
-				return about(input, err)
-			}
-		}
-	}
-	if _, err := tx.NewDelete().Model((*thingAncestor)(nil)).Where("thing_id = ?", t.ID).Exec(ctx); err != nil {
-		return err
-	}
-	if len(rows) > 0 {
-		if _, err := tx.NewInsert().Model(&rows).Exec(ctx); err != nil {
-			return err
-		}
-	}
-	if t.State != Published {
-		return nil
-	}
-	after := make([]int64, len(rows))
-	var added []int64
-	for i, row := range rows {
-		after[i] = row.AncestorID
-		if !slices.Contains(before, row.AncestorID) {
-			added = append(added, row.AncestorID)
-		}
-	}
-	if err := notifyRemix(ctx, tx, t, added); err != nil {
-		return err
-	}
-	return count(ctx, tx, thingRemixes.by(-1, before...), thingRemixes.by(1, after...))
-}
-
-type thingAncestor struct {
-	bun.BaseModel `bun:"table:thing_ancestors,alias:ta"`
-
-	ThingID    int64 `bun:",pk"`
-	AncestorID int64 `bun:",pk"`
-	Position   int
-}
-
-func ancestorIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {
-	err = tx.NewSelect().Model((*thingAncestor)(nil)).Column("ta.ancestor_id").Where("ta.thing_id = $1").Order("ta.position").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
-	return ids, err
 }

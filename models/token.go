@@ -3,13 +3,12 @@ package models
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 )
@@ -45,129 +44,233 @@ func insertToken(ctx context.Context, tx bun.Tx, row *Token) (token string, err 
 	return token, err
 }
 
-// Authenticate returns the caller that an access token belongs to. It returns Unauthenticated if
-// the token is unknown, expired or revoked. A successful result is cached for a second: a token
-// that is revoked by another process remains valid until then, one that is revoked by this process
-// does not.
-func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, error) {
-	hash, ok := auth.Hash(token)
-	if !ok {
-		return auth.Caller{}, fail(Unauthenticated, "the access token is unknown")
+// CreateToken creates an access token of the user with a name and returns it. The token cannot be
+// read again. If lifetime is 0, it does not expire. It returns BadInput if a member is to get the
+// scope admin. It opens a transaction.
+func (a Admin) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
+	s := a.store
+	if err := text("name", name, maxName); err != nil {
+		return "", err
 	}
-	caller, ok, known := s.tokens.get(hash)
-	if ok {
-		return caller, nil
-	}
-	var row Token
-	var of privileges
-	var lastActive *time.Time
-	ctx = database.WithCachedResult(ctx)
-	err := selectPrivileges(s.db.Read.NewSelect().Model(&row)).
-		Column("tk.id", "tk.scopes", "tk.expires_at", "tk.revoked_at", "tk.last_used_at").
-		ColumnExpr("coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id, u.last_active_at AS last_active_at").
-		Join("LEFT JOIN users AS u ON u.id = tk.user_id").Where("tk.sha256 = ?", hash).
-		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &row.ID, &row.Scopes, &row.ExpiresAt, &row.RevokedAt, &row.LastUsedAt, &row.UserID, &row.ApplicationID, &lastActive)
-	at := now()
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return auth.Caller{}, fail(Unauthenticated, "the access token is unknown")
-	case err != nil:
-		return auth.Caller{}, err
-	case row.RevokedAt != nil:
-		return auth.Caller{}, fail(Unauthenticated, "the access token was revoked")
-	case row.ExpiresAt != nil && !at.Before(*row.ExpiresAt):
-		return auth.Caller{}, fail(Unauthenticated, "the access token expired")
-	}
-	scopes, err := auth.ParseScopes(strings.Fields(row.Scopes))
+	u, err := s.User(ctx, auth.Caller{}, username)
 	if err != nil {
-		return auth.Caller{}, err
+		return "", err
 	}
-	caller = of.caller(row.UserID, scopes)
-	caller.TokenID, caller.ApplicationID = row.ID, row.ApplicationID
-	if row.ExpiresAt != nil {
-		caller.ExpiresAt = *row.ExpiresAt
+	if scopes.Has(auth.Admin) && u.Role() == auth.Member {
+		return "", badInput("scopes", "scope admin: %s is not an administrator or moderator", u.Username)
 	}
-	if row.LastUsedAt == nil || at.Sub(*row.LastUsedAt) > usedEvery {
-		s.activity.note(&s.activity.tokens, row.ID, at)
+	row := &Token{UserID: u.ID, Name: name, Scopes: scopes.String()}
+	if lifetime > 0 {
+		expires := now().Add(lifetime)
+		row.ExpiresAt = &expires
 	}
-	if row.UserID != 0 && (lastActive == nil || at.Sub(*lastActive) > activeEvery) {
-		s.activity.note(&s.activity.users, row.UserID, at)
-	}
-	s.tokens.put(hash, caller, caller.ExpiresAt, known)
-	return caller, nil
+	token := ""
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.lockAccount(ctx, tx, u.ID); err != nil {
+			return err
+		}
+		token, err = insertToken(ctx, tx, row)
+		return err
+	})
+	return token, err
 }
 
-// privileges are the properties of a user that determine the user's permissions.
-type privileges struct {
-	isAdmin, isModerator bool
-	suspended            string // the reason; empty: not suspended
-	hidesNSFW, hidesAI   bool
+// NewToken is the input of CreateToken.
+type NewToken struct {
+	Name      string
+	Scopes    []auth.Scope
+	ExpiresAt *time.Time // nil: when the caller's token expires
 }
 
-// selectPrivileges selects the fields of privileges of the user u. They have zero values if an
-// outer join has found no user. The reason of a suspension is never empty, even if the operator or
-// an imported archive gave none.
-func selectPrivileges(q *bun.SelectQuery) *bun.SelectQuery {
-	return q.ColumnExpr("coalesce(u.is_admin, ?0) AS is_admin, coalesce(u.is_moderator, ?0) AS is_moderator, coalesce(u.hides_nsfw, ?0) AS hides_nsfw, coalesce(u.hides_ai, ?0) AS hides_ai", false).
-		ColumnExpr("CASE WHEN u.suspended_at IS NULL THEN '' ELSE coalesce(nullif(u.suspension_reason, ''), 'no reason was given') END AS suspended")
-}
-
-func (p privileges) caller(userID int64, scopes auth.Scopes) auth.Caller {
-	return auth.Caller{UserID: userID, Role: roleOf(p.isAdmin, p.isModerator), Suspended: p.suspended, Scopes: scopes, HidesNSFW: p.hidesNSFW, HidesAI: p.hidesAI}
+// CreateToken creates an access token of the caller's user and returns it. The token cannot be read
+// again. It has no scopes that the caller's token lacks, and does not expire later. For an
+// application it returns Forbidden, because users could not revoke the tokens that an application
+// creates. It returns Conflict if the user has too many tokens. It opens a transaction.
+func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
+	if err := text("name", n.Name, maxName); err != nil {
+		return "", nil, err
+	}
+	if caller.ApplicationID != 0 {
+		return "", nil, fail(Forbidden, "an application cannot create tokens")
+	}
+	names := make([]string, len(n.Scopes))
+	for i, scope := range n.Scopes {
+		if !caller.Scopes.Has(scope) {
+			return "", nil, fail(Forbidden, "the access token lacks the scope %s, so it cannot grant it", scope)
+		}
+		names[i] = string(scope)
+	}
+	scopes, err := auth.ParseScopes(names)
+	if err != nil {
+		return "", nil, badInput("scopes", "%s", err)
+	}
+	row := &Token{UserID: caller.UserID, Name: n.Name, Scopes: scopes.String()}
+	if n.ExpiresAt != nil {
+		at := n.ExpiresAt.UTC().Truncate(time.Microsecond)
+		if !now().Before(at) || at.Year() > 9999 {
+			return "", nil, badInput("expiresAt", "expiresAt: must be in the future").WithFieldCode(apierror.FieldOutOfRange)
+		}
+		row.ExpiresAt = &at
+	}
+	if limit := caller.ExpiresAt; !limit.IsZero() {
+		switch {
+		case row.ExpiresAt == nil:
+			row.ExpiresAt = &limit
+		case row.ExpiresAt.After(limit):
+			return "", nil, badInput("expiresAt", "expiresAt: the access token that makes it ends at %s, and what it makes no later", limit.Format(time.RFC3339))
+		}
+	}
+	token := ""
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.checkTokenCount(ctx, tx, caller.UserID); err != nil {
+			return err
+		}
+		token, err = insertToken(ctx, tx, row)
+		return err
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return token, row, nil
 }
 
 const (
-	tokenMemory     = time.Second
-	tokenMemorySize = 10_000
+	maxTokens            = 100 // valid tokens that a user created
+	maxApplicationTokens = 50  // of one user for one application, and of an application itself
+	maxListedTokens      = 1_000
 )
 
-// tokenCache caches successful authentications. Without it, every request would start with a query
-// of its token.
-type tokenCache struct {
-	mu   sync.Mutex
-	good map[string]cachedCaller
-	age  int64 // how often the cache was cleared
-}
-
-type cachedCaller struct {
-	caller auth.Caller
-	until  time.Time
-}
-
-func newTokenCache() *tokenCache { return &tokenCache{good: make(map[string]cachedCaller)} }
-
-// get returns a cached result. If there is none, the caller queries the database and passes age to
-// put.
-func (c *tokenCache) get(hash string) (caller auth.Caller, ok bool, age int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v, ok := c.good[hash]
-	return v.caller, ok && time.Now().Before(v.until), c.age
-}
-
-// put caches a result, at most until it expires. It does nothing if the cache was cleared since get
-// returned age.
-func (c *tokenCache) put(hash string, caller auth.Caller, expires time.Time, age int64) {
-	until := time.Now().Add(tokenMemory)
-	if !expires.IsZero() && expires.Before(until) {
-		until = expires
+// checkTokenCount returns Conflict if the user has the maximum number of valid tokens of their own.
+// It locks the user until tx ends, so that no other token is created for the user meanwhile.
+func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) error {
+	if _, err := s.lockAccount(ctx, tx, userID); err != nil {
+		return err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if age != c.age {
-		return
+	n, err := tx.NewSelect().Model((*Token)(nil)).
+		Where("tk.user_id = ? AND tk.application_id IS NULL AND tk.revoked_at IS NULL", userID).
+		Where("tk.expires_at IS NULL OR tk.expires_at > ?", now()).Count(ctx)
+	if err != nil || n < maxTokens {
+		return err
 	}
-	if len(c.good) >= tokenMemorySize {
-		clear(c.good) // entries live for a second, so an LRU list would cost more
-	}
-	c.good[hash] = cachedCaller{caller, until}
+	e := fail(Conflict, "you have %d access tokens, and at most %d are allowed: revoke one first", n, maxTokens)
+	e.Limit = maxTokens
+	return e
 }
 
-// forget clears the cache. It must be called after a transaction that may change a cached result is
-// committed.
-func (c *tokenCache) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.good)
-	c.age++
+// Tokens lists the access tokens of the caller's user that are not revoked, the latest first. They
+// may have expired.
+func (s *Store) Tokens(caller auth.Caller) (List, error) {
+	if err := requireUser(caller); err != nil {
+		return List{}, err
+	}
+	return List{DB: s.db.DB, By: database.Order{ID: "tk.id"}, Rows: func(any, any) *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID)
+	}}, nil
+}
+
+// WorkingTokens returns the access tokens of the caller's user that give access, the latest first.
+// They include those of applications, also if they have expired and can be refreshed: ExpiresAt is
+// when the access ends.
+func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens []*Token, err error) {
+	if err := requireUser(caller); err != nil {
+		return nil, err
+	}
+	const expires = "coalesce(rt.expires_at, tk.expires_at)"
+	err = s.db.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256", "expires_at").ColumnExpr(expires+" AS expires_at").
+		Join("LEFT JOIN refresh_tokens AS rt ON rt.token_id = tk.id").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID).
+		Where(expires+" IS NULL OR "+expires+" > ?", now()).Order("tk.id DESC").Limit(maxListedTokens).Scan(ctx)
+	return tokens, err
+}
+
+// TokensByID returns the tokens with the given IDs, without their hashes. It does not check
+// permissions: they must belong to the caller's user.
+func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, error) {
+	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery {
+		return q.ExcludeColumn("sha256")
+	}, "tk.id", func(t *Token) int64 { return t.ID })
+}
+
+// Allows returns nil if the token belongs to the caller's user, else NotFound.
+func (t *Token) Allows(caller auth.Caller) error {
+	if caller.UserID == 0 || t.UserID != caller.UserID {
+		return notFound("token", t.ID)
+	}
+	return nil
+}
+
+// TokensOf returns the access tokens of the user with a name that are not revoked, the latest
+// first.
+func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, err error) {
+	s := a.store
+	u, err := s.User(ctx, auth.Caller{}, username)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", u.ID).Order("tk.id DESC").Scan(ctx)
+	return tokens, err
+}
+
+// RevokeToken revokes an access token of the caller's user. If an application got it by a sign-in,
+// all tokens of the sign-in are revoked, including those that were refreshed from it. RevokeToken
+// returns NotFound for a token of another user. An application can revoke only the token that it
+// uses, and otherwise gets Forbidden. It opens a transaction.
+func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (*Token, error) {
+	if caller.ApplicationID != 0 && caller.TokenID != id {
+		return nil, fail(Forbidden, "an application can revoke only its own token")
+	}
+	return s.revoke(ctx, id, "tk.user_id = ?", caller.UserID)
+}
+
+// RevokeAnyToken revokes an access token of any user or application, in the same way as
+// [Store.RevokeToken]. It opens a transaction.
+func (a Admin) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
+	return a.store.revoke(ctx, id, "1 = 1")
+}
+
+// revoke revokes a token that a condition permits, with its sign-in, and clears the token cache, so
+// that the tokens become invalid at once on this node. A token that was revoked before keeps the
+// time of its revocation.
+func (s *Store) revoke(ctx context.Context, id int64, whose string, args ...any) (*Token, error) {
+	t := new(Token)
+	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		read := tx.NewSelect().Model(t).Where("tk.id = ?", id).Where(whose, args...)
+		if err := read.Scan(ctx); err != nil {
+			return err
+		}
+		if t.UserID != 0 { // lock the user, as in refresh
+			_, err := s.lockAccount(ctx, tx, t.UserID)
+			if CodeOf(err) == NotFound { // the account was deleted since, with its tokens
+				return sql.ErrNoRows
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := endSignIn(ctx, tx, id); err != nil {
+			return err
+		}
+		return read.Scan(ctx)
+	})
+	if err != nil {
+		return nil, notFoundIfNoRows(err, "token", id)
+	}
+	s.tokens.forget()
+	return t, nil
+}
+
+// TokenInfo returns the application that a valid token was issued to, or "" for none, and its user,
+// or 0 for none.
+func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, userID int64, err error) {
+	caller, err := s.Authenticate(ctx, token)
+	if err != nil || caller.ApplicationID == 0 {
+		return "", caller.UserID, err
+	}
+	found, err := s.ApplicationsByID(ctx, []int64{caller.ApplicationID})
+	if err != nil {
+		return "", 0, err
+	}
+	if found[caller.ApplicationID] == nil {
+		return "", 0, fail(Unauthenticated, "the access token is unknown")
+	}
+	return found[caller.ApplicationID].ClientID, caller.UserID, nil
 }

@@ -3,46 +3,146 @@ package models
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/oauth"
 )
 
-// TestTokenCache checks that the cache of authenticated tokens keeps a caller for a second, or
-// until the token expires, and no caller that was read before the cache was cleared.
-func TestTokenCache(t *testing.T) {
-	for name, c := range map[string]struct {
-		lifetime, wait time.Duration // lifetime 0: the token does not expire
-		cleared        bool          // between the query and put
-		want           bool
-	}{
-		"at once":                    {want: true},
-		"within a second":            {wait: tokenMemory - 1, want: true},
-		"after a second":             {wait: tokenMemory},
-		"before the token expires":   {lifetime: time.Millisecond, wait: time.Millisecond - 1, want: true},
-		"after the token expired":    {lifetime: time.Millisecond, wait: time.Millisecond},
-		"read before it was revoked": {cleared: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				cache := newTokenCache()
-				_, _, age := cache.get("hash")
-				if c.cleared {
-					cache.forget()
-				}
-				var expires time.Time
-				if c.lifetime > 0 {
-					expires = time.Now().Add(c.lifetime)
-				}
-				cache.put("hash", auth.Caller{UserID: 1}, expires, age)
-				time.Sleep(c.wait)
-				if _, got, _ := cache.get("hash"); got != c.want {
-					t.Errorf("the caller is cached: %t, want %t", got, c.want)
-				}
-			})
+// TestTokenBesideDeletedAccount checks that the operator cannot create a token of a user whose
+// account is deleted at the same time: it would be valid.
+func TestTokenBesideDeletedAccount(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		err := beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+				return err
+			}
+			_, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", now(), ada.UserID).Exec(ctx)
+			return err
+		}, func() error {
+			_, err := s.Admin().CreateToken(t.Context(), "ada", "", auth.Scopes{auth.Read}, 0)
+			return err
 		})
-	}
+		if CodeOf(err) != NotFound {
+			t.Errorf("the creation returned %v, want %s", err, NotFound)
+		}
+	})
+}
+
+// TestRevokeBesideDeletedAccount checks that revoking a token of an account that is deleted at the
+// same time returns that the token does not exist, and nothing about the user.
+func TestRevokeBesideDeletedAccount(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		row := &Token{UserID: ada.UserID, Name: "a", Scopes: string(auth.Read)}
+		err := s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+			_, err := insertToken(ctx, tx, row)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+				return err
+			}
+			_, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", now(), ada.UserID).Exec(ctx)
+			return err
+		}, func() error {
+			_, err := s.Admin().RevokeAnyToken(t.Context(), row.ID)
+			return err
+		})
+		if want := notFound("token", row.ID); CodeOf(err) != NotFound || err.Error() != want.Error() {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	})
+}
+
+// TestExpiredTokensOfApplications checks that users see and can revoke the access of an application
+// whose access token has expired, because the application can refresh it.
+func TestExpiredTokensOfApplications(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		_, registered, err := s.Admin().RegisterApplication(ctx, NewApplication{Name: "App"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := &Token{UserID: ada.UserID, ApplicationID: registered.ID, Name: "App", Scopes: string(auth.Read)}
+		var issued *oauth.Token
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			issued, err = s.issueWithRefresh(ctx, tx, row, "")
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.db.Write.NewRaw("UPDATE tokens SET expires_at = ? WHERE id = ?", now().Add(-time.Minute), row.ID).Exec(ctx); err != nil {
+			t.Fatal(err)
+		}
+		shown, err := s.WorkingTokens(ctx, ada)
+		if err != nil || len(shown) != 1 || shown[0].ExpiresAt == nil || !shown[0].ExpiresAt.After(now()) {
+			t.Fatalf("the tokens are %+v (%v), want one that expires later", shown, err)
+		}
+		if _, err := s.RevokeToken(ctx, ada, shown[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Refresh(ctx, registered.oauth(), issued.Refresh); CodeOf(err) != BadInput {
+			t.Errorf("a refresh after the revocation: %v, want %s", err, BadInput)
+		}
+		if shown, err = s.WorkingTokens(ctx, ada); err != nil || len(shown) != 0 {
+			t.Errorf("the tokens are %+v (%v), want none", shown, err)
+		}
+	})
+}
+
+// TestRevokingEndsTheSignIn checks that revoking a token of an application ends its sign-in, even
+// if the application has refreshed the token since the user saw it, and no other sign-in.
+func TestRevokingEndsTheSignIn(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		_, registered, err := s.Admin().RegisterApplication(ctx, NewApplication{Name: "App"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		signIn := func() (id int64, refreshed *oauth.Token) {
+			t.Helper()
+			row := &Token{UserID: ada.UserID, ApplicationID: registered.ID, Name: "App", Scopes: string(auth.Read)}
+			err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+				first, err := s.issueWithRefresh(ctx, tx, row, "")
+				if err == nil {
+					refreshed, err = s.refresh(ctx, tx, registered.oauth(), first.Refresh)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return row.ID, refreshed
+		}
+		_, other := signIn()
+		for name, revoke := range map[string]func(id int64) (*Token, error){
+			"by the user":     func(id int64) (*Token, error) { return s.RevokeToken(ctx, ada, id) },
+			"by the operator": func(id int64) (*Token, error) { return s.Admin().RevokeAnyToken(ctx, id) },
+		} {
+			id, token := signIn()
+			if _, err := s.Authenticate(ctx, token.Text); err != nil { // fills the cache
+				t.Fatal(err)
+			}
+			if revoked, err := revoke(id); err != nil || revoked.ID != id || revoked.RevokedAt == nil {
+				t.Errorf("%s: got %+v, %v, want the token", name, revoked, err)
+			}
+			if _, err := s.Authenticate(ctx, token.Text); CodeOf(err) != Unauthenticated {
+				t.Errorf("%s: the refreshed token: %v, want %s", name, err, Unauthenticated)
+			}
+			if _, err := s.Refresh(ctx, registered.oauth(), token.Refresh); CodeOf(err) != BadInput {
+				t.Errorf("%s: a refresh: %v, want %s", name, err, BadInput)
+			}
+		}
+		if _, err := s.Authenticate(ctx, other.Text); err != nil {
+			t.Errorf("another sign-in: %v, want that it works", err)
+		}
+	})
 }
 
 // TestTokenInfoOfFailedRead checks that the failure to read the application of a valid token does

@@ -310,3 +310,33 @@ func (s *Store) userRows(ctx context.Context) rowReader[User] {
 		listed: func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed },
 	}
 }
+
+// lockAccount reads a user who is not deleted, and locks the row until tx ends. It returns NotFound
+// if there is no such user.
+func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
+	u := new(User)
+	err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
+	return u, notFoundIfNoRows(err, "user", id)
+}
+
+// administratorsLock is the key of the PostgreSQL advisory lock that is held while an administrator
+// is removed. Without it, the last two administrators could remove each other at the same time,
+// because each removal would still find the other administrator.
+const administratorsLock = 0x61646d6e
+
+// checkNotLastAdministrator returns BadInput if u is the only administrator who is not suspended.
+func (s *Store) checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *User) error {
+	if !u.IsAdmin {
+		return nil
+	}
+	if s.db.Engine == database.Postgres {
+		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", administratorsLock); err != nil {
+			return err
+		}
+	}
+	others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
+	if err != nil || others {
+		return err
+	}
+	return badInput("username", "username: %s is the last administrator", u.Username)
+}

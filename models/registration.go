@@ -1,0 +1,96 @@
+package models
+
+import (
+	"context"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/database"
+)
+
+// Registration is the input of Register.
+type Registration struct {
+	Secret   string // of a link; empty: none, which requires open registration
+	Username string
+	Email    string // ignored if the link has one; may be empty
+	Password string
+}
+
+// Register creates an account and returns its ID. It requires a link for that purpose or open
+// registration, and otherwise returns Forbidden. It returns NotFound if the link cannot be used,
+// and Conflict if the username is taken. It opens a transaction.
+func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err error) {
+	if r.Secret == "" && !s.options.OpenRegistration {
+		return 0, fail(Forbidden, "creating an account requires an invitation")
+	}
+	if err := s.checkUsername(r.Username); err != nil {
+		return 0, err
+	}
+	if r.Email != "" {
+		if err := checkEmail(r.Email); err != nil {
+			return 0, err
+		}
+	}
+	hash, err := hashPassword(ctx, r.Password)
+	if err != nil {
+		return 0, err
+	}
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u := &User{Username: r.Username, Email: r.Email, DefaultLicense: CC, CreatedAt: now()}
+		link := new(accountLink)
+		if r.Secret != "" {
+			if link, err = useLink(ctx, tx, r.Secret, InvitationLink, SignUpLink); err != nil {
+				return err
+			}
+		}
+		if link.Email != "" {
+			u.Email = link.Email
+		}
+		if err := s.insertUser(ctx, tx, u); err != nil {
+			return err
+		}
+		userID = u.ID
+		if link.InvitationID != 0 {
+			if err := s.useInvitation(ctx, tx, link, u); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.NewInsert().Model(&password{UserID: u.ID, Hash: hash, ChangedAt: u.CreatedAt}).Exec(ctx); err != nil {
+			return err
+		}
+		switch {
+		case link.Email != "":
+			return confirmEmail(ctx, tx, u.ID, link.Email)
+		case u.Email != "" && s.options.SendsMail:
+			return s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
+		}
+		return nil
+	})
+	if database.IsUnique(err) {
+		return 0, usernameIsTaken(r.Username)
+	}
+	return userID, err
+}
+
+// useInvitation marks the invitation of a link as used by a new user, and deletes its links. A user
+// who entered no e-mail address gets that of the invitation.
+func (s *Store) useInvitation(ctx context.Context, tx bun.Tx, link *accountLink, u *User) error {
+	inv := new(Invitation)
+	err := s.db.ForUpdate(tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", link.InvitationID, now())).Scan(ctx)
+	if err != nil {
+		return orErrLink(err)
+	}
+	if u.Email == "" && inv.Email != "" {
+		u.Email = inv.Email
+		if _, err := tx.NewUpdate().Model(u).Column("email").WherePK().Exec(ctx); err != nil {
+			return err
+		}
+	}
+	at := now()
+	inv.UsedBy, inv.UsedAt, inv.Email = u.ID, &at, ""
+	if _, err := tx.NewUpdate().Model(inv).Column("used_by", "used_at", "email").WherePK().Exec(ctx); err != nil {
+		return err
+	}
+	_, err = tx.NewDelete().Model((*accountLink)(nil)).Where("invitation_id = ?", inv.ID).Exec(ctx)
+	return err
+}
