@@ -1,7 +1,6 @@
 package signin
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -103,8 +102,8 @@ func TestFlowExpires(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, kept := httptest.NewRecorder(), base64.RawURLEncoding.EncodeToString(text)
-		s.setCookie(w, flowCookie, kept+"."+s.Key.Sign(flowPurpose, kept), flowLifetime)
+		w := httptest.NewRecorder()
+		s.setSigned(w, flowCookie, flowPurpose, text, flowLifetime)
 		r := returning(w)
 		time.Sleep(flowLifetime - 1)
 		if f, ok := s.flow(r); !ok || f.State != "state" {

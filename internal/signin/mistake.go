@@ -1,7 +1,6 @@
 package signin
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -12,8 +11,7 @@ import (
 )
 
 // mistake describes a form that was rejected, so that the page with the form can show it again. It
-// is kept in a signed cookie. Without the signature, another host of the same domain could set a
-// message.
+// is kept in a signed cookie.
 type mistake struct {
 	Path            string // of the page with the form
 	Status          int
@@ -48,22 +46,15 @@ func (s *site) showAgain(w http.ResponseWriter, r *http.Request, name string, st
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	kept := base64.RawURLEncoding.EncodeToString(text)
-	s.setCookie(w, mistakeCookie, kept+"."+s.Key.Sign(mistakePurpose, kept), mistakeLifetime)
+	s.setSigned(w, mistakeCookie, mistakePurpose, text, mistakeLifetime)
 	http.Redirect(w, r, s.BaseURL+path, http.StatusSeeOther)
 }
 
 // correct fills the view of a form with the mistake in the previous request, if there was one on
 // this page, and returns the status of the response. It shows each mistake once.
 func (s *site) correct(w http.ResponseWriter, r *http.Request, path string, v *view) (status int) {
-	value := s.cookie(r, mistakeCookie)
-	if value == "" {
-		return http.StatusOK
-	}
-	kept, signature, _ := strings.Cut(value, ".")
-	text, err := base64.RawURLEncoding.DecodeString(kept)
 	var m mistake
-	if err != nil || !s.Key.Verify(signature, mistakePurpose, kept) || json.Unmarshal(text, &m) != nil || m.Path != path {
+	if !s.signed(r, mistakeCookie, mistakePurpose, &m) || m.Path != path {
 		return http.StatusOK
 	}
 	s.setCookie(w, mistakeCookie, "", -time.Second)

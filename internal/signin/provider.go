@@ -2,20 +2,17 @@ package signin
 
 import (
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/oidc"
 )
 
-// flow is the state of a sign-in with the OpenID provider, kept in a signed cookie. Without the
-// signature, another host of the same domain could set the cookie.
+// flow is the state of a sign-in with the OpenID provider, kept in a signed cookie.
 type flow struct {
 	State, Nonce, Verifier, Next string
 	Until                        time.Time
@@ -39,20 +36,15 @@ func (s *site) askProvider(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	text, _ := json.Marshal(f) // cannot fail for strings and a time
-	kept := base64.RawURLEncoding.EncodeToString(text)
-	s.setCookie(w, flowCookie, kept+"."+s.Key.Sign(flowPurpose, kept), flowLifetime)
+	s.setSigned(w, flowCookie, flowPurpose, text, flowLifetime)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
 // flow returns the state of the sign-in from the cookie. ok is false if the cookie is missing,
 // invalid or expired.
 func (s *site) flow(r *http.Request) (f flow, ok bool) {
-	kept, signature, _ := strings.Cut(s.cookie(r, flowCookie), ".")
-	if !s.Key.Verify(signature, flowPurpose, kept) {
-		return f, false
-	}
-	text, err := base64.RawURLEncoding.DecodeString(kept)
-	return f, err == nil && json.Unmarshal(text, &f) == nil && time.Now().Before(f.Until)
+	ok = s.signed(r, flowCookie, flowPurpose, &f) && time.Now().Before(f.Until)
+	return f, ok
 }
 
 func (s *site) handleCallback(w http.ResponseWriter, r *http.Request) {

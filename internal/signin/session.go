@@ -1,8 +1,11 @@
 package signin
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
@@ -69,6 +72,21 @@ func (c Cookies) cookie(r *http.Request, name string) string {
 		return ""
 	}
 	return cookie.Value
+}
+
+// setSigned sets a cookie to a JSON text with a signature for a purpose. Without the signature,
+// another host of the same domain could set the cookie.
+func (s *site) setSigned(w http.ResponseWriter, name, purpose string, text []byte, age time.Duration) {
+	kept := base64.RawURLEncoding.EncodeToString(text)
+	s.setCookie(w, name, kept+"."+s.Key.Sign(purpose, kept), age)
+}
+
+// signed decodes the JSON text of a cookie that setSigned has set. It returns false if there is no
+// such cookie with a valid signature.
+func (s *site) signed(r *http.Request, name, purpose string, value any) bool {
+	kept, signature, _ := strings.Cut(s.cookie(r, name), ".")
+	text, err := base64.RawURLEncoding.DecodeString(kept)
+	return err == nil && s.Key.Verify(signature, purpose, kept) && json.Unmarshal(text, value) == nil
 }
 
 // session returns the signed-in user and the secret of the session. ok is false if no user is
