@@ -97,20 +97,25 @@ func Handler(o Options) (http.Handler, error) {
 	s.executor = o.Graph.Executor(graphqlhttp.SingleDocument{Document: document})
 
 	mux := http.NewServeMux()
-	for _, r := range routes {
-		s.mount(mux, r.method+" "+r.path, s.serve(r, operations[r.operation]))
-	}
-	for _, u := range unservedOperations {
-		s.mount(mux, u.method+" "+u.path, u)
-	}
-	s.mount(mux, "POST /upload_file_storage", http.HandlerFunc(s.storeForm))
+	mountAll(mux, func(r route) http.Handler { return s.serve(r, operations[r.operation]) }, http.HandlerFunc(s.storeForm))
 	mux.Handle("/", notFound(mux))
 	return mux, nil
 }
 
+// mountAll registers handlers for all paths of the REST API.
+func mountAll(mux *http.ServeMux, serve func(route) http.Handler, storeForm http.Handler) {
+	for _, r := range routes {
+		mount(mux, r.method+" "+r.path, serve(r))
+	}
+	for _, u := range unservedOperations {
+		mount(mux, u.method+" "+u.path, u)
+	}
+	mount(mux, "POST /upload_file_storage", storeForm)
+}
+
 // mount registers a handler for a path with and without a trailing slash. A redirect between the
 // two would turn a POST into a GET.
-func (s *server) mount(mux *http.ServeMux, pattern string, h http.Handler) {
+func mount(mux *http.ServeMux, pattern string, h http.Handler) {
 	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		telemetry.SetRoute(r.Context(), pattern)
 		h.ServeHTTP(w, r)
@@ -124,14 +129,8 @@ func IsPath(u *url.URL) bool { return len(allowedMethods(paths(), &http.Request{
 
 // paths matches all paths of the REST API.
 var paths = sync.OnceValue(func() *http.ServeMux {
-	s, mux := new(server), http.NewServeMux()
-	for _, r := range routes {
-		s.mount(mux, r.method+" "+r.path, http.NotFoundHandler())
-	}
-	for _, u := range unservedOperations {
-		s.mount(mux, u.method+" "+u.path, u)
-	}
-	s.mount(mux, "POST /upload_file_storage", http.NotFoundHandler())
+	mux := http.NewServeMux()
+	mountAll(mux, func(route) http.Handler { return http.NotFoundHandler() }, http.NotFoundHandler())
 	return mux
 })
 
