@@ -81,7 +81,7 @@ func (s *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (b *Bucket) copyFrom(ctx context.Context, key string, r io.ReadSeeker, sum string) (int64, error) {
+func (b *Bucket) copyFrom(ctx context.Context, key string, r io.ReadSeeker, sum string) (n int64, err error) {
 	kind, err := mimetype.DetectReader(r)
 	if err != nil {
 		return 0, err
@@ -89,24 +89,13 @@ func (b *Bucket) copyFrom(ctx context.Context, key string, r io.ReadSeeker, sum 
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
-	u, err := b.store.create(ctx, key, kind.String())
-	if err != nil {
-		return 0, err
-	}
-	hash := sha256.New()
-	n, err := io.Copy(io.MultiWriter(u, hash), r)
-	if got := hex.EncodeToString(hash.Sum(nil)); err == nil && sum != "" && got != sum {
-		err = fmt.Errorf("%w: it is %s", ErrDamaged, got)
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil {
-		err = u.commit()
-	}
-	if err != nil {
-		u.abort()
-		return n, err
-	}
-	return n, nil
+	err = b.write(ctx, key, kind.String(), func(w io.Writer) (err error) {
+		hash := sha256.New()
+		n, err = io.Copy(io.MultiWriter(w, hash), r)
+		if got := hex.EncodeToString(hash.Sum(nil)); err == nil && sum != "" && got != sum {
+			return fmt.Errorf("%w: it is %s", ErrDamaged, got)
+		}
+		return err
+	})
+	return n, err
 }

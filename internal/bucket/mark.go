@@ -35,8 +35,12 @@ func (b *Bucket) Mark(ctx context.Context) (mark string, at time.Time, err error
 // SetMark replaces the mark of the bucket: a text by which the database that collects garbage
 // recognizes the bucket.
 func (b *Bucket) SetMark(ctx context.Context, mark string) error {
-	return b.write(ctx, markKey, "text/plain", func(w io.Writer) error {
+	err := b.write(ctx, markKey, "text/plain", func(w io.Writer) error {
 		_, err := io.WriteString(w, mark)
 		return err
 	})
+	if err != nil {
+		return fmt.Errorf("put %s: %w", markKey, err)
+	}
+	return nil
 }
