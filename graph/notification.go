@@ -1,51 +1,6 @@
 package graph
 
-import (
-	"context"
-
-	"github.com/meshyard/meshyard/graph/batch"
-	"github.com/meshyard/meshyard/models"
-)
-
-// visibleTargets returns the target of each object, or nil if the caller is not allowed to see it.
-// It executes one statement for each type of target.
-func visibleTargets[T any, O comparable](ctx context.Context, objs []O, of func(O) models.Target) ([]T, error) {
-	l := loadersOf(ctx)
-	shown := make([]T, len(objs))
-	for i, o := range objs {
-		target := of(o)
-		key := func(other O) int64 {
-			if t := of(other); t.Type == target.Type {
-				return t.ID
-			}
-			return 0
-		}
-		var found []any
-		var err error
-		one := objs[i : i+1]
-		switch target.Type {
-		case models.OnThing:
-			found, err = batch.LoadAs(ctx, one, l.things, key, nilOrValue)
-		case models.OnMake:
-			found, err = batch.LoadAs(ctx, one, l.makes, key, nilOrValue)
-		case models.OnComment:
-			found, err = batch.LoadAs(ctx, one, l.comments, key, nilOrValue)
-		case models.OnCollection:
-			found, err = batch.LoadAs(ctx, one, l.collections, key, nilOrValue)
-		case models.OnFile:
-			found, err = batch.LoadAs(ctx, one, l.files, key, nilOrValue)
-		default:
-			found, err = batch.LoadAs(ctx, one, l.targetUsers, key, nilOrValue)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if found[0] != nil && checkVisible(ctx, found[0]) == nil {
-			shown[i] = found[0].(T)
-		}
-	}
-	return shown, nil
-}
+import "github.com/meshyard/meshyard/models"
 
 // phrases has the text for each kind of notification whose text does not depend on the target.
 var phrases = map[models.NotificationKind]string{

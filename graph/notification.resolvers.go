@@ -48,7 +48,9 @@ func (r *notificationResolver) Actor(ctx context.Context, objs []*models.Notific
 
 // Target is the batch resolver for the target field.
 func (r *notificationResolver) Target(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error) {
-	return visibleTargets[model.NotificationTarget](ctx, objs, func(n *models.Notification) models.Target { return models.Target{Type: n.TargetType, ID: n.TargetID} })
+	return visibleTargets[model.NotificationTarget](ctx, objs, func(n *models.Notification) (models.Target, bool) {
+		return models.Target{Type: n.TargetType, ID: n.TargetID}, true
+	})
 }
 
 // Message is the batch resolver for the message field.

@@ -61,7 +61,9 @@ func (r *reportResolver) User(ctx context.Context, objs []*models.Report) ([]*mo
 
 // Target is the batch resolver for the target field.
 func (r *reportResolver) Target(ctx context.Context, objs []*models.Report) ([]model.ReportTarget, error) {
-	return visibleTargets[model.ReportTarget](ctx, objs, func(r *models.Report) models.Target { return models.Target{Type: r.TargetType, ID: r.TargetID} })
+	return visibleTargets[model.ReportTarget](ctx, objs, func(r *models.Report) (models.Target, bool) {
+		return models.Target{Type: r.TargetType, ID: r.TargetID}, true
+	})
 }
 
 // DecidedBy is the batch resolver for the decidedBy field.

@@ -111,44 +111,76 @@ func afterUnmark[O any](ctx context.Context, unmark markFunc, on models.TargetTy
 	return object, err
 }
 
-// targets returns the target of each object. It executes one statement for each type of target. If
-// a target was deleted in the meantime, it returns errStale and marks the operation as stale.
+// targets returns the target of each object. If a target was deleted in the meantime, it returns
+// errStale and marks the operation as stale.
 func targets[T any, O comparable](ctx context.Context, objects []O, of func(O) (models.Target, bool)) ([]T, error) {
-	l := loadersOf(ctx)
 	results := make([]T, len(objects))
 	for i, o := range objects {
-		target, ok := of(o)
-		if !ok {
+		if _, ok := of(o); !ok {
 			continue
 		}
-		key := func(o O) int64 {
-			if t, ok := of(o); ok && t.Type == target.Type {
-				return t.ID
-			}
-			return 0
-		}
-		var found []any
-		var err error
-		switch target.Type {
-		case models.OnThing:
-			found, err = batch.LoadAs(ctx, objects[i:i+1], l.things, key, nilOrValue)
-		case models.OnMake:
-			found, err = batch.LoadAs(ctx, objects[i:i+1], l.makes, key, nilOrValue)
-		default:
-			found, err = batch.LoadAs(ctx, objects[i:i+1], l.comments, key, nilOrValue)
-		}
+		found, err := targetOf(ctx, o, of)
 		if err != nil {
 			return nil, err
 		}
-		if found[0] == nil {
+		if found == nil {
 			return nil, stale(ctx)
 		}
-		if err := checkVisible(ctx, found[0]); err != nil {
+		if err := checkVisible(ctx, found); err != nil {
 			return nil, err
 		}
-		results[i] = found[0].(T)
+		results[i] = found.(T)
 	}
 	return results, nil
+}
+
+// visibleTargets returns the target of each object, or nil if it was deleted or the caller is not
+// allowed to see it.
+func visibleTargets[T any, O comparable](ctx context.Context, objects []O, of func(O) (models.Target, bool)) ([]T, error) {
+	results := make([]T, len(objects))
+	for i, o := range objects {
+		found, err := targetOf(ctx, o, of)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil && checkVisible(ctx, found) == nil {
+			results[i] = found.(T)
+		}
+	}
+	return results, nil
+}
+
+// targetOf returns the target of an object, or nil if it was deleted. It executes one statement for
+// each type of target of the objects in the batch.
+func targetOf[O comparable](ctx context.Context, object O, of func(O) (models.Target, bool)) (any, error) {
+	l := loadersOf(ctx)
+	switch t, _ := of(object); t.Type {
+	case models.OnThing:
+		return loadTarget(ctx, object, t.Type, of, l.things)
+	case models.OnMake:
+		return loadTarget(ctx, object, t.Type, of, l.makes)
+	case models.OnComment:
+		return loadTarget(ctx, object, t.Type, of, l.comments)
+	case models.OnCollection:
+		return loadTarget(ctx, object, t.Type, of, l.collections)
+	case models.OnFile:
+		return loadTarget(ctx, object, t.Type, of, l.files)
+	default:
+		return loadTarget(ctx, object, t.Type, of, l.targetUsers)
+	}
+}
+
+func loadTarget[O comparable, V any](ctx context.Context, object O, on models.TargetType, of func(O) (models.Target, bool), loader *batch.Loader[*V]) (any, error) {
+	found, err := batch.LoadAs(ctx, []O{object}, loader, func(o O) int64 {
+		if t, ok := of(o); ok && t.Type == on {
+			return t.ID
+		}
+		return 0
+	}, nilOrValue)
+	if err != nil {
+		return nil, err
+	}
+	return found[0], nil
 }
 
 // inOrder reads at most maxFirst objects and returns them in the order of their IDs, without
