@@ -155,9 +155,7 @@ func (r *removeThingsPayloadResolver) Things(ctx context.Context, obj *models.Mo
 
 // Collections is the batch resolver for the collections field.
 func (r *thingResolver) Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).holding, thingID, func(held []*models.Collection) []*models.Collection {
-		return append([]*models.Collection{}, held...)
-	})
+	return batch.LoadAs(ctx, objs, loadersOf(ctx).holding, thingID, orEmpty)
 }
 
 // AddToCollectionPayload returns exec.AddToCollectionPayloadResolver implementation.

@@ -58,19 +58,19 @@ func (r *userResolver) RecommendedTags(ctx context.Context, obj *models.User) ([
 // LikedThingIds is the resolver for the likedThingIds field.
 func (r *userResolver) LikedThingIds(ctx context.Context, obj *models.User) ([]int64, error) {
 	ids, err := r.Store.LikedThingIDs(ctx, obj.ID)
-	return append([]int64{}, ids...), err
+	return orEmpty(ids), err
 }
 
 // CollectedThingIds is the resolver for the collectedThingIds field.
 func (r *userResolver) CollectedThingIds(ctx context.Context, obj *models.User) ([]int64, error) {
 	ids, err := r.Store.CollectedThingIDs(ctx, caller(ctx), obj.ID)
-	return append([]int64{}, ids...), err
+	return orEmpty(ids), err
 }
 
 // Stats is the resolver for the stats field.
 func (r *userResolver) Stats(ctx context.Context, obj *models.User, from time.Time, to time.Time, byThing bool) ([]*models.StatsDay, error) {
 	days, err := r.Store.Stats(ctx, caller(ctx), obj.ID, models.StatsPeriod{From: from, To: to, ByThing: byThing})
-	return append([]*models.StatsDay{}, days...), err // never null
+	return orEmpty(days), err
 }
 
 // StatsDay returns exec.StatsDayResolver implementation.
