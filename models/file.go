@@ -266,7 +266,7 @@ type FileDeletion struct {
 // content if no other file has it. It returns the file as it was. It opens a transaction.
 func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeletion) (deleted *File, err error) {
 	id := d.ID
-	err = s.changeFile(ctx, caller, id, d.Target, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+	err = s.changeFile(ctx, caller, id, d.Target, ownerOrModerators, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		deleted = f
 		if len(d.Kinds) > 0 && !slices.Contains(d.Kinds, f.Kind) {
 			return notFound("file", id) // not of the required kinds
@@ -311,11 +311,18 @@ func loseModel(ctx context.Context, tx bun.Tx, f *File, allowed bool) error {
 		WithFieldCode(apierror.FieldModelRequired)
 }
 
-// changeFile locks a finalized file and its target and calls change. The target must belong to the
-// caller; if moderatorsMay is set, moderators and administrators may change files on any target. It
-// returns Conflict if the file is a pending upload. If the target is a thing or a make, its
-// modification time changes. It opens a transaction.
-func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, moderatorsMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
+// changers are those who may change the files of a target.
+type changers bool
+
+const (
+	ownerOnly         changers = false
+	ownerOrModerators changers = true // and administrators
+)
+
+// changeFile locks a finalized file and its target and calls change. It returns Forbidden if the
+// caller is not among who, and Conflict if the file is a pending upload. If the target is a thing
+// or a make, its modification time changes. It opens a transaction.
+func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, who changers, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
 	if _, err := s.File(ctx, caller, id); err != nil {
 		return err
 	}
@@ -335,7 +342,7 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 		}
 		// The target is locked before the file, as in finalizations.
 		locked, err := s.lockOwned(ctx, tx, caller, target)
-		if err != nil && !(moderatorsMay && CodeOf(err) == Forbidden && checkDecides(caller, locked.owner) == nil) {
+		if err != nil && !(who == ownerOrModerators && CodeOf(err) == Forbidden && checkDecides(caller, locked.owner) == nil) {
 			return err
 		}
 		f, err := s.lockFile(ctx, tx, id)

@@ -30,7 +30,7 @@ func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange
 	if err := optional("note", c.Note, maxNote); err != nil {
 		return nil, err
 	}
-	err := s.changeFile(ctx, caller, c.ID, c.Target, false, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
+	err := s.changeFile(ctx, caller, c.ID, c.Target, ownerOnly, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
 		if c.Name != nil {
 			name, err := cleanFilename(*c.Name)
 			if err != nil {

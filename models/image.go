@@ -65,7 +65,7 @@ type ImageChange struct {
 // UpdateImage changes the rank of an image among the images of its target, which must belong to the
 // caller. It opens a transaction and returns the file of the image.
 func (s *Store) UpdateImage(ctx context.Context, caller auth.Caller, c ImageChange) (*File, error) {
-	fileID, err := s.changeImage(ctx, caller, c.ID, c.Target, false, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
+	fileID, err := s.changeImage(ctx, caller, c.ID, c.Target, ownerOnly, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
 		rank := f.ImageRank()
 		if c.Rank != nil {
 			rank = c.Rank
@@ -111,7 +111,7 @@ func firstImageRank(ctx context.Context, tx bun.Tx, f *File) (int32, error) {
 // is a rendering, only the rendering is removed: the model and its content stay. It returns the
 // file as it was. It opens a transaction.
 func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, on *Target, reason string) (of *File, err error) {
-	_, err = s.changeImage(ctx, caller, id, on, true, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+	_, err = s.changeImage(ctx, caller, id, on, ownerOrModerators, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		of = f
 		var err error
 		if f.Kind == Image {
@@ -128,12 +128,12 @@ func (s *Store) DeleteImage(ctx context.Context, caller auth.Caller, id int64, o
 }
 
 // changeImage is changeFile for an image. It returns the ID of the image's file.
-func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, on *Target, moderatorsMay bool, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) (int64, error) {
+func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, on *Target, who changers, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) (int64, error) {
 	fileID, err := s.imageFile(ctx, id)
 	if err != nil {
 		return 0, err
 	}
-	return fileID, s.changeFile(ctx, caller, fileID, on, moderatorsMay, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
+	return fileID, s.changeFile(ctx, caller, fileID, on, who, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		if f.ImageID() != id {
 			return notFound("image", id) // removed in the meantime
 		}
