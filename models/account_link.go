@@ -161,6 +161,9 @@ func (s *Store) WriteEmails(ctx context.Context, m Mail) (emails []Email, err er
 	return emails, err
 }
 
+// hasConfirmedEmail is the condition that the user u has confirmed the present e-mail address.
+const hasConfirmedEmail = "EXISTS (SELECT 1 FROM confirmed_emails AS ce WHERE ce.user_id = u.id AND lower(ce.email) = lower(u.email))"
+
 // recipients returns one link for each recipient of an e-mail, not yet stored, and the usernames of
 // the recipients.
 func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, names []string, err error) {
@@ -177,11 +180,10 @@ func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, na
 	}
 	var users []*User
 	q := tx.NewSelect().Model(&users).Column("u.id", "u.username", "u.email").Where("u.deleted_at IS NULL AND u.email <> ''").OrderExpr("u.id").Limit(5)
-	const confirmed = "EXISTS (SELECT 1 FROM confirmed_emails AS ce WHERE ce.user_id = u.id AND lower(ce.email) = lower(u.email))"
 	if m.Purpose == ConfirmationLink {
-		q = q.Where("u.id = ? AND NOT "+confirmed, m.UserID)
+		q = q.Where("u.id = ? AND NOT "+hasConfirmedEmail, m.UserID)
 	} else {
-		q = q.Where("u.suspended_at IS NULL AND "+confirmed).
+		q = q.Where("u.suspended_at IS NULL AND "+hasConfirmedEmail).
 			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE lower(email) = lower(?0)) OR lower(u.username) = lower(?0))", m.Name)
 	}
 	if err := q.Scan(ctx); err != nil {
@@ -237,7 +239,7 @@ func confirmEmail(ctx context.Context, tx bun.Tx, userID int64, email string) er
 
 // Email returns the e-mail address of the caller, and whether it is confirmed.
 func (s *Store) Email(ctx context.Context, caller auth.Caller) (email string, confirmed bool, err error) {
-	err = s.db.Read.NewSelect().TableExpr("users AS u").ColumnExpr("u.email, EXISTS (SELECT 1 FROM confirmed_emails AS ce WHERE ce.user_id = u.id AND lower(ce.email) = lower(u.email))").
+	err = s.db.Read.NewSelect().TableExpr("users AS u").ColumnExpr("u.email, "+hasConfirmedEmail).
 		Where("u.id = ?", caller.UserID).Scan(ctx, &email, &confirmed)
 	return email, confirmed, err
 }
