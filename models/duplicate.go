@@ -19,15 +19,16 @@ func (s *Store) Duplicates(caller auth.Caller) List {
 	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: func(fileID, _ any) *bun.SelectQuery {
 		shape := s.db.Read.NewSelect().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
 		alike := s.db.Read.NewSelect().TableExpr("previews AS p").ColumnExpr("p.id").Where("p.shape_id = (?)", shape).OrderExpr("p.id DESC").Limit(maxAlike)
-		// With an array, PostgreSQL uses the index. With a subquery, it would join all files.
+		q := s.db.Read.NewSelect()
 		if s.db.Engine == database.Postgres {
-			return s.db.Read.NewSelect().TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").Where("f.preview_id = ANY(ARRAY(?)) AND f.preview_id <> 0", alike).
-				Where("f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, OnThing, Published, caller.UserID)
+			// With an array, PostgreSQL uses the index. With a subquery, it would join all files.
+			q = q.TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").Where("f.preview_id = ANY(ARRAY(?))", alike)
+		} else {
+			// CROSS JOIN makes SQLite join the tables in this order, from the few previews to their files.
+			q = q.TableExpr("(?) AS p", alike).Join("CROSS JOIN files AS f CROSS JOIN things AS t").Where("f.preview_id = p.id AND t.id = f.thing_id")
 		}
-		// CROSS JOIN makes SQLite join the tables in this order, from the few previews to their files.
-		// The condition <> 0 lets it use the partial index on preview_id.
-		return s.db.Read.NewSelect().TableExpr("(?) AS p", alike).Join("CROSS JOIN files AS f CROSS JOIN things AS t").Where("f.preview_id = p.id AND f.preview_id <> 0 AND t.id = f.thing_id").
-			Where("f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, OnThing, Published, caller.UserID)
+		// The condition <> 0 lets the engines use the partial index on preview_id.
+		return q.Where("f.preview_id <> 0 AND f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, OnThing, Published, caller.UserID)
 	}}.Bounded(maxFound)
 }
 
