@@ -95,6 +95,9 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	if errors.Is(err, sql.ErrNoRows) {
 		return who, false, nil
 	}
+	if err != nil {
+		return who, false, err
+	}
 	scopes := auth.Scopes{auth.Read, auth.Write}
 	if of.isAdmin || of.isModerator {
 		scopes = append(scopes, auth.Admin)
@@ -102,9 +105,6 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	who.Caller = of.caller(userID, scopes)
 	who.SessionID = sessionID
 	who.Name = strings.TrimSpace(first + " " + last)
-	if err != nil {
-		return who, false, err
-	}
 	if lastUsed == nil || at.Sub(*lastUsed) > usedEvery {
 		s.activity.note(&s.activity.sessions, sessionID, at)
 	}
