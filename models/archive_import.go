@@ -155,11 +155,11 @@ func (l *archiveLoader) begin(ctx context.Context) error {
 				return fmt.Errorf("%w: import the archive under another name with --user", usernameIsTaken(l.username()))
 			}
 		} else {
-			any, err := users.Exists(ctx)
+			exist, err := users.Exists(ctx)
 			if err != nil {
 				return err
 			}
-			if any {
+			if exist {
 				return errors.New("there are users already: an archive of everything keeps its ids, so it needs an empty database")
 			}
 			if _, err := tx.NewRaw("DELETE FROM categories").Exec(ctx); err != nil {

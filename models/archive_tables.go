@@ -88,7 +88,7 @@ var archiveTargets = map[string]string{
 }
 
 // hasID reports whether rows of the table have an id.
-func (t *archiveTable) hasID() bool { return t.columns[0].kind == "id" }
+func (t *archiveTable) hasID() bool { return t.columns[0].kind == kindID }
 
 // of returns the columns of the table in the archive of a user or, if user is false, of everything.
 func (t *archiveTable) of(user bool) []archiveColumn {

@@ -42,15 +42,15 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	recorded := "SELECT to_regclass('schema_migrations') IS NOT NULL"
+	query := "SELECT to_regclass('schema_migrations') IS NOT NULL"
 	if db.Engine == database.SQLite {
-		recorded = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')"
+		query = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')"
 	}
-	var any bool
-	if err := db.Read.NewRaw(recorded).Scan(ctx, &any); err != nil {
+	var recorded bool
+	if err := db.Read.NewRaw(query).Scan(ctx, &recorded); err != nil {
 		return nil, fmt.Errorf("check migrations: %w", err)
 	}
-	if !any {
+	if !recorded {
 		return known, nil
 	}
 	names, err = notRecorded(ctx, db.Read, known)
