@@ -247,7 +247,7 @@ type ResponseHeaders struct {
 	CacheControl       string
 }
 
-// PresignGet returns a URL under which anyone can GET the object at key for [PresignExpiry], with
+// PresignGet returns a URL under which anyone can GET the object at key for 5 minutes, with
 // the given response headers. ok is false for a directory, which has no URLs: read its objects with
 // [Bucket.Reader]. PresignGet does not check that the object exists.
 func (b *Bucket) PresignGet(ctx context.Context, key string, h ResponseHeaders) (url string, ok bool, err error) {

@@ -13,8 +13,8 @@ import (
 // it.
 const firstSize = 1 << 10
 
-// HeadSize is the maximum number of first bytes that are sniffed and returned.
-const HeadSize = 3072
+// headSize is the maximum number of first bytes that are sniffed.
+const headSize = 3072
 
 // Upload describes a pending object that [Bucket.Put] stored.
 type Upload struct {
@@ -25,8 +25,6 @@ type Upload struct {
 	MD5    string // lower-case hex
 	// ContentType is sniffed from the first bytes. It does not depend on what the client declares.
 	ContentType string
-	// Head is the first bytes, at most [HeadSize].
-	Head []byte
 }
 
 // TooLargeError reports that the input exceeds the limit.
@@ -86,8 +84,7 @@ func (b *Bucket) put(ctx context.Context, u *Upload, r io.Reader, limit int64) e
 			return err
 		}
 		if dst == nil {
-			u.Head = bytes.Clone(c.bytes()[:min(c.n, HeadSize)])
-			u.ContentType = mimetype.Detect(u.Head).String()
+			u.ContentType = mimetype.Detect(c.bytes()[:min(c.n, headSize)]).String()
 			if dst, err = b.store.create(ctx, u.Key, u.ContentType); err != nil {
 				return err
 			}

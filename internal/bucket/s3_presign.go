@@ -8,13 +8,13 @@ import (
 	"gocloud.dev/blob"
 )
 
-// PresignExpiry is how long a presigned URL works: long enough for a slow client to follow a
+// presignExpiry is how long a presigned URL works: long enough for a slow client to follow a
 // redirect, too short to be passed around. A download that has started continues after it.
-const PresignExpiry = 5 * time.Minute
+const presignExpiry = 5 * time.Minute
 
 func (s *s3Store) presign(ctx context.Context, key string, h ResponseHeaders) (string, bool, error) {
 	url, err := s.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{
-		Expiry: PresignExpiry,
+		Expiry: presignExpiry,
 		Method: "GET",
 		BeforeSign: func(as func(any) bool) error {
 			var in *s3.GetObjectInput
