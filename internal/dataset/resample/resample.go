@@ -64,20 +64,15 @@ func FromTables(t *dataset.Tables) *Resampler {
 	return New(slices.Collect(t.Things()), t.Titles)
 }
 
-// Things returns n things, generated one by one as they are consumed. The numbers of tags and
-// files, the file names, the category and the license are those of things in the source; tags and
-// authors are drawn by rank, existing ones first and generated ones after them; names are titles
-// with one or two words of other titles added; file sizes are log-normal; downloads and the other
-// counts fall with the inverse of the rank, and almost three quarters of the things have none.
+// ThingsFrom returns the things from index first of a sequence of n things, generated one by one as
+// they are consumed. It does not generate the things before first. The numbers of tags and files,
+// the file names, the category and the license are those of things in the source; tags and authors
+// are drawn by rank, existing ones first and generated ones after them; names are titles with one
+// or two words of other titles added; file sizes are log-normal; downloads and the other counts
+// fall with the inverse of the rank, and almost three quarters of the things have none.
 //
 // The thing at index i has ID i+1, and its files have IDs from (i+1)*1000. The result depends only
 // on the source, n, seed and i. A Resampler without things returns none.
-func (r *Resampler) Things(n int, seed uint64) iter.Seq[dataset.Thing] {
-	return r.ThingsFrom(n, seed, 0)
-}
-
-// ThingsFrom is Things starting at index first, counted from 0. It does not generate the things
-// before first.
 func (r *Resampler) ThingsFrom(n int, seed uint64, first int) iter.Seq[dataset.Thing] {
 	return func(yield func(dataset.Thing) bool) {
 		if len(r.things) == 0 || n <= 0 {

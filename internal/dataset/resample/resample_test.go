@@ -87,7 +87,7 @@ func TestResampleSmall(t *testing.T) {
 	t.Parallel()
 	tables := openTables(t, small)
 	for _, n := range []int{0, 1, 2, 10, 300} {
-		things := slices.Collect(tables.Things(n, 5))
+		things := slices.Collect(tables.ThingsFrom(n, 5, 0))
 		if len(things) != n {
 			t.Fatalf("%d things, want %d", len(things), n)
 		}
@@ -98,7 +98,7 @@ func TestResampleSmall(t *testing.T) {
 			}
 		}
 	}
-	if none := slices.Collect(New(nil, nil).Things(3, 1)); none != nil {
+	if none := slices.Collect(New(nil, nil).ThingsFrom(3, 1, 0)); none != nil {
 		t.Errorf("of no tables: got %+v, want nothing", none)
 	}
 }
@@ -139,7 +139,7 @@ func TestResampleSpread(t *testing.T) {
 	t.Parallel()
 	tables := openTables(t, large)
 	const n, seed = 20_000, 7
-	things := slices.Collect(tables.Things(n, seed))
+	things := slices.Collect(tables.ThingsFrom(n, seed, 0))
 	if len(things) != n {
 		t.Fatalf("%d things, want %d", len(things), n)
 	}
@@ -149,11 +149,11 @@ func TestResampleSpread(t *testing.T) {
 			t.Errorf("from %d on: got other things, want the same as in one run", first)
 		}
 	}
-	if again := slices.Collect(tables.Things(n, seed)); !slices.EqualFunc(again, things, equal) {
+	if again := slices.Collect(tables.ThingsFrom(n, seed, 0)); !slices.EqualFunc(again, things, equal) {
 		t.Error("the same seed yields other things")
 	}
 	same := 0
-	for i, th := range slices.Collect(tables.Things(n, seed+1)) {
+	for i, th := range slices.Collect(tables.ThingsFrom(n, seed+1, 0)) {
 		if th.Name == things[i].Name {
 			same++
 		}
@@ -393,7 +393,7 @@ func BenchmarkResample(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	i := 0
-	for range tables.Things(1_000_000_000, 1) {
+	for range tables.ThingsFrom(1_000_000_000, 1, 0) {
 		if i++; i >= b.N {
 			break
 		}
