@@ -48,9 +48,7 @@ func (r *notificationResolver) Actor(ctx context.Context, objs []*models.Notific
 
 // Target is the batch resolver for the target field.
 func (r *notificationResolver) Target(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error) {
-	return visibleTargets[model.NotificationTarget](ctx, objs, func(n *models.Notification) (models.Target, bool) {
-		return models.Target{Type: n.TargetType, ID: n.TargetID}, true
-	})
+	return visibleTargets[model.NotificationTarget](ctx, objs, func(n *models.Notification) (models.Target, bool) { return n.Target(), true })
 }
 
 // Message is the batch resolver for the message field.

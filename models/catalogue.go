@@ -146,9 +146,9 @@ func (s *Store) ThingsWithTags(caller auth.Caller) List {
 // if it has no statistics about the parent.
 const isPublished = "(SELECT t.state FROM things AS t WHERE t.id = ?) = 'published'"
 
-// FindMakes lists the published makes that match a filter. It returns BadInput if the filter is not
+// findMakes lists the published makes that match a filter. It returns BadInput if the filter is not
 // valid.
-func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
+func (s *Store) findMakes(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
 	}
@@ -166,8 +166,8 @@ func (s *Store) FindMakes(f Filter, sort Sort) (List, error) {
 	}}, nil
 }
 
-// FindUsers lists the users that match a filter. It returns BadInput if the filter is not valid.
-func (s *Store) FindUsers(f Filter, sort Sort) (List, error) {
+// findUsers lists the users that match a filter. It returns BadInput if the filter is not valid.
+func (s *Store) findUsers(f Filter, sort Sort) (List, error) {
 	if err := f.check(); err != nil {
 		return List{}, err
 	}
@@ -200,7 +200,7 @@ func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
 	if err := text("prefix", f.Prefix, maxName); err != nil {
 		return List{}, err
 	}
-	l, err := s.FindUsers(Filter{IDs: f.IDs}, sort)
+	l, err := s.findUsers(Filter{IDs: f.IDs}, sort)
 	rows := l.Rows
 	l = l.WithRows(func(parent, caller any) *bun.SelectQuery {
 		q := rows(parent, caller)

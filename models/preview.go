@@ -51,8 +51,8 @@ type Preview struct {
 	ShapeID int64 `bun:",nullzero"`
 }
 
-// Key returns the object key of a part of the preview.
-func (p *Preview) Key(part string) string {
+// key returns the object key of a part of the preview.
+func (p *Preview) key(part string) string {
 	return bucket.DerivedKey(p.SHA256, p.Subject.PartName(p.Version, part))
 }
 

@@ -67,7 +67,7 @@ func (s *Store) referencedDerived(ctx context.Context, objects []bucket.Object) 
 	}
 	prefixes := make(map[string][]string, len(rows))
 	for _, p := range rows {
-		prefixes[p.SHA256] = append(prefixes[p.SHA256], p.Key(""))
+		prefixes[p.SHA256] = append(prefixes[p.SHA256], p.key(""))
 	}
 	referenced := make(map[string]bool, len(objects))
 	for _, o := range objects {
@@ -110,7 +110,7 @@ func eachPreview(ctx context.Context, db bun.IDB, where func(q *bun.SelectQuery)
 // missingPart returns the key of a missing object of a finished preview, or "" if there is none.
 func (s *Store) missingPart(ctx context.Context, p *Preview) (string, error) {
 	for _, part := range p.parts() {
-		key := p.Key(part.Object())
+		key := p.key(part.Object())
 		if ok, err := s.bucket.Has(ctx, key); !ok || err != nil {
 			return key, err
 		}

@@ -16,12 +16,12 @@ func TestIsScaledImage(t *testing.T) {
 	for _, encoding := range []string{"png", "jpg"} {
 		p := &Preview{SHA256: sum, Subject: "3mf", Version: 3, ImageFormat: encoding, Threejs: true, GLB: true}
 		for _, part := range p.parts() {
-			if key := p.Key(part.Object()); IsScaledImage(key) {
+			if key := p.key(part.Object()); IsScaledImage(key) {
 				t.Errorf("%s: got true, want false", key)
 			}
 		}
 		for _, size := range thumbnail.Sizes {
-			if key := p.Key(preview.ImagePart(size.Kind+"_"+size.Name, encoding).Object()); !IsScaledImage(key) {
+			if key := p.key(preview.ImagePart(size.Kind+"_"+size.Name, encoding).Object()); !IsScaledImage(key) {
 				t.Errorf("%s: got false, want true", key)
 			}
 		}

@@ -88,7 +88,7 @@ func (s *Store) derive(ctx context.Context, p *Preview) (preview.Result, error) 
 	at, stop := s.beat(ctx, p)
 	defer stop()
 	put := func(part preview.Part, write func(io.Writer) error) error {
-		return s.bucket.PutDerived(ctx, p.Key(part.Object()), part.ContentType, write)
+		return s.bucket.PutDerived(ctx, p.key(part.Object()), part.ContentType, write)
 	}
 	result, _, err := s.options.Previews.Derive(ctx, source.File, p.Subject, put, at)
 	return result, err

@@ -41,7 +41,7 @@ func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, tag, na
 		if size != nil {
 			err = s.scale(ctx, p, part, *size)
 		}
-		return part, p.Key(part.Object()), err
+		return part, p.key(part.Object()), err
 	}
 	return part, "", absent
 }
@@ -67,7 +67,7 @@ const scalingAtOnce = 4
 
 // scale ensures that an image exists in a size and a format: it is made on the first request.
 func (s *Store) scale(ctx context.Context, p *Preview, part preview.Part, size thumbnail.Size) error {
-	key := p.Key(part.Object())
+	key := p.key(part.Object())
 	if ok, err := s.bucket.Has(ctx, key); ok || err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s *Store) scale(ctx context.Context, p *Preview, part preview.Part, size t
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		whole, err := s.readImage(ctx, p.Key(preview.ImagePart(thumbnail.Full, p.ImageFormat).Object()))
+		whole, err := s.readImage(ctx, p.key(preview.ImagePart(thumbnail.Full, p.ImageFormat).Object()))
 		if err != nil {
 			return err
 		}

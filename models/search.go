@@ -125,10 +125,10 @@ func (s *Store) find(kind SearchType, f Filter, sort Sort) (*index, List, error)
 	var err error
 	switch kind {
 	case SearchMakes:
-		list, err = s.FindMakes(f, sort)
+		list, err = s.findMakes(f, sort)
 		return makeIndex, list, err
 	case SearchUsers:
-		list, err = s.FindUsers(f, sort)
+		list, err = s.findUsers(f, sort)
 		return userIndex, list, err
 	case SearchCollections:
 		list, err = s.FindCollections(f, sort)

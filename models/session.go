@@ -39,8 +39,8 @@ func (s *Session) LastUsed() time.Time {
 // has been unused for the longest time.
 const maxSessions = 100
 
-// SessionLifetime is how long a user stays signed in.
-const SessionLifetime = 14 * 24 * time.Hour
+// sessionLifetime is how long a user stays signed in.
+const sessionLifetime = 14 * 24 * time.Hour
 
 // SignIn creates a session of a user and returns its secret. userAgent is what the browser sent in
 // the header User-Agent. It returns Forbidden if the user is suspended, NotFound if the account was
@@ -70,7 +70,7 @@ func (s *Store) SignIn(ctx context.Context, who auth.Verified, userAgent string)
 		if _, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ? AND id NOT IN (?)", userID, kept).Exec(ctx); err != nil {
 			return err
 		}
-		row := &Session{UserID: userID, SHA256: auth.HashSecret(secret), UserAgent: cleanText(userAgent, maxUserAgent), CreatedAt: at, ExpiresAt: at.Add(SessionLifetime)}
+		row := &Session{UserID: userID, SHA256: auth.HashSecret(secret), UserAgent: cleanText(userAgent, maxUserAgent), CreatedAt: at, ExpiresAt: at.Add(sessionLifetime)}
 		_, err := tx.NewInsert().Model(row).Exec(ctx)
 		return err
 	})

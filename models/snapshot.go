@@ -121,7 +121,7 @@ func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) e
 	done := func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }
 	return eachPreview(ctx, s.db, done, func(p *Preview) error {
 		for _, part := range p.parts() {
-			if err := fn(SnapshotObject{Key: p.Key(part.Object())}); err != nil {
+			if err := fn(SnapshotObject{Key: p.key(part.Object())}); err != nil {
 				return err
 			}
 		}

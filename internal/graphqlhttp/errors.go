@@ -49,8 +49,8 @@ const statusClientClosedRequest = 499
 // internalMessage is what clients see of an internal error.
 const internalMessage = "internal server error; the details are in the server's log"
 
-// Status returns the HTTP status for a code.
-func Status(code apierror.Code) int {
+// statusOf returns the HTTP status for a code.
+func statusOf(code apierror.Code) int {
 	for _, row := range statuses {
 		if row.code == code {
 			return row.status

@@ -27,7 +27,7 @@ func readRequest(r *http.Request, allowGet bool) (params *graphql.RawParams, sta
 		// Uploads need a token, which also prevents CSRF: a page of another site could send a
 		// multipart form without a preflight request, but it has no token.
 		if _, err := auth.Identified(r.Context()); err != nil {
-			return nil, Status(apierror.CodeOf(err)), err
+			return nil, statusOf(apierror.CodeOf(err)), err
 		}
 		params, err = readMultipart(r)
 	case mediaType == jsonType:

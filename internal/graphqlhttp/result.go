@@ -32,7 +32,7 @@ func newResult(response *graphql.Response) result {
 			done.retryAfter = seconds
 		}
 		if done.status == http.StatusOK && empty(response.Data) {
-			done.status = Status(code)
+			done.status = statusOf(code)
 		}
 	}
 	return done
