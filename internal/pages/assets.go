@@ -19,9 +19,9 @@ var assetFiles embed.FS
 // files are the assets by name.
 var files = assets.Lazy(assetFiles, "assets")
 
-// AssetAddress returns the path of an asset of the pages, which contains its version. base is the
+// AssetPath returns the path of an asset of the pages, which contains its version. base is the
 // path of the base URL. It returns an error if there is no such asset.
-func AssetAddress(base, name string) (string, error) {
+func AssetPath(base, name string) (string, error) {
 	a, ok := files()[name]
 	if !ok {
 		return "", fmt.Errorf("no asset %q", name)

@@ -142,7 +142,7 @@ type view struct {
 }
 
 // Asset returns the path of a file in assets.
-func (v view) Asset(name string) (string, error) { return AssetAddress(v.Base, name) }
+func (v view) Asset(name string) (string, error) { return AssetPath(v.Base, name) }
 
 // Shell returns the URL of a path, quoted for a shell.
 func (v view) Shell(path string) string {

@@ -94,7 +94,7 @@ type Look struct {
 }
 
 // Asset returns the path of a file of package pages.
-func (v view) Asset(name string) (string, error) { return pages.AssetAddress(v.Base, name) }
+func (v view) Asset(name string) (string, error) { return pages.AssetPath(v.Base, name) }
 
 // show writes a page. forms contains the additional sources that its forms may lead to, for the
 // content security policy.
