@@ -62,7 +62,8 @@ func Guide(g *graph.Graph) ([]byte, error) {
 		shown := r.operation
 		if r.deprecated != nil {
 			fmt.Fprintf(&b, "\n**Deprecated** since %s. %s Replaced by `%s`", r.deprecated.since.Format("2006-01-02"), operations[r.operation].reason(r.deprecated), r.deprecated.successor)
-			if shown = r.replacement(); shown == r.operation {
+			by, _ := r.replacement()
+			if shown = by.operation; shown == r.operation {
 				b.WriteString(".\n")
 			} else {
 				fmt.Fprintf(&b, ", [%s](#%[1]s). The document of that operation is:\n", shown)
@@ -109,25 +110,21 @@ func Stored(g *graph.Graph) ([]graphqlhttp.Document, error) {
 
 // notice returns the sentence that names the replacement of a deprecated operation.
 func (r route) notice(op *operation) string {
-	path, _, _ := strings.Cut(r.deprecated.successor, "?")
-	for _, other := range routes {
-		if other.path == path {
-			return "Deprecated: use " + other.method + " " + r.deprecated.successor + ". In GraphQL: " + op.reason(r.deprecated)
-		}
+	if by, ok := r.replacement(); ok {
+		return "Deprecated: use " + by.method + " " + r.deprecated.successor + ". In GraphQL: " + op.reason(r.deprecated)
 	}
 	return "Deprecated: " + op.reason(r.deprecated)
 }
 
-// replacement returns the operation that replaces a deprecated one: the operation at its
-// successor's path, or the operation itself if the successor is GraphQL.
-func (r route) replacement() string {
+// replacement returns the route that replaces a deprecated one. If the successor is GraphQL, it
+// returns the route itself, and ok is false.
+func (r route) replacement() (by route, ok bool) {
 	path, _, _ := strings.Cut(r.deprecated.successor, "?")
-	for _, other := range routes {
-		if other.path == path {
-			return other.operation
-		}
+	i := slices.IndexFunc(routes, func(other route) bool { return other.path == path })
+	if i < 0 {
+		return r, false
 	}
-	return r.operation
+	return routes[i], true
 }
 
 // fragmentsOf returns the sorted names of the fragments that a selection uses, directly or through
