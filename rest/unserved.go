@@ -17,7 +17,7 @@ const (
 	noBanners       = "Banners, advertisements and site-wide notices are not part of this server."
 	noApps          = "Apps that run on the site are not part of this server."
 	noSubscriptions = "Subscriptions and the dashboard are not part of this server."
-	noEmail         = "This server sends no e-mail."
+	noEmail         = "Sending e-mail for a client is not part of this server."
 	noChangelogs    = "The release notes are in CHANGELOG.md of the server's source."
 	noVerified      = "There are no verified designers on this server."
 )
