@@ -308,7 +308,7 @@ func TestBrowserGalleryToggles(t *testing.T) {
 	v.processes("addToCollection", 1)
 	v.is("one collection is checked", `[...document.querySelectorAll('dialog .collect input')].map(e => e.checked).join() === 'false,true'`)
 	collected := func(want bool) string {
-		return fmt.Sprintf(`[...document.querySelectorAll('.summary .actions button')].find(e => e.innerText.startsWith('Collect')).ariaPressed === '%t'`, want)
+		return fmt.Sprintf(`[...document.querySelectorAll('.summary .actions button')].find(e => e.innerText.startsWith('Collect')).innerText === %q`, map[bool]string{false: "Collect", true: "Collected"}[want])
 	}
 	v.click("dialog", "Close")
 	v.await("that the thing is collected", collected(true))
