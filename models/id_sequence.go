@@ -2,15 +2,13 @@ package models
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/uptrace/bun"
 )
-
-// startSequence creates the row of sqlite_sequence for the table ?0, which does not exist before
-// the table has its first row.
-const startSequence = "INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)"
 
 // takeIDs takes n IDs from the sequence of a table. No row has or had them.
 func (db *DB) takeIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids []int64, err error) {
@@ -21,11 +19,13 @@ func (db *DB) takeIDs(ctx context.Context, tx bun.Tx, table string, n int) (ids 
 		err = tx.NewRaw("SELECT nextval(pg_get_serial_sequence(?, 'id')) FROM generate_series(1, ?)", table, n).Scan(ctx, &ids)
 		return ids, err
 	}
-	if _, err := tx.NewRaw(startSequence, table).Exec(ctx); err != nil {
-		return nil, err
-	}
 	var last int64
-	if err := tx.NewRaw("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ? RETURNING seq", n, table).Scan(ctx, &last); err != nil {
+	err = tx.NewRaw("UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ? RETURNING seq", n, table).Scan(ctx, &last)
+	if errors.Is(err, sql.ErrNoRows) { // the table has not had a row yet
+		last = int64(n)
+		_, err = tx.NewRaw("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", table, last).Exec(ctx)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("take %d ids of %s: %w", n, table, err)
 	}
 	for id := last - int64(n) + 1; id <= last; id++ {

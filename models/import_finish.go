@@ -54,7 +54,8 @@ func (l *loader) reserve(ctx context.Context, db bun.IDB) error {
 	}
 	for table, last := range map[string]int64{"things": thing, "files": file} {
 		statements := []string{
-			startSequence,
+			// SQLite creates this row with the first row of the table.
+			"INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)",
 			"UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = ?0",
 		}
 		if l.db.Engine == database.Postgres {
