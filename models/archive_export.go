@@ -295,11 +295,11 @@ func (x *exporting) lost(ctx context.Context, sum string, missing *[]string) err
 	if missing == nil {
 		return nil // checked again in the snapshot
 	}
-	fate, err := Admin{x.store}.Fate(ctx, SnapshotObject{SHA256: sum})
+	state, err := Admin{x.store}.RowState(ctx, SnapshotObject{SHA256: sum})
 	switch {
 	case err != nil:
 		return err
-	case fate != FateSame:
+	case state != RowUnchanged:
 		return errLost
 	}
 	*missing = append(*missing, sum)

@@ -75,9 +75,9 @@ const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND be
 // the attempt distinguishes the caller from earlier workers, which may still be alive. The caller
 // must call end after the work.
 func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err error) {
-	s.making.mu.Lock()
-	defer s.making.mu.Unlock()
-	at, full := now(), s.making.full(s.options.PreviewWorkers)
+	s.generating.mu.Lock()
+	defer s.generating.mu.Unlock()
+	at, full := now(), s.generating.full(s.options.PreviewWorkers)
 	lost, ahead := at.Add(-previewLost), at.Add(previewAhead)
 	// A read comes first, because on SQLite it does not wait for the writer.
 	ready, err := s.db.Read.NewSelect().Table("previews").Where(claimable, at, lost, ahead, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
@@ -100,8 +100,8 @@ func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err e
 		return nil, nil, ignoreNoRows(err)
 	}
 	p = rows[0]
-	s.making.begin(p.OwnerID)
-	return p, func() { s.making.end(p.OwnerID) }, nil
+	s.generating.begin(p.OwnerID)
+	return p, func() { s.generating.end(p.OwnerID) }, nil
 }
 
 // beat stores the progress of the work every second until stop is called. The caller reports

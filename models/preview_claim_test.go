@@ -186,7 +186,7 @@ func TestNewerPreviews(t *testing.T) {
 			}
 			return found[f.PreviewID]
 		}
-		if err := s.RemakeDerived(ctx, file.ID, only().Tag()); !errors.Is(err, ErrBeingMade) {
+		if err := s.RegeneratePreview(ctx, file.ID, only().Tag()); !errors.Is(err, ErrGenerating) {
 			t.Error(err)
 		}
 		if p := only(); p.State != PreviewWaiting || p.Version != preview.Version+1 || claimed() {

@@ -33,7 +33,7 @@ func (s *Store) SchedulePreviews(ctx context.Context, again Again) (scheduled in
 				return err
 			}
 		}
-		asked, err := s.remake(ctx, p)
+		asked, err := s.regenerate(ctx, p)
 		if asked {
 			scheduled++
 		}
@@ -56,9 +56,9 @@ func (again Again) where(q *bun.SelectQuery) {
 	}
 }
 
-// remake schedules a preview again, unless its state has changed since p was read, and reports
+// regenerate schedules a preview again, unless its state has changed since p was read, and reports
 // whether it did. A preview of a newer version of the pipeline keeps its version.
-func (s *Store) remake(ctx context.Context, p *Preview) (bool, error) {
+func (s *Store) regenerate(ctx context.Context, p *Preview) (bool, error) {
 	updated, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).
 		Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", PreviewWaiting, max(p.Version, preview.Version), now()).
 		Where("id = ? AND state = ? AND attempts = ?", p.ID, p.State, p.Attempts).Exec(ctx)
@@ -69,12 +69,12 @@ func (s *Store) remake(ctx context.Context, p *Preview) (bool, error) {
 	return n > 0, err
 }
 
-// ErrBeingMade means that a part of a preview is being generated.
-var ErrBeingMade = errors.New("the preview is being generated")
+// ErrGenerating means that a part of a preview is being generated.
+var ErrGenerating = errors.New("the preview is being generated")
 
-// RemakeDerived schedules the preview of a file again, because an object with the tag is missing.
-// It returns NotFound if the file has no preview with the tag, and otherwise ErrBeingMade.
-func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) error {
+// RegeneratePreview schedules the preview of a file again, because an object with the tag is
+// missing. It returns NotFound if no preview of the file has the tag, and otherwise ErrGenerating.
+func (s *Store) RegeneratePreview(ctx context.Context, fileID int64, tag string) error {
 	files, err := s.FilesByID(ctx, []int64{fileID})
 	if err != nil || files[fileID] == nil {
 		return errors.Join(err, notFound("file", fileID))
@@ -88,11 +88,11 @@ func (s *Store) RemakeDerived(ctx context.Context, fileID int64, tag string) err
 		return notFound("file", fileID)
 	}
 	if p.State == PreviewDone {
-		if _, err := s.remake(ctx, p); err != nil {
+		if _, err := s.regenerate(ctx, p); err != nil {
 			return err
 		}
 	}
-	return ErrBeingMade
+	return ErrGenerating
 }
 
 // scheduleFirstPreviews schedules the previews that finalized files lack, such as files of versions

@@ -14,8 +14,8 @@ import (
 
 // Derived returns the object key of a rendition of a file (an image in some size, three.js JSON or
 // GLB) if the signature permits access to the file; see [Store.Blob]. tag and name are from the
-// URL. The error is NotFound if the file has no such rendition, and ErrBeingMade if its renditions
-// are being generated. The object may nevertheless be missing; see [Store.RemakeDerived].
+// URL. The error is NotFound if the file has no such rendition, and ErrGenerating if its renditions
+// are being generated. The object may nevertheless be missing; see [Store.RegeneratePreview].
 func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, tag, name string) (part preview.Part, key string, err error) {
 	f, _, err := s.Blob(ctx, fileID, by)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, tag, na
 	switch p.State {
 	case PreviewDone:
 	case PreviewWaiting, PreviewRunning:
-		return part, "", ErrBeingMade
+		return part, "", ErrGenerating
 	default:
 		return part, "", absent
 	}

@@ -129,19 +129,19 @@ func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) e
 	})
 }
 
-// Fate is what has happened to a row since a snapshot.
-type Fate int
+// RowState is the state of a row compared with that in a snapshot.
+type RowState int
 
-// The fates of rows. A row that has changed refers to another object than in the snapshot.
+// The states of rows. A row that has changed refers to another object than in the snapshot.
 const (
-	FateSame Fate = iota
-	FateChanged
-	FateDeleted
+	RowUnchanged RowState = iota
+	RowChanged
+	RowDeleted
 )
 
-// Fate returns what has happened since the snapshot to the rows that refer to an object. It does
-// not support derived objects.
-func (a Admin) Fate(ctx context.Context, o SnapshotObject) (Fate, error) {
+// RowState returns the state of the rows that refer to an object of a snapshot. It does not support
+// derived objects.
+func (a Admin) RowState(ctx context.Context, o SnapshotObject) (RowState, error) {
 	q := a.store.db.Write.NewSelect().Model((*File)(nil)).Column("f.state", "f.object_key")
 	if o.FileID == 0 {
 		q = q.Where("f.sha256 = ? AND f.state = ?", o.SHA256, Finalized)
@@ -153,11 +153,11 @@ func (a Admin) Fate(ctx context.Context, o SnapshotObject) (Fate, error) {
 	case err != nil:
 		return 0, err
 	case len(rows) == 0:
-		return FateDeleted, nil
+		return RowDeleted, nil
 	case o.FileID != 0 && (rows[0].State != Pending || rows[0].ObjectKey != o.Key):
-		return FateChanged, nil
+		return RowChanged, nil
 	}
-	return FateSame, nil
+	return RowUnchanged, nil
 }
 
 // DeleteUploads deletes the rows of pending uploads that have no bytes, after a restore, and

@@ -34,7 +34,7 @@ type Options struct {
 	Quotas      Quotas
 	Previews    child.Runner // generates previews in child processes
 	// PreviewWorkers is the number of previews that this process generates concurrently; see
-	// [Store.MakePreview].
+	// [Store.GeneratePreview].
 	PreviewWorkers int
 	Reserved       func(username string) bool // whether new users cannot have a name; nil: no name
 	Webhooks       WebhookOptions
@@ -68,22 +68,22 @@ type Work struct {
 
 // Store is the catalogue: rows in a database and objects in a bucket.
 type Store struct {
-	db        *DB
-	bucket    *bucket.Bucket
-	options   Options
-	enqueue   func(ctx context.Context, tx bun.Tx, work Work) error
-	files     *batcher[int64, *File]
-	contents  *batcher[int64, *File] // to serve the contents of files: without download counts
-	downloads downloadLog
-	poller    filePoller
-	tokens    *tokenCache
-	activity  activity
-	receiving receiving
-	scalings  coalesce.Group[error] // of scaling images, by key
-	scaling   chan struct{}         // limits concurrent scaling
-	renderer  *renderer             // of Markdown
-	making    previewTurns
-	rankedTo  atomic.Int64 // the last thing that RankThings ranked
+	db         *DB
+	bucket     *bucket.Bucket
+	options    Options
+	enqueue    func(ctx context.Context, tx bun.Tx, work Work) error
+	files      *batcher[int64, *File]
+	contents   *batcher[int64, *File] // to serve the contents of files: without download counts
+	downloads  downloadLog
+	poller     filePoller
+	tokens     *tokenCache
+	activity   activity
+	receiving  receiving
+	scalings   coalesce.Group[error] // of scaling images, by key
+	scaling    chan struct{}         // limits concurrent scaling
+	renderer   *renderer             // of Markdown
+	generating previewTurns
+	rankedTo   atomic.Int64 // the last thing that RankThings ranked
 
 	delivering deliveryTurns
 }

@@ -165,13 +165,13 @@ func (b *backingUp) object(ctx context.Context, m *backup.Manifest, o models.Sna
 	if !isFault(err) || o.SHA256 == "" { // derived objects are generated again
 		return ignore(err, isFault)
 	}
-	switch fate, failed := b.admin.Fate(ctx, o); {
+	switch state, failed := b.admin.RowState(ctx, o); {
 	case failed != nil:
 		return failed
-	case fate == models.FateDeleted && o.FileID != 0:
+	case state == models.RowDeleted && o.FileID != 0:
 		m.Deleted = append(m.Deleted, o.FileID)
 		return nil
-	case fate != models.FateSame:
+	case state != models.RowUnchanged:
 		return fmt.Errorf("%w: %w", errChanged, err)
 	}
 	m.Faults = append(m.Faults, fmt.Sprintf("object %s: %v", o.Key, err))

@@ -247,13 +247,13 @@ func TestBucketOutage(t *testing.T) {
 			}
 			ready.Want(t, http.StatusServiceUnavailable)
 			ada.Get("/things/"+servertest.ID(thing)).Want(t, http.StatusOK)
-			if again, err := s.Store.MakePreview(t.Context()); again || outage.Of(err) == nil {
+			if again, err := s.Store.GeneratePreview(t.Context()); again || outage.Of(err) == nil {
 				t.Errorf("make a preview: got %v, %v; want an outage", again, err)
 			}
 			if attempts := processing(ada, waiting).Processing.Attempts; attempts != 0 {
 				t.Errorf("the attempt during the outage counts: %d attempts", attempts)
 			}
-			if again, err := s.Store.MakePreview(t.Context()); again || err != nil {
+			if again, err := s.Store.GeneratePreview(t.Context()); again || err != nil {
 				t.Errorf("make a preview at once: got %v, %v; want that it waits", again, err)
 			}
 			wantPostponed := func(n int) {
@@ -274,7 +274,7 @@ func TestBucketOutage(t *testing.T) {
 			if _, err := openDB(t, s).SQL().Exec("UPDATE previews SET beat_at = begun_at"); err != nil {
 				t.Fatal(err)
 			}
-			if again, err := s.Store.MakePreview(t.Context()); !again || err != nil {
+			if again, err := s.Store.GeneratePreview(t.Context()); !again || err != nil {
 				t.Errorf("make a preview after the outage: %v, %v", again, err)
 			}
 			if state := processing(ada, waiting).Processing.State; state != "DONE" {

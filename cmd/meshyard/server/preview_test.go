@@ -268,7 +268,7 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		if _, err := db.Exec("UPDATE previews SET attempts = 3"); err != nil {
 			t.Fatal(err)
 		}
-		if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
+		if made, err := s.Store.GeneratePreview(t.Context()); !made || err != nil {
 			t.Fatal(made, err)
 		}
 		if f := settled(t, ada, id); f.Processing.State != "FAILED" || !strings.Contains(*f.Processing.Error, "three times") {
@@ -277,7 +277,7 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 		if n, err := s.Store.SchedulePreviews(t.Context(), models.AgainFailed); n != 1 || err != nil {
 			t.Fatalf("%d are wanted again, %v", n, err)
 		}
-		if made, err := s.Store.MakePreview(t.Context()); !made || err != nil {
+		if made, err := s.Store.GeneratePreview(t.Context()); !made || err != nil {
 			t.Fatal(made, err)
 		}
 		if f := settled(t, ada, id); f.Processing.State != "DONE" || f.Processing.Attempts != 1 {

@@ -17,7 +17,7 @@ func (a *Server) startPreviews(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range a.Settings.PreviewWorkers {
-		workers.Go(func() { a.makePreviews(ctx) })
+		workers.Go(func() { a.generatePreviews(ctx) })
 	}
 	return func() {
 		cancel()
@@ -25,11 +25,11 @@ func (a *Server) startPreviews(ctx context.Context) (stop func()) {
 	}
 }
 
-// makePreviews generates one preview after another until ctx ends. During an outage, it tries again
-// as often as clients should.
-func (a *Server) makePreviews(ctx context.Context) {
+// generatePreviews generates one preview after another until ctx ends. During an outage, it tries
+// again as often as clients should.
+func (a *Server) generatePreviews(ctx context.Context) {
 	for ctx.Err() == nil {
-		again, err := a.Store.MakePreview(ctx)
+		again, err := a.Store.GeneratePreview(ctx)
 		wait := previewPoll
 		if err != nil && ctx.Err() == nil {
 			if found := outage.Of(err); found != nil {

@@ -44,8 +44,8 @@ func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 	return bytes
 }
 
-// remakeWait is the value of Retry-After, in seconds, for a rendition that is being generated.
-const remakeWait = 5
+// regenerateWait is the value of Retry-After, in seconds, for a rendition that is being generated.
+const regenerateWait = 5
 
 // missingRendition writes the response for a rendition that cannot be served. If its object is
 // missing, the preview is generated again. Meanwhile the response is the default image for a
@@ -53,9 +53,9 @@ const remakeWait = 5
 func (a *Server) missingRendition(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, bucket.ErrNotExist) {
 		id, _ := strconv.ParseInt(r.PathValue("file_id"), 10, 64) // blobs.Handler has validated it
-		err = a.Store.RemakeDerived(r.Context(), id, r.PathValue("tag"))
+		err = a.Store.RegeneratePreview(r.Context(), id, r.PathValue("tag"))
 	}
-	if !errors.Is(err, models.ErrBeingMade) {
+	if !errors.Is(err, models.ErrGenerating) {
 		rest.WriteFailure(w, r, err)
 		return
 	}
@@ -68,6 +68,6 @@ func (a *Server) missingRendition(w http.ResponseWriter, r *http.Request, err er
 		placeholder.Serve(w, image)
 		return
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(remakeWait))
+	w.Header().Set("Retry-After", strconv.Itoa(regenerateWait))
 	rest.WriteError(w, http.StatusServiceUnavailable, "the preview is being generated: try again in a few seconds")
 }

@@ -16,15 +16,15 @@ import (
 	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
-// MakePreview generates the next waiting preview, in a child process, and reports whether it may be
-// called again at once. Owners take turns; see claimPreview. Any number of goroutines and nodes may
-// call it.
+// GeneratePreview generates the next waiting preview in a child process, and reports whether it may
+// be called again at once. Owners take turns; see claimPreview. Any number of goroutines and nodes
+// may call it.
 //
 // A fault of the file is stored with the preview, and is not returned as an error. An attempt that
 // ends for other reasons, such as a killed child process, is repeated. There are at most three
 // attempts, including those that ended because the server stopped, but not those that ended because
 // of an outage, such as a full disk or an unavailable bucket.
-func (s *Store) MakePreview(ctx context.Context) (again bool, err error) {
+func (s *Store) GeneratePreview(ctx context.Context) (again bool, err error) {
 	p, end, err := s.claimPreview(ctx)
 	if p == nil || err != nil {
 		return false, err
