@@ -42,8 +42,8 @@ type Mesh struct {
 	// the file has none. If the file gives colors to faces or materials, decoders duplicate
 	// vertices that have several colors.
 	Colors []uint8
-	// Patches are what textures show on triangles, in ascending order of Triangle. Only thumbnails use
-	// them: Colors has the color of the texture at each vertex.
+	// Patches are what textures show on triangles, in ascending order of Triangle. Only thumbnails and
+	// GLB use them: Colors has the color of the texture at each vertex.
 	Patches []Patch
 	// Normals are the unit normals of each vertex. Decoders leave it nil; Shaded computes normals
 	// from the geometry, because normals in files are often wrong.

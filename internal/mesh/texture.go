@@ -80,6 +80,10 @@ func NewImage(width, height int, pixels []uint32) *Image {
 // Size returns the width and the height of the image in pixels.
 func (i *Image) Size() (width, height int) { return i.levels[0].width, i.levels[0].height }
 
+// Pixels returns the pixels of the image, in rows from top to bottom. The caller must not modify
+// them.
+func (i *Image) Pixels() []uint32 { return i.levels[0].pixels }
+
 // Mean returns the mean of at most 16 colors. They count in proportion to their alpha, so that
 // transparent pixels, whose color is often black, do not darken the edges of what is visible.
 func Mean(colors ...uint32) (mean uint32) {

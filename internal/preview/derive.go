@@ -41,6 +41,26 @@ type Put func(part Part, write func(io.Writer) error) error
 // bytesPerTriangle is the peak memory that processing a mesh takes for each triangle.
 const bytesPerTriangle = 130
 
+// textureMemory returns how much memory a mesh takes at most to keep its textures and write them,
+// besides that of its triangles.
+func textureMemory(m *mesh.Mesh) int64 {
+	if len(m.Patches) == 0 {
+		return 0
+	}
+	const perTriangle, perPatch, perPixel = 300, 250, 10
+	total := int64(m.Triangles())*perTriangle + int64(len(m.Patches))*perPatch
+	images := map[*mesh.Image]bool{}
+	for i := range m.Patches {
+		img := m.Patches[i].Texture.Image
+		if !images[img] {
+			images[img] = true
+			width, height := img.Size()
+			total += int64(width) * int64(height) * perPixel
+		}
+	}
+	return total
+}
+
 // LimitsFor returns limits with which a preview takes about the given amount of memory at most.
 func LimitsFor(memory int64) mesh.Limits {
 	limits := mesh.DefaultLimits
@@ -106,7 +126,10 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	if err != nil {
 		return Result{}, err
 	}
-	m.Patches = nil // frees the textures
+	// The textures may take the memory of the triangles that the mesh could still have.
+	if textureMemory(m) > (limits.Triangles-int64(m.Triangles()))*bytesPerTriangle {
+		m.Patches = nil
+	}
 	if err := put(ImagePart(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) }); err != nil {
 		return Result{}, err
 	}
@@ -117,7 +140,7 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	r.Mesh = &Mesh{
 		Format: m.Format, Up: m.Up.String(), Triangles: int64(found.Triangles), Vertices: int64(found.Vertices), Components: int64(found.Components),
 		Min: found.Box.Min, Max: found.Box.Max, Size: found.Size, Volume: found.Volume, Area: found.Area, Watertight: found.Watertight,
-		Manifold: found.Manifold, Fingerprint: found.Fingerprint, Keys: found.Keys, Descriptor: found.Descriptor,
+		Manifold: found.Manifold, Textured: len(m.Patches) > 0, Fingerprint: found.Fingerprint, Keys: found.Keys, Descriptor: found.Descriptor,
 	}
 	if err := keepModel(ctx, m, r.Mesh, put, at); err != nil {
 		return Result{}, err
@@ -125,8 +148,8 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	return r, nil
 }
 
-// keepModel stores a mesh as GLB and as three.js JSON. The latter is decimated to at most
-// maxThreejs triangles, which browsers can display smoothly.
+// keepModel stores a mesh as GLB and as three.js JSON. The latter has no textures, and is decimated
+// to at most maxThreejs triangles, which browsers can display smoothly.
 func keepModel(ctx context.Context, m *mesh.Mesh, about *Mesh, put Put, at func(stage string) func(float64)) error {
 	shaded := m.Shaded(mesh.CreaseAngle)
 	if err := ctx.Err(); err != nil {
@@ -136,6 +159,7 @@ func keepModel(ctx context.Context, m *mesh.Mesh, about *Mesh, put Put, at func(
 	if err := put(GLB, func(w io.Writer) error { return glb.Write(w, shaded, glb.Options{}) }); err != nil {
 		return err
 	}
+	m.Patches, shaded.Patches = nil, nil // frees the textures
 	small := shaded
 	if n := max(m.Triangles(), cloudPoints(m)); n > maxThreejs {
 		fewer, err := decimate.To(ctx, m, maxThreejs, at("decimate"))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -170,6 +171,46 @@ func TestFullDetail(t *testing.T) {
 		}
 	}
 	checkProblems(t, tab)
+}
+
+// TestTextures checks that a model with textures is loaded from GLB, and its textures from blobs,
+// with each of the two image loaders of three.js. A large one is loaded from GLB on request.
+func TestTextures(t *testing.T) {
+	for name, before := range map[string]string{"bitmaps": "", "images": "delete globalThis.createImageBitmap"} {
+		t.Run(name, func(t *testing.T) {
+			m := ell
+			m.Textured, m.GLBURL, m.Triangles = true, "/textured.glb", 12
+			s := serve(t, m)
+			tab := graphiqltest.Open(t, s.URL, drawing...)
+			graphiqltest.Call(t, tab, "prepare the browser", page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: before})
+			tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7"))
+			awaitPhase(t, tab, "shown")
+			seen := stains(picture(t, tab, "textured-"+name))
+			for i, of := range []string{"red", "green", "blue"} {
+				if seen[i].pixels < 5000 {
+					t.Errorf("got %d %s pixels, want 5000 or more", seen[i].pixels, of)
+				}
+			}
+			if red, blue := seen[0], seen[2]; red.y > blue.y {
+				t.Errorf("red is at %v, and blue at %v, want it below", red, blue)
+			}
+			checkProblems(t, tab)
+
+			m.Decimated = true
+			s.change(m, nil)
+			tab.Do(t, "open the page of a large model", chromedp.Navigate(s.URL+"/view/7?large"))
+			awaitPhase(t, tab, "shown")
+			checkFirstView(t, picture(t, tab, "textured-decimated-"+name))
+			tab.Do(t, "ask for all", chromedp.Click(chromedp.CSS("#full")))
+			tab.Await(t, "see that it is there", `document.querySelector('#full').ariaPressed === 'true' && document.body.dataset.phase === 'shown'`)
+			if full := stains(picture(t, tab, "textured-full-"+name)); full[2].pixels < 5000 {
+				t.Errorf("got %d blue pixels, want 5000 or more", full[2].pixels)
+			}
+			tab.Do(t, "ask for less", chromedp.Click(chromedp.CSS("#full")))
+			tab.Await(t, "see that it is there", `document.querySelector('#full').ariaPressed === 'false' && document.body.dataset.phase === 'shown'`)
+			checkProblems(t, tab)
+		})
+	}
 }
 
 // TestPoints checks that points are large enough to be visible, and have no edges.

@@ -41,12 +41,36 @@ func fixture() *mesh.Mesh {
 	return m.Shaded(40)
 }
 
-// written holds the files that the server derived from the fixture.
-type written struct{ threejs, points, empty, glb []byte }
+// cube returns a gray cube of 20 mm with Y up. Each side has a texture of four fields: red and
+// green above, blue and transparent below.
+func cube() *mesh.Mesh {
+	texture := &mesh.Texture{
+		Image: mesh.NewImage(2, 2, []uint32{0xFF0000FF, 0xFF00FF00, 0xFFFF0000, 0}), WrapU: mesh.Clamp, WrapV: mesh.Clamp, Nearest: true,
+		Alpha: mesh.AlphaMask, Cutoff: 128,
+	}
+	const white = 0xFFFFFFFF
+	m := &mesh.Mesh{Format: mesh.GLB, Unit: 1000, Up: mesh.UpY}
+	for _, side := range sides {
+		for _, corners := range [2][3]int{{0, 1, 2}, {0, 2, 3}} {
+			p := mesh.Patch{Triangle: m.Triangles(), Texture: texture, Tint: [3]uint32{white, white, white}}
+			for k, i := range corners {
+				c := side.corners[i]
+				m.Positions = append(m.Positions, .02*float32(c&1), .02*float32(c>>2&1), -.02*float32(c>>1&1))
+				m.Colors = append(m.Colors, 128, 128, 128, 255)
+				p.UV[k] = [4][2]float32{{0, 1}, {1, 1}, {1, 0}, {0, 0}}[i]
+			}
+			m.Patches = append(m.Patches, p)
+		}
+	}
+	return m.Shaded(40)
+}
+
+// written holds the files that the server derived from the fixtures.
+type written struct{ threejs, points, empty, glb, textured []byte }
 
 func write(t *testing.T) written {
 	t.Helper()
-	var files [4]bytes.Buffer
+	var files [5]bytes.Buffer
 	m := fixture()
 	cloud, empty := *m, mesh.Mesh{Format: mesh.STL, Unit: 1}
 	cloud.Cloud, cloud.Indices, cloud.Normals = true, nil, nil
@@ -55,10 +79,11 @@ func write(t *testing.T) written {
 		threejs.Write(&files[1], &cloud, threejs.Options{}),
 		threejs.Write(&files[2], &empty, threejs.Options{}),
 		glb.Write(&files[3], m, glb.Options{}),
+		glb.Write(&files[4], cube(), glb.Options{}),
 	} {
 		if err != nil {
 			t.Fatalf("write file %d of the fixture: %v", i, err)
 		}
 	}
-	return written{files[0].Bytes(), files[1].Bytes(), files[2].Bytes(), files[3].Bytes()}
+	return written{files[0].Bytes(), files[1].Bytes(), files[2].Bytes(), files[3].Bytes(), files[4].Bytes()}
 }

@@ -17,6 +17,7 @@ type shown struct {
 	Progress   float64 `json:"progress"`
 	Threejs    string  `json:"threejs"`
 	GLB        string  `json:"glb"`
+	Textured   bool    `json:"textured"`
 	Decimated  bool    `json:"decimated"`
 	Thumbnail  string  `json:"thumbnail"`
 	Dimensions string  `json:"dimensions"`
@@ -25,7 +26,7 @@ type shown struct {
 
 func show(m Model, t *language.Texts) shown {
 	s := shown{
-		State: m.State, Progress: m.Progress, Threejs: m.ThreejsURL, GLB: m.GLBURL, Decimated: m.Decimated, Thumbnail: m.ThumbnailURL,
+		State: m.State, Progress: m.Progress, Threejs: m.ThreejsURL, GLB: m.GLBURL, Textured: m.Textured, Decimated: m.Decimated, Thumbnail: m.ThumbnailURL,
 		Dimensions: dimensions(m.SizeMM, t), Detail: detail(m, t),
 	}
 	if s.State == Done && s.Threejs == "" && s.GLB == "" {

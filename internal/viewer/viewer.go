@@ -40,8 +40,9 @@ type Model struct {
 	State        State
 	Progress     float64 // while running, 0 to 1
 	Error        string  // if failed: the reason, as a sentence for the user
-	ThreejsURL   string  // loaded first
+	ThreejsURL   string  // loaded first, unless only the GLB has textures and it is not decimated
 	GLBURL       string  // the full model, Y up
+	Textured     bool    // the GLB has textures, which three.js JSON does not have
 	Decimated    bool    // the three.js JSON has fewer triangles than the file
 	DownloadURL  string
 	ThumbnailURL string     // shown until the model is loaded, or if it cannot be shown
@@ -90,10 +91,11 @@ func Handler(o Options) http.Handler {
 
 // pagePolicy allows scripts and styles with the nonce, and no others, not even files of this
 // server, some of which are uploads. It extends to what a script with the nonce imports. The canvas
-// and three.js set styles through the CSSOM, which the policy does not affect. Pages of this server
-// may show it in a frame, as the page of a thing does.
+// and three.js set styles through the CSSOM, which the policy does not affect. GLTFLoader fetches
+// the textures of a GLB as blobs, which only scripts of the page can create; in Safari before 17 it
+// loads them as images. Pages of this server may show it in a frame, as the page of a thing does.
 func pagePolicy(nonce string) string {
-	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self'; connect-src 'self'; " +
+	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self' blob:; connect-src 'self' blob:; " +
 		"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }
 

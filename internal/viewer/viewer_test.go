@@ -137,7 +137,7 @@ func TestPagePolicy(t *testing.T) {
 			t.Fatalf("got policy %q, want a nonce in it", policy)
 		}
 		nonces[nonce[1]] = true
-		want := "default-src 'none'; script-src 'nonce-" + nonce[1] + "'; style-src 'nonce-" + nonce[1] + "'; img-src 'self'; connect-src 'self'; " +
+		want := "default-src 'none'; script-src 'nonce-" + nonce[1] + "'; style-src 'nonce-" + nonce[1] + "'; img-src 'self' blob:; connect-src 'self' blob:; " +
 			"worker-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 		if policy != want {
 			t.Errorf("got policy\n%s\nwant\n%s", policy, want)

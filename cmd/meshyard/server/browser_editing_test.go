@@ -44,6 +44,22 @@ func TestBrowserGalleryTakedown(t *testing.T) {
 	v.noProblems()
 }
 
+// TestBrowserGalleryTextures checks that the page of a thing shows a model with textures, and that
+// no policy prevents loading them.
+func TestBrowserGalleryTextures(t *testing.T) {
+	v, s := visitScene(t, "sqlite")
+	thing := s.ada.Thing("Painted")
+	file := s.ada.Upload("painted.glb", texturedGLB(t))
+	s.ada.Finalize("THING", thing, file)
+	s.ada.Publish(thing).Want(t, 200)
+	settled(t, s.ada, file)
+	v.open(fmt.Sprintf("/thing:%d", thing))
+	v.click(".strip", "View in 3D")
+	v.await("the model in the frame", `document.querySelector('iframe')?.contentDocument?.body?.dataset.phase === 'shown'`)
+	v.await("its GLB", `document.querySelector('iframe').contentWindow.performance.getEntriesByType('resource').some(e => e.name.endsWith('/model.glb'))`)
+	v.noProblems()
+}
+
 // TestBrowserGalleryRemix checks that a creator can name the things that a thing is based on by
 // name, ID and URL, and can remove them.
 func TestBrowserGalleryRemix(t *testing.T) {

@@ -17,6 +17,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/write/glb"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -179,6 +181,44 @@ func TestPreviewOfModel(t *testing.T) {
 			t.Errorf("a thing without images is listed with %+v, want the rendering %s", listed, file.Thumbnail)
 		}
 	}, derives)
+}
+
+// TestPreviewWithTextures checks that the GLB of a model with textures has them, and that the state
+// of the viewer says so.
+func TestPreviewWithTextures(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		thing := ada.Thing("Painted")
+		textured, plain := ada.Upload("painted.glb", texturedGLB(t)), ada.Upload("donut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
+		ada.Finalize("thing", thing, textured, plain).Want(t, 200)
+		ada.Publish(thing).Want(t, 200)
+		for id, want := range map[int64]bool{textured: true, plain: false} {
+			f := settled(t, ada, id)
+			if f.GlbURL == nil {
+				t.Fatalf("got %+v", f)
+			}
+			var state struct{ Textured bool }
+			ada.Get(fmt.Sprintf("/view/%d/state", id)).Want(t, 200, &state)
+			if written := bytes.Contains(ada.Get(*f.GlbURL).Bytes, []byte("baseColorTexture")); state.Textured != want || written != want {
+				t.Errorf("file %d: the viewer has the state textured: %v, the GLB has textures: %v, want %v", id, state.Textured, written, want)
+			}
+		}
+	}, derives)
+}
+
+// texturedGLB returns a file of one triangle with a texture.
+func texturedGLB(t *testing.T) []byte {
+	t.Helper()
+	texture := &mesh.Texture{Image: mesh.NewImage(2, 2, []uint32{0xFF0000FF, 0xFF00FF00, 0xFFFF0000, 0xFF102030})}
+	m := &mesh.Mesh{
+		Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}, Colors: make([]uint8, 12),
+		Patches: []mesh.Patch{{Texture: texture, UV: [3][2]float32{{0, 0}, {1, 0}, {0, 1}}, Tint: [3]uint32{0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
+	}
+	var b bytes.Buffer
+	if err := glb.Write(&b, m, glb.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }
 
 // TestPreviewThatFails checks that a file whose preview fails has an error message, and that its

@@ -107,7 +107,7 @@ func showPreview(m *viewer.Model, p *models.Preview, derived func(kind, name str
 	}
 	m.State, m.Decimated, m.Triangles, m.Vertices = viewer.Done, p.Mesh.Decimated, p.Mesh.Triangles, p.Mesh.Vertices
 	m.ThreejsURL, m.GLBURL = derived("threejs", preview.Threejs.Name), derived("glb", preview.GLB.Name)
-	m.SizeMM = p.Mesh.Size
+	m.Textured, m.SizeMM = p.Mesh.Textured, p.Mesh.Size
 	if p.Mesh.Up == mesh.UpY.String() {
 		m.SizeMM[1], m.SizeMM[2] = m.SizeMM[2], m.SizeMM[1]
 	}

@@ -92,7 +92,7 @@ func Bombs() []Bomb {
 		return b.Bytes()
 	})
 	for _, n := range []int{1, 40} {
-		add(fmt.Sprintf("%d textures of 16 million pixels", n), "gltf", func() []byte { return textured(n, imagePNG(4096, 4096)) })
+		add(fmt.Sprintf("%d textures of 16 million pixels", n), "gltf", func() []byte { return textured(n, 1, "", imagePNG(4096, 4096)) })
 	}
 
 	add("a model of spaces", "3mf", func() []byte { return spaces(1<<30 - 1<<20) })
@@ -109,7 +109,10 @@ func Bombs() []Bomb {
 		return package3MF(io.MultiReader(strings.NewReader(`<m:colorgroup id="1">`),
 			numbered(5_000_000, `<m:color color="#%06d"/>`), strings.NewReader(`</m:colorgroup>`)), "1")
 	})
-	add("5,000 textures", "gltf", func() []byte { return textured(5000, imagePNG(64, 64)) })
+	for _, n := range []int{7, 20} {
+		add(fmt.Sprintf("%d noisy textures on 500,000 triangles", n), "gltf", func() []byte { return textured(n, 500_000/n, `"alphaMode":"BLEND",`, noisePNG(1024)) })
+	}
+	add("5,000 textures", "gltf", func() []byte { return textured(5000, 1, "", imagePNG(64, 64)) })
 	add("millions of texture coordinates and of triangles with a texture", "3mf", func() []byte {
 		return package3MF(io.MultiReader(strings.NewReader(`<m:texture2d id="1" path="/a.png"/><m:texture2dgroup id="2" texid="1">`),
 			numbered(5_000_000, `<m:tex2coord u="%d" v="1e30"/>`), strings.NewReader(`</m:texture2dgroup><object id="1"><mesh><vertices>
@@ -230,6 +233,14 @@ func crossing(i int) [9]float32 {
 	return [9]float32{float32(a), float32(b), float32(c), float32(-b), float32(a), float32(d), float32(-a), float32(-b), float32(-c)}
 }
 
+// scattered returns small triangles on a sphere.
+func scattered(i int) [9]float32 {
+	z := 1 - 2*math.Mod(float64(i)*0.618034, 1)
+	s, c := math.Sincos(float64(i) * 0.7)
+	x, y, size := float32(s*math.Sqrt(1-z*z)), float32(c*math.Sqrt(1-z*z)), float32(0.002)
+	return [9]float32{x, y, float32(z), x + size, y, float32(z), x, y + size, float32(z) + size}
+}
+
 // sliver returns long and thin triangles.
 func sliver(i int) [9]float32 {
 	y := float32(i%997) / 997
@@ -278,11 +289,31 @@ func imagePNG(width, height int) []byte {
 	return b.Bytes()
 }
 
-// textured returns a glTF file with a triangle for each of n textures.
-func textured(n int, picture []byte) []byte {
-	buffer := make([]byte, 36+24)
-	for i, x := range []float32{0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1} {
-		binary.LittleEndian.PutUint32(buffer[4*i:], math.Float32bits(x))
+func noisePNG(side int) []byte {
+	img := image.NewNRGBA(image.Rect(0, 0, side, side))
+	state := uint32(1)
+	for i := range img.Pix {
+		state = state*1664525 + 1013904223
+		img.Pix[i] = byte(state >> 24)
+	}
+	var b bytes.Buffer
+	must((&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, img))
+	return b.Bytes()
+}
+
+// textured returns a glTF file with a number of triangles for each of n textures. material are
+// members of each material.
+func textured(n, triangles int, material string, picture []byte) []byte {
+	positions := 36 * triangles
+	buffer := make([]byte, positions+24*triangles)
+	for i := range triangles {
+		corners := scattered(i)
+		for k, x := range corners {
+			binary.LittleEndian.PutUint32(buffer[36*i+4*k:], math.Float32bits(x))
+		}
+		for k, x := range [6]float32{0, 0, 0, 1, corners[0], 1} {
+			binary.LittleEndian.PutUint32(buffer[positions+24*i+4*k:], math.Float32bits(x))
+		}
 	}
 	list := func(one func(i int) string) string {
 		all := make([]string, n)
@@ -293,17 +324,18 @@ func textured(n int, picture []byte) []byte {
 	}
 	uri := base64.StdEncoding.EncodeToString(picture)
 	return fmt.Appendf(nil, `{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{"mesh":0}],
-"buffers":[{"byteLength":60,"uri":"data:application/octet-stream;base64,%s"}],
-"bufferViews":[{"buffer":0,"byteLength":36},{"buffer":0,"byteOffset":36,"byteLength":24}],
-"accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"},{"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}],
-"images":[%s],"textures":[%s],"materials":[%s],"meshes":[{"primitives":[%s]}]}`,
+"buffers":[{"byteLength":%[6]d,"uri":"data:application/octet-stream;base64,%[1]s"}],
+"bufferViews":[{"buffer":0,"byteLength":%[7]d},{"buffer":0,"byteOffset":%[7]d,"byteLength":%[8]d}],
+"accessors":[{"bufferView":0,"componentType":5126,"count":%[9]d,"type":"VEC3"},{"bufferView":1,"componentType":5126,"count":%[9]d,"type":"VEC2"}],
+"images":[%[2]s],"textures":[%[3]s],"materials":[%[4]s],"meshes":[{"primitives":[%[5]s]}]}`,
 		base64.StdEncoding.EncodeToString(buffer),
 		list(func(int) string { return `{"uri":"data:image/png;base64,` + uri + `"}` }),
 		list(func(i int) string { return fmt.Sprintf(`{"source":%d}`, i) }),
 		list(func(i int) string {
-			return fmt.Sprintf(`{"pbrMetallicRoughness":{"baseColorTexture":{"index":%d}}}`, i)
+			return fmt.Sprintf(`{%s"pbrMetallicRoughness":{"baseColorTexture":{"index":%d}}}`, material, i)
 		}),
 		list(func(i int) string {
 			return fmt.Sprintf(`{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":%d}`, i)
-		}))
+		}),
+		len(buffer), positions, 24*triangles, 3*triangles)
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/mesh/meshtest/decoded"
+	"github.com/meshyard/meshyard/internal/mesh/write/glb"
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
@@ -50,6 +52,39 @@ func keep(parts map[string][]byte) preview.Put {
 		parts[part.Object()] = b.Bytes()
 		return err
 	}
+}
+
+// TestTextures checks that the GLB has the textures of a file, unless there is no memory for them.
+func TestTextures(t *testing.T) {
+	texture := &mesh.Texture{Image: mesh.NewImage(2, 2, []uint32{0xFF0000FF, 0xFF00FF00, 0xFFFF0000, 0xFF102030})}
+	m := &mesh.Mesh{
+		Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}, Colors: make([]uint8, 12),
+		Patches: []mesh.Patch{{Texture: texture, UV: [3][2]float32{{0, 0}, {1, 0}, {0, 1}}, Tint: [3]uint32{0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
+	}
+	var content bytes.Buffer
+	if err := glb.Write(&content, m, glb.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	check := func(doing string, parts map[string][]byte, result preview.Result, err error, want int) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", doing, err)
+		}
+		got, err := decoded.File(t, "", parts["model.glb"])
+		if err != nil {
+			t.Fatalf("%s: %v", doing, err)
+		}
+		if len(got.Patches) != want || result.Mesh.Textured != (want > 0) {
+			t.Errorf("%s: got %d patches, textured: %v, want %d", doing, len(got.Patches), result.Mesh.Textured, want)
+		}
+	}
+	parts, result, _, err := Runner{}.derive(t, content.Bytes(), "glb")
+	check("with memory", parts, result, err, 1)
+	limits := preview.LimitsFor(DefaultMemory)
+	limits.Triangles = 3
+	result, err = preview.Derive(t.Context(), preview.Source{ReaderAt: bytes.NewReader(content.Bytes()), Size: int64(content.Len())}, "glb",
+		limits, keep(parts), func(string, float64) {})
+	check("without memory", parts, result, err, 0)
 }
 
 // TestSameAsInProcess checks that a child creates the same bytes as this process.

@@ -1,6 +1,7 @@
 package glb
 
 import (
+	"maps"
 	"math"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -16,6 +17,9 @@ type document struct {
 	Nodes              []node     `json:"nodes"`
 	Meshes             []meshes   `json:"meshes"`
 	Materials          []material `json:"materials"`
+	Textures           []texture  `json:"textures,omitempty"`
+	Samplers           []sampler  `json:"samplers,omitempty"`
+	Images             []picture  `json:"images,omitempty"`
 	Accessors          []accessor `json:"accessors"`
 	BufferViews        []view     `json:"bufferViews"`
 	Buffers            []buffer   `json:"buffers"`
@@ -49,15 +53,38 @@ type primitive struct {
 }
 
 type material struct {
-	PBR         pbr    `json:"pbrMetallicRoughness"`
-	AlphaMode   string `json:"alphaMode,omitempty"`
-	DoubleSided bool   `json:"doubleSided,omitempty"`
+	PBR         pbr      `json:"pbrMetallicRoughness"`
+	AlphaMode   string   `json:"alphaMode,omitempty"`
+	AlphaCutoff *float64 `json:"alphaCutoff,omitempty"`
+	DoubleSided bool     `json:"doubleSided,omitempty"`
 }
 
 type pbr struct {
-	Factor    [4]float64 `json:"baseColorFactor"`
-	Metallic  float64    `json:"metallicFactor"`
-	Roughness float64    `json:"roughnessFactor"`
+	Factor    [4]float64   `json:"baseColorFactor"`
+	Texture   *textureInfo `json:"baseColorTexture,omitempty"`
+	Metallic  float64      `json:"metallicFactor"`
+	Roughness float64      `json:"roughnessFactor"`
+}
+
+type textureInfo struct {
+	Index int `json:"index"`
+}
+
+type texture struct {
+	Sampler int `json:"sampler"`
+	Source  int `json:"source"`
+}
+
+type sampler struct {
+	MagFilter int `json:"magFilter"`
+	MinFilter int `json:"minFilter"`
+	WrapS     int `json:"wrapS"`
+	WrapT     int `json:"wrapT"`
+}
+
+type picture struct {
+	BufferView int    `json:"bufferView"`
+	MimeType   string `json:"mimeType"`
 }
 
 type accessor struct {
@@ -75,12 +102,22 @@ type view struct {
 	ByteOffset int64 `json:"byteOffset"`
 	ByteLength int64 `json:"byteLength"`
 	ByteStride int   `json:"byteStride,omitempty"`
-	Target     int   `json:"target"`
+	Target     int   `json:"target,omitempty"`
 }
 
 type buffer struct {
 	ByteLength int64 `json:"byteLength"`
 }
+
+const (
+	roughness = 0.7
+	gray      = 204 // the color of what has none
+)
+
+// Filters and wrapping modes (specification, 5.26).
+const filterNearest, filterLinear, filterMipmap = 9728, 9729, 9987
+
+var wraps = [...]int{mesh.Repeat: 10497, mesh.Mirror: 33648, mesh.Clamp: 33071}
 
 // document returns the JSON.
 func (l *layout) document() document {
@@ -89,29 +126,65 @@ func (l *layout) document() document {
 		Asset:       asset{"2.0", "Meshyard"},
 		Scenes:      []scene{{[]int{0}}},
 		Nodes:       []node{l.node()},
-		Materials:   []material{{PBR: pbr{[4]float64{1, 1, 1, 1}, 0, 0.7}, DoubleSided: !m.Cloud}},
+		Meshes:      []meshes{{}},
+		Images:      l.pictures,
 		Accessors:   l.accessors,
 		BufferViews: l.views,
 		Buffers:     []buffer{{l.length}},
 	}
 	const points, triangles = 0, 4
-	p := primitive{Attributes: l.attributes, Indices: l.indices, Mode: triangles}
-	if m.Cloud {
-		p.Mode = points
-	}
-	d.Meshes = []meshes{{[]primitive{p}}}
-	if m.Colors == nil {
-		gray := mesh.Linear[204]
-		d.Materials[0].PBR.Factor = [4]float64{gray, gray, gray, 1}
-	}
-	if l.translucent {
-		d.Materials[0].AlphaMode = "BLEND"
+	for i, of := range l.parts {
+		p := primitive{Attributes: l.attributes, Indices: l.indices[i], Material: i, Mode: triangles}
+		if m.Cloud {
+			p.Mode = points
+		}
+		if of.texture != nil {
+			d.Materials = append(d.Materials, d.textured(&of))
+		} else {
+			p.Attributes = maps.Clone(p.Attributes)
+			delete(p.Attributes, "TEXCOORD_0")
+			d.Materials = append(d.Materials, l.colored())
+		}
+		d.Meshes[0].Primitives = append(d.Meshes[0].Primitives, p)
 	}
 	if !l.exact {
 		d.ExtensionsUsed = []string{"KHR_mesh_quantization"}
 		d.ExtensionsRequired = d.ExtensionsUsed
 	}
 	return d
+}
+
+// colored returns the material of what has no texture.
+func (l *layout) colored() material {
+	of := material{PBR: pbr{Factor: [4]float64{1, 1, 1, 1}, Roughness: roughness}, DoubleSided: !l.mesh.Cloud}
+	if l.mesh.Colors == nil {
+		light := mesh.Linear[gray]
+		of.PBR.Factor = [4]float64{light, light, light, 1}
+	}
+	if l.translucent {
+		of.AlphaMode = "BLEND"
+	}
+	return of
+}
+
+// textured adds a texture and returns its material.
+func (d *document) textured(p *part) material {
+	t := p.texture
+	s := sampler{MagFilter: filterLinear, MinFilter: filterMipmap, WrapS: wraps[t.WrapU], WrapT: wraps[t.WrapV]}
+	if t.Nearest {
+		s.MagFilter = filterNearest
+	}
+	i := len(d.Textures)
+	d.Samplers, d.Textures = append(d.Samplers, s), append(d.Textures, texture{Sampler: i, Source: p.image})
+	of := material{PBR: pbr{Factor: [4]float64{1, 1, 1, 1}, Texture: &textureInfo{i}, Roughness: roughness}, DoubleSided: true}
+	switch t.Alpha {
+	case mesh.AlphaMask:
+		cutoff := float64(t.Cutoff) / math.MaxUint8
+		of.AlphaMode, of.AlphaCutoff = "MASK", &cutoff
+	case mesh.AlphaBlend:
+		of.AlphaMode = "BLEND"
+	}
+	return of
 }
 
 // node converts stored positions to meters with Y up.

@@ -37,6 +37,13 @@ func (e *encoder) bytes(b ...byte) {
 	e.b = append(e.b, b...)
 }
 
+// blob writes bytes of any number.
+func (e *encoder) blob(b []byte) {
+	if e.flush() == nil {
+		_, e.err = e.w.Write(b)
+	}
+}
+
 func (e *encoder) floats(xs []float32) {
 	for _, x := range xs {
 		e.room()

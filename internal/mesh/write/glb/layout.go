@@ -16,9 +16,11 @@ type layout struct {
 	views       []view
 	accessors   []accessor
 	attributes  map[string]int
-	indices     *int
+	parts       []part
+	indices     []*int // accessors of the parts, nil if the mesh has no indices
+	pictures    []picture
 	length      int64
-	translucent bool
+	translucent bool             // something without a texture is
 	writers     []func(*encoder) // of the views
 }
 
@@ -36,7 +38,12 @@ func newLayout(m *mesh.Mesh, o Options) (*layout, error) {
 			return nil, ErrNotFinite
 		}
 	}
-	l := &layout{mesh: m, exact: o.Exact, half: 1, attributes: map[string]int{}}
+	l := &layout{exact: o.Exact, half: 1, attributes: map[string]int{}, parts: []part{{corners: len(m.Indices), vertices: m.Vertices()}}}
+	s := split(m)
+	if s != nil {
+		m, l.parts = &s.mesh, s.parts
+	}
+	l.mesh = m
 	l.positions()
 	if m.Normals != nil {
 		if o.Exact {
@@ -45,14 +52,26 @@ func newLayout(m *mesh.Mesh, o Options) (*layout, error) {
 			l.add("NORMAL", accessor{ComponentType: int8s, Normalized: true, Type: "VEC3"}, 4, func(e *encoder) { e.directions(m.Normals) })
 		}
 	}
-	for c := m.Colors; len(c) >= 4; c = c[4:] {
-		l.translucent = l.translucent || c[3] != math.MaxUint8
-	}
 	if m.Colors != nil {
+		if l.parts[0].texture == nil {
+			for c := m.Colors[:4*l.parts[0].vertices]; len(c) >= 4; c = c[4:] {
+				l.translucent = l.translucent || c[3] != math.MaxUint8
+			}
+		}
 		l.add("COLOR_0", accessor{ComponentType: uint16s, Normalized: true, Type: "VEC4"}, 8, func(e *encoder) { e.colors(m.Colors) })
 	}
+	if s != nil {
+		l.add("TEXCOORD_0", accessor{ComponentType: float32s, Type: "VEC2"}, 8, func(e *encoder) { e.floats(s.coordinates) })
+	}
+	l.indices = make([]*int, len(l.parts))
 	if m.Indices != nil {
 		l.corners()
+	}
+	if s != nil {
+		for _, img := range s.images {
+			l.pictures = append(l.pictures, picture{len(l.views), img.kind})
+			l.place(view{ByteLength: int64(len(img.content))}, func(e *encoder) { e.blob(img.content) })
+		}
 	}
 	return l, nil
 }
@@ -93,17 +112,22 @@ func (l *layout) quantized(axis int, x float64) int16 {
 	return int16(math.Round(max(-1, min(1, (x-l.center[axis])/l.half)) * math.MaxInt16))
 }
 
-// corners adds the indices.
+// corners adds the indices of each part.
 func (l *layout) corners() {
 	m := l.mesh
-	i := len(l.accessors)
-	l.indices = &i
 	kind, size := uint32s, 4
 	if m.Vertices() <= math.MaxUint16 { // the greatest 16-bit index is reserved
 		kind, size = uint16s, 2
 	}
-	l.accessors = append(l.accessors, accessor{BufferView: i, ComponentType: kind, Count: len(m.Indices), Type: "SCALAR"})
-	l.place(view{ByteLength: int64(size) * int64(len(m.Indices)), Target: corners}, func(e *encoder) { e.corners(m.Indices, size) })
+	left := m.Indices
+	for i, p := range l.parts {
+		own := left[:p.corners]
+		left = left[p.corners:]
+		at := len(l.accessors)
+		l.indices[i] = &at
+		l.accessors = append(l.accessors, accessor{BufferView: len(l.views), ComponentType: kind, Count: len(own), Type: "SCALAR"})
+		l.place(view{ByteLength: int64(size) * int64(len(own)), Target: corners}, func(e *encoder) { e.corners(own, size) })
+	}
 }
 
 // add adds an attribute of size bytes for each vertex.

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +33,7 @@ func TestPrograms(t *testing.T) {
 		Max       [3]float64 `json:"max"`
 		GLBMin    [3]float64 `json:"glbMin"`
 		GLBMax    [3]float64 `json:"glbMax"`
+		Textured  bool       `json:"textured"`
 	}
 	var models []model
 	dir := t.TempDir()
@@ -60,12 +63,41 @@ func TestPrograms(t *testing.T) {
 		save(t, filepath.Join(dir, one.File+".glb"), func(w *bytes.Buffer) error { return glb.Write(w, shaded, glb.Options{}) })
 		save(t, filepath.Join(dir, one.File+".exact.glb"), func(w *bytes.Buffer) error { return glb.Write(w, shaded, glb.Options{Exact: true}) })
 	}
+	for _, exact := range []bool{false, true} {
+		one := model{Name: fmt.Sprintf("textures, exact: %v", exact), File: fmt.Sprintf("textures-%v", exact), Textured: true}
+		save(t, filepath.Join(dir, one.File+".glb"), func(w *bytes.Buffer) error {
+			return glb.Write(w, textured().Shaded(mesh.CreaseAngle), glb.Options{Exact: exact})
+		})
+		models = append(models, one)
+	}
 	save(t, filepath.Join(dir, "models.json"), func(w *bytes.Buffer) error { return json.NewEncoder(w).Encode(models) })
 	out, err := exec.Command("node", "testdata/check.mjs", dir).CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// textured returns a mesh with textures of each kind, whose images become PNG and JPEG, and a
+// triangle without one.
+func textured() *mesh.Mesh {
+	drawing, photo := mesh.NewImage(4, 1, []uint32{0, 0x80FF0000, 0xFF00FF00, 0xFFFFFFFF}), make([]uint32, 128*128)
+	for i := range photo {
+		photo[i] = uint32(i%128) | uint32(i*i%251)<<8 | 255<<24
+	}
+	image := mesh.NewImage(128, 128, photo)
+	m := &mesh.Mesh{Unit: 1, Positions: []float32{0, 0, 0, 1, 0, 0, 0, 1, 0}, Colors: []uint8{255, 0, 0, 128, 0, 0, 0, 255, 1, 2, 3, 4}}
+	for i, texture := range []mesh.Texture{
+		{Image: image}, {Image: image, WrapU: mesh.Mirror, WrapV: mesh.Clamp}, {Image: drawing, Alpha: mesh.AlphaMask, Cutoff: 100},
+		{Image: drawing, Alpha: mesh.AlphaBlend, Nearest: true},
+	} {
+		m.Patches = append(m.Patches, mesh.Patch{
+			Triangle: i + 1, Texture: &texture, UV: [3][2]float32{{0, 0}, {-1e9, 7}, {1, float32(math.NaN())}}, Tint: [3]uint32{0xFFFFFFFF, 0, 0x80402010},
+		})
+		m.Positions = append(m.Positions, 0, 0, float32(i+1), 1, 0, 0, 0, 1, 0)
+		m.Colors = append(m.Colors, m.Colors[:12]...)
+	}
+	return m
 }
 
 // meters returns a box in the coordinates of GLB.

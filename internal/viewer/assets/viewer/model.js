@@ -68,7 +68,10 @@ class Model {
   *points() {
     this.object.updateWorldMatrix(true, true);
     const point = new Vector3();
+    const seen = new Set(); // the parts of a GLB with textures share their vertices
     for (const { geometry: { attributes: { position } }, matrixWorld } of this.parts) {
+      if (seen.has(position)) continue;
+      seen.add(position);
       const step = Math.max(1, Math.floor(position.count / 100_000));
       for (let i = 0; i < position.count; i += step) yield point.fromBufferAttribute(position, i).applyMatrix4(matrixWorld);
     }
@@ -103,7 +106,11 @@ class Model {
   dispose() {
     for (const { geometry, material } of this.parts) {
       geometry.dispose();
-      for (const m of [material].flat()) m.dispose();
+      for (const m of [material].flat()) {
+        m.map?.source.data?.close?.(); // an ImageBitmap is not garbage until it is closed
+        m.map?.dispose();
+        m.dispose();
+      }
     }
   }
 }

@@ -172,7 +172,9 @@ async function start() {
   }
   stage = new Stage($('canvas'), context, covered);
   wire();
-  const [load, address] = shown.threejs ? [loadThreejs, shown.threejs] : [loadGLB, shown.glb];
+  // Only GLB has textures. Where the JSON has fewer triangles, it is fast, and GLB is the full detail.
+  const asJSON = shown.threejs && !(shown.glb && shown.textured && !shown.decimated);
+  const [load, address] = asJSON ? [loadThreejs, shown.threejs] : [loadGLB, shown.glb];
   if (await bring(load, address, false) && load === loadThreejs && shown.decimated && shown.glb) {
     $('full').hidden = false;
     $('full').disabled = false;
