@@ -13,8 +13,7 @@ type Entry = {
   more?: Promise<void>; // the request for the next page
   moreError?: Failure;
   changes: number; // of data and list; a response to an older request does not contain them
-  stale: boolean;
-  at: number;
+  at: number; // the time of data, or 0 if it is missing or may have changed
 };
 
 type Pages = Part<unknown> & { number: number };
@@ -45,7 +44,7 @@ export function useCache() {
 }
 
 function entryOf(key: string): Entry {
-  const entry = entries.get(key) ?? { stale: true, at: 0, changes: 0 };
+  const entry = entries.get(key) ?? { at: 0, changes: 0 };
   entries.delete(key);
   entries.set(key, entry); // the last one, so that those on the page are not removed
   if (entries.size > maxEntries) entries.delete(entries.keys().next().value!);
@@ -58,7 +57,6 @@ function ask(load: Load, entry: Entry) {
   if (entry.asked) return;
   const before = mutations;
   const { changes } = entry;
-  entry.stale = false;
   entry.asked = load(entry)
     .then(({ data, list }) => {
       if (entry.changes === changes) Object.assign(entry, { data, list, error: undefined, changes: changes + 1 });
@@ -88,7 +86,7 @@ function askAgain(load: Load, entry: Entry) {
 const written = document.getElementById('answer')?.textContent;
 if (written) {
   const { operation, variables, data } = JSON.parse(written) as { operation: string; variables: object; data: unknown };
-  entries.set(keyOf(operation, variables), { data, stale: false, at: Date.now(), changes: 0 });
+  entries.set(keyOf(operation, variables), { data, at: Date.now(), changes: 0 });
 }
 
 /** The key of a query, independent of the order of its variables. Null variables count as missing. */
@@ -106,10 +104,10 @@ export function useQuery<D, V>(operation: Operation<D, V>, variables: V | null):
 function useEntry<D>(operation: string, variables: object | null, load: Load): [Result<D>, Entry] {
   useCache();
   const key = variables === null ? '' : keyOf(operation, variables);
-  const entry: Entry = key ? entryOf(key) : { stale: false, at: 0, changes: 0 };
+  const entry: Entry = key ? entryOf(key) : { at: 0, changes: 0 };
   useEffect(() => {
-    if (key && (entry.stale || Date.now() - entry.at > freshFor)) ask(load, entry);
-  }, [key, entry.stale]);
+    if (key && Date.now() - entry.at > freshFor) ask(load, entry);
+  }, [key, entry]); // not each time the entry changes: a failed query is repeated only if the user asks for it
   const { data, error } = entry;
   const result = {
     data: data as D | undefined,
