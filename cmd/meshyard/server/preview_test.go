@@ -186,6 +186,7 @@ func TestPreviewOfModel(t *testing.T) {
 // TestPreviewWithTextures checks that the GLB of a model with textures has them, and that the state
 // of the viewer says so.
 func TestPreviewWithTextures(t *testing.T) {
+	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("Painted")
