@@ -132,13 +132,15 @@ func (db *DB) openPostgres(address string) error {
 	return nil
 }
 
-// busyTimeout is how long a SQLite connection waits for a lock.
-const busyTimeout = "busy_timeout(10000)"
+// busySeconds is how long a SQLite connection waits for a lock.
+const busySeconds = 10
+
+var busyTimeout = fmt.Sprintf("busy_timeout(%d)", busySeconds*1000)
 
 func (db *DB) openSQLite(path string) error {
 	// synchronous(FULL): a committed transaction is on the disk, so a confirmed upload is not lost if
 	// the power fails immediately after the response.
-	const both = "_pragma=" + busyTimeout + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
+	both := "_pragma=" + busyTimeout + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
 	file := "file:" + (&url.URL{Path: path}).EscapedPath()
 	writer, err := sqlite.NewConnector(file + "?" + both + "&_txlock=immediate")
 	if err != nil {

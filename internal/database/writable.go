@@ -37,13 +37,13 @@ func (db *DB) CheckWritable() error {
 const readOnly = "25006"
 
 // Explain adds the likely cause, and what to do, to the error of a PostgreSQL that is read-only or
-// of a SQLite database that another process has locked for longer than busyTimeout.
+// of a SQLite database that another process has locked for busySeconds.
 func Explain(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == readOnly {
 		return fmt.Errorf("PostgreSQL is read-only: --database-url must name the primary server instead of a standby, and default_transaction_read_only must be off (%w)", err)
 	}
 	if lite, ok := errors.AsType[*sqlite.Error](err); ok && lite.Code()&0xff == sqlite3.SQLITE_BUSY {
-		return fmt.Errorf("another process has locked the SQLite database for 10 seconds: try again when it has finished (%w)", err)
+		return fmt.Errorf("another process has locked the SQLite database for %d seconds: try again when it has finished (%w)", busySeconds, err)
 	}
 	return err
 }

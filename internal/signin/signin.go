@@ -130,7 +130,7 @@ func Handler(o Options) http.Handler {
 	handle("POST /login", form(s.signInByPassword))
 	handle("POST /logout", form(s.signOut))
 	handle("GET "+tokensPath, s.showTokens)
-	handle("POST "+tokensPath, form(s.makeToken))
+	handle("POST "+tokensPath, form(s.createToken))
 	handle("POST "+tokensPath+"/revoke", form(s.revokeToken))
 	handle("GET "+signUpPath, s.showSignUp)
 	handle("POST "+signUpPath, form(s.signUp))

@@ -83,7 +83,7 @@ func (s *site) sessionForm(w http.ResponseWriter, r *http.Request, path, purpose
 	return who, secret, ok
 }
 
-func (s *site) makeToken(w http.ResponseWriter, r *http.Request) {
+func (s *site) createToken(w http.ResponseWriter, r *http.Request) {
 	who, secret, ok := s.sessionForm(w, r, tokensPath, tokenFormPurpose)
 	if !ok {
 		return

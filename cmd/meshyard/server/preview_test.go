@@ -186,7 +186,9 @@ func TestPreviewOfModel(t *testing.T) {
 // TestPreviewWithTextures checks that the GLB of a model with textures has them, and that the state
 // of the viewer says so.
 func TestPreviewWithTextures(t *testing.T) {
-	servertest.Sequential(t)
+	if testing.Short() {
+		t.Skip("the race detector needs more memory than a child process may have")
+	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("Painted")
