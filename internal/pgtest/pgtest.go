@@ -86,7 +86,7 @@ func create(t testing.TB, source string) string {
 		t.Fatalf("pgtest: %v", err)
 	}
 	name := s.newName()
-	if err := s.exec(fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s", name, source)); err != nil {
+	if err := s.exec(fmt.Sprintf("CREATE DATABASE %s TEMPLATE %s%s", name, source, s.strategy)); err != nil {
 		t.Fatalf("pgtest: create database: %v", err)
 	}
 	t.Cleanup(func() {
