@@ -9,9 +9,10 @@ import (
 	"github.com/alexedwards/argon2id"
 )
 
-// argon2 holds the parameters of argon2id that OWASP recommends (Password Storage Cheat Sheet,
-// 2025). Each hash contains its own parameters, so they may change.
-var argon2 = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+// Argon2 holds the parameters of argon2id that OWASP recommends (Password Storage Cheat Sheet,
+// 2025). Each hash contains its own parameters, so they may change. Tests that sign in many times
+// reduce Memory, which is in KiB, before the first password is hashed.
+var Argon2 = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
 // The minimum and the maximum length of a password, in bytes.
 const (
@@ -26,14 +27,14 @@ var hashing = make(chan struct{}, runtime.NumCPU())
 // parameters. If too many hashes are being computed, it waits until ctx is done.
 func HashPassword(ctx context.Context, password string) (hash string, err error) {
 	err = inTurn(ctx, func() error {
-		hash, err = argon2id.CreateHash(password, argon2)
+		hash, err = argon2id.CreateHash(password, Argon2)
 		return err
 	})
 	return hash, err
 }
 
 // unknownHash returns the hash of a random password.
-var unknownHash = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(NewSecret(), argon2) })
+var unknownHash = sync.OnceValues(func() (string, error) { return argon2id.CreateHash(NewSecret(), Argon2) })
 
 // CheckPassword reports whether a password matches a hash. For an empty hash, of a user who has no
 // password or does not exist, it returns false after the same time as for any other hash.

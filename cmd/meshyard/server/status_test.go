@@ -111,7 +111,10 @@ func openDB(t *testing.T, s *servertest.Server) *models.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
+	t.Cleanup(func() {
+		_ = db.Close()
+		db = nil // see servertest.RunLogging
+	})
 	return db
 }
 

@@ -27,6 +27,8 @@ import (
 func init() {
 	// Tests run many servers at once. Less frequent garbage collection saves a fifth of their time.
 	debug.SetGCPercent(400)
+	// Hashing a password with the memory of production takes longer than most requests of a test.
+	auth.Argon2.Memory = 64
 	// Tests wait for previews, so preview processes must also run when the machine is busy.
 	child.Idle = false
 	// Otherwise each server sets a memory limit that is too low for many servers in one process.
@@ -148,6 +150,8 @@ func RunLogging(t testing.TB, settings config.Settings, log slog.Handler) *Serve
 		if err := s.stop(); err != nil {
 			t.Errorf("the server ended with: %v", err)
 		}
+		// The testing package keeps this function, and so s, until the last test has ended.
+		s.Server, s.conns, s.log, s.stop = nil, nil, nil, nil
 	})
 	return s
 }
