@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/draco"
 	"github.com/meshyard/meshyard/internal/mesh/decode/geometry"
 	"github.com/meshyard/meshyard/internal/mesh/decode/source"
 	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
@@ -29,6 +30,7 @@ type file struct {
 	text   source.Source // the JSON
 	chunk  *io.SectionReader
 	budget int64                // bytes of memory that may still be reserved
+	draco  draco.Limits         // of all compressed meshes together
 	placed []geometry.Transform // of each node in the scene
 	// Data that has been read, by index.
 	bufferCache  map[int][]byte
@@ -41,8 +43,8 @@ type file struct {
 // Decode decodes a glTF 2.0 file, as JSON or as GLB, which it detects by the first bytes. It
 // returns the triangles of the default scene, without animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
-	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20, bufferCache: map[int][]byte{},
-		viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}}
+	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20,
+		draco: draco.Limits{Triangles: limits.Triangles, Bytes: limits.Inflated}, bufferCache: map[int][]byte{}, viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}}
 	m := &mesh.Mesh{Format: mesh.GLTF, Up: mesh.UpY, Unit: 1000}
 	var magic [4]byte
 	if _, err := src.ReadAt(magic[:], 0); err != nil && err != io.EOF {

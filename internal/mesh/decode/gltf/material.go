@@ -55,7 +55,7 @@ type appearance struct {
 func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	l.factor, l.opaque = [4]float64{1, 1, 1, 1}, true
 	if p.Attributes.Color != 0 {
-		if l.vertexColors, err = f.accessor(p.Attributes.Color, "VEC3", "VEC4"); err == nil && l.vertexColors.count < p.positions.count {
+		if l.vertexColors, err = f.attribute(p, p.Attributes.Color, "VEC3", "VEC4"); err == nil && l.vertexColors.count < p.positions.count {
 			err = mesh.Errorf(mesh.Malformed, "The %s file has %d colors for %d vertices in %s.", f.name, l.vertexColors.count, p.positions.count, p.location)
 		}
 		l.vertexColors.normalized = l.vertexColors.kind != float32s
@@ -95,7 +95,7 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 	if coords == 0 || set > 1 {
 		return l, nil
 	}
-	if l.coords, err = f.accessor(coords, "VEC2"); err != nil {
+	if l.coords, err = f.attribute(p, coords, "VEC2"); err != nil {
 		return l, err
 	}
 	if l.coords.count < p.positions.count {

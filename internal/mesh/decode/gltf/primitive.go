@@ -20,31 +20,36 @@ const (
 
 // primitive is a part of a mesh with one material.
 type primitive struct {
-	Attributes struct {
-		Position ref `json:"POSITION"`
-		Color    ref `json:"COLOR_0"`
-		Texture0 ref `json:"TEXCOORD_0"`
-		Texture1 ref `json:"TEXCOORD_1"`
-		Joints   ref `json:"JOINTS_0"`
-		Weights  ref `json:"WEIGHTS_0"`
-	}
-	Targets []struct {
+	Attributes attributes
+	Targets    []struct {
 		Position ref `json:"POSITION"`
 	}
 	Indices    ref
 	Material   ref
 	Mode       *integer
 	Extensions struct {
-		Draco *ignored `json:"KHR_draco_mesh_compression"`
+		Draco *dracoMesh `json:"KHR_draco_mesh_compression"`
 	}
 	location   string // for error messages
 	mode       integer
+	compressed map[ref]elements // by their accessors; those that are not in the map are not compressed
 	positions  elements
-	corners    elements // empty if the primitive has no indices
+	indexed    bool
+	corners    elements // empty if the primitive is not indexed
 	appearance appearance
 	joints     elements // empty without a skin
 	weights    elements
 	morphs     []morph // with the weights of the current instance
+}
+
+// attributes are the attributes that are read of a primitive.
+type attributes struct {
+	Position ref `json:"POSITION"`
+	Color    ref `json:"COLOR_0"`
+	Texture0 ref `json:"TEXCOORD_0"`
+	Texture1 ref `json:"TEXCOORD_1"`
+	Joints   ref `json:"JOINTS_0"`
+	Weights  ref `json:"WEIGHTS_0"`
 }
 
 // morph is a morph target: how far it moves each vertex if its weight is 1.
@@ -137,13 +142,14 @@ func (f *file) bind(m *resolvedMesh) (applies bool, err error) {
 
 // resolve resolves the accessors of a primitive.
 func (f *file) resolve(p *primitive) (err error) {
-	if at, ok := f.index(p.Attributes.Position, len(f.accessors)); ok && p.Extensions.Draco != nil && f.accessors[at].BufferView == 0 {
-		return mesh.Errorf(mesh.Unsupported, "The %s file is compressed by the extension KHR_draco_mesh_compression, which is not supported.", f.name)
-	}
-	if p.positions, err = f.accessor(p.Attributes.Position, "VEC3"); err != nil {
+	if err = f.decompress(p); err != nil {
 		return err
 	}
-	if p.Indices != 0 {
+	if p.positions, err = f.attribute(p, p.Attributes.Position, "VEC3"); err != nil {
+		return err
+	}
+	if p.Indices != 0 && !p.indexed {
+		p.indexed = true
 		if p.corners, err = f.accessor(p.Indices, "SCALAR"); err != nil {
 			return err
 		}
@@ -159,10 +165,10 @@ func (f *file) resolve(p *primitive) (err error) {
 
 // resolveJoints resolves the joints of a primitive and their weights.
 func (f *file) resolveJoints(p *primitive) (err error) {
-	if p.joints, err = f.accessor(p.Attributes.Joints, "VEC4"); err != nil {
+	if p.joints, err = f.attribute(p, p.Attributes.Joints, "VEC4"); err != nil {
 		return err
 	}
-	if p.weights, err = f.accessor(p.Attributes.Weights, "VEC4"); err != nil {
+	if p.weights, err = f.attribute(p, p.Attributes.Weights, "VEC4"); err != nil {
 		return err
 	}
 	p.weights.normalized = p.weights.kind != float32s
@@ -178,7 +184,7 @@ func (f *file) resolveJoints(p *primitive) (err error) {
 
 // cornerCount returns the number of corners.
 func (p *primitive) cornerCount() int64 {
-	if p.Indices != 0 {
+	if p.indexed {
 		return int64(p.corners.count)
 	}
 	return int64(p.positions.count)
@@ -250,7 +256,7 @@ func (f *file) buildShape(p *primitive, pose *pose, slots []uint32) (*geometry.S
 	// place returns the output vertex of a corner + 1, or 0 if its position is not finite.
 	place := func(corner int) (uint32, error) {
 		v := uint32(corner)
-		if p.Indices != 0 {
+		if p.indexed {
 			if v = p.corners.index(corner); int64(v) >= int64(p.positions.count) {
 				return 0, mesh.Errorf(mesh.Malformed, "The %s file has the index %d in %s, where there are %d vertices.", f.name, v, p.location,
 					p.positions.count)
