@@ -106,7 +106,10 @@ func (d *decoder) attributeHeader(a *attribute) error {
 		return d.malformed("has an attribute with an invalid ID")
 	}
 	a.id = uint32(id)
-	a.wanted = slices.Contains(d.wanted, a.id)
+	if i := slices.Index(d.wanted, a.id); i >= 0 {
+		a.wanted = true
+		d.wanted = slices.Delete(slices.Clone(d.wanted), i, i+1) // the first with the ID counts
+	}
 	switch {
 	case d.err != nil:
 		return d.err
