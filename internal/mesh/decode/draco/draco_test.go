@@ -93,16 +93,17 @@ func TestDecode(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		copies int
+		points int // as the official decoder counts them
 		all    bool
 		most   float64 // error
 	}{
-		{"sequential.drc", 1, true, 2e-4},
-		{"sequential_exact.drc", 1, false, 0},
-		{"standard.drc", 1, false, 1e-4},
-		{"standard_attributes.drc", 1, true, 2e-4},
-		{"single_connectivity.drc", 1, true, 1e-3},
-		{"valence.drc", 4, false, 2e-3},
-		{"valence_attributes.drc", 4, true, 6e-4},
+		{"sequential.drc", 1, 176, true, 2e-4},
+		{"sequential_exact.drc", 1, 144, false, 0},
+		{"standard.drc", 1, 144, false, 1e-4},
+		{"standard_attributes.drc", 1, 176, true, 2e-4},
+		{"single_connectivity.drc", 1, 176, true, 1e-3},
+		{"valence.drc", 4, 576, false, 2e-3},
+		{"valence_attributes.drc", 4, 704, true, 6e-4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			position, wanted := uint32(0), []uint32{0, 77}
@@ -115,6 +116,9 @@ func TestDecode(t *testing.T) {
 			}
 			if want := len(wanted); c.all && len(m.Attributes) != want || !c.all && len(m.Attributes) != 1 {
 				t.Errorf("got %d attributes of %d", len(m.Attributes), want)
+			}
+			if m.Points != c.points {
+				t.Errorf("got %d points, want %d", m.Points, c.points)
 			}
 			want, vertices := original(t, c.copies)
 			points := make([][3]float64, m.Points) // the original positions
@@ -244,6 +248,8 @@ func TestRefused(t *testing.T) {
 		copy(b[at:], to)
 		return b
 	}
+	fans := change("standard.drc", 12, 0xD5) // more vertices, and another symbol
+	fans[37] = 0x5C
 	for name, c := range map[string]struct {
 		file   []byte
 		limits draco.Limits
@@ -263,6 +269,7 @@ func TestRefused(t *testing.T) {
 		"little memory, in order":   {read(t, "sequential.drc"), draco.Limits{Triangles: 288, Bytes: 3_000}, mesh.TooLarge, "too much memory"},
 		"many vertices, in order":   {read(t, "sequential.drc"), draco.Limits{Triangles: 58, Bytes: 1 << 24}, mesh.TooLarge, "has 176 vertices, where at most 174 more"},
 		"a vertex that is lost":     {change("sequential_exact.drc", 16, 200), *limits(), mesh.Malformed, "vertex that does not exist"},
+		"a vertex of two fans":      {fans, *limits(), mesh.Malformed, "vertices whose triangles are not adjacent"},
 		"a number without an end":   {change("standard.drc", 12, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF), *limits(), mesh.Malformed, "more than 64 bits"},
 		"a number of too many bits": {change("standard.drc", 12, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F), *limits(), mesh.Malformed, "more than 31 bits"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +114,37 @@ func TestGLTFDracoReal(t *testing.T) {
 		`"accessors":[`+floats3+`]`, gltfBytes(corner)))
 	if err != nil || m.Triangles() != 1 {
 		t.Errorf("uncompressed data: got %v", err)
+	}
+}
+
+// TestGLTFDracoNormalized decodes positions that are normalized integers, by the accessor or, if
+// that has floats, by the Draco attribute.
+func TestGLTFDracoNormalized(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind                component
+		accessor, attribute bool
+		want                float32
+	}{
+		"by the accessor":  {uint8s, true, false, 1},
+		"by the attribute": {float32s, false, true, 1},
+		"not":              {uint8s, false, true, 255},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := []byte("DRACO\x02\x02\x01\x00\x00\x00" + "\x01\x03\x01\x00\x01\x02" + "\x01\x01\x00\x02\x03\x00\x00\x00" +
+				"\x00\x00\x00\xFF\x00\x00\x00\xFF\x00")
+			if c.attribute {
+				b[22] = 1
+			}
+			m, err := decodetest.Decode(t, Decode, gltfOf(oneNode,
+				`"meshes":[{"primitives":[{"attributes":{"POSITION":0},"extensions":{"KHR_draco_mesh_compression":{"bufferView":0,"attributes":{"POSITION":0}}}}]}]`,
+				fmt.Sprintf(`"accessors":[{"componentType":%d,"normalized":%v,"count":3,"type":"VEC3"}]`, c.kind, c.accessor), gltfBytes(b)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := []float32{0, 0, 0, c.want, 0, 0, 0, c.want, 0}; !slices.Equal(m.Positions, want) {
+				t.Errorf("got %v, want %v", m.Positions, want)
+			}
+		})
 	}
 }
 
