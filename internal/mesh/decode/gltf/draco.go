@@ -19,6 +19,13 @@ type dracoMesh struct {
 var dracoKinds = [...]component{draco.Int8: int8s, draco.Uint8: uint8s, draco.Int16: int16s, draco.Uint16: uint16s, draco.Uint32: uint32s,
 	draco.Float32: float32s}
 
+// dracoLimits returns the limits of all Draco data of a file together. The memory depends on the
+// number of triangles, which callers choose by the memory that they have.
+func dracoLimits(l mesh.Limits) draco.Limits {
+	const perTriangle, least = 120, 1 << 20
+	return draco.Limits{Triangles: l.Triangles, Bytes: min(l.Inflated, l.Triangles*perTriangle+least)}
+}
+
 // decompress decompresses the indices and attributes of a primitive, if they are compressed and its
 // accessors have no uncompressed data.
 func (f *file) decompress(p *primitive) error {

@@ -179,12 +179,32 @@ func TestGLTFDracoRefused(t *testing.T) {
 	}
 	limits := mesh.DefaultLimits
 	limits.Triangles = 1151
-	_, err := Decode(t.Context(), decodetest.Source(good), limits, nil)
-	decodetest.CheckError(t, err, mesh.TooLarge, "has 1152 triangles, where at most 1151 more are read")
+	decodetest.CheckError(t, decodeWithin(t, good, limits), mesh.TooLarge, "has 1152 triangles, where at most 1151 more are read")
 	limits = mesh.DefaultLimits
 	limits.Inflated = 50_000
-	_, err = Decode(t.Context(), decodetest.Source(good), limits, nil)
-	decodetest.CheckError(t, err, mesh.TooLarge, "needs too much memory")
+	decodetest.CheckError(t, decodeWithin(t, good, limits), mesh.TooLarge, "needs too much memory")
+	limits = mesh.DefaultLimits
+	limits.Triangles = 1152
+	if err := decodeWithin(t, good, limits); err != nil {
+		t.Errorf("as many triangles as allowed: got the error %v", err)
+	}
+}
+
+// TestGLTFDracoMemory checks that the memory for Draco data depends on the number of triangles.
+func TestGLTFDracoMemory(t *testing.T) {
+	for _, c := range []struct{ triangles, inflated, want int64 }{
+		{10_000, 1 << 30, 1_200_000 + 1<<20}, {10_000_000, 1 << 30, 1 << 30}, {10_000, 1000, 1000},
+	} {
+		if got := dracoLimits(mesh.Limits{Triangles: c.triangles, Inflated: c.inflated}).Bytes; got != c.want {
+			t.Errorf("%d triangles, %d bytes inflated: got %d bytes, want %d", c.triangles, c.inflated, got, c.want)
+		}
+	}
+}
+
+func decodeWithin(t *testing.T, file []byte, limits mesh.Limits) error {
+	t.Helper()
+	_, err := Decode(t.Context(), decodetest.Source(file), limits, nil)
+	return err
 }
 
 // dracoCut returns the file with a shorter buffer view.

@@ -44,7 +44,7 @@ type file struct {
 // returns the triangles of the default scene, without animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20,
-		draco: draco.Limits{Triangles: limits.Triangles, Bytes: limits.Inflated}, bufferCache: map[int][]byte{}, viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}}
+		draco: dracoLimits(limits), bufferCache: map[int][]byte{}, viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}}
 	m := &mesh.Mesh{Format: mesh.GLTF, Up: mesh.UpY, Unit: 1000}
 	var magic [4]byte
 	if _, err := src.ReadAt(magic[:], 0); err != nil && err != io.EOF {
