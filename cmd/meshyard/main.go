@@ -67,6 +67,10 @@ type cli struct {
 		List  jobListCmd  `cmd:"" help:"List the background jobs that failed: those that wait for another attempt, and those that had their last one in the last 7 days."`
 		Retry jobRetryCmd `cmd:"" help:"Run failed jobs now instead of at their next attempt, once more if they had their last one. Running servers do it."`
 	} `cmd:"" help:"Manage failed background jobs."`
+	Preview struct {
+		List  previewListCmd  `cmd:"" help:"List the previews that failed, each with a file and the reason."`
+		Retry previewRetryCmd `cmd:"" help:"Make failed previews again. Running servers do it. derive --again failed queues all of them."`
+	} `cmd:"" help:"Manage failed previews."`
 	Fsck    fsckCmd    `cmd:"" help:"Compare database and bucket. Prints the differences; exit status 1 if there are any."`
 	GC      gcCmd      `cmd:"" name:"gc" help:"Remove expired uploads and objects that no file refers to. The server does this every hour."`
 	Backup  backupCmd  `cmd:"" help:"Back up database and bucket to a folder, while servers run. A second backup into the same folder copies only what is new."`
