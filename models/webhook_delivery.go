@@ -35,6 +35,8 @@ const (
 	// deliveryGrace is how long after the timeout of an attempt its result must be recorded. Otherwise
 	// the server that made the attempt is considered dead, and the message is sent again.
 	deliveryGrace = 20 * time.Second
+	// deliveryAhead is longer than any wait. A later time was set by a clock that was ahead.
+	deliveryAhead = 25 * time.Hour
 	// maxHourly is the maximum number of messages to a webhook in an hour. Global webhooks have no
 	// limit. Within the rate limit, requests that cause one event each do not reach it. But one
 	// GraphQL operation can cause thousands of events, which would delay the messages of other users
@@ -139,11 +141,17 @@ func (s *Store) DeliverWebhook(ctx context.Context, id int64) error {
 }
 
 // DeliverOverdue schedules jobs for due messages, because the jobs of some may have been lost when
-// a server died.
+// a server died. Messages that would wait because the clock was ahead become due.
 func (s *Store) DeliverOverdue(ctx context.Context) error {
+	at := now()
+	_, err := s.db.Write.NewUpdate().Model((*WebhookDelivery)(nil)).Set("next_attempt_at = ?", at).
+		Where("state = ? AND next_attempt_at > ?", DeliveryWaiting, at.Add(deliveryAhead)).Exec(ctx)
+	if err != nil {
+		return err
+	}
 	var ids []int64
-	err := s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).ColumnExpr("DISTINCT wd.webhook_id").
-		Where("wd.state = ? AND wd.next_attempt_at <= ?", DeliveryWaiting, now()).Scan(ctx, &ids)
+	err = s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).ColumnExpr("DISTINCT wd.webhook_id").
+		Where("wd.state = ? AND wd.next_attempt_at <= ?", DeliveryWaiting, at).Scan(ctx, &ids)
 	if err != nil || len(ids) == 0 {
 		return err
 	}

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,44 @@ func TestAttemptsOfDelivery(t *testing.T) {
 		}
 		if d := attempt(); d.State != DeliveryFailed || d.NextAttemptAt != nil || attempts != 8 {
 			t.Errorf("after %d attempts: the delivery is %s, want that it has failed after 8", attempts, d.State)
+		}
+	})
+}
+
+// TestDeliveryAfterClockWasAhead checks that a message is sent although the time of its next
+// attempt was set while the clock was a year ahead.
+func TestDeliveryAfterClockWasAhead(t *testing.T) {
+	jobs := 0
+	eachStoreDuring(t, func() { jobs++ }, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx, sent := t.Context(), 0
+		s.options.Webhooks = WebhookOptions{
+			Check: func(string) error { return nil },
+			Send: func(context.Context, webhook.Message) webhook.Result {
+				sent++
+				return webhook.Result{Status: 200}
+			},
+			Timeout: time.Minute,
+		}
+		w, _, err := s.Admin().CreateWebhook(ctx, "ada", NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		published(t, s, ada)
+		for _, ahead := range []time.Duration{24 * time.Hour, 365 * 24 * time.Hour} {
+			if _, err := s.db.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ?", now().Add(ahead)).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+			jobs = 0
+			if err := errors.Join(s.DeliverOverdue(ctx), s.DeliverWebhook(ctx, w.ID)); err != nil {
+				t.Fatal(err)
+			}
+			want := 0
+			if ahead > deliveryTTL {
+				want = 1
+			}
+			if sent != want || jobs != want {
+				t.Errorf("the next attempt is in %s: %d messages were sent, %d jobs scheduled, want %d", ahead, sent, jobs, want)
+			}
 		}
 	})
 }

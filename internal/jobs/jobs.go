@@ -178,7 +178,7 @@ func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 // New returns a queue on a migrated database. Jobs can be inserted immediately; they run after
 // Start.
 func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, error) {
-	workers := river.NewWorkers()
+	q, workers := &Queue{db: db, engine: engine}, river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[expireUpload]) error {
 		return h.ExpireUpload(ctx, job.Args.FileID)
 	}))
@@ -194,8 +194,11 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[deliverWebhook]) error {
 		return h.DeliverWebhook(ctx, job.Args.WebhookID)
 	}))
-	river.AddWorker(workers, river.WorkFunc(periodic[deliverOverdue](h.DeliverOverdue)))
-	client, err := river.NewClient(driver(db, engine), &river.Config{
+	river.AddWorker(workers, river.WorkFunc(periodic[deliverOverdue](func(ctx context.Context) error {
+		return errors.Join(q.endWaits(ctx), h.DeliverOverdue(ctx))
+	})))
+	var err error
+	q.client, err = river.NewClient(driver(db, engine), &river.Config{
 		ReindexerSchedule: reindexerSchedule(engine),
 		Logger:            logger,
 		Workers:           workers,
@@ -212,7 +215,19 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
-	return &Queue{client: client, db: db, engine: engine}, nil
+	return q, nil
+}
+
+// endWaits makes jobs due that would wait longer than any job does, because they were inserted or
+// failed while the clock was ahead. Pending uploads expire when their rows say so.
+func (q *Queue) endWaits(ctx context.Context) error {
+	ahead := "datetime('now', '+7 days')"
+	if q.engine != "sqlite" {
+		ahead = "now() + interval '7 days'"
+	}
+	_, err := q.db.ExecContext(ctx, "UPDATE river_job SET scheduled_at = CURRENT_TIMESTAMP "+
+		"WHERE state IN ('available', 'scheduled', 'retryable') AND kind <> 'expire_upload' AND scheduled_at > "+ahead)
+	return err
 }
 
 // periodic returns the work function of a periodic job. It skips a run while the previous one is
