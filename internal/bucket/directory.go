@@ -114,7 +114,7 @@ func (d *directory) close() error {
 
 // ready also detects that the path refers to another directory than at start: the disk was
 // unmounted, or another one was mounted over it. It also returns an error if the disk is read-only
-// or nearly full.
+// or nearly full, or if this process may not write the folder of one of the prefixes.
 func (d *directory) ready(context.Context) error {
 	opened, err := d.root.Stat(".")
 	if err != nil {
@@ -127,5 +127,14 @@ func (d *directory) ready(context.Context) error {
 	if !os.SameFile(opened, now) {
 		return fmt.Errorf("%s is no longer the directory that was opened", d.path)
 	}
-	return outage.CheckDisk(filepath.Join(d.path, filepath.FromSlash(PendingPrefix)))
+	for _, prefix := range prefixes {
+		err := outage.CheckDisk(filepath.Join(d.path, filepath.FromSlash(prefix)))
+		if errors.Is(err, fs.ErrNotExist) && prefix == DerivedPrefix { // the next preview creates it
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

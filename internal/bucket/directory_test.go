@@ -45,6 +45,29 @@ func TestOpenDirectory(t *testing.T) {
 	}
 }
 
+// TestReadyNoticesMissingFolders checks that a bucket is not ready without a folder for its
+// objects, except that of previews, which is created again.
+func TestReadyNoticesMissingFolders(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "bucket")
+	b := openBucket(t, "file://"+dir)
+	for _, prefix := range prefixes {
+		folder := filepath.Join(dir, prefix)
+		if err := os.Rename(folder, dir+".old"); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Ready(t.Context()); (err == nil) != (prefix == DerivedPrefix) {
+			t.Errorf("ready without %s: %v", prefix, err)
+		}
+		if err := os.Rename(dir+".old", folder); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Ready(t.Context()); err != nil {
+			t.Errorf("ready with %s again: %v", prefix, err)
+		}
+	}
+}
+
 // TestReadyNoticesAnotherDirectory replaces the directory, as if the disk was unmounted and the
 // empty mount point became visible.
 func TestReadyNoticesAnotherDirectory(t *testing.T) {
