@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/dataset/folder"
+	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -67,8 +69,25 @@ type source struct {
 	name  string
 }
 
+// sourceError is an error of a file to import. It hides its cause, so that a file that cannot be
+// read is not considered an outage.
+type sourceError struct{ cause error }
+
+func (e sourceError) Error() string { return e.cause.Error() }
+
+// sourceFile is a file to import.
+type sourceFile struct{ fs.File }
+
+func (f sourceFile) Read(p []byte) (n int, err error) {
+	n, err = f.File.Read(p)
+	if err != nil && err != io.EOF {
+		err = sourceError{err}
+	}
+	return n, err
+}
+
 // run imports the things of all sources. If a thing cannot be imported, it continues with the next
-// one and returns an error at the end.
+// one and returns an error at the end. It stops at an outage.
 func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.Logger, sources []source) error {
 	// Quotas apply only to what users upload themselves.
 	s.LiftQuotas()
@@ -96,6 +115,8 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 			for _, t := range things[i] {
 				if err := im.thing(ctx, source.files, t); ctx.Err() != nil {
 					return fmt.Errorf("%w (run it again to continue)", ctx.Err())
+				} else if outage.Of(err) != nil { // others would fail, too
+					return fmt.Errorf("%s: %w (run it again to continue)", path.Join(source.name, t.Path), err)
 				} else if err != nil {
 					im.failed++
 					im.note("%s: %v", path.Join(source.name, t.Path), err)
@@ -173,14 +194,14 @@ func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) err
 func (im *importing) upload(ctx context.Context, files fs.FS, name string) (*models.File, error) {
 	f, err := files.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, sourceError{err}
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, sourceError{err}
 	}
-	return im.store.Upload(ctx, im.caller, models.NewUpload{Name: path.Base(name), Bytes: f, AtLeast: info.Size()})
+	return im.store.Upload(ctx, im.caller, models.NewUpload{Name: path.Base(name), Bytes: sourceFile{f}, AtLeast: info.Size()})
 }
 
 // exists reports whether the owner already has the thing: one with the same name that has no files
@@ -190,7 +211,7 @@ func (im *importing) exists(ctx context.Context, files fs.FS, t folder.Thing) (b
 	for _, name := range t.Files {
 		info, err := fs.Stat(files, name)
 		if err != nil {
-			return false, err
+			return false, sourceError{err}
 		}
 		sizes[path.Base(name)] = append(sizes[path.Base(name)], info.Size())
 	}

@@ -104,3 +104,41 @@ func TestUnreadableObject(t *testing.T) {
 		t.Errorf("the other object: %v", err)
 	}
 }
+
+// TestImportFolderStopsAtOutage checks that an import stops if the bucket cannot be written, and
+// skips only the thing if a file of the thing cannot be read.
+func TestImportFolderStopsAtOutage(t *testing.T) {
+	t.Parallel()
+	binary, folder := buildBinary(t), t.TempDir()
+	for _, name := range []string{"one", "two"} {
+		dir := filepath.Join(folder, name)
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "part.stl"), []byte("solid "+name), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			c := newCatalogue(t, binary, databaseOn(t, engine))
+			c.run("user", "create", "ada")
+			for _, test := range []struct {
+				path       string
+				says, not  string
+				mode, back os.FileMode
+			}{
+				{filepath.Join(c.data, "bucket", "files"), "/one: ", "/two: ", 0o500, 0o750},
+				{filepath.Join(folder, "one", "part.stl"), "imported 1 thing with 1 file", "run it again to continue", 0, 0o600},
+			} {
+				if err := os.Chmod(test.path, test.mode); err != nil {
+					t.Fatal(err)
+				}
+				out, err := asOrdinaryUser(t, c.command("import", "folder", folder, "--owner", "ada"))
+				if err := os.Chmod(test.path, test.back); err != nil {
+					t.Fatal(err)
+				}
+				if exitStatus(err) != 1 || !strings.Contains(string(out), test.says) || strings.Contains(string(out), test.not) {
+					t.Errorf("%s has the mode %o: got %v, %s; want exit status 1 and %q, without %q", test.path, test.mode, err, out, test.says, test.not)
+				}
+			}
+		})
+	}
+}
