@@ -1,12 +1,14 @@
 package main_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -87,6 +89,51 @@ func TestHangup(t *testing.T) {
 		}
 	}
 	c.stop(s)
+}
+
+// TestReaderOfLogEnds checks that a server goes on after the program that reads its log through a
+// pipe has ended.
+func TestReaderOfLogEnds(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			c := newCatalogue(t, binary, databaseOn(t, engine))
+			log, w, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &process{Cmd: c.command("serve", "--listen", "127.0.0.1:0")}
+			s.Stdout, s.Stderr = &s.stdout, w
+			if err := c.launch(s); err != nil {
+				t.Fatal(err)
+			}
+			w.Close()
+			var line struct{ Msg, Address string }
+			for lines := bufio.NewScanner(log); line.Msg != "serving"; {
+				if !lines.Scan() {
+					t.Fatalf("the log ended: %v", lines.Err())
+				}
+				if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
+					t.Fatalf("%s: %v", lines.Bytes(), err)
+				}
+			}
+			log.Close()
+			for range 3 { // each writes a line
+				a, err := newClient("http://"+line.Address).send(nil, http.MethodGet, "/developers", "", nil)
+				if err != nil || a.status != http.StatusOK {
+					t.Fatalf("without a reader of the log: got %+v, %v, want 200", a, err)
+				}
+			}
+			if err := s.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			if !s.ends(time.Minute) || s.err != nil {
+				t.Errorf("SIGTERM: got %v, want exit status 0 within a minute", s.err)
+			}
+		})
+	}
 }
 
 // testShutdownDelay checks that a server with a shutdown delay continues to serve after SIGTERM,

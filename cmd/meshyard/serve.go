@@ -25,6 +25,7 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 		return err
 	}
 	surviveHangup(logger)
+	surviveBrokenPipe()
 	a, err := server.OpenWait(ctx, s, logger, c.Wait)
 	if err != nil {
 		return err
@@ -64,6 +65,10 @@ func surviveHangup(logger *slog.Logger) {
 		}
 	}()
 }
+
+// surviveBrokenPipe makes writes of log lines fail after the program that reads them through a pipe
+// has ended. By default, the first one would end the process, with all requests in progress.
+func surviveBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 // greeting returns the text that is printed at the start: the URLs of the server and how to get a
 // token. name and token are those of the administrator that was just created, or empty.
