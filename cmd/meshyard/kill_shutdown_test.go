@@ -92,7 +92,7 @@ func TestHangup(t *testing.T) {
 }
 
 // TestReaderOfLogEnds checks that a server goes on after the program that reads its log through a
-// pipe has ended.
+// pipe has ended, and that its log of the first start does not list all migrations.
 func TestReaderOfLogEnds(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)
@@ -111,13 +111,17 @@ func TestReaderOfLogEnds(t *testing.T) {
 			}
 			w.Close()
 			var line struct{ Msg, Address string }
-			for lines := bufio.NewScanner(log); line.Msg != "serving"; {
+			var before []string
+			for lines := bufio.NewScanner(log); line.Msg != "serving"; before = append(before, line.Msg) {
 				if !lines.Scan() {
-					t.Fatalf("the log ended: %v", lines.Err())
+					t.Fatalf("the log ended after %q: %v", before, lines.Err())
 				}
 				if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
 					t.Fatalf("%s: %v", lines.Bytes(), err)
 				}
+			}
+			if len(before) != 3 || before[0] != "migrating the database" || before[1] != "migrated the database" {
+				t.Errorf("the log of the first start has the lines %q", before)
 			}
 			log.Close()
 			for range 3 { // each writes a line

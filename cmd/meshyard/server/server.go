@@ -205,21 +205,24 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 
 // prepare runs pending migrations or, if migrations is false, returns an error if there are any.
 func (a *Server) prepare(ctx context.Context, migrations bool) error {
+	pending, err := a.db.Pending(ctx)
+	if err != nil {
+		return err
+	}
 	if !migrations {
-		pending, err := a.db.Pending(ctx)
-		if err == nil && len(pending) > 0 {
+		if len(pending) > 0 {
 			err = fmt.Errorf("the database is not up to date: migrations %s are missing: run meshyard migrate", strings.Join(pending, ", "))
 		}
 		return err
 	}
+	if len(pending) > 0 { // it can take minutes
+		a.Logger.Info("migrating the database", "migrations", len(pending), "to", pending[len(pending)-1])
+	}
 	applied, err := migrate(ctx, a.db)
-	if err != nil {
-		return err
+	if err == nil && len(applied) > 0 {
+		a.Logger.Info("migrated the database", "migrations", len(applied))
 	}
-	for _, name := range applied {
-		a.Logger.Info("migrated", "migration", name)
-	}
-	return nil
+	return err
 }
 
 // CollectGarbage removes garbage, as the server does every hour.
