@@ -5,8 +5,10 @@ package mail
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strconv"
 	"time"
@@ -34,6 +36,48 @@ type Sender struct {
 
 const timeout = 30 * time.Second
 
+// maxReplies is how many bytes the mail server may send on one connection, including those of TLS.
+// Replies are short, but the client holds a whole line in memory.
+const maxReplies = 1 << 20
+
+// connection is a connection to the mail server.
+type connection struct {
+	net.Conn
+	left int // how many bytes the server may still send
+}
+
+// Read implements [net.Conn].
+func (c *connection) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, fmt.Errorf("the mail server sent more than %d bytes", maxReplies)
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}
+
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &connection{c, maxReplies}, nil
+}
+
+// dialTLS is like dial, with TLS from the start.
+func (s *Sender) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	encrypted := tls.Client(c, &tls.Config{ServerName: s.host, MinVersion: tls.VersionTLS12})
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return encrypted, nil
+}
+
 // authenticationRequired is a reply code that is not treated as permanent, because the operator can
 // fix the cause (RFC 4954, section 6).
 const authenticationRequired = 530
@@ -46,12 +90,14 @@ func New(rawURL, from string) (*Sender, error) {
 	if err != nil {
 		return nil, errors.New("mail: the URL of the mail server is invalid") // err contains the password
 	}
-	s := &Sender{host: u.Hostname(), from: from, options: []mail.Option{mail.WithTimeout(timeout)}}
+	s := &Sender{host: u.Hostname(), from: from, options: []mail.Option{mail.WithTimeout(timeout), mail.WithDialContextFunc(dial)}}
 	port := 587
 	switch {
 	case u.Scheme == "smtps":
 		port = 465
-		s.options = append(s.options, mail.WithSSL())
+		// Not WithSSL: with a dial function of its own, the client then considers the connection
+		// unencrypted and does not authenticate.
+		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSOpportunistic), mail.WithDialContextFunc(s.dialTLS))
 	case u.Query().Get("starttls") == "optional":
 		s.options = append(s.options, mail.WithTLSPolicy(mail.TLSOpportunistic))
 	default:

@@ -1,10 +1,12 @@
 package mail_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,5 +166,45 @@ func TestSendEnds(t *testing.T) {
 	cancel()
 	if err := sender.Send(ctx, message); err == nil || errors.Is(err, mail.ErrPermanent) {
 		t.Errorf("after the job was stopped: got %v, want an error that is worth another attempt", err)
+	}
+}
+
+// TestEndlessReply checks that a mail server cannot make the client hold an endless reply in
+// memory.
+func TestEndlessReply(t *testing.T) {
+	t.Parallel()
+	const most = 64 << 20
+	for scheme, wrap := range map[string]func(net.Conn) net.Conn{
+		"smtp":  func(c net.Conn) net.Conn { return c },
+		"smtps": func(c net.Conn) net.Conn { return tls.Server(c, certificate) },
+	} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			sent := make(chan int, 1)
+			go func() {
+				defer close(sent)
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				defer c.Close()
+				n, to := 0, wrap(c)
+				for part := bytes.Repeat([]byte("x"), 1<<16); n < most && err == nil; n += len(part) {
+					_, err = to.Write(part)
+				}
+				sent <- n
+			}()
+			if err := send(t, scheme+"://"+l.Addr().String(), message); err == nil || errors.Is(err, mail.ErrPermanent) {
+				t.Errorf("got %v, want an error that is worth another attempt", err)
+			}
+			if n := <-sent; n >= most {
+				t.Errorf("the client read %d bytes of a reply", n)
+			}
+		})
 	}
 }

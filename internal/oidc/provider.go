@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -72,8 +71,7 @@ func (p *Provider) provider(ctx context.Context) (*oidc.Provider, error) {
 // Check returns ErrUnavailable if the configuration of the provider cannot be loaded. It does not
 // keep the configuration or the failure, so it does not affect users who sign in at the same time.
 func (p *Provider) Check(ctx context.Context) error {
-	client := &http.Client{Timeout: 10 * time.Second}
-	if _, err := oidc.NewProvider(oidc.ClientContext(ctx, client), p.Issuer); err != nil {
+	if _, err := oidc.NewProvider(oidc.ClientContext(ctx, new(Provider).client()), p.Issuer); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrUnavailable, p.Issuer, err)
 	}
 	return nil
