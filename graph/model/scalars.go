@@ -7,6 +7,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -72,7 +74,11 @@ func AppendInt64(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) 
 func UnmarshalInt64(v any) (int64, error) {
 	n, err := graphql.UnmarshalInt64(v)
 	if err != nil {
-		return 0, &models.Error{Code: models.BadInput, Message: fmt.Sprintf("must be an integer of at most 64 bits (got %.40s)", fmt.Sprint(v))}
+		bad := &models.Error{Code: models.BadInput, Message: fmt.Sprintf("must be an integer of at most 64 bits (got %.40s)", fmt.Sprint(v))}
+		if errors.Is(err, strconv.ErrRange) {
+			bad.FieldCode = apierror.FieldOutOfRange
+		}
+		return 0, bad
 	}
 	return n, nil
 }

@@ -25,6 +25,8 @@ func badValue(path ast.Path, err error, message string) *apierror.Error {
 		code = cmp.Or(known.FieldCode, code)
 	case message == isRequired || message == mustNotBeNull:
 		code = apierror.FieldRequired
+	case strings.HasPrefix(message, mustBeInt+" (got "):
+		code = apierror.FieldOutOfRange
 	}
 	field := inputName(path)
 	bad := apierror.Invalid(field, "%s: %s", field, message)
@@ -32,10 +34,12 @@ func badValue(path ast.Path, err error, message string) *apierror.Error {
 	return bad
 }
 
-// Messages about a variable that is missing.
+// Messages about a variable that is missing, and the beginning of those about an Int. Only those
+// about an integer that is too large continue with what was sent.
 const (
 	isRequired    = "is required"
 	mustNotBeNull = "must not be null"
+	mustBeInt     = "must be an integer of at most 32 bits"
 )
 
 // inputMessages replaces messages of gqlparser and gqlgen about values of the wrong type. The
@@ -44,8 +48,10 @@ var inputMessages = []struct {
 	match   *regexp.Regexp
 	replace string
 }{
-	{regexp.MustCompile(`^cannot use (?:value )?\S+ as Int$`), "must be an integer of at most 32 bits"},
-	{regexp.MustCompile(`^(-?\d+) overflows signed 32-bit integer$`), "must be an integer of at most 32 bits (got $1)"},
+	// gqlparser writes the limits of an int64 for integers beyond them, and 0 for other numbers.
+	{regexp.MustCompile(`^cannot use value -?922337203685477580[78] as Int$`), mustBeInt + " (got one of more than 64 bits)"},
+	{regexp.MustCompile(`^cannot use (?:value )?\S+ as Int$`), mustBeInt},
+	{regexp.MustCompile(`^(-?\d+) overflows signed 32-bit integer$`), mustBeInt + " (got $1)"},
 	{regexp.MustCompile(`^cannot use (?:value )?\S+ as ID$`), "must be an ID"},
 	{regexp.MustCompile(`^cannot use (?:value )?\S+ as (\w+)$`), "must be a $1"},
 	{regexp.MustCompile(`^strconv\.ParseFloat: parsing (".{0,40}).*$`), "must be a Float (got $1)"},

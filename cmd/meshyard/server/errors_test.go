@@ -43,6 +43,14 @@ func TestAllFaultsOfAnInput(t *testing.T) {
 			{"publish", `mutation ($id: ID!) { updateThing(input: {id: $id, description: ""}) { thing { id } } publishThing(input: {id: $id}) { thing { id } } }`,
 				object{"id": thing}, []string{"input.id DESCRIPTION_REQUIRED", "input.id MODEL_REQUIRED"}, []int64{0, 0}},
 			{"argument", `{ things(first: 101) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{100}},
+			{"literal beyond 32 bits", `{ things(first: 3000000000) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{0}},
+			{"variable beyond 32 bits", `query ($n: Int) { things(first: $n) { nodes { id } } }`, object{"n": -3_000_000_000},
+				[]string{"first OUT_OF_RANGE"}, []int64{0}},
+			{"variable beyond 64 bits", `query ($n: Int) { things(first: $n) { nodes { id } } }`, object{"n": json.Number("30000000000000000000")},
+				[]string{"first OUT_OF_RANGE"}, []int64{0}},
+			{"triangles beyond 64 bits", `query ($n: Int64) { things(filter: {minTriangles: $n}) { nodes { id } } }`, object{"n": json.Number("30000000000000000000")},
+				[]string{"filter.minTriangles OUT_OF_RANGE"}, []int64{0}},
+			{"no integer", `query ($n: Int) { things(first: $n) { nodes { id } } }`, object{"n": 1.5}, []string{"first INVALID"}, []int64{0}},
 			{"variable", `query ($id: ID!) { thing(id: $id) { id } }`, object{"id": object{}}, []string{"id INVALID"}, []int64{0}},
 		} {
 			result := ada.GraphQL(c.document, c.variables)
