@@ -26,7 +26,8 @@ type NewUpload struct {
 }
 
 // LateKind is implemented by readers of a form whose fields may follow the file. Once the file has
-// been read, Kind returns the kind that the owner declares there, or "".
+// been read, Kind returns the kind that the owner declares there, or "". Such forms are those of
+// legacy clients, which declare files as images that are none.
 type LateKind interface{ Kind() string }
 
 // MayUpload returns an error, before anything is read, if Upload would reject a file of at least
@@ -58,10 +59,15 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	at := now()
 	expires := at.Add(s.options.PendingTTL)
 	f := &File{OwnerID: caller.UserID, Name: name, State: Pending, CreatedAt: at, ExpiresAt: &expires}
-	if late, ok := n.Bytes.(LateKind); ok && late.Kind() != "" {
+	late, legacy := n.Bytes.(LateKind)
+	if legacy && late.Kind() != "" {
 		n.Kind = FileKind(late.Kind())
 	}
 	f.setContent(up, n.Kind)
+	if !legacy && n.Kind == Image && f.Kind != Image {
+		s.discard(ctx, up.Key)
+		return nil, badInput("kind", "kind: the file must be a PNG, JPEG or GIF image to be IMAGE (got %s)", f.ContentType)
+	}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: up.Size, pending: 1}); err != nil {
 			return err

@@ -10900,7 +10900,7 @@ input UploadFileInput {
   file: Upload!
   """
   MODEL or ATTACHMENT. If omitted, the file extension decides. Images are detected from their bytes
-  and always become IMAGE.
+  and always become IMAGE. Files with other bytes are refused as IMAGE.
   """
   kind: FileKind
 }

@@ -949,7 +949,7 @@ type UploadFileInput struct {
 	// The part of the request that contains the bytes. Its file name becomes the name of the file.
 	File graphql.Upload `json:"file"`
 	// MODEL or ATTACHMENT. If omitted, the file extension decides. Images are detected from their bytes
-	// and always become IMAGE.
+	// and always become IMAGE. Files with other bytes are refused as IMAGE.
 	Kind *models.FileKind `json:"kind,omitempty"`
 }
 

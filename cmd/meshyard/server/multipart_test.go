@@ -177,3 +177,22 @@ func TestFileNames(t *testing.T) {
 		}
 	})
 }
+
+// TestDeclaredImage checks that a file which is declared as an image but is not one is refused by
+// GraphQL and stores nothing, and that REST accepts it as what it is.
+func TestDeclaredImage(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		const upload = `mutation ($f: Upload!) { uploadFile(input: {file: $f, kind: IMAGE}) { file { kind } } }`
+		model, image := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
+		r := ada.GraphQLUpload(upload, map[string]any{"f": nil}, "f", "a.stl", model)
+		if r.Code() != "BAD_USER_INPUT" || r.Errors[0].Extensions.Field != "kind" {
+			t.Errorf("a model: got %s %+v, want BAD_USER_INPUT of kind", r.Data, r.Errors)
+		}
+		nothingLeft(t, s, 0)
+		if r := ada.GraphQLUpload(upload, map[string]any{"f": nil}, "f", "a.png", image); len(r.Errors) > 0 || !strings.Contains(string(r.Data), `"IMAGE"`) {
+			t.Errorf("an image: got %s %+v, want IMAGE", r.Data, r.Errors)
+		}
+		ada.PostForm("/files/0/uploadFile", [][2]string{{"type", "image"}}, "file", "a.stl", model).Want(t, 200)
+	})
+}
