@@ -26,7 +26,18 @@ func (r *fileResolver) Creator(ctx context.Context, objs []*models.File) ([]*mod
 
 // Target is the batch resolver for the target field.
 func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model.Attachable, error) {
-	return targets[model.Attachable](ctx, objs, fileTarget)
+	results := make([]model.Attachable, len(objs))
+	for i := range objs {
+		found, err := targets[model.Attachable](ctx, objs[i:i+1], fileTarget)
+		switch {
+		case models.CodeOf(err) == models.Forbidden: // such as the comment of the caller on a thing taken down
+		case err != nil:
+			return nil, err
+		default:
+			results[i] = found[0]
+		}
+	}
+	return results, nil
 }
 
 // PublicURL is the resolver for the publicUrl field.

@@ -36,3 +36,35 @@ func TestReadsDuringTakedowns(t *testing.T) {
 		<-changed
 	})
 }
+
+// TestTargetOfHiddenComment checks that the creator of a file on a comment can still query the file
+// after the thing was taken down, and that the comment, which they cannot see any more, is null.
+func TestTargetOfHiddenComment(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
+		thing := ada.Thing("Lamp")
+		ada.Finalize("thing", thing, ada.Upload("a.stl", []byte("solid a"))).Want(t, 200)
+		ada.Do("PATCH", fmt.Sprintf("/things/%d", thing), object{"description": "A lamp."}).Want(t, 200)
+		ada.Publish(thing).Want(t, 200)
+		var comment struct{ ID int64 }
+		bob.Do("POST", fmt.Sprintf("/things/%d/comments", thing), object{"body": "Mine."}).Want(t, 200, &comment)
+		file := bob.Upload("b.stl", []byte("solid b"))
+		bob.Finalize("comment", comment.ID, file).Want(t, 200)
+		for _, c := range []struct {
+			mutation string
+			visible  bool
+		}{{"takeDownThing", false}, {"restoreThing", true}} {
+			admin.Query(`mutation ($id: ID!) { done: `+c.mutation+`(input: {id: $id, reason: "Why."}) { thing { id } } }`, object{"id": thing}, new(any))
+			var got struct {
+				File struct {
+					Name   string
+					Target *struct{ ID string }
+				}
+			}
+			bob.Query(`query ($id: ID!) { file(id: $id) { name target { ... on Comment { id } } } }`, object{"id": file}, &got)
+			if got.File.Name != "b.stl" || (got.File.Target != nil) != c.visible {
+				t.Errorf("after %s: got %+v, want the file, and its comment: %v", c.mutation, got.File, c.visible)
+			}
+		}
+	})
+}
