@@ -207,3 +207,18 @@ func TestBrowserForms(t *testing.T) {
 	})
 	v.noProblems()
 }
+
+// TestBrowserGalleryUnsavedSettings downloads the archive of the account while the profile has
+// unsaved input. The page stays, so it must not ask.
+func TestBrowserGalleryUnsavedSettings(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	v.open("/settings")
+	archive := filepath.Join(v.downloads(), "ada.zip")
+	v.enter("#location", "Unsaved")
+	v.run("notice questions", `addEventListener('beforeunload', () => { window.left = true })`)
+	v.click("main", "Download my data")
+	v.receives(archive)
+	v.is("the page stayed without a question", `!window.left && document.querySelector('#location').value === 'Unsaved'`)
+}

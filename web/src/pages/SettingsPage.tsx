@@ -44,7 +44,7 @@ export function SettingsPage() {
       <section class="panel" aria-label={t.yourData}>
         <h2>{t.yourData}</h2>
         <p>{t.yourDataText}</p>
-        <div class="actions"><a class="button" href={href('/login/archive')}><Icon name="download" />{t.downloadData}</a></div>
+        <div class="actions"><a class="button" href={href('/login/archive')} download><Icon name="download" />{t.downloadData}</a></div>
       </section>
       <DeleteAccount username={user.username} />
     </div>
