@@ -12,14 +12,21 @@ export type SwitchName = (typeof switches)[number];
 export const ranges = ['min', 'max'] as const;
 
 export function categoryOf(slug: string, tree: CategoriesData | undefined) {
-  for (const root of tree?.categories ?? []) for (const category of [root, ...root.children]) if (category.slug === slug) return category;
+  for (const root of tree?.categories ?? []) for (const category of [root, ...root.children]) if (isSame(category.slug, slug)) return category;
   return undefined;
 }
+
+/** Whether two values of a list are the same filter: the server ignores case. */
+export const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+/** The values of a list, each one once. */
+export const valuesOf = (query: URLSearchParams, name: ListName) =>
+  query.getAll(name).filter((value, at, all) => all.findIndex((one) => isSame(one, value)) === at);
 
 /** Returns the filter for a query. The categories are needed only if the query contains some. */
 export function filterOf(query: URLSearchParams, tree: CategoriesData | undefined): SearchFilter | null {
   const filter: SearchFilter = {};
-  const some = (name: ListName) => (query.has(name) ? query.getAll(name).slice(0, 100) : undefined);
+  const some = (name: ListName) => (query.has(name) ? valuesOf(query, name).slice(0, 100) : undefined);
   const number = (name: string) => (Number(query.get(name)) > 0 ? Number(query.get(name)) : undefined);
   filter.categoryIds = some('category')?.map((slug) => categoryOf(slug, tree)?.id ?? '0'); // no category has the id 0
   filter.licenses = some('license')?.map((name) => name.toUpperCase() as License);
@@ -55,10 +62,12 @@ export function withParameter(query: URLSearchParams, name: string, value: strin
 }
 
 /** The path of the search with one value of a list added, or removed if it is there. */
-export function withToggled(query: URLSearchParams, name: string, value: string): string {
+export function withToggled(query: URLSearchParams, name: ListName, value: string): string {
   const changed = new URLSearchParams(query);
-  if (query.getAll(name).includes(value)) changed.delete(name, value);
-  else changed.append(name, value);
+  const chosen = valuesOf(query, name);
+  const others = chosen.filter((one) => !isSame(one, value));
+  changed.delete(name);
+  for (const one of others.length < chosen.length ? others : [...chosen, value]) changed.append(name, one);
   return pathOf(changed);
 }
 

@@ -57,6 +57,12 @@ func TestBrowserGalleryNotices(t *testing.T) {
 	v.await("the number of results", `document.querySelector('.results-head [role=status]').innerText === '0 results'`)
 	v.open("/explore?q=nonexistent&category=tools&license=cc_nc")
 	v.await("the names of filters without results", `[...document.querySelectorAll('.facet label')].map(e => e.innerText.replace(/\s+/g, ' ')).filter(text => text.endsWith(' 0')).join() === 'Tools 0,CC BY-NC 0'`)
+	v.open("/explore?format=STL&format=stl")
+	v.is("one filter in upper case", `document.querySelectorAll('.chips .chosen').length === 1
+		&& [...document.querySelectorAll('.facet')].filter(facet => facet.querySelector('legend')?.innerText === 'Format').every(facet =>
+			facet.querySelectorAll('input:checked').length === 1 && [...facet.querySelectorAll('.check span')].filter(name => name.innerText.startsWith('STL')).length === 1)`)
+	v.run("remove the filter", `document.querySelector('.chips .chosen').click()`)
+	v.await("no filter", `location.search === '' && !document.querySelector('.chips')`)
 	v.open("/explore?category=tools")
 	v.await("the name of the category", `document.querySelector('.chip.chosen')?.innerText === 'Tools' && document.querySelector('main .card')`)
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { compact } from '../format';
-import { categoryOf, switches, withParameter, withToggled, type ListName, type SwitchName } from '../filters';
+import { categoryOf, isSame, switches, valuesOf, withParameter, withToggled, type ListName, type SwitchName } from '../filters';
 import type { CategoriesData, License, MeshFormat, SearchData } from '../generated';
 import { href, navigate } from '../router';
 import { t } from '../strings';
@@ -54,16 +54,16 @@ export function Facets({ query, facets, tree }: { query: URLSearchParams; facets
 }
 
 function Facet({ title, name, query, tree, values = [] }: { title: string; name: ListName; query: URLSearchParams; tree?: CategoriesData; values?: Value[] }) {
-  const chosen = query.getAll(name);
+  const chosen = valuesOf(query, name);
   if (values.length === 0 && chosen.length === 0) return null;
   // A selected value that no result has must stay visible, so that it can be deselected.
-  const missing = chosen.filter((value) => !values.some((one) => one.value === value)).map((value) => ({ value, name: nameOf(name, value, tree), count: 0 }));
+  const missing = chosen.filter((value) => !values.some((one) => isSame(one.value, value))).map((value) => ({ value, name: nameOf(name, value, tree), count: 0 }));
   return (
     <fieldset class="facet">
       <legend>{title}</legend>
       {[...missing, ...values].map(({ value, name: text, count }) => (
         <label key={value} class="check">
-          <input type="checkbox" checked={chosen.includes(value)} onChange={() => navigate(withToggled(query, name, value))} />
+          <input type="checkbox" checked={chosen.some((one) => isSame(one, value))} onChange={() => navigate(withToggled(query, name, value))} />
           <span>{text}</span>
           <small>{compact(count)}</small>
         </label>

@@ -1,5 +1,5 @@
 import { holdFocus } from '../focus';
-import { lists, ranges, switches, withoutFilters, withParameter, withToggled } from '../filters';
+import { lists, ranges, switches, valuesOf, withoutFilters, withParameter, withToggled } from '../filters';
 import type { CategoriesData } from '../generated';
 import { href } from '../router';
 import { t } from '../strings';
@@ -9,7 +9,7 @@ import { Icon } from './Icon';
 /** The filters that are set, each as a link that removes it. */
 export function FilterChips({ query, tree }: { query: URLSearchParams; tree?: CategoriesData }) {
   const chips: { name: string; to: string }[] = [];
-  for (const list of lists) for (const value of query.getAll(list)) chips.push({ name: nameOf(list, value, tree), to: withToggled(query, list, value) });
+  for (const list of lists) for (const value of valuesOf(query, list)) chips.push({ name: nameOf(list, value, tree), to: withToggled(query, list, value) });
   for (const name of switches) if (query.has(name)) chips.push({ name: switchNames[name], to: withParameter(query, name, '') });
   for (const name of ranges) if (query.has(name)) chips.push({ name: `${name === 'min' ? '≥' : '≤'} ${query.get(name)} mm`, to: withParameter(query, name, '') });
   if (chips.length === 0) return null;
