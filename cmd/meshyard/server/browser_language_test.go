@@ -45,6 +45,23 @@ func TestBrowserGalleryLanguage(t *testing.T) {
 	v.noProblems()
 }
 
+// TestBrowserGalleryGermanActions checks that the actions of a thing, whose words are longer in
+// German, fit into one line below the download, which is not wider than the page.
+func TestBrowserGalleryGermanActions(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	path := fmt.Sprintf("/thing:%d", s.thing)
+	v.open(path)
+	v.run("choose German", `const list = document.querySelector('footer select'); list.value = 'de'; list.dispatchEvent(new Event('change', {bubbles: true}))`)
+	v.await("the page in German", `document.documentElement?.lang === 'de' && document.querySelector('#app')?.dataset.ready === ''`)
+	for _, size := range []image.Point{{360, 740}, {900, 800}, {1400, 900}} {
+		v.size(size)
+		v.open(path)
+		v.is(fmt.Sprintf("one line at %d", size.X), `(tops => tops.length > 2 && Math.max(...tops) - Math.min(...tops) < 8 && document.documentElement.scrollWidth <= innerWidth)
+			([...document.querySelectorAll('.summary .actions > *:not(.wide, dialog)')].map(button => button.getBoundingClientRect().top))`)
+	}
+}
+
 // TestBrowserGalleryShare checks that the link of a thing is shared by the dialog of the system, or
 // copied, and that the button is complete on a small screen.
 func TestBrowserGalleryShare(t *testing.T) {

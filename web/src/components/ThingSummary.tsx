@@ -55,7 +55,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
         )}
         <LikeButton large kind="thing" id={thing.id} name={thing.name} liked={thing.isLiked} likes={thing.likeCount} disabled={own} />
         <button type="button" class={collected ? 'button on' : 'button'} onClick={signedIn(() => setDialog('collect'))}><Icon name="folderAdd" />{collected ? t.collected : t.collect}</button>
-        <button type="button" class={watched ? 'button on' : 'button'} onClick={signedIn(toggleWatch)}><Icon name="eye" />{watched ? t.watching : t.watch}</button>
+        <button type="button" class={watched ? 'button watch on' : 'button watch'} onClick={signedIn(toggleWatch)}><Icon name="eye" /><span>{watched ? t.watching : t.watch}</span></button>
         {thing.state !== 'DRAFT' && <ShareButton path={`/thing:${thing.id}`} title={thing.name} />}
         {(!own || decides) && (
           <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
