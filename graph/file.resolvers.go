@@ -30,7 +30,7 @@ func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model
 	for i := range objs {
 		found, err := targets[model.Attachable](ctx, objs[i:i+1], fileTarget)
 		switch {
-		case models.CodeOf(err) == models.Forbidden: // such as the comment of the caller on a thing taken down
+		case models.CodeOf(err) == models.Forbidden: // such as a comment on a thing taken down
 		case err != nil:
 			return nil, err
 		default:

@@ -7790,8 +7790,8 @@ type File implements Node {
   "The user who uploaded the file."
   creator: User! @goField(forceResolver: true, batch: true)
   """
-  The object that the file is attached to. Null while it is pending, and if the caller cannot see the
-  object, such as their comment on a thing that was taken down.
+  The object that the file is attached to. Null while it is pending, and if the caller cannot see
+  the object, such as their comment on a thing that was taken down.
   """
   target: Attachable @goField(forceResolver: true, batch: true)
   "When it was uploaded."
