@@ -18,7 +18,7 @@ type bufferView struct {
 	ByteLength integer
 	ByteStride integer
 	Extensions struct {
-		Meshopt *ignored `json:"EXT_meshopt_compression"`
+		Meshopt *meshoptView `json:"EXT_meshopt_compression"`
 	}
 }
 
@@ -63,16 +63,26 @@ func (f *file) viewBytes(i int) ([]byte, error) {
 	if b, ok := f.viewCache[i]; ok {
 		return b, nil
 	}
-	v := &f.bufferViews[i]
-	buffer, ok := f.index(v.Buffer, len(f.buffers))
+	var b []byte
+	var err error
+	if v := &f.bufferViews[i]; v.Extensions.Meshopt != nil {
+		b, err = f.decompressView(i, v.Extensions.Meshopt)
+	} else {
+		b, err = f.section(i, v.Buffer, int64(v.ByteOffset), int64(v.ByteLength))
+	}
+	if err == nil {
+		f.viewCache[i] = b
+	}
+	return b, err
+}
+
+// section returns the bytes of a section of a buffer, which buffer view i names.
+func (f *file) section(i int, r ref, from, length int64) ([]byte, error) {
+	buffer, ok := f.index(r, len(f.buffers))
 	if !ok {
-		return nil, f.missingIndex("buffer", v.Buffer, len(f.buffers))
+		return nil, f.missingIndex("buffer", r, len(f.buffers))
 	}
-	from, length := int64(v.ByteOffset), int64(v.ByteLength)
 	inChunk := buffer == 0 && f.chunk != nil && f.buffers[0].URI == ""
-	if v.Extensions.Meshopt != nil && !strings.HasPrefix(f.buffers[buffer].URI, dataScheme) && !inChunk {
-		return nil, mesh.Errorf(mesh.Unsupported, "The %s file is compressed by EXT_meshopt_compression, which is not supported.", f.name)
-	}
 	size, whole := int64(0), []byte(nil)
 	if inChunk {
 		size = f.chunk.Size()
@@ -87,17 +97,10 @@ func (f *file) viewBytes(i int) ([]byte, error) {
 		return nil, mesh.Errorf(mesh.Malformed, "Buffer view %d of the %s file is of %d bytes from byte %d, where its buffer has %d.", i, f.name,
 			length, from, size)
 	}
-	var b []byte
 	if inChunk {
-		var err error
-		if b, err = f.readUpTo(io.NewSectionReader(f.chunk, from, length), length); err != nil {
-			return nil, err
-		}
-	} else {
-		b = whole[from : from+length]
+		return f.readUpTo(io.NewSectionReader(f.chunk, from, length), length)
 	}
-	f.viewCache[i] = b
-	return b, nil
+	return whole[from : from+length], nil
 }
 
 // bufferBytes returns the bytes of a buffer that is embedded in the JSON.

@@ -19,9 +19,9 @@ type dracoMesh struct {
 var dracoKinds = [...]component{draco.Int8: int8s, draco.Uint8: uint8s, draco.Int16: int16s, draco.Uint16: uint16s, draco.Uint32: uint32s,
 	draco.Float32: float32s}
 
-// dracoLimits returns the limits of all Draco data of a file together. The memory depends on the
-// number of triangles, which callers choose by the memory that they have.
-func dracoLimits(l mesh.Limits) draco.Limits {
+// compressedLimits returns the limits of all compressed data of a file together. The memory depends
+// on the number of triangles, which callers choose by the memory that they have.
+func compressedLimits(l mesh.Limits) draco.Limits {
 	const perTriangle, least = 120, 1 << 20
 	return draco.Limits{Triangles: l.Triangles, Bytes: min(l.Inflated, l.Triangles*perTriangle+least)}
 }
@@ -52,7 +52,7 @@ func (f *file) decompress(p *primitive) error {
 	for _, id := range ids {
 		wanted = append(wanted, uint32(id-1))
 	}
-	decoded, err := draco.Decode(f.ctx, b, wanted, &f.draco)
+	decoded, err := draco.Decode(f.ctx, b, wanted, &f.compressed)
 	var told *mesh.Error
 	if errors.As(err, &told) {
 		return mesh.Errorf(told.Reason, "The %s file has Draco data in %s that %s.", f.name, p.location, told.Message)

@@ -24,14 +24,14 @@ const (
 // GLB. It never opens other files or URLs: only data URIs and the binary chunk of a GLB are read.
 type file struct {
 	document
-	ctx    context.Context
-	name   string // glTF or GLB
-	limits mesh.Limits
-	text   source.Source // the JSON
-	chunk  *io.SectionReader
-	budget int64                // bytes of memory that may still be reserved
-	draco  draco.Limits         // of all compressed meshes together
-	placed []geometry.Transform // of each node in the scene
+	ctx        context.Context
+	name       string // glTF or GLB
+	limits     mesh.Limits
+	text       source.Source // the JSON
+	chunk      *io.SectionReader
+	budget     int64                // bytes of memory that may still be reserved
+	compressed draco.Limits         // of all compressed data together
+	placed     []geometry.Transform // of each node in the scene
 	// Data that has been read, by index.
 	bufferCache  map[int][]byte
 	viewCache    map[int][]byte
@@ -44,7 +44,7 @@ type file struct {
 // returns the triangles of the default scene, without animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20,
-		draco: dracoLimits(limits), bufferCache: map[int][]byte{}, viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}}
+		compressed: compressedLimits(limits), bufferCache: map[int][]byte{}, viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}}
 	m := &mesh.Mesh{Format: mesh.GLTF, Up: mesh.UpY, Unit: 1000}
 	var magic [4]byte
 	if _, err := src.ReadAt(magic[:], 0); err != nil && err != io.EOF {

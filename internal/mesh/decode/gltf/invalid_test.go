@@ -42,7 +42,7 @@ func TestGLTFRefused(t *testing.T) {
 		"no version": {[]byte("{}"), mesh.Malformed, "has no glTF version"},
 		"version 1":  {[]byte(`{"nodes":{}}`), mesh.Unsupported, "glTF 1.0"},
 		"version 3":  {[]byte(`{"asset":{"version":"3.0"}}`), mesh.Unsupported, `"3.0"`},
-		"extension":  {gltfOf(`"extensionsRequired":["EXT_meshopt_compression"]`), mesh.Unsupported, `"EXT_meshopt_compression"`},
+		"extension":  {gltfOf(`"extensionsRequired":["KHR_gaussian_splatting"]`), mesh.Unsupported, `"KHR_gaussian_splatting"`},
 		"instances of two counts": {
 			gltfOf(instancing(`"TRANSLATION":0,"SCALE":1`), oneMesh, accessors(`"componentType":5126,"count":2,"type":"VEC3"`), gltfBytes(corner, corner)),
 			mesh.Malformed, "Node 0 of the glTF file has instances with 3 and with 2 elements",
@@ -110,10 +110,14 @@ func TestGLTFRefused(t *testing.T) {
 		"half a scene":     {gltfOf(`"scene":0.5`), mesh.Malformed, `in scene "0.5" where a whole number`},
 		"a wrong kind":     {gltfOf(`"nodes":[{"scale":"large"}]`), mesh.Malformed, `in nodes 0 a value of the wrong kind, at "Scale"`},
 		"a short matrix":   {gltfOf(`"nodes":[{"matrix":[1,0,0]}]`), mesh.Malformed, "Node 0 of the glTF file has a transform of the wrong length"},
-		"meshopt": {oneOf(`"bufferViews":[{"buffer":0,"byteLength":36,"extensions":{"EXT_meshopt_compression":{}}}],"buffers":[{"byteLength":36}]`),
-			mesh.Unsupported, "is compressed by EXT_meshopt_compression"},
-		"meshopt with a fallback elsewhere": {oneOf(`"bufferViews":[{"buffer":0,"byteLength":36,"extensions":{"EXT_meshopt_compression":{}}}],` +
-			`"buffers":[{"byteLength":36,"uri":"a.fallback.bin"}]`), mesh.Unsupported, "is compressed by EXT_meshopt_compression"},
+		"meshopt without data": {oneOf(`"bufferViews":[{"buffer":0,"byteLength":36,"extensions":{"EXT_meshopt_compression":{}}}],"buffers":[{"byteLength":36}]`),
+			mesh.Malformed, "names no buffer where one is needed"},
+		"meshopt elsewhere": {oneOf(`"bufferViews":[{"buffer":0,"byteLength":36,"extensions":{"EXT_meshopt_compression":{"buffer":0,"byteLength":8}}}],` +
+			`"buffers":[{"byteLength":36,"uri":"a.bin"}]`), mesh.Unsupported, "keeps buffer 0 in another file"},
+		"meshopt of no mode": {meshoptFile(`"count":3,"byteStride":12`), mesh.Malformed, "has meshopt data in buffer view 0 that has a mode, a filter"},
+		"short meshopt":      {meshoptFile(`"count":3,"byteStride":12,"mode":"ATTRIBUTES"`), mesh.Malformed, "in buffer view 0 that ends too early"},
+		"large meshopt": {meshoptFile(`"count":900719925474099,"byteStride":12,"mode":"ATTRIBUTES"`), mesh.TooLarge,
+			"decompresses to too many bytes in buffer view 0"},
 		"a later version": {[]byte(`{"asset":{"version":"2.0","minVersion":"2.1"}}`), mesh.Unsupported, `requires glTF "2.1"`},
 		"points": {
 			gltfOf(`"nodes":[`+strings.Join(many, ",")+`]`, `"meshes":[{"primitives":[{"attributes":{"POSITION":0},"mode":0}]}]`,
