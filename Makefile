@@ -35,11 +35,10 @@ build: ## Build bin/meshyard
 test: ## Run the tests on SQLite and PostgreSQL, which is started, or installed, if MESHYARD_TEST_POSTGRES is not set
 	$(with-postgres) $(go-test) --packages ./... -- -parallel 4 -timeout 1h
 
-check: ## Check formatting, vet on all systems, prose, golangci-lint, and that generated code is up to date
+check: ## Check formatting, vet, types on Windows and macOS, prose, golangci-lint, and that generated code is up to date
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet -tags browser,npm,nginx ./...
-	GOOS=windows go vet ./...
-	GOOS=darwin go vet ./...
+	go run ./internal/typecheck windows darwin
 	go run ./internal/prosecheck
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run ./...
 	@before=$$(cat graph/*.go graph/*/*.go | sha256sum); go run ./internal/graphqlgen; after=$$(cat graph/*.go graph/*/*.go | sha256sum); \
