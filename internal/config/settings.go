@@ -179,7 +179,7 @@ func (s *Settings) completeAddresses() error {
 	}
 	base, err := url.Parse(s.BaseURL)
 	if err == nil && base.User != nil {
-		return errors.New("--base-url: must not have a password: it is in all URLs that the server returns")
+		return errors.New("--base-url: must not have a user or a password: it is in all URLs that the server returns")
 	}
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || strings.ContainsAny(s.BaseURL, "?#") {
 		return fmt.Errorf("--base-url %q: must be http://HOST or https://HOST, perhaps with a path", s.BaseURL)

@@ -226,7 +226,7 @@ func (q *Queue) endWaits(ctx context.Context) error {
 		ahead = "now() + interval '7 days'"
 	}
 	_, err := q.db.ExecContext(ctx, "UPDATE river_job SET scheduled_at = CURRENT_TIMESTAMP "+
-		"WHERE state IN ('available', 'scheduled', 'retryable') AND kind <> 'expire_upload' AND scheduled_at > "+ahead)
+		"WHERE state IN ('available', 'scheduled', 'retryable') AND kind <> '"+expireUpload{}.Kind()+"' AND scheduled_at > "+ahead)
 	return err
 }
 

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,7 +70,8 @@ func openSession(ctx context.Context, address string) (*session, error) {
 // default, PostgreSQL 15 and later write every page to the write-ahead log instead, which takes
 // several times the processor time. Earlier versions always copy the files, and have no option.
 func copyStrategy(version string) string {
-	if major, err := strconv.Atoi(version[:strings.IndexFunc(version+".", func(r rune) bool { return r < '0' || r > '9' })]); err != nil || major < 15 {
+	var major int
+	if _, err := fmt.Sscanf(version, "%d", &major); err != nil || major < 15 {
 		return ""
 	}
 	return " STRATEGY file_copy"

@@ -54,8 +54,7 @@ type Limits struct {
 // it uses from limits. The message of a *mesh.Error that it returns has no subject: it is, for
 // instance, "ends too early".
 func Decode(ctx context.Context, b []byte, wanted []uint32, limits *Limits) (*Mesh, error) {
-	d := &decoder{ctx: ctx, limits: limits, wanted: wanted}
-	d.b = b
+	d := &decoder{reader: reader{b: b}, ctx: ctx, limits: limits, wanted: wanted}
 	coding, err := d.header()
 	if err != nil {
 		return nil, err
