@@ -140,7 +140,7 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	r.Mesh = &Mesh{
 		Format: m.Format, Up: m.Up.String(), Triangles: int64(found.Triangles), Vertices: int64(found.Vertices), Components: int64(found.Components),
 		Min: found.Box.Min, Max: found.Box.Max, Size: found.Size, Volume: found.Volume, Area: found.Area, Watertight: found.Watertight,
-		Manifold: found.Manifold, Textured: len(m.Patches) > 0, Fingerprint: found.Fingerprint, Keys: found.Keys, Descriptor: found.Descriptor,
+		Manifold: found.Manifold, Fingerprint: found.Fingerprint, Keys: found.Keys, Descriptor: found.Descriptor,
 	}
 	if err := keepModel(ctx, m, r.Mesh, put, at); err != nil {
 		return Result{}, err
@@ -156,7 +156,11 @@ func keepModel(ctx context.Context, m *mesh.Mesh, about *Mesh, put Put, at func(
 		return err
 	}
 	at("write GLB")(0)
-	if err := put(GLB, func(w io.Writer) error { return glb.Write(w, shaded, glb.Options{}) }); err != nil {
+	err := put(GLB, func(w io.Writer) (err error) {
+		about.Textured, err = glb.Write(w, shaded, glb.Options{})
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	m.Patches, shaded.Patches = nil, nil // frees the textures

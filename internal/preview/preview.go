@@ -97,7 +97,7 @@ type Mesh struct {
 	Watertight bool        `json:"watertight"`
 	Manifold   bool        `json:"manifold"`
 	Decimated  bool        `json:"decimated"` // the three.js JSON has fewer triangles than the file
-	// Textured means that the GLB has textures, unless they are too large for it.
+	// Textured means that the GLB has textures.
 	Textured bool `json:"textured,omitempty"`
 	// Fingerprint is the same for the same shape, regardless of its position, rotation, scale and file
 	// format.

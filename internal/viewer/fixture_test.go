@@ -74,12 +74,17 @@ func write(t *testing.T) written {
 	m := fixture()
 	cloud, empty := *m, mesh.Mesh{Format: mesh.STL, Unit: 1}
 	cloud.Cloud, cloud.Indices, cloud.Normals = true, nil, nil
+	plain, err1 := glb.Write(&files[3], m, glb.Options{})
+	textured, err2 := glb.Write(&files[4], cube(), glb.Options{})
+	if plain || !textured {
+		t.Fatalf("the GLB files of the fixture are textured: %v, %v, want false, true", plain, textured)
+	}
 	for i, err := range []error{
 		threejs.Write(&files[0], m, threejs.Options{Triangles: m.Triangles()}),
 		threejs.Write(&files[1], &cloud, threejs.Options{}),
 		threejs.Write(&files[2], &empty, threejs.Options{}),
-		glb.Write(&files[3], m, glb.Options{}),
-		glb.Write(&files[4], cube(), glb.Options{}),
+		err1,
+		err2,
 	} {
 		if err != nil {
 			t.Fatalf("write file %d of the fixture: %v", i, err)

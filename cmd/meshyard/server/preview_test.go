@@ -218,7 +218,7 @@ func texturedGLB(t *testing.T) []byte {
 		Patches: []mesh.Patch{{Texture: texture, UV: [3][2]float32{{0, 0}, {1, 0}, {0, 1}}, Tint: [3]uint32{0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
 	}
 	var b bytes.Buffer
-	if err := glb.Write(&b, m, glb.Options{}); err != nil {
+	if _, err := glb.Write(&b, m, glb.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

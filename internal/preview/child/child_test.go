@@ -2,12 +2,14 @@ package child
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"image"
 	"image/png"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +56,8 @@ func keep(parts map[string][]byte) preview.Put {
 	}
 }
 
-// TestTextures checks that the GLB has the textures of a file, unless there is no memory for them.
+// TestTextures checks that the GLB has the textures of a file, unless there is no memory for them
+// or they are too many, and that the result says whether it has them.
 func TestTextures(t *testing.T) {
 	texture := &mesh.Texture{Image: mesh.NewImage(2, 2, []uint32{0xFF0000FF, 0xFF00FF00, 0xFFFF0000, 0xFF102030})}
 	m := &mesh.Mesh{
@@ -62,7 +65,7 @@ func TestTextures(t *testing.T) {
 		Patches: []mesh.Patch{{Texture: texture, UV: [3][2]float32{{0, 0}, {1, 0}, {0, 1}}, Tint: [3]uint32{0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
 	}
 	var content bytes.Buffer
-	if err := glb.Write(&content, m, glb.Options{}); err != nil {
+	if _, err := glb.Write(&content, m, glb.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	check := func(doing string, parts map[string][]byte, result preview.Result, err error, want int) {
@@ -85,6 +88,30 @@ func TestTextures(t *testing.T) {
 	result, err = preview.Derive(t.Context(), preview.Source{ReaderAt: bytes.NewReader(content.Bytes()), Size: int64(content.Len())}, "glb",
 		limits, keep(parts), func(string, float64) {})
 	check("without memory", parts, result, err, 0)
+	parts, result, _, err = Runner{}.derive(t, manyTextures(t, 1025), "gltf")
+	check("with more textures than a GLB has", parts, result, err, 0)
+}
+
+// manyTextures returns a glTF file with n triangles beside each other, each with a texture.
+func manyTextures(t *testing.T, n int) []byte {
+	t.Helper()
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	list := func(format string) string {
+		all := make([]string, n)
+		for i := range all {
+			all[i] = strings.ReplaceAll(format, "#", strconv.Itoa(i))
+		}
+		return strings.Join(all, ",")
+	}
+	return []byte(`{"asset":{"version":"2.0"},"images":[` + list(`{"uri":"data:image/png;base64,`+base64.StdEncoding.EncodeToString(picture.Bytes())+`"}`) +
+		`],"textures":[` + list(`{"source":#}`) + `],"materials":[` + list(`{"pbrMetallicRoughness":{"baseColorTexture":{"index":#}}}`) +
+		`],"nodes":[` + list(`{"mesh":#,"translation":[#,0,0]}`) + `],"meshes":[` +
+		list(`{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":#}]}`) + `],
+"buffers":[{"byteLength":36,"uri":"data:;base64,AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA"}],"bufferViews":[{"buffer":0,"byteLength":36}],
+"accessors":[{"bufferView":0,"componentType":5126,"count":3,"type":"VEC3"},{"componentType":5126,"count":3,"type":"VEC2"}]}`)
 }
 
 // TestSameAsInProcess checks that a child creates the same bytes as this process.

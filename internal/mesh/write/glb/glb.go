@@ -39,29 +39,29 @@ const (
 
 // Write writes a mesh as one node with one mesh of one primitive: triangles, or points for a cloud.
 // The triangles of each texture are another primitive. If there are more than 1024 textures, or
-// their images take more than 32 MiB, Write leaves all of them out. The node converts Z up to Y up
-// and the unit to meters. Write includes normals if the mesh has them (see mesh.Shaded), and colors
-// as linear light. The output is deterministic. If the mesh cannot be written, Write returns an
-// error and writes nothing. It needs little memory beyond the mesh, or that of a copy if the mesh
-// has textures.
-func Write(w io.Writer, m *mesh.Mesh, o Options) error {
+// their images take more than 32 MiB, Write leaves all of them out. textured reports whether the
+// file has textures. The node converts Z up to Y up and the unit to meters. Write includes normals
+// if the mesh has them (see mesh.Shaded), and colors as linear light. The output is deterministic.
+// If the mesh cannot be written, Write returns an error and writes nothing. It needs little memory
+// beyond the mesh, or that of a copy if the mesh has textures.
+func Write(w io.Writer, m *mesh.Mesh, o Options) (textured bool, err error) {
 	if m.Vertices() == 0 {
-		return ErrEmpty
+		return false, ErrEmpty
 	}
 	l, err := newLayout(m, o)
 	if err != nil {
-		return err
+		return false, err
 	}
 	text, err := json.Marshal(l.document())
 	if err != nil {
-		return err
+		return false, err
 	}
 	for len(text)%4 != 0 {
 		text = append(text, ' ')
 	}
 	total := 12 + 8 + int64(len(text)) + 8 + l.length
 	if total > math.MaxUint32 {
-		return ErrTooLarge
+		return false, ErrTooLarge
 	}
 	e := &encoder{w: w, b: make([]byte, 0, bufferSize)}
 	for _, word := range []uint32{magic, version, uint32(total), uint32(len(text)), chunkJSON} {
@@ -72,5 +72,5 @@ func Write(w io.Writer, m *mesh.Mesh, o Options) error {
 		e.b = binary.LittleEndian.AppendUint32(e.b, word)
 	}
 	l.write(e)
-	return e.flush()
+	return len(l.pictures) > 0, e.flush()
 }

@@ -20,7 +20,7 @@ import (
 func again(t *testing.T, m *mesh.Mesh, o glb.Options) *mesh.Mesh {
 	t.Helper()
 	var b bytes.Buffer
-	if err := glb.Write(&b, m, o); err != nil {
+	if _, err := glb.Write(&b, m, o); err != nil {
 		t.Fatal(err)
 	}
 	out, err := decoded.File(t, "", b.Bytes())
@@ -101,7 +101,7 @@ func TestIndices(t *testing.T) {
 		m := &mesh.Mesh{Unit: 1, Positions: make([]float32, 3*vertices), Indices: []uint32{0, 1, uint32(vertices - 1)}}
 		m.Positions[3*vertices-3] = 1000
 		var b bytes.Buffer
-		if err := glb.Write(&b, m, glb.Options{}); err != nil {
+		if _, err := glb.Write(&b, m, glb.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		var doc struct {
@@ -143,13 +143,13 @@ func TestRefused(t *testing.T) {
 		"origin": {&mesh.Mesh{Positions: []float32{0, 0, 0}, Origin: [3]float64{math.Inf(1)}}, glb.ErrNotFinite},
 	} {
 		var b bytes.Buffer
-		if err := glb.Write(&b, c.mesh, glb.Options{}); !errors.Is(err, c.want) || b.Len() > 0 {
+		if _, err := glb.Write(&b, c.mesh, glb.Options{}); !errors.Is(err, c.want) || b.Len() > 0 {
 			t.Errorf("%s: got the error %v and %d bytes", name, err, b.Len())
 		}
 	}
 	r, w := io.Pipe()
 	r.Close()
-	if err := glb.Write(w, &mesh.Mesh{Positions: make([]float32, 99_999)}, glb.Options{}); err != io.ErrClosedPipe {
+	if _, err := glb.Write(w, &mesh.Mesh{Positions: make([]float32, 99_999)}, glb.Options{}); err != io.ErrClosedPipe {
 		t.Errorf("a writer that fails: got the error %v", err)
 	}
 }

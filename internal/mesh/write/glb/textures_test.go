@@ -51,12 +51,16 @@ type content struct {
 func written(t *testing.T, m *mesh.Mesh) (c content, file []byte) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := glb.Write(&b, m, glb.Options{}); err != nil {
+	textured, err := glb.Write(&b, m, glb.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
 	text := b.Bytes()[20:][:binary.LittleEndian.Uint32(b.Bytes()[12:])]
 	if err := json.Unmarshal(text, &c); err != nil {
 		t.Fatal(err)
+	}
+	if textured != (len(c.Images) > 0) {
+		t.Errorf("Write reports textures: %v, and the file has %d images", textured, len(c.Images))
 	}
 	return c, b.Bytes()
 }

@@ -60,14 +60,12 @@ func TestPrograms(t *testing.T) {
 		save(t, filepath.Join(dir, one.File+".json"), func(w *bytes.Buffer) error {
 			return threejs.Write(w, shaded, threejs.Options{Triangles: r.Triangles})
 		})
-		save(t, filepath.Join(dir, one.File+".glb"), func(w *bytes.Buffer) error { return glb.Write(w, shaded, glb.Options{}) })
-		save(t, filepath.Join(dir, one.File+".exact.glb"), func(w *bytes.Buffer) error { return glb.Write(w, shaded, glb.Options{Exact: true}) })
+		saveGLB(t, filepath.Join(dir, one.File+".glb"), shaded, glb.Options{})
+		saveGLB(t, filepath.Join(dir, one.File+".exact.glb"), shaded, glb.Options{Exact: true})
 	}
 	for _, exact := range []bool{false, true} {
 		one := model{Name: fmt.Sprintf("textures, exact: %v", exact), File: fmt.Sprintf("textures-%v", exact), Textured: true}
-		save(t, filepath.Join(dir, one.File+".glb"), func(w *bytes.Buffer) error {
-			return glb.Write(w, textured().Shaded(mesh.CreaseAngle), glb.Options{Exact: exact})
-		})
+		saveGLB(t, filepath.Join(dir, one.File+".glb"), textured().Shaded(mesh.CreaseAngle), glb.Options{Exact: exact})
 		models = append(models, one)
 	}
 	save(t, filepath.Join(dir, "models.json"), func(w *bytes.Buffer) error { return json.NewEncoder(w).Encode(models) })
@@ -109,6 +107,14 @@ func meters(m *mesh.Mesh, box mesh.Box) (lo, hi [3]float64) {
 		lo, hi = [3]float64{lo[0], lo[2], -hi[1]}, [3]float64{hi[0], hi[2], -lo[1]}
 	}
 	return lo, hi
+}
+
+func saveGLB(t *testing.T, name string, m *mesh.Mesh, o glb.Options) {
+	t.Helper()
+	save(t, name, func(w *bytes.Buffer) error {
+		_, err := glb.Write(w, m, o)
+		return err
+	})
 }
 
 func save(t *testing.T, name string, write func(*bytes.Buffer) error) {
