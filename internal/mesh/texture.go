@@ -1,6 +1,9 @@
 package mesh
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // MaxPatches is the maximum number of patches of a mesh, about 28 MiB. If there are more textured
 // triangles, they are so small in an image that the colors of their vertices look the same.
@@ -83,6 +86,24 @@ func (i *Image) Size() (width, height int) { return i.levels[0].width, i.levels[
 // Pixels returns the pixels of the image, in rows from top to bottom. The caller must not modify
 // them.
 func (i *Image) Pixels() []uint32 { return i.levels[0].pixels }
+
+// Memory returns the memory that the pixels of the image and of its copies take, in bytes.
+func (i *Image) Memory() (bytes int64) {
+	for _, l := range i.levels {
+		bytes += 4 * int64(len(l.pixels))
+	}
+	return bytes
+}
+
+// Within returns the image, or the largest copy of it that has at most side pixels a side. It
+// shares the pixels of the image.
+func (i *Image) Within(side int) *Image {
+	first := 0
+	for first < len(i.levels)-1 && max(i.levels[first].width, i.levels[first].height) > side {
+		first++
+	}
+	return &Image{levels: slices.Clone(i.levels[first:])}
+}
 
 // Mean returns the mean of at most 16 colors. They count in proportion to their alpha, so that
 // transparent pixels, whose color is often black, do not darken the edges of what is visible.

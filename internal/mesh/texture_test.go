@@ -63,6 +63,19 @@ func TestTextureLevels(t *testing.T) {
 	}
 }
 
+// TestWithin checks which copy of an image is the largest with sides of at most a number of pixels.
+func TestWithin(t *testing.T) {
+	img := NewImage(5, 3, make([]uint32, 15))
+	for side, want := range map[int][2]int{6: {5, 3}, 5: {5, 3}, 4: {3, 2}, 2: {2, 1}, 1: {1, 1}, 0: {1, 1}} {
+		if width, height := img.Within(side).Size(); [2]int{width, height} != want {
+			t.Errorf("within %d: got %d by %d, want %v", side, width, height, want)
+		}
+	}
+	if whole, half := img.Memory(), img.Within(4).Memory(); whole != 4*(15+6+2+1) || half != 4*(6+2+1) {
+		t.Errorf("got %d and %d bytes, want 96 and 36", whole, half)
+	}
+}
+
 // TestMean checks that the colors of transparent pixels count only if all are transparent.
 func TestMean(t *testing.T) {
 	const black, red, white = 0, 0xFF0000FF, 0xFFFFFFFF

@@ -41,31 +41,40 @@ type Put func(part Part, write func(io.Writer) error) error
 // bytesPerTriangle is the peak memory that processing a mesh takes for each triangle.
 const bytesPerTriangle = 130
 
-// textureMemory returns how much memory a mesh takes at most to keep its textures and write them,
-// besides that of its triangles.
-func textureMemory(m *mesh.Mesh) int64 {
-	if len(m.Patches) == 0 {
-		return 0
-	}
-	const perTriangle, perPatch, perPixel = 300, 250, 10
-	total := int64(m.Triangles())*perTriangle + int64(len(m.Patches))*perPatch
+// LimitsFor returns limits with which a preview takes about the given amount of memory at most.
+func LimitsFor(memory int64) mesh.Limits {
+	limits := mesh.DefaultLimits
+	left := max(1, memory-baseMemory)
+	limits.Triangles = min(limits.Triangles, max(1, left/bytesPerTriangle))
+	limits.Textures = min(limits.Textures, max(1, left/3*2)) // the rest is for the buffers of a file
+	return limits
+}
+
+// fitTextures downscales the textures of a mesh so that writing them takes no more memory than the
+// triangles that the mesh could still have. It removes them if they would take more in any case.
+func fitTextures(m *mesh.Mesh, limits mesh.Limits) {
+	const perTriangle, perPatch, perByte = 300, 250, 2
+	left := (limits.Triangles-int64(m.Triangles()))*bytesPerTriangle - int64(m.Triangles())*perTriangle - int64(len(m.Patches))*perPatch
 	images := map[*mesh.Image]bool{}
+	total, side := int64(0), 0
 	for i := range m.Patches {
 		img := m.Patches[i].Texture.Image
 		if !images[img] {
 			images[img] = true
 			width, height := img.Size()
-			total += int64(width) * int64(height) * perPixel
+			total, side = total+img.Memory(), max(side, width, height)
 		}
 	}
-	return total
-}
-
-// LimitsFor returns limits with which a preview takes about the given amount of memory at most.
-func LimitsFor(memory int64) mesh.Limits {
-	limits := mesh.DefaultLimits
-	limits.Triangles = min(limits.Triangles, max(1, memory-baseMemory)/bytesPerTriangle)
-	return limits
+	for ; total*perByte > left && side > 1; side /= 2 {
+		total = 0
+		for img := range images {
+			*img = *img.Within(side / 2)
+			total += img.Memory()
+		}
+	}
+	if total*perByte > left {
+		m.Patches = nil
+	}
 }
 
 // Derive creates all parts of the preview of a file of the given subject and passes each to put,
@@ -126,10 +135,7 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	if err != nil {
 		return Result{}, err
 	}
-	// The textures may take the memory of the triangles that the mesh could still have.
-	if textureMemory(m) > (limits.Triangles-int64(m.Triangles()))*bytesPerTriangle {
-		m.Patches = nil
-	}
+	fitTextures(m, limits)
 	if err := put(ImagePart(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) }); err != nil {
 		return Result{}, err
 	}

@@ -87,7 +87,7 @@ func DataFolder(t testing.TB) string {
 }
 
 // fuzzLimits are small, so that exceeding them is found fast.
-var fuzzLimits = mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 20, Triangles: 1000, Depth: 16, Elements: 200}
+var fuzzLimits = mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 20, Triangles: 1000, Textures: 1 << 20, Depth: 16, Elements: 200}
 
 // Fuzz checks that a decoder returns a valid mesh or a *mesh.Error for any input. The seeds are the
 // small test files with the given extension.

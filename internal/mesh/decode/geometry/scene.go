@@ -81,19 +81,35 @@ func AddSaturating(a, b int64) int64 {
 	return a + b
 }
 
-// Fill adds the triangles of the scene to m, after checking their number against the limits. A
-// scene without triangles is not an error.
-func (s *Scene) Fill(ctx context.Context, m *mesh.Mesh) error {
+// Triangles returns the number of triangles that the scene shows, counting each instance. It is at
+// most Limits.Triangles, or Triangles returns an error.
+func (s *Scene) Triangles() (int64, error) {
+	root, err := s.root()
+	return root.triangles, err
+}
+
+// root returns an object with the whole scene, after checking the counts against the limits.
+func (s *Scene) root() (*Object, error) {
 	root := &Object{Instances: s.Instances}
 	if err := s.Count(root, 0); err != nil {
-		return err
+		return root, err
 	}
 	if root.triangles > s.Limits.Triangles {
-		return mesh.Errorf(mesh.TooLarge, "The %s file shows too many triangles: at most %d are supported.", s.Format, s.Limits.Triangles)
+		return root, mesh.Errorf(mesh.TooLarge, "The %s file shows too many triangles: at most %d are supported.", s.Format, s.Limits.Triangles)
 	}
 	// the scene itself does not count
 	if placements := root.placements - 1; placements > s.Limits.Elements {
-		return mesh.Errorf(mesh.TooLarge, "The %s file places its objects more than %d times, counting each use inside an assembly.", s.Format, s.Limits.Elements)
+		return root, mesh.Errorf(mesh.TooLarge, "The %s file places its objects more than %d times, counting each use inside an assembly.", s.Format, s.Limits.Elements)
+	}
+	return root, nil
+}
+
+// Fill adds the triangles of the scene to m, after checking their number against the limits. A
+// scene without triangles is not an error.
+func (s *Scene) Fill(ctx context.Context, m *mesh.Mesh) error {
+	root, err := s.root()
+	if err != nil {
+		return err
 	}
 	return Assemble(ctx, s.Format, m, int(root.triangles), int(root.outputs), func(visit func(*Shape, Transform) error) error {
 		return walk(root, Identity, visit)

@@ -58,22 +58,33 @@ func (f *file) accessorBytes(r ref, offset, count, size int64, accessor int) ([]
 	return b[offset:], int(stride), nil
 }
 
-// viewBytes returns the bytes of a buffer view.
+// viewBytes returns the bytes of a buffer view, which stay in memory.
 func (f *file) viewBytes(i int) ([]byte, error) {
 	if b, ok := f.viewCache[i]; ok {
 		return b, nil
 	}
-	var b []byte
-	var err error
-	if v := &f.bufferViews[i]; v.Extensions.Meshopt != nil {
-		b, err = f.decompressView(i, v.Extensions.Meshopt)
-	} else {
-		b, err = f.section(i, v.Buffer, int64(v.ByteOffset), int64(v.ByteLength))
-	}
+	b, err := f.readView(i)
 	if err == nil {
 		f.viewCache[i] = b
+		if v := &f.bufferViews[i]; v.Extensions.Meshopt != nil || f.inChunk(v.Buffer) {
+			f.cached += int64(len(b)) // others are part of a buffer
+		}
 	}
 	return b, err
+}
+
+// readView reads a buffer view, and decompresses it if necessary.
+func (f *file) readView(i int) ([]byte, error) {
+	v := &f.bufferViews[i]
+	if v.Extensions.Meshopt != nil {
+		return f.decompressView(i, v.Extensions.Meshopt)
+	}
+	return f.section(i, v.Buffer, int64(v.ByteOffset), int64(v.ByteLength))
+}
+
+// inChunk reports whether a buffer is the binary chunk of a GLB.
+func (f *file) inChunk(buffer ref) bool {
+	return buffer == 1 && f.chunk != nil && f.buffers[0].URI == ""
 }
 
 // section returns the bytes of a section of a buffer, which buffer view i names.
@@ -82,7 +93,7 @@ func (f *file) section(i int, r ref, from, length int64) ([]byte, error) {
 	if !ok {
 		return nil, f.missingIndex("buffer", r, len(f.buffers))
 	}
-	inChunk := buffer == 0 && f.chunk != nil && f.buffers[0].URI == ""
+	inChunk := f.inChunk(r)
 	size, whole := int64(0), []byte(nil)
 	if inChunk {
 		size = f.chunk.Size()
@@ -119,6 +130,7 @@ func (f *file) bufferBytes(i int) ([]byte, error) {
 	b, err := f.readUpTo(r, min(most, int64(f.buffers[i].ByteLength)))
 	if err == nil {
 		f.bufferCache[i] = b
+		f.cached += int64(len(b))
 	}
 	return b, err
 }

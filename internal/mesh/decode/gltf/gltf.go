@@ -33,18 +33,20 @@ type file struct {
 	compressed draco.Limits         // of all compressed data together
 	placed     []geometry.Transform // of each node in the scene
 	// Data that has been read, by index.
+	cached       int64 // number of bytes in bufferCache and viewCache
 	bufferCache  map[int][]byte
 	viewCache    map[int][]byte
 	textureCache map[int]*mesh.Texture
-	decoder      texture.Decoder
+	imageCache   map[imageSource]*mesh.Image
+	decoder      *texture.Decoder
 	patches      int // number of patches of all shapes
 }
 
 // Decode decodes a glTF 2.0 file, as JSON or as GLB, which it detects by the first bytes. It
 // returns the triangles of the default scene, without animations.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
-	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20,
-		compressed: compressedLimits(limits), bufferCache: map[int][]byte{}, viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}}
+	f := &file{ctx: ctx, name: "glTF", limits: limits, text: src, budget: 4*src.Size + 1<<20, compressed: compressedLimits(limits),
+		bufferCache: map[int][]byte{}, viewCache: map[int][]byte{}, textureCache: map[int]*mesh.Texture{}, imageCache: map[imageSource]*mesh.Image{}}
 	m := &mesh.Mesh{Format: mesh.GLTF, Up: mesh.UpY, Unit: 1000}
 	var magic [4]byte
 	if _, err := src.ReadAt(magic[:], 0); err != nil && err != io.EOF {

@@ -45,10 +45,12 @@ type appearance struct {
 	factor       [4]float64
 	opaque       bool // ignore alpha
 	constant     uint32
-	vertexColors elements      // empty if there are none
-	texture      *mesh.Texture // nil if there is none that can be decoded
-	coords       elements
+	vertexColors elements // empty if there are none
+	coords       elements // of the texture; empty if there is none
 	textureInfo  textureInfo
+	alpha        mesh.Alpha
+	cutoff       uint8
+	texture      *mesh.Texture // set by loadTextures; nil if there is none that can be decoded
 }
 
 // resolveAppearance resolves the material and the color attributes of a primitive.
@@ -102,22 +104,16 @@ func (f *file) resolveAppearance(p *primitive) (l appearance, err error) {
 		return l, mesh.Errorf(mesh.Malformed, "The %s file has %d texture coordinates for %d vertices in %s.", f.name, l.coords.count,
 			p.positions.count, p.location)
 	}
-	shared, err := f.texture(l.textureInfo.Index)
-	if shared == nil {
-		return l, err
-	}
-	l.texture = &mesh.Texture{}
-	*l.texture = *shared
 	switch m.AlphaMode {
 	case "BLEND":
-		l.texture.Alpha = mesh.AlphaBlend
+		l.alpha = mesh.AlphaBlend
 	case "MASK":
-		l.texture.Alpha, l.texture.Cutoff = mesh.AlphaMask, 128
+		l.alpha, l.cutoff = mesh.AlphaMask, 128
 		if m.AlphaCutoff != nil {
-			l.texture.Cutoff = uint8(geometry.Channel(*m.AlphaCutoff))
+			l.cutoff = uint8(geometry.Channel(*m.AlphaCutoff))
 		}
 	}
-	return l, err
+	return l, nil
 }
 
 // tint returns the color of a vertex without the texture.

@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -178,5 +179,77 @@ func TestGLTFPatches(t *testing.T) {
 	}
 	if a, b := m.Patches[0], m.Patches[1]; b.Triangle != 1 || b.UV != [3][2]float32{a.UV[2], a.UV[1], a.UV[0]} {
 		t.Errorf("a mirrored instance has %v on triangle %d, want the reverse of %v on 1", b.UV, b.Triangle, a.UV)
+	}
+}
+
+// texturedTriangles returns a file with one triangle for each of the images, which are PNG files.
+func texturedTriangles(images ...[]byte) []byte {
+	list := func(format string) string {
+		all := make([]string, len(images))
+		for i := range all {
+			all[i] = fmt.Sprintf(format, i)
+		}
+		return strings.Join(all, ",")
+	}
+	uris := make([]string, len(images))
+	for i, img := range images {
+		uris[i] = `{"uri":"data:image/png;base64,` + base64.StdEncoding.EncodeToString(img) + `"}`
+	}
+	return gltfOf(oneNode, `"images":[`+strings.Join(uris, ",")+`]`, `"textures":[`+list(`{"source":%d}`)+`]`,
+		`"materials":[`+list(`{"pbrMetallicRoughness":{"baseColorTexture":{"index":%d}}}`)+`]`,
+		`"meshes":[{"primitives":[`+list(`{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":%d}`)+`]}]`,
+		`"accessors":[`+floats3+`,{"bufferView":1,"componentType":5126,"count":3,"type":"VEC2"}]`, gltfBytes(corner, make([]float32, 6)))
+}
+
+// TestGLTFTextureLimits checks that all textures have the same size if there is not enough memory
+// for them, that less is left beside more triangles, and that those that need too much are left
+// out.
+func TestGLTFTextureLimits(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 2048, 2048))); err != nil {
+		t.Fatal(err)
+	}
+	six := make([][]byte, 6)
+	for i := range six {
+		six[i] = b.Bytes()
+	}
+	file := texturedTriangles(six...)
+	for _, c := range []struct {
+		textures, triangles int64
+		want                int // pixels a side; 0 without textures
+	}{
+		{400 << 20, 1_000_000, 2048},
+		{300 << 20, 1_000_000, 1024},
+		{300 << 20, 7, 512},
+		{15 << 20, 1_000_000, 0},
+	} {
+		limits := mesh.DefaultLimits
+		limits.Textures, limits.Triangles = c.textures, c.triangles
+		m, err := decodetest.DecodeFile(t, mesh.GLTF, Decode, file, limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := min(c.want, 1) * len(six); len(m.Patches) != want {
+			t.Errorf("%+v: got %d textures, want %d", c, len(m.Patches), want)
+		}
+		for i, p := range m.Patches {
+			if width, height := p.Texture.Size(); width != c.want || height != c.want {
+				t.Errorf("%+v: texture %d has %d by %d pixels", c, i, width, height)
+			}
+		}
+	}
+}
+
+// TestGLTFSharedImage checks that an image that several textures use is decoded once.
+func TestGLTFSharedImage(t *testing.T) {
+	root := strings.Replace(fmt.Sprintf(textured(t), wrapMirror), `"textures":[`, `"textures":[{"source":0},`, 1)
+	both := `"materials":[{"pbrMetallicRoughness":{"baseColorTexture":{"index":0}}},{"pbrMetallicRoughness":{"baseColorTexture":{"index":1}}}]`
+	m, err := decodetest.Decode(t, Decode, painted("", "TEXCOORD_0", `"componentType":5126,"type":"VEC2"`, make([]float32, 6), root, both,
+		`"meshes":[{"primitives":[{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":0},{"attributes":{"POSITION":0,"TEXCOORD_0":1},"material":1}]}]`))
+	if err != nil || len(m.Patches) != 2 {
+		t.Fatalf("got %v, %v, want two patches", m, err)
+	}
+	if a, b := m.Patches[0].Texture, m.Patches[1].Texture; a.Image != b.Image || a.WrapU != mesh.Repeat || b.WrapU != mesh.Mirror {
+		t.Errorf("got the textures %+v and %+v, want one image that is repeated and mirrored", a, b)
 	}
 }

@@ -32,7 +32,7 @@ func (f *file) fillMesh(m *mesh.Mesh, uses []instance, progress func(float64)) e
 		return mesh.Errorf(mesh.Empty, "The scene of the %s file shows neither triangles nor points.", f.name)
 	}
 	m.Cloud = triangles == 0
-	if err := s.build(m.Cloud, progress); err != nil {
+	if err := s.build(triangles, progress); err != nil {
 		return err
 	}
 	places := 0
@@ -89,12 +89,15 @@ func (s *sceneBuilder) count() (triangles, points int64, err error) {
 }
 
 // build builds the shapes of the meshes with each of their skins: of points if there are no
-// triangles.
-func (s *sceneBuilder) build(cloud bool, progress func(float64)) (err error) {
+// triangles. triangles is their number in the scene.
+func (s *sceneBuilder) build(triangles int64, progress func(float64)) (err error) {
 	total, done := int64(0), int64(0)
 	for _, m := range s.meshes {
-		m.primitives = slices.DeleteFunc(m.primitives, func(p *primitive) bool { return p.isHidden(cloud) })
+		m.primitives = slices.DeleteFunc(m.primitives, func(p *primitive) bool { return p.isHidden(triangles == 0) })
 		total += m.triangles + m.points
+	}
+	if err := s.loadTextures(triangles); err != nil {
+		return err
 	}
 	var slots []uint32
 	for _, u := range s.uses {

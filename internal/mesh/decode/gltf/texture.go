@@ -4,10 +4,51 @@ import (
 	"cmp"
 
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/texture"
 )
 
 // Wrapping and filter modes (specification, 5.26). The third wrapping mode is clamp.
 const wrapRepeat, wrapMirror, filterNearest = 10497, 33648, 9728
+
+// imageSource is where the bytes of an image are.
+type imageSource struct {
+	view ref
+	uri  string
+}
+
+// loadTextures decodes the textures of the primitives. triangles is the number of triangles in the
+// scene, none of which is in memory yet.
+func (s *sceneBuilder) loadTextures(triangles int64) error {
+	s.decoder = texture.NewDecoder(s.limits.Textures-s.cached, s.limits.TexturesBeside(triangles))
+	done := map[int]bool{}
+	for _, u := range s.uses {
+		if done[u.mesh] {
+			continue
+		}
+		done[u.mesh] = true
+		for _, p := range s.meshes[u.mesh].primitives {
+			if err := s.loadTexture(&p.appearance); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// loadTexture decodes the texture of an appearance, if it has one.
+func (f *file) loadTexture(l *appearance) error {
+	if l.coords.count == 0 {
+		return nil
+	}
+	shared, err := f.texture(l.textureInfo.Index)
+	if shared == nil {
+		return err
+	}
+	l.texture = &mesh.Texture{}
+	*l.texture = *shared
+	l.texture.Alpha, l.texture.Cutoff = l.alpha, l.cutoff
+	return nil
+}
 
 // texture returns a texture, or nil if its image is unsupported, damaged, too large or external:
 // the geometry is valid without it.
@@ -20,7 +61,7 @@ func (f *file) texture(r ref) (*mesh.Texture, error) {
 		return t, nil
 	}
 	var t *mesh.Texture
-	if img := f.decoder.Decode(f.ctx, f.imageBytes(cmp.Or(f.textures[i].Source, f.textures[i].Extensions.WebP.Source))); img != nil {
+	if img := f.image(cmp.Or(f.textures[i].Source, f.textures[i].Extensions.WebP.Source)); img != nil {
 		t = &mesh.Texture{Image: img}
 		if s, ok := f.index(f.textures[i].Sampler, len(f.samplers)); ok {
 			s := &f.samplers[s]
@@ -29,6 +70,21 @@ func (f *file) texture(r ref) (*mesh.Texture, error) {
 	}
 	f.textureCache[i] = t
 	return t, f.ctx.Err()
+}
+
+// image returns a decoded image, or nil if it cannot be decoded. Images of the same bytes are one.
+func (f *file) image(r ref) *mesh.Image {
+	i, ok := f.index(r, len(f.images))
+	if !ok {
+		return nil
+	}
+	source := imageSource{f.images[i].BufferView, f.images[i].URI}
+	img, known := f.imageCache[source]
+	if !known {
+		img = f.decoder.Decode(f.ctx, f.imageBytes(source))
+		f.imageCache[source] = img
+	}
+	return img
 }
 
 // wrapOf converts a wrapping mode. The default is repeat.
@@ -42,24 +98,20 @@ func wrapOf(mode integer) mesh.Wrap {
 	return mesh.Clamp
 }
 
-// imageBytes returns the bytes of an image, or nil if it is external.
-func (f *file) imageBytes(r ref) []byte {
-	i, ok := f.index(r, len(f.images))
-	if !ok {
-		return nil
-	}
-	if f.images[i].BufferView == 0 {
-		in, most, err := f.openURI(f.images[i].URI, "an image")
-		if err != nil {
+// imageBytes returns the bytes of an image, or nil if it is external or too large.
+func (f *file) imageBytes(source imageSource) []byte {
+	if source.view == 0 {
+		in, most, err := f.openURI(source.uri, "an image")
+		if err != nil || most > f.decoder.Left() {
 			return nil
 		}
 		b, _ := f.readUpTo(in, most)
 		return b
 	}
-	at, ok := f.index(f.images[i].BufferView, len(f.bufferViews))
-	if !ok {
+	at, ok := f.index(source.view, len(f.bufferViews))
+	if !ok || int64(f.bufferViews[at].ByteLength) > f.decoder.Left() {
 		return nil
 	}
-	b, _ := f.viewBytes(at)
+	b, _ := f.readView(at)
 	return b
 }

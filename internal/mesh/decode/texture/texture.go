@@ -5,49 +5,72 @@ import (
 	"bytes"
 	"context"
 	"image"
-	"image/jpeg"
-	"image/png"
 	"io"
-	"math"
-
-	"golang.org/x/image/webp"
+	"runtime"
 
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
 const (
-	// maxPixels is the maximum number of pixels of one texture, maxTotalPixels of all textures of a
-	// file.
-	maxPixels, maxTotalPixels = 16 << 20, 64 << 20
-	// maxSide is the maximum side of a downscaled texture.
-	maxSide = 1024
-	// maxKept is the maximum number of pixels of all downscaled textures of a file, which take about
-	// 85 MiB.
-	maxKept = 16 << 20
+	// maxSide is the maximum side of a texture. A rendering has less detail, and so does a viewer that
+	// shows the whole model.
+	maxSide = 2048
+	// maxPixels is the maximum number of pixels that are decoded for a file, which bounds the time: as
+	// many as 12 textures of 4096 by 4096 have.
+	maxPixels = 192 << 20
+	// share is the share of the memory for textures that those that are kept may take. The rest is for
+	// decoding the next one.
+	share = 3
+	// minKept is how much memory textures can take in any case: that of one of 1024 by 1024 pixels.
+	minKept = 6 << 20
 )
 
-// Decoder decodes the textures of one file.
+// Decoder decodes the textures of one file. All have the same maximum side: the greatest power of
+// two with which they fit into their memory.
 type Decoder struct {
-	pixels int64 // number of decoded pixels
-	kept   int   // number of pixels after downscaling
+	memory  int64 // for images, and for decoding the next one
+	keep    int64 // for images
+	side    int   // the maximum side
+	images  []*mesh.Image
+	kept    int64 // memory of images
+	pixels  int64 // number of decoded pixels
+	garbage int64 // memory that decoding has taken since the last garbage collection
 }
 
-// Decode decodes a PNG, JPEG or WebP image, and downscales it if it is large or one of very many.
-// It returns nil if the image is unsupported, damaged or too large.
+// NewDecoder returns a decoder with the limits of Limit.
+func NewDecoder(memory, later int64) *Decoder {
+	d := &Decoder{side: maxSide}
+	d.Limit(memory, later)
+	return d
+}
+
+// Limit sets how many bytes of memory there are for textures: now, while they are decoded, and
+// later, beside the mesh. It downscales textures that have been decoded if they take more than a
+// third of that.
+func (d *Decoder) Limit(memory, later int64) {
+	d.memory, d.keep = memory, max(later/share, minKept)
+	d.fit()
+}
+
+// Left returns how much memory there is for decoding the next texture, including its file.
+func (d *Decoder) Left() int64 { return d.memory - d.kept }
+
+// Decode decodes a PNG, JPEG or WebP image, and downscales it if it is large or one of many. It is
+// downscaled further if textures that are decoded later need the memory. Decode returns nil if the
+// image is unsupported, damaged or too large.
 func (d *Decoder) Decode(ctx context.Context, b []byte) *mesh.Image {
-	config, read := png.DecodeConfig, png.Decode
-	switch {
-	case bytes.HasPrefix(b, []byte("\xFF\xD8")):
-		config, read = jpeg.DecodeConfig, jpeg.Decode
-	case bytes.HasPrefix(b, []byte("RIFF")):
-		config, read = webp.DecodeConfig, webp.Decode
-	}
-	c, err := config(bytes.NewReader(b))
-	if err != nil || c.Width <= 0 || c.Height <= 0 || int64(c.Width)*int64(c.Height) > min(maxPixels, maxTotalPixels-d.pixels) {
+	h, ok := inspect(b)
+	need := h.memory + int64(len(b))
+	if !ok || h.pixels > maxPixels-d.pixels || need > d.Left() {
 		return nil
 	}
-	d.pixels += int64(c.Width) * int64(c.Height)
-	img, err := read(&contextReader{ctx, bytes.NewReader(b)})
+	d.pixels += h.pixels
+	if d.garbage+need > d.Left() {
+		runtime.GC() // the collector would start only after the next allocation
+		d.garbage = 0
+	}
+	d.garbage += need
+	img, err := h.read(&contextReader{ctx, bytes.NewReader(b)})
 	if err != nil {
 		return nil
 	}
@@ -55,16 +78,21 @@ func (d *Decoder) Decode(ctx context.Context, b []byte) *mesh.Image {
 	if !ok {
 		return nil
 	}
-	small := downscale(colors, d.side())
-	width, height := small.Size()
-	d.kept += width * height
+	small := downscale(colors, d.side)
+	d.images, d.kept = append(d.images, small), d.kept+small.Memory()
+	d.fit()
 	return small
 }
 
-// side returns the maximum side of the next texture. Each gets a sixteenth of the pixels that the
-// ones before have left.
-func (d *Decoder) side() int {
-	return min(maxSide, max(1, int(math.Sqrt(float64(max(0, maxKept-d.kept)/16)))))
+// fit downscales all textures to a common side with which they fit into their memory.
+func (d *Decoder) fit() {
+	for d.kept > d.keep && d.side > 1 {
+		d.side, d.kept = d.side/2, 0
+		for _, img := range d.images {
+			*img = *img.Within(d.side)
+			d.kept += img.Memory()
+		}
+	}
 }
 
 // contextReader checks the context with each read, because even small images can take long to

@@ -37,6 +37,7 @@ func (m *modelPart) texture() error {
 	if err != nil && !errors.As(err, &damaged) {
 		return err
 	}
+	m.limitTextures(m.triangles)
 	if img := m.decoder.Decode(m.ctx, b); img != nil {
 		m.textures[id] = &mesh.Texture{Image: img, WrapU: wrapU, WrapV: wrapV, Nearest: nearest}
 	}

@@ -29,7 +29,7 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		return nil, err
 	}
 	p := file{Archive: c, ctx: ctx, limits: geometry.IndexableLimits(limits), objects: map[resourceID]*geometry.Object{}, auxiliary: map[resourceID]bool{},
-		unprinted: map[int64][]span{}, parts: map[string]bool{}}
+		unprinted: map[int64][]span{}, parts: map[string]bool{}, decoder: texture.NewDecoder(limits.Textures, limits.Textures)}
 	relations, err := p.relationships("")
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ type file struct {
 	vertices   int64
 	triangles  int64
 	beams      bool // the file has beam lattices, which are not supported
-	decoder    texture.Decoder
+	decoder    *texture.Decoder
 	coords     int // number of texture coordinates
 	patches    int // number of triangles with a texture
 }
@@ -117,6 +117,11 @@ func (p *file) mesh() (*mesh.Mesh, error) {
 	if len(s.Instances) == 0 {
 		return nil, mesh.Errorf(mesh.Empty, "The build of the 3MF file has no items, so there is nothing to show.")
 	}
+	triangles, err := s.Triangles()
+	if err != nil {
+		return nil, err
+	}
+	p.limitTextures(triangles)
 	m := &mesh.Mesh{Format: mesh.ThreeMF, Unit: p.unit}
 	if err := s.Fill(p.ctx, m); err != nil {
 		return nil, err
@@ -128,6 +133,12 @@ func (p *file) mesh() (*mesh.Mesh, error) {
 		return nil, mesh.Errorf(mesh.Empty, "The 3MF file has no triangles.")
 	}
 	return m, nil
+}
+
+// limitTextures sets the memory for textures beside a number of triangles.
+func (p *file) limitTextures(triangles int64) {
+	left := p.limits.TexturesBeside(triangles)
+	p.decoder.Limit(left, left)
 }
 
 // resolvePart returns the part that a path in another part refers to, and queues it for reading.

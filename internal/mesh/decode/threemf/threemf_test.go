@@ -305,7 +305,7 @@ func Test3MFLimits(t *testing.T) {
 	for i := 2; i < 62; i++ {
 		empty += fmt.Sprintf(`<object id="%d"><components>`+use+use+`</components></object>`, i, i-1, i-1)
 	}
-	limits := mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 16, Triangles: 2, Depth: 10, Elements: 100}
+	limits := mesh.Limits{Bytes: 1 << 20, Inflated: 1 << 16, Triangles: 2, Textures: 1 << 20, Depth: 10, Elements: 100}
 	many := decodetest.ZIP(t, func() map[string]string {
 		files := map[string]string{}
 		for i := range 101 {

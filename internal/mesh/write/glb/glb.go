@@ -38,12 +38,13 @@ const (
 )
 
 // Write writes a mesh as one node with one mesh of one primitive: triangles, or points for a cloud.
-// The triangles of each texture are another primitive. If there are more than 1024 textures, or
-// their images take more than 32 MiB, Write leaves all of them out. textured reports whether the
-// file has textures. The node converts Z up to Y up and the unit to meters. Write includes normals
-// if the mesh has them (see mesh.Shaded), and colors as linear light. The output is deterministic.
-// If the mesh cannot be written, Write returns an error and writes nothing. It needs little memory
-// beyond the mesh, or that of a copy if the mesh has textures.
+// The triangles of each texture are another primitive. Write downscales the images of the textures
+// until they take at most 32 MiB. If there are more than 1024 textures, it leaves all of them out.
+// textured reports whether the file has textures. The node converts Z up to Y up and the unit to
+// meters. Write includes normals if the mesh has them (see mesh.Shaded), and colors as linear
+// light. The output is deterministic. If the mesh cannot be written, Write returns an error and
+// writes nothing. It needs little memory beyond the mesh, or that of a copy if the mesh has
+// textures.
 func Write(w io.Writer, m *mesh.Mesh, o Options) (textured bool, err error) {
 	if m.Vertices() == 0 {
 		return false, ErrEmpty

@@ -24,12 +24,13 @@ type encoded struct {
 	kind    string // the media type
 }
 
-// encodeImages encodes the images of the parts, each once, and sets their image. It returns false
-// if they are too large.
+// encodeImages encodes the images of the parts, each once, and sets their image. It downscales them
+// to a common maximum side if they are too large. It returns false if even that does not help.
 func encodeImages(parts []part) (images []encoded, ok bool) {
 	known := map[*mesh.Image]int{}
 	var opaque []bool
 	var sources []*mesh.Image
+	side := 1
 	for i := range parts {
 		t := parts[i].texture
 		at, ok := known[t.Image]
@@ -37,13 +38,26 @@ func encodeImages(parts []part) (images []encoded, ok bool) {
 			at = len(sources)
 			known[t.Image] = at
 			sources, opaque = append(sources, t.Image), append(opaque, true)
+			width, height := t.Size()
+			side = max(side, width, height)
 		}
 		parts[i].image = at
 		opaque[at] = opaque[at] && t.Alpha == mesh.AlphaIgnored
 	}
+	for ; side > 0; side /= 2 {
+		if images, ok = encodeWithin(sources, opaque, side); ok {
+			return images, true
+		}
+	}
+	return nil, false
+}
+
+// encodeWithin encodes images with at most side pixels a side. It returns false if they are too
+// large.
+func encodeWithin(sources []*mesh.Image, opaque []bool, side int) (images []encoded, ok bool) {
 	left := maxImages
 	for i, source := range sources {
-		img, err := encode(source, opaque[i])
+		img, err := encode(source.Within(side), opaque[i])
 		if left -= len(img.content); err != nil || left < 0 {
 			return nil, false
 		}

@@ -211,8 +211,8 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// TestTooManyTextures checks that there are no textures if they are too many or too large. The
-// triangles then have the colors of their vertices.
+// TestTooManyTextures checks that textures are downscaled if they are too large, and that there are
+// none if they are too many. The triangles then have the colors of their vertices.
 func TestTooManyTextures(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	noise := func(side int) *mesh.Texture {
@@ -222,7 +222,7 @@ func TestTooManyTextures(t *testing.T) {
 		}
 		return &mesh.Texture{Image: mesh.NewImage(side, side, pixels), Alpha: mesh.AlphaBlend}
 	}
-	for _, c := range []struct{ n, side, images int }{{1024, 1, 1024}, {1025, 1, 0}, {8, 1024, 0}} {
+	for _, c := range []struct{ n, side, images, written int }{{1024, 1, 1024, 1}, {1025, 1, 0, 0}, {8, 1024, 8, 512}} {
 		patches := make([]mesh.Patch, c.n)
 		for i := range patches {
 			patches[i] = mesh.Patch{Texture: noise(c.side), Tint: [3]uint32{white, white, white}}
@@ -232,12 +232,17 @@ func TestTooManyTextures(t *testing.T) {
 		if len(doc.Images) != c.images || len(doc.Meshes[0].Primitives) != max(1, c.images) {
 			t.Errorf("%d textures of %d pixels a side: got %d images in %d primitives, want %d", c.n, c.side, len(doc.Images), len(doc.Meshes[0].Primitives), c.images)
 		}
+		got, err := decoded.File(t, "", file)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if c.images == 0 {
-			got, err := decoded.File(t, "", file)
-			if err != nil {
-				t.Fatal(err)
-			}
 			checkSame(t, m, got, 1./32768)
+		}
+		for _, p := range got.Patches {
+			if width, _ := p.Texture.Size(); width != c.written {
+				t.Fatalf("a texture of %d pixels a side has %d in the file, want %d", c.side, width, c.written)
+			}
 		}
 	}
 }
