@@ -16,8 +16,8 @@ const (
 	// shows the whole model.
 	maxSide = 2048
 	// maxPixels is the maximum number of pixels that are decoded for a file, which bounds the time: as
-	// many as 12 textures of 4096 by 4096 have.
-	maxPixels = 192 << 20
+	// many as 16 textures of 4096 by 4096 have.
+	maxPixels = 256 << 20
 	// share is the share of the memory for textures that those that are kept may take. The rest is for
 	// decoding the next one.
 	share = 3
@@ -49,23 +49,25 @@ func NewDecoder(memory, later int64) *Decoder {
 // third of that.
 func (d *Decoder) Limit(memory, later int64) {
 	d.memory, d.keep = memory, max(later/share, minKept)
-	d.fit()
+	d.shrink(d.keep)
 }
 
-// Left returns how much memory there is for decoding the next texture, including its file.
-func (d *Decoder) Left() int64 { return d.memory - d.kept }
+// Left returns how much memory there is for decoding the next texture, including its file, if those
+// before are downscaled.
+func (d *Decoder) Left() int64 { return d.memory - min(d.kept, minKept) }
 
-// Decode decodes a PNG, JPEG or WebP image, and downscales it if it is large or one of many. It is
-// downscaled further if textures that are decoded later need the memory. Decode returns nil if the
-// image is unsupported, damaged or too large.
+// Decode decodes a PNG, JPEG or WebP image, and downscales it if it is large or one of many. Later
+// calls downscale it further if they need the memory. Decode returns nil if the image is
+// unsupported, damaged or too large.
 func (d *Decoder) Decode(ctx context.Context, b []byte) *mesh.Image {
 	h, ok := inspect(b)
 	need := h.memory + int64(len(b))
 	if !ok || h.pixels > maxPixels-d.pixels || need > d.Left() {
 		return nil
 	}
+	d.shrink(d.memory - need)
 	d.pixels += h.pixels
-	if d.garbage+need > d.Left() {
+	if d.garbage+need > d.memory-d.kept {
 		runtime.GC() // the collector would start only after the next allocation
 		d.garbage = 0
 	}
@@ -80,13 +82,13 @@ func (d *Decoder) Decode(ctx context.Context, b []byte) *mesh.Image {
 	}
 	small := downscale(colors, d.side)
 	d.images, d.kept = append(d.images, small), d.kept+small.Memory()
-	d.fit()
+	d.shrink(d.keep)
 	return small
 }
 
-// fit downscales all textures to a common side with which they fit into their memory.
-func (d *Decoder) fit() {
-	for d.kept > d.keep && d.side > 1 {
+// shrink downscales all textures to a common side with which they take at most the given memory.
+func (d *Decoder) shrink(memory int64) {
+	for d.kept > memory && d.side > 1 {
 		d.side, d.kept = d.side/2, 0
 		for _, img := range d.images {
 			*img = *img.Within(d.side)

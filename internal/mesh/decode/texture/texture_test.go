@@ -86,6 +86,28 @@ func TestEvenTextures(t *testing.T) {
 	}
 }
 
+// TestRoom checks that textures are downscaled if the next one needs their memory, but not for one
+// that does not fit in any case.
+func TestRoom(t *testing.T) {
+	d := NewDecoder(100*mib, 300*mib)
+	b := gray(t, 4096, 4096)
+	// A progressive image takes 80 MiB. Decoding it fails.
+	copy(b[bytes.Index(b, []byte{0xFF, 0xC0}):], []byte{0xFF, 0xC2})
+	first := d.Decode(t.Context(), gray(t, 4096, 4096))
+	if width, _ := first.Size(); width != 2048 {
+		t.Errorf("the first texture is %d pixels wide, want 2048", width)
+	}
+	d.Decode(t.Context(), b)
+	if width, _ := first.Size(); width != 1024 {
+		t.Errorf("before a texture that takes 80 of 100 MiB, the first is %d pixels wide, want 1024", width)
+	}
+	d.memory = 70 * mib
+	d.Decode(t.Context(), b)
+	if width, _ := first.Size(); width != 1024 {
+		t.Errorf("before a texture that does not fit, the first is %d pixels wide, want 1024", width)
+	}
+}
+
 // TestManyTextures checks that the memory of textures is limited, and that each of very many has at
 // least one pixel.
 func TestManyTextures(t *testing.T) {
@@ -104,8 +126,8 @@ func TestManyTextures(t *testing.T) {
 	if total > minKept || total != d.kept {
 		t.Errorf("got %d bytes, counted as %d, want at most %d", total, d.kept, minKept)
 	}
-	d.kept, d.keep = 100, 0
-	if d.fit(); d.side != 1 {
+	d.kept = 100
+	if d.shrink(0); d.side != 1 {
 		t.Errorf("got a side of %d pixels, want 1", d.side)
 	}
 }
