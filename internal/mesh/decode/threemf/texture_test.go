@@ -9,6 +9,9 @@ import (
 	"image/png"
 	"strings"
 	"testing"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/decodetest"
 )
 
 // Test3MFTextures checks the colors of vertices with texture coordinates. The texture is red above
@@ -70,6 +73,30 @@ func Test3MFTextures(t *testing.T) {
 			if got := m.Patches[0].Texture.At(float64(at[0]), float64(at[1])); got != color {
 				t.Errorf("%s: the texture has at corner %d the color %x, want %x", c.name, k, got, color)
 			}
+		}
+	}
+}
+
+// Test3MFTextureLimits checks that textures leave memory to triangles, counting each instance.
+func Test3MFTextureLimits(t *testing.T) {
+	var picture bytes.Buffer
+	if err := png.Encode(&picture, image.NewGray(image.Rect(0, 0, 2048, 2048))); err != nil {
+		t.Fatal(err)
+	}
+	resources := `<m:texture2d id="5" path="/a.png" contenttype="image/png"/><m:texture2dgroup id="6" texid="5"><m:tex2coord u="0" v="0"/></m:texture2dgroup>` +
+		`<object id="1">` + strings.Replace(oneTriangle, `<triangle v1`, `<triangle pid="6" p1="0" v1`, 1) + `</object>`
+	file := package3MF(t, map[string]string{
+		"3D/3dmodel.model": modelText(resources, strings.Repeat(`<item objectid="1"/>`, 4)), "a.png": picture.String(),
+	})
+	for triangles, want := range map[int64]int{1_000_000: 2048, 4: 1024} {
+		limits := mesh.DefaultLimits
+		limits.Textures, limits.Triangles = 300<<20, triangles
+		m, err := decodetest.DecodeFile(t, mesh.ThreeMF, Decode, file, limits)
+		if err != nil || len(m.Patches) != 4 {
+			t.Fatalf("got %v, %v, want four patches", m, err)
+		}
+		if width, _ := m.Patches[0].Texture.Size(); width != want {
+			t.Errorf("beside 4 of %d triangles, the texture has %d pixels a side, want %d", triangles, width, want)
 		}
 	}
 }
