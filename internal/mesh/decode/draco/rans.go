@@ -70,6 +70,9 @@ func (d *bitDecoder) next() bool {
 	return false
 }
 
+// maxSymbols is the maximum number of different symbols: the largest has 18 bits.
+const maxSymbols = 1 << 18
+
 // symbolDecoder decodes symbols by their probabilities.
 type symbolDecoder struct {
 	ansState
@@ -87,6 +90,9 @@ type symbol struct{ probability, before uint32 }
 func (d *symbolDecoder) start(r *reader, bits uint8) error {
 	d.base, d.bits = 4<<bits, bits
 	count := r.varint31()
+	if count > maxSymbols {
+		return r.malformed("has too many symbols")
+	}
 	// A byte stands for at most 64 symbols.
 	if count/64 > len(r.b) {
 		return r.malformed("has more symbols than bytes for their probabilities")
