@@ -344,7 +344,7 @@ func textured(n, triangles int, material string, picture []byte) []byte {
 // zerosMeshopt returns a glTF file with count vertices at zero. 4 bytes say that a byte of 256 of
 // them is zero, so it is compressed to a 64th.
 func zerosMeshopt(count int) []byte {
-	packed := make([]byte, 1+(count+255)/256*12*4+32)
+	packed := make([]byte, 1+count/256*12*4+32)
 	packed[0] = 0xA0
 	return fmt.Appendf(nil, `{"asset":{"version":"2.0"},"extensionsRequired":["EXT_meshopt_compression"],"nodes":[{"mesh":0}],
 "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],

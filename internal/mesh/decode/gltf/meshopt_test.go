@@ -1,6 +1,8 @@
 package gltf
 
 import (
+	"encoding/base64"
+	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -20,6 +22,30 @@ func meshoptFile(extension string) []byte {
 func TestGLTFMeshopt(t *testing.T) {
 	if m := decodeBox(t, "gltftransform_BoxMeshopt.glb"); m.Triangles() != 12 {
 		t.Errorf("got %d triangles", m.Triangles())
+	}
+}
+
+// TestGLTFMeshoptLimit checks that all buffer views of a file share the limit of bytes.
+func TestGLTFMeshoptLimit(t *testing.T) {
+	const count = 234 * 256
+	packed := make([]byte, 1+count/256*12*4+32) // zeros
+	packed[0] = 0xA0
+	view := fmt.Sprintf(`{"buffer":0,"byteLength":%d,"extensions":{"EXT_meshopt_compression":{"buffer":0,"byteLength":%d,"byteStride":12,"count":%d,"mode":"ATTRIBUTES"}}}`,
+		12*count, len(packed), count)
+	limits := mesh.DefaultLimits
+	limits.Inflated = 3 * 12 * count / 2
+	for _, views := range []int{1, 2} {
+		file := gltfOf(oneNode, fmt.Sprintf(`"meshes":[{"primitives":[{"attributes":{"POSITION":0}},{"attributes":{"POSITION":%d}}]}]`, views-1),
+			fmt.Sprintf(`"accessors":[{"bufferView":0,"componentType":5126,"count":%[1]d,"type":"VEC3"},{"bufferView":1,"componentType":5126,"count":%[1]d,"type":"VEC3"}]`, count),
+			`"bufferViews":[`+view+`,`+view+`]`,
+			fmt.Sprintf(`"buffers":[{"byteLength":%d,"uri":"data:;base64,%s"}]`, len(packed), base64.StdEncoding.EncodeToString(packed)))
+		m, err := decodetest.DecodeFile(t, mesh.GLTF, Decode, file, limits)
+		switch {
+		case views == 2:
+			decodetest.CheckError(t, err, mesh.TooLarge, "decompresses to too many bytes in buffer view 1")
+		case err != nil || m.Triangles() != 2*count/3:
+			t.Errorf("got %v, %v, want %d triangles", m, err, 2*count/3)
+		}
 	}
 }
 
