@@ -35,20 +35,21 @@ build: ## Build bin/meshyard
 test: ## Run the tests on SQLite and PostgreSQL, which is started, or installed, if MESHYARD_TEST_POSTGRES is not set
 	$(with-postgres) $(go-test) --packages ./... -- -vet=off -parallel 4 -timeout 1h
 
-check: ## Check formatting, vet, types on Windows and macOS, prose, golangci-lint, and that generated code is up to date
+check: ## Check formatting, types on Windows and macOS, prose, golangci-lint with vet, and that generated code is up to date
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
-	go vet -tags browser,npm,nginx ./...
 	go run ./internal/typecheck windows darwin
 	go run ./internal/prosecheck
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run ./...
 	@before=$$(cat graph/*.go graph/*/*.go | sha256sum); go run ./internal/graphqlgen; after=$$(cat graph/*.go graph/*/*.go | sha256sum); \
 	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }
 
-# Packages without concurrency are left out: cmd/meshyard, whose tests run the binary, and internal/mesh, where one goroutine works on each mesh.
-# Code that computes in one goroutine is compiled without the race detector: SQLite, meshes, scaling of images, hashing of passwords.
+# Packages that neither start goroutines nor use package sync are left out. So are cmd/meshyard, whose tests run the binary, and internal/mesh,
+# where one goroutine works on each mesh. Code that computes in one goroutine is compiled without the race detector: SQLite, meshes, scaling of
+# images, hashing of passwords.
+concurrent = $(shell grep -rlE --include='*.go' '^\s+go |^\s+"sync(/atomic)?"' bench cmd/meshyard/server graph internal models rest | \
+  grep -v '^internal/mesh/' | xargs dirname | sort -u)
 race: ## Run the tests with the race detector, long ones in short mode
-	$(with-postgres) $(go-test) --packages "$(filter-out $(module)/cmd/meshyard $(module)/internal/mesh/%,$(shell go list ./...))" -- \
-	-race -short -vet=off -parallel 4 -timeout 1h \
+	$(with-postgres) $(go-test) --packages "$(addprefix ./,$(concurrent))" -- -race -short -vet=off -parallel 4 -timeout 1h \
 	$(foreach package,modernc.org/sqlite/lib $(module)/internal/mesh/... golang.org/x/image/... golang.org/x/crypto/argon2,-gcflags=$(package)=-race=false)
 
 generate: ## Generate the Go code of the GraphQL schema
