@@ -40,6 +40,8 @@ const (
 	rotationTime = 24 * time.Hour
 	// disabledByOwner is the reason for webhooks that their owner has disabled.
 	disabledByOwner = "disabled by its owner"
+	// disabledByOperator is the reason for webhooks that the operator has disabled.
+	disabledByOperator = "disabled by the operator"
 	// disabledWithOwner is the reason for webhooks whose owner was suspended and lost all access.
 	disabledWithOwner = "its owner was suspended"
 )
@@ -217,14 +219,10 @@ func (s *Store) UpdateWebhook(ctx context.Context, caller auth.Caller, c Webhook
 		if c.Events != nil {
 			w.Events = events
 		}
-		switch {
-		case c.IsEnabled == nil || *c.IsEnabled == w.IsEnabled():
-		case *c.IsEnabled:
-			w.DisabledAt, w.DisabledReason, w.FailingSince = nil, "", nil
-		default:
-			return disableWebhook(ctx, tx, w, disabledByOwner)
+		if c.IsEnabled == nil {
+			return nil
 		}
-		return nil
+		return w.setEnabled(ctx, tx, *c.IsEnabled, disabledByOwner)
 	})
 }
 
@@ -246,10 +244,15 @@ func (s *Store) changeWebhook(ctx context.Context, caller auth.Caller, id int64,
 		if err := change(ctx, tx, w); err != nil {
 			return err
 		}
-		w.ModifiedAt = now()
-		_, err := tx.NewUpdate().Model(w).WherePK().ExcludeColumn("owner_id", "is_global", "created_at").Exec(ctx)
-		return err
+		return w.store(ctx, tx)
 	})
+}
+
+// store stores a locked webhook.
+func (w *Webhook) store(ctx context.Context, tx bun.Tx) error {
+	w.ModifiedAt = now()
+	_, err := tx.NewUpdate().Model(w).WherePK().ExcludeColumn("owner_id", "is_global", "created_at").Exec(ctx)
+	return err
 }
 
 // withWebhook locks a webhook of the caller and calls fn in the same transaction. It returns
@@ -277,6 +280,19 @@ func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, f
 
 // webhookDisabled is the error of deliveries that failed because their webhook was disabled.
 const webhookDisabled = "the webhook was disabled"
+
+// setEnabled enables a locked webhook, or disables it for the given reason. The caller stores the
+// webhook.
+func (w *Webhook) setEnabled(ctx context.Context, tx bun.Tx, enabled bool, reason string) error {
+	switch {
+	case enabled == w.IsEnabled():
+		return nil
+	case !enabled:
+		return disableWebhook(ctx, tx, w, reason)
+	}
+	w.DisabledAt, w.DisabledReason, w.FailingSince = nil, "", nil
+	return nil
+}
 
 // disableWebhook marks a locked webhook as disabled and makes its waiting deliveries fail. The
 // caller stores the webhook.

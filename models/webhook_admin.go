@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/uptrace/bun"
+
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
@@ -56,6 +58,36 @@ func (a Admin) EachWebhook(ctx context.Context, fn func(w *Webhook, owner string
 		}
 	}
 	return nil
+}
+
+// EnableWebhook enables or disables a webhook of any user. Disabling it makes its waiting
+// deliveries fail. EnableWebhook returns Conflict if the owner is suspended, or if they are no
+// longer an administrator and the webhook is global. It opens a transaction.
+func (a Admin) EnableWebhook(ctx context.Context, id int64, enabled bool) error {
+	return a.store.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		w := new(Webhook)
+		if err := tx.NewSelect().Model(w).Column("owner_id").Where("wh.id = ?", id).Scan(ctx); err != nil {
+			return notFoundIfNoRows(err, "webhook", id)
+		}
+		// A suspension also locks the owner first, and then their webhooks.
+		owner, err := a.store.lockAccount(ctx, tx, w.OwnerID)
+		if err != nil {
+			return err
+		}
+		if err := a.store.db.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ?", id)).Scan(ctx); err != nil {
+			return notFoundIfNoRows(err, "webhook", id)
+		}
+		switch {
+		case enabled && owner.SuspendedAt != nil:
+			return fail(Conflict, "webhook %d belongs to %s, who is suspended", id, owner.Username)
+		case enabled && w.IsGlobal && !owner.IsAdmin:
+			return fail(Conflict, "webhook %d is global and belongs to %s, who is not an administrator", id, owner.Username)
+		}
+		if err := w.setEnabled(ctx, tx, enabled, disabledByOperator); err != nil {
+			return err
+		}
+		return w.store(ctx, tx)
+	})
 }
 
 // DeleteWebhook deletes a webhook of any user.

@@ -130,6 +130,67 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 	})
 }
 
+// TestOperatorEnablesWebhooks checks that the operator can disable and enable webhooks, also those
+// that fail, but not enable one whose owner may not have it.
+func TestOperatorEnablesWebhooks(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		s.options.Webhooks = WebhookOptions{Check: func(string) error { return nil }}
+		w, _, err := s.CreateWebhook(ctx, ada, NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		published(t, s, ada)
+		check := func(doing, reason string, waiting int64) {
+			t.Helper()
+			w, err := s.Webhook(ctx, ada, w.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID, DeliveryWaiting).Count(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w.IsEnabled() != (reason == "") || w.DisabledReason != reason || w.FailingSince != nil && reason == "" || n != waiting {
+				t.Errorf("%s: got %+v with %d waiting deliveries, want the reason %q and %d deliveries", doing, w, n, reason, waiting)
+			}
+		}
+		enable := func(enabled bool, want Code) {
+			t.Helper()
+			if err := s.Admin().EnableWebhook(ctx, w.ID, enabled); want == "" && err != nil || want != "" && CodeOf(err) != want {
+				t.Errorf("enable the webhook (%v): got the error %v, want %q", enabled, err, want)
+			}
+		}
+		change := func(statement string, args ...any) {
+			t.Helper()
+			if _, err := s.db.Write.NewRaw(statement, args...).Exec(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		enable(true, "")
+		check("enable one that is enabled", "", 1)
+		change("UPDATE webhooks SET failing_since = CURRENT_TIMESTAMP")
+		enable(false, "")
+		check("disable", disabledByOperator, 0)
+		enable(true, "")
+		check("enable", "", 0)
+
+		change("UPDATE users SET suspended_at = CURRENT_TIMESTAMP WHERE id = ?", ada.UserID)
+		enable(false, "")
+		enable(true, Conflict)
+		check("enable one of a suspended user", disabledByOperator, 0)
+		change("UPDATE users SET suspended_at = NULL WHERE id = ?", ada.UserID)
+		change("UPDATE webhooks SET is_global = ?", true)
+		enable(true, Conflict)
+		change("UPDATE users SET is_admin = ? WHERE id = ?", true, ada.UserID)
+		enable(true, "")
+		check("enable a global one of an administrator", "", 0)
+		if err := s.Admin().EnableWebhook(ctx, w.ID+1, true); CodeOf(err) != NotFound {
+			t.Errorf("enable a webhook that does not exist: got the error %v", err)
+		}
+	})
+}
+
 // TestSecretsOfWebhook checks that messages are signed with the old secret, too, until the end of
 // the time for which it is kept.
 func TestSecretsOfWebhook(t *testing.T) {

@@ -119,7 +119,7 @@ func (c *catalogue) checkApplications() {
 	})
 }
 
-// checkWebhooks creates, lists and deletes a webhook.
+// checkWebhooks creates, lists, disables, enables and deletes a webhook.
 func (c *catalogue) checkWebhooks() {
 	c.t.Helper()
 	out := c.run("webhook", "create", "ada", "https://hook.invalid/", "--event", "make.created")
@@ -134,9 +134,17 @@ func (c *catalogue) checkWebhooks() {
 	if out := c.run("webhook", "deliveries", id); !strings.HasPrefix(out, "ID ") || strings.Count(out, "\n") != 1 {
 		c.t.Errorf("webhook deliveries: got %q, want the head of an empty table", out)
 	}
+	for _, state := range []struct{ command, list string }{{"disable", "disabled: disabled by the operator"}, {"enable", "enabled"}} {
+		if out, want := c.run("webhook", state.command, id), state.command+"d webhook "+id+"\n"; out != want {
+			c.t.Errorf("webhook %s: got %q, want %q", state.command, out, want)
+		}
+		if out := c.run("webhook", "list"); !strings.Contains(out, " "+state.list+"  ") {
+			c.t.Errorf("webhook list after webhook %s: got %q, want %q", state.command, out, state.list)
+		}
+	}
 	c.run("webhook", "delete", id)
 	c.refuses(map[string]string{
-		"webhook delete " + id: "does not exist", "webhook deliveries 999": "does not exist",
+		"webhook delete " + id: "does not exist", "webhook deliveries 999": "does not exist", "webhook enable 999": "does not exist",
 		"webhook create bob https://a.example/": "does not exist", "webhook create ada http://a.example/": "https",
 		"webhook create ada https://a.example/ --global": "not an administrator", "webhook create ada https://a.example/ --event all": "thing.published",
 	})

@@ -60,6 +60,36 @@ func (*webhookListCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 	})
 }
 
+type webhookEnableCmd struct {
+	ID int64 `arg:"" name:"id" help:"Id, as printed by webhook list."`
+}
+
+func (c *webhookEnableCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return enableWebhook(ctx, s, logger, c.ID, true)
+}
+
+type webhookDisableCmd struct {
+	ID int64 `arg:"" name:"id" help:"Id, as printed by webhook list."`
+}
+
+func (c *webhookDisableCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
+	return enableWebhook(ctx, s, logger, c.ID, false)
+}
+
+func enableWebhook(ctx context.Context, s config.Settings, logger *slog.Logger, id int64, enabled bool) error {
+	return withStore(ctx, s, logger, func(store *models.Store) error {
+		if err := store.Admin().EnableWebhook(ctx, id, enabled); err != nil {
+			return err
+		}
+		done := "disabled webhook"
+		if enabled {
+			done = "enabled webhook"
+		}
+		fmt.Println(done, id)
+		return nil
+	})
+}
+
 type webhookDeleteCmd struct {
 	ID int64 `arg:"" name:"id" help:"Id, as printed by webhook list."`
 }
