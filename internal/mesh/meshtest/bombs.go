@@ -112,7 +112,9 @@ func Bombs() []Bomb {
 	for _, n := range []int{7, 20} {
 		add(fmt.Sprintf("%d noisy textures on 500,000 triangles", n), "gltf", func() []byte { return textured(n, 500_000/n, `"alphaMode":"BLEND",`, noisePNG(1024)) })
 	}
-	add("zeros compressed by meshopt", "gltf", func() []byte { return zerosMeshopt(20_000_000) })
+	for _, n := range []int{39_000, 78_000} {
+		add(fmt.Sprintf("%d vertices at zero, compressed by meshopt", 256*n), "gltf", func() []byte { return zerosMeshopt(256 * n) })
+	}
 	add("5,000 textures", "gltf", func() []byte { return textured(5000, 1, "", imagePNG(64, 64)) })
 	add("millions of texture coordinates and of triangles with a texture", "3mf", func() []byte {
 		return package3MF(io.MultiReader(strings.NewReader(`<m:texture2d id="1" path="/a.png"/><m:texture2dgroup id="2" texid="1">`),
@@ -341,15 +343,15 @@ func textured(n, triangles int, material string, picture []byte) []byte {
 		len(buffer), positions, 24*triangles, 3*triangles)
 }
 
-// zerosMeshopt returns a glTF file with count vertices at zero. 4 bytes say that a byte of 256 of
-// them is zero, so it is compressed to a 64th.
+// zerosMeshopt returns a glTF file with count vertices at zero. 3 bytes say that 256 of them are
+// zero, so they are compressed to a 1024th.
 func zerosMeshopt(count int) []byte {
-	packed := make([]byte, 1+count/256*12*4+32)
-	packed[0] = 0xA0
-	return fmt.Appendf(nil, `{"asset":{"version":"2.0"},"extensionsRequired":["EXT_meshopt_compression"],"nodes":[{"mesh":0}],
+	packed := append([]byte{0xA1}, bytes.Repeat([]byte{0xAA}, count/256*3)...)
+	packed = append(packed, make([]byte, 24)...)
+	return fmt.Appendf(nil, `{"asset":{"version":"2.0"},"extensionsRequired":["KHR_meshopt_compression"],"nodes":[{"mesh":0}],
 "meshes":[{"primitives":[{"attributes":{"POSITION":0}}]}],
 "accessors":[{"bufferView":0,"componentType":5126,"count":%[1]d,"type":"VEC3"}],
-"bufferViews":[{"buffer":1,"byteLength":%[2]d,"byteStride":12,"extensions":{"EXT_meshopt_compression":
+"bufferViews":[{"buffer":1,"byteLength":%[2]d,"byteStride":12,"extensions":{"KHR_meshopt_compression":
 {"buffer":0,"byteLength":%[3]d,"byteStride":12,"count":%[1]d,"mode":"ATTRIBUTES"}}}],
 "buffers":[{"byteLength":%[3]d,"uri":"data:;base64,%[4]s"},{"byteLength":%[2]d}]}`,
 		count, 12*count, len(packed), base64.StdEncoding.EncodeToString(packed))

@@ -1,6 +1,7 @@
 package gltf
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -18,9 +19,13 @@ type bufferView struct {
 	ByteLength integer
 	ByteStride integer
 	Extensions struct {
-		Meshopt *meshoptView `json:"EXT_meshopt_compression"`
+		EXT *meshoptView `json:"EXT_meshopt_compression"`
+		KHR *meshoptView `json:"KHR_meshopt_compression"`
 	}
 }
+
+// meshopt returns how the view is compressed, or nil if it is not.
+func (v *bufferView) meshopt() *meshoptView { return cmp.Or(v.Extensions.KHR, v.Extensions.EXT) }
 
 // reserve counts the memory for decoded elements against the budget: views may overlap, and
 // accessors may have no bytes in the file, so the file size alone does not bound it.
@@ -66,7 +71,7 @@ func (f *file) viewBytes(i int) ([]byte, error) {
 	b, err := f.readView(i)
 	if err == nil {
 		f.viewCache[i] = b
-		if v := &f.bufferViews[i]; v.Extensions.Meshopt != nil || f.inChunk(v.Buffer) {
+		if v := &f.bufferViews[i]; v.meshopt() != nil || f.inChunk(v.Buffer) {
 			f.cached += int64(len(b)) // others are part of a buffer
 		}
 	}
@@ -76,8 +81,8 @@ func (f *file) viewBytes(i int) ([]byte, error) {
 // readView reads a buffer view, and decompresses it if necessary.
 func (f *file) readView(i int) ([]byte, error) {
 	v := &f.bufferViews[i]
-	if v.Extensions.Meshopt != nil {
-		return f.decompressView(i, v.Extensions.Meshopt)
+	if c := v.meshopt(); c != nil {
+		return f.decompressView(i, c)
 	}
 	return f.section(i, v.Buffer, int64(v.ByteOffset), int64(v.ByteLength))
 }

@@ -199,7 +199,8 @@ func (f *file) jsonError(err error, place string) error {
 
 // knownExtensions are prefixes of extensions that a file may require: those that are decoded, and
 // those that do not change its geometry.
-var knownExtensions = []string{"EXT_mesh_gpu_instancing", "EXT_meshopt_compression", "KHR_draco_mesh_compression", "KHR_mesh_quantization",
+var knownExtensions = []string{"EXT_mesh_gpu_instancing", "EXT_meshopt_compression", "KHR_meshopt_compression",
+	"KHR_draco_mesh_compression", "KHR_mesh_quantization",
 	"KHR_materials_", "KHR_texture_", "KHR_lights_", "KHR_xmp", "KHR_animation_",
 	"EXT_texture_", "EXT_lights_", "MSFT_texture_", "MSFT_packing_", "KHR_technique", "EXT_mesh_features", "EXT_structural_metadata"}
 

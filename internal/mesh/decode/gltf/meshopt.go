@@ -7,8 +7,9 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/meshopt"
 )
 
-// meshoptView is the extension EXT_meshopt_compression: the compressed data of a buffer view. The
-// buffer of the view itself is for readers that do not know the extension, and may have no bytes.
+// meshoptView is the extension EXT_meshopt_compression or KHR_meshopt_compression: the compressed
+// data of a buffer view. The buffer of the view itself is for readers that do not know the
+// extension, and may have no bytes.
 type meshoptView struct {
 	Buffer     ref
 	ByteOffset integer

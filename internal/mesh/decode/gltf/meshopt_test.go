@@ -18,10 +18,13 @@ func meshoptFile(extension string) []byte {
 		extension+`}}}],"buffers":[{"byteLength":8,"uri":"data:;base64,AAAAAAAAAAA="}]`)
 }
 
-// TestGLTFMeshopt decodes a file of another program. Package meshopt tests the modes and filters.
+// TestGLTFMeshopt decodes files of other programs, one with each extension. Package meshopt tests
+// the modes and filters.
 func TestGLTFMeshopt(t *testing.T) {
-	if m := decodeBox(t, "gltftransform_BoxMeshopt.glb"); m.Triangles() != 12 {
-		t.Errorf("got %d triangles", m.Triangles())
+	for _, name := range []string{"gltftransform_BoxMeshopt.glb", "gltfpack_BoxMeshoptKHR.glb"} {
+		if m := decodeBox(t, name); m.Triangles() != 12 {
+			t.Errorf("%s: got %d triangles", name, m.Triangles())
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package meshopt
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 )
 
 // allows reports whether the filter applies to elements of stride bytes.
@@ -10,7 +11,7 @@ func (f Filter) allows(stride int) bool {
 	switch f {
 	case "", None, Exponential:
 		return true
-	case Octahedral:
+	case Octahedral, Color:
 		return stride == 4 || stride == 8
 	case Quaternion:
 		return stride == 8
@@ -43,6 +44,18 @@ func (f Filter) apply(b []byte, stride int) {
 			value := math.Ldexp(float64(v<<8>>8), int(v>>24))
 			binary.LittleEndian.PutUint32(b, math.Float32bits(float32(value)))
 		}
+	case f == Color && stride == 4:
+		for ; len(b) >= 4; b = b[4:] {
+			c := rgba(float64(b[0]), float64(int8(b[1])), float64(int8(b[2])), b[3], math.MaxUint8)
+			b[0], b[1], b[2], b[3] = byte(c[0]), byte(c[1]), byte(c[2]), byte(c[3])
+		}
+	case f == Color:
+		for ; len(b) >= 8; b = b[8:] {
+			alpha := binary.LittleEndian.Uint16(b[6:])
+			for i, v := range rgba(float64(uint16(int16At(b, 0))), float64(int16At(b, 1)), float64(int16At(b, 2)), alpha, math.MaxUint16) {
+				binary.LittleEndian.PutUint16(b[2*i:], uint16(v))
+			}
+		}
 	}
 }
 
@@ -72,4 +85,17 @@ func rotation(b []byte) {
 	for i, v := range [4]float64{w, x, y, z} {
 		putInt16(b, (largest+i)&3, math.Round(v*math.MaxInt16))
 	}
+}
+
+// rgba converts a color from YCoCg to RGB. The highest bit of alpha that is set says how many bits
+// the values have. most is what stands for 1 in the result.
+func rgba[T uint8 | uint16](y, co, cg float64, alpha T, most float64) (c [4]float64) {
+	all := T(1)<<bits.Len16(uint16(alpha)) - 1
+	opacity := alpha << 1 & all // without its highest bit; the lowest one is doubled
+	opacity |= opacity >> 1 & 1
+	scale := most / max(1, float64(all))
+	for i, v := range [4]float64{y + co - cg, y + cg, y - co - cg, float64(opacity)} {
+		c[i] = math.Round(min(max(0, v*scale), most))
+	}
+	return c
 }

@@ -1,6 +1,7 @@
-// Package meshopt decodes the buffer views of the glTF extension EXT_meshopt_compression.
+// Package meshopt decodes the buffer views of the glTF extensions EXT_meshopt_compression and
+// KHR_meshopt_compression. The second one adds version 1 of attributes and the filter Color.
 //
-// Comments name in parentheses the sections of its specification (Khronos Group, appendices A
+// Comments name in parentheses the sections of their specifications (Khronos Group, appendices A
 // and B).
 package meshopt
 
@@ -29,6 +30,7 @@ const (
 	Octahedral  Filter = "OCTAHEDRAL"
 	Quaternion  Filter = "QUATERNION"
 	Exponential Filter = "EXPONENTIAL"
+	Color       Filter = "COLOR"
 )
 
 // Layout describes the decoded elements.
@@ -42,7 +44,7 @@ type Layout struct {
 // Decode decodes elements, which take Count times Stride bytes. The message of a *mesh.Error that
 // it returns has no subject: it is, for instance, "ends too early".
 func Decode(b []byte, l Layout) ([]byte, error) {
-	if err := l.check(len(b)); err != nil {
+	if err := l.check(b); err != nil {
 		return nil, err
 	}
 	r := &reader{b: b}
@@ -59,14 +61,18 @@ func Decode(b []byte, l Layout) ([]byte, error) {
 	return r.sequence(l.Count, l.Stride), r.err
 }
 
-// check returns an error if the extension does not allow the layout, or if size compressed bytes
+// check returns an error if the extension does not allow the layout, or if the compressed bytes
 // cannot contain that many elements.
-func (l Layout) check(size int) error {
+func (l Layout) check(b []byte) error {
 	allowed, most := false, 0 // most is the maximum number of elements
+	size := len(b)
 	switch l.Mode {
 	case Attributes:
 		allowed = l.Stride > 0 && l.Stride%4 == 0 && l.Stride <= 256 && l.Filter.allows(l.Stride)
 		most = 64 * size / max(1, l.Stride) // 16 bytes take at least two bits
+		if size > 0 && b[0] == version1 {
+			most *= 16 // or 256 bytes
+		}
 	case Triangles:
 		allowed = l.isIndex() && l.Count%3 == 0
 		most = 3 * size
@@ -112,7 +118,7 @@ func (r *reader) header(want byte, n int) (end []byte) {
 	if first>>4 != want>>4 {
 		r.fail(mesh.Errorf(mesh.Malformed, "begins with the byte 0x%02x instead of 0x%02x", first, want))
 	} else if first != want {
-		r.fail(mesh.Errorf(mesh.Unsupported, "is of version %d, and only version %d is supported", first&0xf, want&0xf))
+		r.fail(mesh.Errorf(mesh.Unsupported, "is of version %d, which is not supported", first&0xf))
 	}
 	return end
 }
@@ -147,4 +153,4 @@ func (r *reader) varint() uint32 {
 }
 
 // signed returns the number that an unsigned one stands for: 0, -1, 1, -2, 2 …
-func signed[T uint8 | uint32](n T) T { return n>>1 ^ -(n & 1) }
+func signed[T uint8 | uint16 | uint32](n T) T { return n>>1 ^ -(n & 1) }

@@ -1,8 +1,8 @@
 // Writes vectors.json: data of each mode and filter, encoded and decoded by the npm package
-// meshoptimizer 0.22.0. Usage: node encode.cjs [COUNT [SEED]]
-const { MeshoptEncoder, MeshoptDecoder } = require('meshoptimizer');
-const fs = require('fs');
-const path = require('path');
+// meshoptimizer 1.3.0. Usage: node encode.mjs [COUNT [SEED]]
+import { MeshoptEncoder, MeshoptDecoder } from 'meshoptimizer';
+import fs from 'fs';
+import path from 'path';
 
 let state = Number(process.argv[3] || 1);
 function random() { // from 0 to 1
@@ -44,7 +44,20 @@ function floats(count, width) {
 // One example of each kind, which depends on i.
 function example(i) {
   const count = i ? 1 + below(40) : 300; // the first has two blocks
-  switch (i % 7) {
+  switch (i % 9) {
+    case 7: { // values that fit the channel modes of version 1
+      const stride = 4 * (1 + below(4)), size = 2 << below(2), values = new Uint8Array(count * stride), view = new DataView(values.buffer);
+      const step = 2 ** below(6 * size), shift = below(24);
+      for (let j = 0; j < values.length; j += size) {
+        if (size == 2) view.setUint16(j, (j < stride ? below(65536) : view.getUint16(j - stride, true) + below(step) - step / 2) & 65535, true);
+        else view.setUint32(j, (j < stride ? below(2 ** 32) : view.getUint32(j - stride, true) ^ below(Math.min(step, 256)) << shift) >>> 0, true);
+      }
+      return { mode: 'ATTRIBUTES', filter: 'NONE', count, stride, values };
+    }
+    case 8: {
+      const stride = below(2) ? 4 : 8, bits = stride == 4 ? 2 + below(7) : [16, 2 + below(15)][below(2)];
+      return { mode: 'ATTRIBUTES', filter: 'COLOR', count, stride, values: MeshoptEncoder.encodeFilterColor(floats(count, 4).map(Math.abs), count, stride, bits) };
+    }
     case 0: {
       const stride = 4 * (1 + below(5)), values = new Uint8Array(count * stride), step = 1 << below(8);
       for (let j = 0; j < values.length; j++) values[j] = j < stride ? below(256) : values[j - stride] + below(step);
@@ -80,16 +93,18 @@ function example(i) {
   }
 }
 
-(async () => {
-  await MeshoptEncoder.ready;
-  await MeshoptDecoder.ready;
-  const out = [];
-  for (let i = 0; i < Number(process.argv[2] || 14); i++) {
-    const { mode, filter, count, stride, values } = example(i);
-    const encoded = MeshoptEncoder.encodeGltfBuffer(values, count, stride, mode, 0);
+await MeshoptEncoder.ready;
+await MeshoptDecoder.ready;
+const out = [];
+for (let i = 0; i < Number(process.argv[2] || 18); i++) {
+  const { mode, filter, count, stride, values } = example(i);
+  const versions = mode == 'ATTRIBUTES' ? [0, 1] : [0];
+  for (const version of versions) {
+    const encoded = version ? MeshoptEncoder.encodeVertexBufferLevel(values, count, stride, below(4), version)
+      : MeshoptEncoder.encodeGltfBuffer(values, count, stride, mode, 0);
     const decoded = new Uint8Array(count * stride);
     MeshoptDecoder.decodeGltfBuffer(decoded, count, stride, encoded, mode, filter);
     out.push({ mode, filter, count, stride, encoded: Buffer.from(encoded).toString('base64'), decoded: Buffer.from(decoded).toString('base64') });
   }
-  fs.writeFileSync(path.join(process.cwd(), 'vectors.json'), out.map((v) => JSON.stringify(v)).join('\n') + '\n');
-})();
+}
+fs.writeFileSync(path.join(process.cwd(), 'vectors.json'), out.map((v) => JSON.stringify(v)).join('\n') + '\n');
