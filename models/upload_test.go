@@ -13,8 +13,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/pgtest"
+	"github.com/meshyard/meshyard/internal/database/databasetest"
 )
 
 // newUser creates a user.
@@ -27,28 +26,32 @@ func newUser(t *testing.T, s *Store, name string) auth.Caller {
 	return auth.Caller{UserID: u.ID, Role: auth.Member, Scopes: auth.Scopes{auth.Read, auth.Write}}
 }
 
-// eachStore runs a test on a store of each engine, with a user.
+// migrated is a database with all migrations, which is copied for each test.
+var migrated = databasetest.NewTemplate(func(address string) error {
+	db, err := OpenDB(context.Background(), address)
+	if err != nil {
+		return err
+	}
+	_, err = db.Migrate(context.Background())
+	return errors.Join(err, db.Close())
+})
+
+// eachStore runs a test on a store of each engine, with a user. In short mode, as under the race
+// detector, it runs on one of them.
 func eachStore(t *testing.T, test func(t *testing.T, s *Store, ada auth.Caller)) {
 	eachStoreDuring(t, func() {}, test)
 }
 
 // eachStoreDuring is eachStore with a function that is called in each transaction that stores jobs.
 func eachStoreDuring(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
-	for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
+	for _, engine := range databasetest.Engines(t) {
 		t.Run(string(engine), func(t *testing.T) {
 			dir := t.TempDir()
-			address := "sqlite:" + filepath.Join(dir, "db")
-			if engine == database.Postgres {
-				address = pgtest.Database(t)
-			}
-			db, err := OpenDB(t.Context(), address)
+			db, err := OpenDB(t.Context(), migrated.Database(t, engine, dir))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer db.Close()
-			if _, err := db.Migrate(t.Context()); err != nil {
-				t.Fatal(err)
-			}
 			b, err := bucket.Open(t.Context(), "file://"+filepath.Join(dir, "bucket"))
 			if err != nil {
 				t.Fatal(err)

@@ -5,7 +5,6 @@ package servertest
 import (
 	"context"
 	"errors"
-	"hash/crc32"
 	"log/slog"
 	"net"
 	"net/http"
@@ -20,7 +19,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/pgtest"
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/database/databasetest"
 	"github.com/meshyard/meshyard/internal/preview/child"
 )
 
@@ -37,26 +37,10 @@ func init() {
 	}
 }
 
-// migratedPostgres is a PostgreSQL template database with all migrations, which is copied for each
-// test.
-var migratedPostgres = pgtest.NewTemplate(func(address string) error {
+// migrated is a database with all migrations, which is copied for each test.
+var migrated = databasetest.NewTemplate(func(address string) error {
 	_, err := server.Migrate(context.Background(), config.Settings{DatabaseURL: address})
 	return err
-})
-
-// migratedSQLite returns the content of a SQLite database with all migrations, which is copied for
-// each test.
-var migratedSQLite = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "meshyard-template-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "meshyard.db")
-	if _, err := server.Migrate(context.Background(), config.Settings{DatabaseURL: "sqlite:" + path}); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path) // Migrate has closed the database, which moves its journal into the file
 })
 
 // Server is a server with its own database, bucket and address.
@@ -72,18 +56,13 @@ type Server struct {
 }
 
 // Each runs a test on both engines in parallel. In short mode, as under the race detector, it runs
-// on one of them, depending on the name of the test.
+// on one of them.
 func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*config.Settings)) {
 	t.Parallel()
-	engines := []string{"sqlite", "postgres"}
-	if testing.Short() {
-		fallen := crc32.ChecksumIEEE([]byte(t.Name())) % 2
-		engines = engines[fallen : fallen+1]
-	}
-	for _, engine := range engines {
-		t.Run(engine, func(t *testing.T) {
+	for _, engine := range databasetest.Engines(t) {
+		t.Run(string(engine), func(t *testing.T) {
 			t.Parallel()
-			test(t, Start(t, engine, change...))
+			test(t, Start(t, string(engine), change...))
 		})
 	}
 }
@@ -104,19 +83,7 @@ func Settings(t testing.TB, engine string) config.Settings {
 	dir := t.TempDir()
 	s := config.Settings{Data: dir, UploadLimit: 8 << 20, PendingTTL: time.Hour, Listen: "127.0.0.1:0", SiteName: "Meshyard", AnonymousRead: true}
 	s.BucketURL = "file://" + filepath.Join(dir, "bucket")
-	if engine == "postgres" {
-		s.DatabaseURL = migratedPostgres.Database(t)
-	} else {
-		path := filepath.Join(dir, "meshyard.db")
-		content, err := migratedSQLite()
-		if err == nil {
-			err = os.WriteFile(path, content, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.DatabaseURL = "sqlite:" + path
-	}
+	s.DatabaseURL = migrated.Database(t, database.Engine(engine), dir)
 	return s
 }
 
