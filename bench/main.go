@@ -135,7 +135,7 @@ func run(ctx context.Context, o options, only, connections string) (err error) {
 		o.server = filepath.Join(o.dir, "meshyard")
 		// Use the linker flags of releases. Without them, the linker writes a file of which the kernel
 		// maps 5 MB more into the memory of the process.
-		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags", "-s -w", "-o", o.server, "github.com/meshyard/meshyard/cmd/meshyard")
+		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", o.server, "github.com/meshyard/meshyard/cmd/meshyard")
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
 			return fmt.Errorf("build the server: %w", err)
