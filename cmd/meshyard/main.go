@@ -60,8 +60,8 @@ type cli struct {
 	Webhook struct {
 		Create     webhookCreateCmd     `cmd:"" help:"Create a webhook of a user and print its id and its secret, which cannot be shown again."`
 		List       webhookListCmd       `cmd:"" help:"List all webhooks."`
-		Enable     webhookEnableCmd     `cmd:"" help:"Enable a webhook that was disabled, by its owner, by the operator, or because its receiver failed for long. Events of the meantime are not sent."`
-		Disable    webhookDisableCmd    `cmd:"" help:"Disable a webhook. Its waiting messages are not sent. The owner can enable it again; user suspend prevents that."`
+		Enable     webhookEnableCmd     `cmd:"" help:"Enable a webhook that was disabled, by its owner, by the operator, or because its receiver failed for three days. Events that happened meanwhile are not sent."`
+		Disable    webhookDisableCmd    `cmd:"" help:"Disable a webhook. Its waiting messages are not sent. Its owner can enable it again, unless they are suspended."`
 		Delete     webhookDeleteCmd     `cmd:"" help:"Delete a webhook with the log of its deliveries."`
 		Deliveries webhookDeliveriesCmd `cmd:"" help:"List the latest deliveries to a webhook."`
 	} `cmd:"" help:"Manage webhooks, which send events to URLs."`

@@ -71,7 +71,7 @@ func (l Layout) check(b []byte) error {
 		allowed = l.Stride > 0 && l.Stride%4 == 0 && l.Stride <= 256 && l.Filter.allows(l.Stride)
 		most = 64 * size / max(1, l.Stride) // 16 bytes take at least two bits
 		if size > 0 && b[0] == version1 {
-			most *= 16 // or 256 bytes
+			most *= 16 // 256 bytes take at least two bits
 		}
 	case Triangles:
 		allowed = l.isIndex() && l.Count%3 == 0
