@@ -20,21 +20,22 @@ import (
 type Settings struct {
 	Version string `kong:"-"` // of the program; not a setting
 
-	Listen         string        `help:"Address to listen on. Default: ${default}." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
-	BaseURL        string        `help:"URL under which clients reach the server, used in all URLs that it returns. Default: http:// and the listen address." env:"MESHYARD_BASE_URL" placeholder:"URL"`
-	Data           string        `help:"Folder for the database and the bucket, unless these have a URL of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
-	DatabaseURL    string        `help:"Database: sqlite:PATH or postgres://…. If it has a password, set it in the environment variable or a file rather than on the command line. Default: meshyard.db in the data folder." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
-	BucketURL      string        `help:"Bucket for the files: file:///DIR or s3://BUCKET?region=…. Default: bucket in the data folder." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
-	UploadLimit    Size          `help:"Largest file that can be uploaded. Images are limited to 5 MB. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
-	PendingTTL     time.Duration `help:"How long an upload stays pending before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
-	RateLimit      int           `help:"Maximum number of API requests in 5 minutes for each user, or for each client IP address if the request has no token; 0 means unlimited. Pages of the gallery have a second limit of the same size, for each IP address: all visitors behind one address share it, signed in or not. Files, images, previews and the 3D viewer are not counted. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
-	ShutdownDelay  time.Duration `help:"How long the server goes on serving after SIGTERM while /readyz answers 503, so that load balancers stop sending requests before the listener closes. Set it to more than the interval of their health checks if several servers are behind one. Default: ${default}." default:"0s" env:"MESHYARD_SHUTDOWN_DELAY" placeholder:"DURATION"`
-	PreviewWorkers int           `help:"Previews that this server makes at once, each in a child process on one processor. With two or more, the files of one user never occupy all workers. With 0, this server makes no previews and leaves them to other servers that share its database. Default: ${default}." default:"2" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
-	PreviewMemory  Size          `help:"Memory that one preview may use. A file that needs more gets no preview; 600MiB is enough for 3.6 million triangles. With less memory, textures are less sharp. Default: ${default}." default:"600MiB" env:"MESHYARD_PREVIEW_MEMORY" placeholder:"SIZE"`
-	Sunset         Day           `help:"Date to announce as the end of deprecated operations, such as 2027-06-30. Their responses have it in the header Sunset; the server does not disable them. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
-	AnonymousRead  bool          `help:"Allow GraphQL queries without a token to read what is published, and everyone to download published files. REST requests need a token, except those for a public image of a thing. With --no-anonymous-read, pages redirect to the sign-in page. Files, previews and the 3D viewer then need an access token, a browser that is signed in, or a signed URL. API responses contain signed URLs, which work for an hour. Default: ${default}." default:"true" negatable:"" env:"MESHYARD_ANONYMOUS_READ"`
-	Hardened       bool          `help:"Run only registered GraphQL documents, and turn off GraphiQL, introspection, the schema download and GraphQL by GET. Default: off." env:"MESHYARD_HARDENED"`
-	Documents      string        `help:"Folder of .graphql files to register, each one document. Clients can run a registered document by its SHA-256, and a server with --hardened runs no others. Default: none; only the built-in documents are registered." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
+	Listen              string        `help:"Address to listen on. Default: ${default}." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
+	BaseURL             string        `help:"URL under which clients reach the server, used in all URLs that it returns. Default: http:// and the listen address." env:"MESHYARD_BASE_URL" placeholder:"URL"`
+	Data                string        `help:"Folder for the database and the bucket, unless these have a URL of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
+	DatabaseURL         string        `help:"Database: sqlite:PATH or postgres://…. If it has a password, set it in the environment variable or a file rather than on the command line. Default: meshyard.db in the data folder." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
+	DatabaseConnections int           `help:"Largest number of connections of this server to PostgreSQL, at least 4. Together, all servers of a database need fewer connections than its max_connections. SQLite has no such limit. Default: 4 for each processor, from 16 to 64." env:"MESHYARD_DATABASE_CONNECTIONS" placeholder:"N"`
+	BucketURL           string        `help:"Bucket for the files: file:///DIR or s3://BUCKET?region=…. Default: bucket in the data folder." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
+	UploadLimit         Size          `help:"Largest file that can be uploaded. Images are limited to 5 MB. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
+	PendingTTL          time.Duration `help:"How long an upload stays pending before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
+	RateLimit           int           `help:"Maximum number of API requests in 5 minutes for each user, or for each client IP address if the request has no token; 0 means unlimited. Pages of the gallery have a second limit of the same size, for each IP address: all visitors behind one address share it, signed in or not. Files, images, previews and the 3D viewer are not counted. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
+	ShutdownDelay       time.Duration `help:"How long the server goes on serving after SIGTERM while /readyz answers 503, so that load balancers stop sending requests before the listener closes. Set it to more than the interval of their health checks if several servers are behind one. Default: ${default}." default:"0s" env:"MESHYARD_SHUTDOWN_DELAY" placeholder:"DURATION"`
+	PreviewWorkers      int           `help:"Previews that this server makes at once, each in a child process on one processor. With two or more, the files of one user never occupy all workers. With 0, this server makes no previews and leaves them to other servers that share its database. Default: ${default}." default:"2" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
+	PreviewMemory       Size          `help:"Memory that one preview may use. A file that needs more gets no preview; 600MiB is enough for 3.6 million triangles. With less memory, textures are less sharp. Default: ${default}." default:"600MiB" env:"MESHYARD_PREVIEW_MEMORY" placeholder:"SIZE"`
+	Sunset              Day           `help:"Date to announce as the end of deprecated operations, such as 2027-06-30. Their responses have it in the header Sunset; the server does not disable them. Default: none is announced." env:"MESHYARD_SUNSET" placeholder:"DATE"`
+	AnonymousRead       bool          `help:"Allow GraphQL queries without a token to read what is published, and everyone to download published files. REST requests need a token, except those for a public image of a thing. With --no-anonymous-read, pages redirect to the sign-in page. Files, previews and the 3D viewer then need an access token, a browser that is signed in, or a signed URL. API responses contain signed URLs, which work for an hour. Default: ${default}." default:"true" negatable:"" env:"MESHYARD_ANONYMOUS_READ"`
+	Hardened            bool          `help:"Run only registered GraphQL documents, and turn off GraphiQL, introspection, the schema download and GraphQL by GET. Default: off." env:"MESHYARD_HARDENED"`
+	Documents           string        `help:"Folder of .graphql files to register, each one document. Clients can run a registered document by its SHA-256, and a server with --hardened runs no others. Default: none; only the built-in documents are registered." env:"MESHYARD_DOCUMENTS" placeholder:"DIR"`
 
 	SiteName   string `help:"Name of the site, in titles and at the top of pages. Default: ${default}." default:"Meshyard" env:"MESHYARD_SITE_NAME" placeholder:"NAME"`
 	SiteLogo   string `help:"Logo at the top of pages: an SVG, PNG, JPEG or WebP file. Default: none." env:"MESHYARD_SITE_LOGO" placeholder:"FILE"`
@@ -206,6 +207,9 @@ func (s *Settings) checkLogs() error {
 func (s *Settings) checkLimits() error {
 	if s.UploadLimit <= 0 {
 		return fmt.Errorf("--upload-limit: must be more than 0")
+	}
+	if s.DatabaseConnections != 0 && s.DatabaseConnections < 4 {
+		return fmt.Errorf("--database-connections %d: must be at least 4", s.DatabaseConnections)
 	}
 	if s.PendingTTL < time.Minute {
 		return fmt.Errorf("--pending-ttl %s: must be at least a minute", s.PendingTTL)

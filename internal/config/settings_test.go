@@ -32,7 +32,7 @@ func TestComplete(t *testing.T) {
 		`"https://models.example.org/#a"`:                    func(s *Settings) { s.BaseURL = "https://models.example.org/#a" },
 		`--base-url "https://models.example.org/?": must be`: func(s *Settings) { s.BaseURL = "https://models.example.org/?" },
 		"--base-url: must not have a user or a password":     func(s *Settings) { s.BaseURL = "https://ada:secret@models.example.org" },
-		"--upload-limit": func(s *Settings) { s.UploadLimit = 0 }, "--pending-ttl": func(s *Settings) { s.PendingTTL = time.Second },
+		"--database-connections":                             func(s *Settings) { s.DatabaseConnections = 3 }, "--upload-limit": func(s *Settings) { s.UploadLimit = 0 }, "--pending-ttl": func(s *Settings) { s.PendingTTL = time.Second },
 		"--oidc-issuer": func(s *Settings) { s.OIDCIssuer, s.OIDCClientID = "http://id.example.org", "meshyard" }, "--oidc-client-id": func(s *Settings) { s.OIDCIssuer = "https://id.example.org" },
 		"--oidc-email-claim": func(s *Settings) {
 			s.OIDCIssuer, s.OIDCClientID, s.OIDCEmailClaim = "https://id.example.org", "meshyard", "upn"

@@ -121,15 +121,24 @@ func (db *DB) openPostgres(address string) error {
 		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0")
 		return err
 	}))
-	conns := max(16, 4*runtime.NumCPU())
-	pool.SetMaxOpenConns(conns)
-	pool.SetMaxIdleConns(conns)
 	pool.SetConnMaxIdleTime(5 * time.Minute)
-	db.limit(conns, conns, Concurrency{Statements: conns / 4, Transactions: conns / 4})
 	db.statements.engine = Postgres
 	db.Engine, db.Write = Postgres, bun.NewDB(pool, pgdialect.New()).WithQueryHook(&db.statements)
-	db.Read = db.Write.WithQueryHook(db.reads)
+	db.LimitConnections(min(max(16, 4*runtime.NumCPU()), 64))
 	return nil
+}
+
+// LimitConnections sets the largest number of connections to PostgreSQL, at least 4: one caller may
+// use a fourth of them at a time. It must be called before the first statement. It does nothing on
+// SQLite.
+func (db *DB) LimitConnections(n int) {
+	if db.Engine != Postgres {
+		return
+	}
+	db.Write.SetMaxOpenConns(n)
+	db.Write.SetMaxIdleConns(n)
+	db.limit(n, n, Concurrency{Statements: n / 4, Transactions: n / 4})
+	db.Read = db.Write.WithQueryHook(db.reads)
 }
 
 // busySeconds is how long a SQLite connection waits for a lock.

@@ -84,6 +84,9 @@ func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
 	if err != nil {
 		return nil, startError("--database-url", s.DatabaseURL, err)
 	}
+	if s.DatabaseConnections != 0 {
+		db.LimitConnections(s.DatabaseConnections)
+	}
 	return db, nil
 }
 
