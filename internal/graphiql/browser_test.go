@@ -18,6 +18,9 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
+// TestMain ends the browser that the tests share.
+func TestMain(m *testing.M) { os.Exit(graphiqltest.Main(m)) }
+
 // serve starts a server with GraphiQL, and with api at /graphql.
 func serve(t *testing.T, api http.HandlerFunc) string {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,9 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 	"github.com/meshyard/meshyard/internal/pages"
 )
+
+// TestMain ends the browser that the tests share.
+func TestMain(m *testing.M) { os.Exit(graphiqltest.Main(m)) }
 
 const openAPI = `{
 	"openapi": "3.1.0",

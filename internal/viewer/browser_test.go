@@ -4,11 +4,13 @@ package viewer_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -17,15 +19,25 @@ import (
 	"github.com/meshyard/meshyard/internal/viewer"
 )
 
-// drawing makes the browser render in software, in a small window, because that is slow.
-var drawing = []chromedp.ExecAllocatorOption{
-	chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true), chromedp.WindowSize(800, 600),
+// TestMain ends the browser that the tests share.
+func TestMain(m *testing.M) { os.Exit(graphiqltest.Main(m)) }
+
+// newTab opens a small tab, because rendering in software is slow. scheme is the color scheme of
+// the system, light or dark.
+func newTab(t *testing.T, s *server, scheme string) *graphiqltest.Tab {
+	t.Helper()
+	tab := graphiqltest.Open(t, s.URL)
+	tab.Do(t, "make the tab small", chromedp.EmulateViewport(800, 600))
+	graphiqltest.Call(t, tab, "choose the color scheme", emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	})
+	return tab
 }
 
 // open opens the page of the model.
 func open(t *testing.T, s *server) *graphiqltest.Tab {
 	t.Helper()
-	tab := graphiqltest.Open(t, s.URL, drawing...)
+	tab := newTab(t, s, "light")
 	tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7?signature=s"))
 	return tab
 }
@@ -86,10 +98,10 @@ func TestModelIsVisible(t *testing.T) {
 
 // TestDarkModeAndPhone checks that the model looks the same in light and dark mode and on a phone.
 func TestDarkModeAndPhone(t *testing.T) {
-	for _, name := range []string{"phone", "dark"} {
+	for name, scheme := range map[string]string{"phone": "light", "dark": "dark"} {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, ell)
-			tab := graphiqltest.Open(t, s.URL, append(slices.Clone(drawing), chromedp.Flag("force-dark-mode", name == "dark"))...)
+			tab := newTab(t, s, scheme)
 			if name == "phone" {
 				tab.Do(t, "take a phone", chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(1.5)))
 			}
@@ -112,7 +124,7 @@ func TestSchemeOfGallery(t *testing.T) {
 	for chosen, want := range map[string][2]string{"light": {"rgb(29, 39, 51)", "rgb(109, 124, 144)"}, "dark": {"rgb(232, 237, 245)", "rgb(141, 157, 181)"}} {
 		t.Run(chosen, func(t *testing.T) {
 			s := serve(t, ell)
-			tab := graphiqltest.Open(t, s.URL, append(slices.Clone(drawing), chromedp.Flag("force-dark-mode", chosen == "light"))...)
+			tab := newTab(t, s, map[string]string{"light": "dark", "dark": "light"}[chosen])
 			read := func(doing, of string) (got [2]string) {
 				t.Helper()
 				for i, name := range []string{"color", "--grid"} {
@@ -181,7 +193,7 @@ func TestTextures(t *testing.T) {
 			m := ell
 			m.Textured, m.GLBURL, m.Triangles = true, "/textured.glb", 12
 			s := serve(t, m)
-			tab := graphiqltest.Open(t, s.URL, drawing...)
+			tab := newTab(t, s, "light")
 			graphiqltest.Call(t, tab, "prepare the browser", page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: before})
 			tab.Do(t, "open the page", chromedp.Navigate(s.URL+"/view/7"))
 			awaitPhase(t, tab, "shown")

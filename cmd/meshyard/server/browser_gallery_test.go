@@ -14,11 +14,6 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
-// drawing makes Chromium render WebGL without a graphics card.
-var drawing = []chromedp.ExecAllocatorOption{
-	chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true),
-}
-
 // visitor is a browser in which a user uses the gallery.
 type visitor struct {
 	*graphiqltest.Tab
@@ -26,9 +21,9 @@ type visitor struct {
 	url string
 }
 
-func visitGallery(t testing.TB, s *servertest.Server, more ...chromedp.ExecAllocatorOption) *visitor {
+func visitGallery(t testing.TB, s *servertest.Server) *visitor {
 	t.Helper()
-	v := &visitor{graphiqltest.Open(t, s.URL, append(more, drawing...)...), t, s.URL}
+	v := &visitor{graphiqltest.Open(t, s.URL), t, s.URL}
 	graphiqltest.Call(t, v.Tab, "watch dialogs", page.Enable, page.EnableParams{})
 	return v
 }

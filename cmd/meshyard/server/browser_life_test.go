@@ -69,7 +69,9 @@ func (v *visitor) chooseCategory() {
 func (v *visitor) downloads() string {
 	v.t.Helper()
 	dir := v.t.TempDir()
-	graphiqltest.Call(v.t, v.Tab, "choose the folder for downloads", browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir})
+	graphiqltest.Call(v.t, v.Tab, "choose the folder for downloads", browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, BrowserContextID: chromedp.FromContext(v.Context).BrowserContextID,
+	})
 	return dir
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 )
 
+// TestMain ends the browser that the tests share.
+func TestMain(m *testing.M) { os.Exit(graphiqltest.Main(m)) }
+
 // TestBrowserGraphiQL checks that GraphiQL of the complete server works without network access,
 // shows the documentation and runs an example.
 func TestBrowserGraphiQL(t *testing.T) {

@@ -36,50 +36,95 @@ type Tab struct {
 	loaded   []string
 }
 
-// Open starts Chromium with an empty profile and opens one tab in it. The tab can access no host
-// except that of baseURL. The browser is /usr/bin/chromium, or the one that MESHYARD_TEST_CHROMIUM
-// names; the test fails if it is missing. more are additional flags.
-func Open(t testing.TB, baseURL string, more ...chromedp.ExecAllocatorOption) *Tab {
+// Open opens a tab with an empty profile. The tab can access no host except that of baseURL. Tabs
+// of servers at 127.0.0.1 share one browser process, because starting one takes seconds; it ends
+// with [Main]. With flags, the tab has a browser of its own. The browser is /usr/bin/chromium, or
+// the one that MESHYARD_TEST_CHROMIUM names; the test fails if it is missing.
+func Open(t testing.TB, baseURL string, flags ...chromedp.ExecAllocatorOption) *Tab {
 	t.Helper()
 	base, err := url.Parse(baseURL)
 	if err != nil {
 		t.Fatalf("base URL %q: %v", baseURL, err)
 	}
+	var ctx context.Context
+	if base.Hostname() == sharedHost && len(flags) == 0 {
+		browser, err := shared()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var closeTab func()
+		ctx, closeTab = chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+		t.Cleanup(closeTab)
+	} else {
+		var stop func()
+		ctx, stop = start(t.TempDir(), base.Hostname(), flags...)
+		t.Cleanup(stop) // before the profile is removed
+	}
+	tab := &Tab{Context: ctx, host: base.Host}
+	if err := chromedp.Listen(ctx, tab.observe); err != nil {
+		t.Fatalf("open a tab: %v", err)
+	}
+	Call(t, tab, "watch the network", network.Enable, network.EnableParams{})
+	Call(t, tab, "watch the log", log.Enable, cdp.Empty{})
+	return tab
+}
+
+// start prepares a browser, which starts at the first step of ctx. stop ends it.
+func start(profile, host string, more ...chromedp.ExecAllocatorOption) (ctx context.Context, stop func()) {
 	browser := os.Getenv("MESHYARD_TEST_CHROMIUM")
 	if browser == "" {
 		browser = "/usr/bin/chromium"
 	}
 	flags := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(browser),
-		chromedp.UserDataDir(t.TempDir()),
+		chromedp.UserDataDir(profile),
 		chromedp.NoSandbox, // Chromium has no sandbox as root and in containers
 		chromedp.DisableGPU,
+		// These render WebGL without a graphics card.
+		chromedp.Flag("use-angle", "swiftshader"), chromedp.Flag("enable-unsafe-swiftshader", true),
 		chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE "+base.Hostname()),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE "+host),
 		chromedp.WindowSize(1400, 900),
 	)
-	flags = append(flags, more...)
-	allocator, stop := chromedp.NewExecAllocator(context.Background(), flags...)
-	t.Cleanup(stop)
+	allocator, end := chromedp.NewExecAllocator(context.Background(), append(flags, more...)...)
 	ctx, closeTab := chromedp.NewContext(allocator)
-	t.Cleanup(closeTab)
-	// This runs first: the browser must have exited before its profile is removed.
-	t.Cleanup(func() {
+	return ctx, func() {
 		ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 		defer cancel()
-		if err := chromedp.Cancel(ctx); err != nil {
-			t.Logf("close the browser: %v", err)
-		}
-	})
-
-	tab := &Tab{Context: ctx, host: base.Host}
-	if err := chromedp.Listen(ctx, tab.observe); err != nil {
-		t.Fatalf("start %s: %v", browser, err)
+		_ = chromedp.Cancel(ctx) // otherwise end kills it
+		closeTab()
+		end()
 	}
-	Call(t, tab, "watch the network", network.Enable, network.EnableParams{})
-	Call(t, tab, "watch the log", log.Enable, cdp.Empty{})
-	return tab
+}
+
+// sharedHost is the host that the shared browser can access.
+const sharedHost = "127.0.0.1"
+
+// endShared ends the shared browser, if it was started, and removes its profile.
+var endShared = func() {}
+
+// shared returns the context of the shared browser. It starts the browser at the first call.
+var shared = sync.OnceValues(func() (context.Context, error) {
+	profile, err := os.MkdirTemp("", "meshyard-browser-")
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := start(profile, sharedHost)
+	endShared = func() {
+		stop()
+		_ = os.RemoveAll(profile)
+	}
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[int](`1`)); err != nil {
+		return nil, fmt.Errorf("start the browser: %w", err)
+	}
+	return ctx, nil
+})
+
+// Main runs the tests of a package whose tests call [Open], and returns the exit status.
+func Main(m *testing.M) int {
+	defer func() { endShared() }()
+	return m.Run()
 }
 
 // Do runs the steps in order and ends the test if one fails. doing describes their purpose. The
