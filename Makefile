@@ -15,7 +15,7 @@ with-postgres := go run ./internal/pgtest/with --
 go-test := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --no-color --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=3 \
   --rerun-fails-run-root-test --rerun-fails-abort-on-data-race
 
-.PHONY: test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: test-hostile test-accessibility test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,9 @@ test-outages: ## Stop PostgreSQL and the bucket for a minute each; make test sto
 test-bombs: ## Make previews of all hostile models; make test uses every fourth
 	MESHYARD_TEST_BOMBS=all $(go-test) --packages ./internal/preview/child -- -count=1 -timeout 30m -run TestBombs
 
+test-hostile: ## Send all hostile inputs to all operations of the REST API; make test sends a third
+	MESHYARD_TEST_HOSTILE=all $(with-postgres) go test -count=1 -timeout 30m -run TestNoInputCausesInternalError -v ./cmd/meshyard/server
+
 test-upload: ## Upload 2 GiB by GraphQL, with a length and in chunks, and watch the server's memory
 	MESHYARD_TEST_UPLOAD_MIB=2048 go test -count=1 -timeout 30m -run TestLargeUpload -v ./cmd/meshyard
 
@@ -106,6 +109,10 @@ test-web: ## Check that the files of the gallery are what web/ builds; needs nod
 test-gallery: ## Use the gallery in headless Chromium, and check its pages with axe-core; needs node and npm
 	npm ci --no-audit --no-fund --prefix web
 	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility'
+
+test-accessibility: ## Check the pages of the gallery with axe-core on all displays; make test-gallery checks each on one; needs node and npm
+	npm ci --no-audit --no-fund --prefix web
+	MESHYARD_TEST_DISPLAYS=all go test -count=1 -timeout 30m -tags browser,npm -run TestBrowserAccessibility -v ./cmd/meshyard/server
 
 lighthouse: ## Print the scores of Lighthouse for home, a search and a thing; needs node and npm
 	go test -count=1 -tags browser,npm -run TestLighthouse -v ./cmd/meshyard/server

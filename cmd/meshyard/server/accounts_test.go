@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/database/databasetest"
 	"github.com/meshyard/meshyard/internal/mail/mailtest"
 	"github.com/meshyard/meshyard/models"
 )
@@ -19,16 +20,12 @@ import (
 // withMail runs a test on each engine, on a server that sends mail.
 func withMail(t *testing.T, test func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox), change ...func(*config.Settings)) {
 	t.Parallel()
-	engines := []string{"sqlite", "postgres"}
-	if testing.Short() {
-		engines = engines[:1]
-	}
-	for _, engine := range engines {
-		t.Run(engine, func(t *testing.T) {
+	for _, engine := range databasetest.Engines(t) {
+		t.Run(string(engine), func(t *testing.T) {
 			t.Parallel()
 			box := mailtest.New(t, mailtest.Options{})
 			sends := func(c *config.Settings) { c.SMTPURL, c.SMTPFrom = box.URL, "Müller's models <no-reply@example.org>" }
-			test(t, servertest.Start(t, engine, append(change, sends)...), box)
+			test(t, servertest.Start(t, string(engine), append(change, sends)...), box)
 		})
 	}
 }
@@ -358,7 +355,7 @@ func TestChangePassword(t *testing.T) {
 func TestRegistration(t *testing.T) {
 	open := func(c *config.Settings) { c.Registration = true }
 	t.Run("without mail", func(t *testing.T) {
-		servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 			if !openPage(t, s.Client("").Get, "/").config.Registration {
 				t.Error("the config of pages says that registration is closed")
 			}

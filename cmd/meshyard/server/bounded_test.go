@@ -16,7 +16,6 @@ import (
 // TestChangedCursors checks that a modified cursor is rejected as bad input, even if it contains a
 // time that the database cannot store.
 func TestChangedCursors(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		ada := s.User("ada")

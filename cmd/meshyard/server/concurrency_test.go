@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
 )
 
@@ -16,7 +17,7 @@ import (
 // caller are limited, however much the caller requests in one operation or in many. The other
 // connections stay available to other callers.
 func TestOneCallerLeavesConnections(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		ada := s.User("ada")
 		var aliases strings.Builder
@@ -25,8 +26,7 @@ func TestOneCallerLeavesConnections(t *testing.T) {
 		}
 		limit := database.Concurrency{Statements: max(4, runtime.NumCPU()) / 2, Transactions: 1}
 		if s.Settings.DatabaseURL[:6] != "sqlite" {
-			limit.Statements = max(4, runtime.NumCPU())
-			limit.Transactions = limit.Statements
+			limit = database.Concurrency{Statements: 5, Transactions: 5}
 		}
 		work := map[string]func(int){
 			"GraphQL":   func(int) { ada.GraphQL("{"+aliases.String()+"}", nil) },
@@ -49,5 +49,30 @@ func TestOneCallerLeavesConnections(t *testing.T) {
 		if most := s.MostConcurrency(); most.Statements != limit.Statements || most.Transactions == 0 {
 			t.Errorf("one caller had at most %+v under way at once, want %+v", most, limit)
 		}
+	}, func(c *config.Settings) { c.DatabaseConnections = 20 })
+}
+
+// TestDatabaseConnections checks that a server opens no more connections to PostgreSQL than its
+// setting allows, and that more clients than that are served.
+func TestDatabaseConnections(t *testing.T) {
+	t.Parallel()
+	s := servertest.Start(t, "postgres", func(c *config.Settings) { c.DatabaseConnections = 5 })
+	s.Catalogue()
+	db := openDB(t, s)
+	together(20, func(i int) bool {
+		c := s.User(fmt.Sprint("user", i))
+		for range 3 {
+			c.Get("/newest").Want(t, http.StatusOK)
+			c.Thing("Thing")
+		}
+		return true
 	})
+	var open int
+	// openDB has connections with this name, too, of which one runs this statement.
+	if err := db.SQL().QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'meshyard'").Scan(&open); err != nil {
+		t.Fatal(err)
+	}
+	if open -= db.SQL().Stats().OpenConnections; open != 5 {
+		t.Errorf("the server has %d connections, want 5", open)
+	}
 }

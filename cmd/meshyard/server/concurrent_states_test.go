@@ -31,7 +31,7 @@ func together[T any](n int, fn func(i int) T) []T {
 // TestFinalizeTogether checks that fifty clients can finalize the same uploads to the same thing:
 // all succeed, and the files exist once.
 func TestFinalizeTogether(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		thing := ada.Thing("One")
@@ -58,7 +58,7 @@ func TestFinalizeTogether(t *testing.T) {
 // TestFinalizeToDifferentThings checks fifty clients that finalize the same uploads to different
 // things: one succeeds, and the others get a conflict.
 func TestFinalizeToDifferentThings(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		ids := []int64{ada.Upload("a.stl", stl), ada.Upload("b.stl", stl)}
@@ -97,7 +97,7 @@ func TestFinalizeToDifferentThings(t *testing.T) {
 // TestFinalizeAgainstDelete checks a concurrent delete and finalization of the same upload: one
 // succeeds, and its response is correct.
 func TestFinalizeAgainstDelete(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("One")
 		finalized := 0
@@ -130,7 +130,7 @@ func TestFinalizeAgainstDelete(t *testing.T) {
 
 // TestExpiry checks that a pending upload expires by itself, and a finalized file does not.
 func TestExpiry(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		thing := ada.Thing("One")
@@ -163,7 +163,7 @@ func TestExpiry(t *testing.T) {
 // TestFinalizeAgainstExpiry checks that finalizations that race with the expiry of the same uploads
 // never lose a file that was reported as finalized.
 func TestFinalizeAgainstExpiry(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("One")
 		finalized := 0
@@ -203,7 +203,7 @@ func TestFinalizeAgainstExpiry(t *testing.T) {
 // TestFinalizeAgainstCollector checks that files keep their content if garbage collection without a
 // grace period removes contents that a finalization has just promoted before its transaction.
 func TestFinalizeAgainstCollector(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("One")
 		ids := make([]int64, 40)

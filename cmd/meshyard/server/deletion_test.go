@@ -210,7 +210,6 @@ func (h *deletionFixture) remains(t *testing.T) {
 // TestDeletedThingIsGone checks that a deleted thing and its own objects disappear from every path,
 // list, count and history, with their content. Makes of other users stay.
 func TestDeletedThingIsGone(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		h := newDeletionFixture(t, s)
 		if found := h.seen(t); len(found) < 45 {
@@ -447,7 +446,7 @@ func TestTagsAreThoseInUse(t *testing.T) {
 // TestOperationsDuringDeletion checks that operations on a thing, its makes and its comments that
 // run concurrently with its deletion cause no internal errors, and leave no objects behind.
 func TestOperationsDuringDeletion(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, cyd := s.User("ada"), s.User("bob"), s.User("cyd")
 		id := func(r *servertest.Result) string {
 			t.Helper()
@@ -540,7 +539,7 @@ func TestOperationsDuringDeletion(t *testing.T) {
 // TestReadListsDuringDeletion checks that reading lists while their entries are deleted returns the
 // existing entries and causes no internal errors.
 func TestReadListsDuringDeletion(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		end := time.Now().Add(3 * time.Second)

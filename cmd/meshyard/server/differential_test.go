@@ -31,7 +31,7 @@ func TestExecutorsAgree(t *testing.T) {
 	if n, err := strconv.Atoi(os.Getenv("MESHYARD_TEST_DIFFERENTIAL")); err == nil {
 		count = n
 	}
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		world := fullThing(t, s, ada, bob)
 		draft := ada.Thing("Draft")

@@ -296,7 +296,7 @@ func differ(t *testing.T, when string, got, want map[string]int64) {
 // TestCountsNeitherLoseNorDouble checks that each count equals the number of rows, folded or not,
 // after many concurrent mutations.
 func TestCountsNeitherLoseNorDouble(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		c, admin := newCrowd(t, s), s.Administrator()
 		stop, folded := make(chan struct{}), sync.WaitGroup{}
 		folded.Go(func() {
@@ -365,7 +365,7 @@ func soundRows(t *testing.T, s *servertest.Server) {
 // TestRepeatedCountsOnce checks that a repeated like counts once and a repeated unlike is
 // subtracted once, whenever counts are folded, and the same for follows and collections.
 func TestRepeatedCountsOnce(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
 		var made struct {
 			CreateCollection struct{ Collection struct{ ID string } }

@@ -20,7 +20,7 @@ import (
 // TestDownloadsCountExactly checks that each GET of a tracked download counts once and a HEAD
 // never, while the counts are folded continuously.
 func TestDownloadsCountExactly(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
 		path := fmt.Sprintf("/files/%d/download", w.public)
 		together(60, func(i int) int {

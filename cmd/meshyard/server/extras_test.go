@@ -20,7 +20,7 @@ const togetherFields = `isLiked isCollected isWatched descriptionHtml instructio
 // user have the same values in the response to a mutation, which loads each of them by a separate
 // statement.
 func TestReadTogether(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		g := &gallery{s: s, db: openDB(t, s)}
 		bob.Query(`mutation { createCollection(input: {name: "Things"}) { collection { id } } }`, nil, new(any))

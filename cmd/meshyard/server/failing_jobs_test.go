@@ -12,7 +12,7 @@ import (
 // TestFailingJobs checks that operators see jobs that fail, single and periodic ones, in the
 // metrics and in the findings of meshyard doctor, until they succeed.
 func TestFailingJobs(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		db := openDB(t, s).SQL()
 		run := func(statement string, args ...any) {
 			t.Helper()
@@ -57,7 +57,7 @@ func TestFailingJobs(t *testing.T) {
 
 // TestJobsOfKilledServers checks that a job runs again soon if the server that ran it was killed.
 func TestJobsOfKilledServers(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		db := openDB(t, s).SQL()
 		run := func(statement string, args ...any) {
 			t.Helper()
@@ -101,7 +101,7 @@ func TestJobsOfKilledServers(t *testing.T) {
 // TestJobsOfEarlierSource checks that jobs whose kind does not exist any more are removed at the
 // start, instead of failing for weeks.
 func TestJobsOfEarlierSource(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		db := openDB(t, s).SQL()
 		if _, err := db.Exec("INSERT INTO river_job (args, kind, max_attempts, scheduled_at) VALUES ('{}', 'make_preview', 25, CURRENT_TIMESTAMP)"); err != nil {
 			t.Fatal(err)

@@ -2,8 +2,10 @@ package server_test
 
 import (
 	"fmt"
+	"hash/crc32"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,9 +24,8 @@ var hostileValues = []any{nil, true, 0, -1, 1e300, 0.5, []any{}, []any{nil}, []a
 
 // TestNoInputCausesInternalError checks that no input of any operation causes a 500, or a response
 // that does not match the OpenAPI description (which Send checks). Errors must have the documented
-// shape.
+// shape. It sends a third of the requests, or all if MESHYARD_TEST_HOSTILE is "all".
 func TestNoInputCausesInternalError(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		world := fullThing(t, s, ada, bob)
@@ -42,6 +43,9 @@ func TestNoInputCausesInternalError(t *testing.T) {
 		s.Client("").Get("/openapi.json").Want(t, 200, &described)
 		sent := 0
 		send := func(method, path string, body any) {
+			if all := os.Getenv("MESHYARD_TEST_HOSTILE") == "all"; !all && crc32.ChecksumIEEE(fmt.Append(nil, method, path, body))%3 != 0 {
+				return
+			}
 			sent++
 			r := ada.Do(method, path, body)
 			if r.StatusCode >= 500 || r.StatusCode >= 400 && r.Header.Get("X-Error") == "" {

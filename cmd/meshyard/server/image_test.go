@@ -38,7 +38,7 @@ func fetch(t *testing.T, s *servertest.Server, url string) []byte {
 // or removing it does not change the model, no ID is valid for both /images and /files, and
 // regenerating the preview does not restore a removed rendering.
 func TestRenderingIsAnImage(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		stl, png := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
 		thing := ada.Thing("Donut")

@@ -76,7 +76,7 @@ func TestImportIsContinued(t *testing.T) {
 	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		n, engine := 3_000, strings.TrimPrefix(t.Name()[strings.LastIndex(t.Name(), "/"):], "/")
-		if engine == "postgres" && !testing.Short() {
+		if engine == "postgres" {
 			n = 10_000 // enough to drop the indexes during the import
 		}
 		im := models.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[dataset.Thing] { return resample.FromTables(tables).ThingsFrom(n, 3, first) }}
@@ -192,7 +192,7 @@ func TestImportKeepsExistingRows(t *testing.T) {
 // TestImportBesideServer checks that users can create and delete things during an import, and that
 // the import neither fails nor loses a thing.
 func TestImportBesideServer(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		const n = 5_000 // enough to drop the indexes during the import
 		ada := s.User("ada")
 		things := func(first int) iter.Seq[dataset.Thing] {

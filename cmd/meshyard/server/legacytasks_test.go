@@ -82,7 +82,6 @@ func (p publisher) tidy(path string, folder map[string]string, photos ...string)
 // TestLegacyClientTasks performs complete tasks as existing clients do. Each task is a subtest that
 // uses the things of the tasks before it.
 func TestLegacyClientTasks(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		member := s.User("ada")
 		mesh := func(name string) string { return string(servertest.Mesh(t, name)) }

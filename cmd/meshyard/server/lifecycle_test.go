@@ -21,7 +21,7 @@ const lifecycleRounds = 60
 // server, and counts, search documents, rows and objects match afterwards. A thing that was
 // published always has a model.
 func TestLifecycleTogether(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		mod := moderator(t, s, admin, "mod")
 		ada2 := s.Client(s.Token("ada", auth.Read, auth.Write))

@@ -408,7 +408,6 @@ func (g *gallery) lists() []walked {
 // TestListsAreWalkedWhole checks that paging through each list forward, backward and by page number
 // returns every entry once, even if many entries have the same sort key.
 func TestListsAreWalkedWhole(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		g := newGallery(t, s)
 		bob := s.Client(s.Token("bob", "read", "write", "admin"))
@@ -535,7 +534,7 @@ func TestEveryListIsWalked(t *testing.T) {
 // TestWalkWhilePublishing checks that paging by cursor returns each thing that existed at the
 // start, and no thing twice, while others are published and featured.
 func TestWalkWhilePublishing(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, admin := s.User("ada"), s.Administrator()
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		publish := func() string {
@@ -740,9 +739,6 @@ var costOf sync.Map
 // TestStatementsAreFew compares the number of statements of each request with the golden file. It
 // must not grow with the number of objects, and must be the same on both engines.
 func TestStatementsAreFew(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the race detector makes reads late that would else share a statement")
-	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := &listFixture{s: s, things: []string{}, categories: []string{"math-art", "chess", "pets", "math", "audio", "rings", "diy", "dice"}}
 		m.grow(t, 3)

@@ -21,7 +21,7 @@ func scrape(t *testing.T, s *servertest.Server) string {
 func withMetrics(c *config.Settings) { c.MetricsToken = "scrape" }
 
 func TestMetrics(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		thing, file := ada.Thing("One"), ada.Upload("a.stl", stl)

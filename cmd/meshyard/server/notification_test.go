@@ -166,7 +166,7 @@ func arriving(t *testing.T, c *servertest.Client, subscription string) (next fun
 // TestNotificationsArrive checks that a subscription receives the number of unread notifications
 // first, and then each new notification once.
 func TestNotificationsArrive(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		thing := publishedThing(t, ada, "Bracket")
 		bob.Query(`mutation { followUser(input: {username: "ada"}) { user { id } } }`, nil, new(any))

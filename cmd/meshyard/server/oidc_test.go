@@ -210,7 +210,7 @@ func TestBearerOfTheProvider(t *testing.T) {
 // TestOpenIDProviderIsDown checks that the server works while the provider is unreachable, and
 // reports that to users who need the provider.
 func TestOpenIDProviderIsDown(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		s.Browser().Get("/login/oidc").Want(t, http.StatusBadGateway)
 		s.User("ada").Get("/users/me").Want(t, 200)
 		token := oidctest.New(t).Sign(oidctest.Claims{"sub": "1"})

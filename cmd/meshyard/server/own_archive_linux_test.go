@@ -15,7 +15,7 @@ import (
 // TestOwnArchiveIsCutOff checks that the connection ends if a content cannot be read, so that the
 // client does not take the archive for complete.
 func TestOwnArchiveIsCutOff(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		ada.Finalize("thing", ada.Thing("Box"), ada.Upload("box.txt", []byte("a box"))).Want(t, 200)
 		object := filepath.Join(must(url.Parse(s.Settings.BucketURL))(t).Path, "files", rowsOf(t, s, "SELECT sha256 FROM files")[0])

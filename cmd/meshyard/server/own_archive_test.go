@@ -44,7 +44,7 @@ func unzipped(t *testing.T, content []byte) (dir string) {
 // TestOwnArchive checks that the archive that a user downloads is the one that the operator exports
 // for them, and that it can be imported into a server with the other engine.
 func TestOwnArchive(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		p := archiveFixture(t, s)
 		p.upload("own", "pending.txt", []byte("a pending upload"))
 		token := s.Token("own")
@@ -195,7 +195,7 @@ func TestOwnArchiveWithoutContents(t *testing.T) {
 // TestOwnArchivesAtOnce checks that a user downloads one archive at a time, that a server sends
 // only a few, and that a client that goes away makes room.
 func TestOwnArchivesAtOnce(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		content := bytes.Repeat([]byte("more than the buffers of a connection can hold "), 1<<19)
 		slow := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, network, address)

@@ -24,7 +24,7 @@ func nextOf(r *servertest.Response) string {
 // existed at the start exactly once, while others are published and deleted. The token is in the
 // first URL only.
 func TestLinksWhilePublishing(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")
 		publish := func(name string) int64 {

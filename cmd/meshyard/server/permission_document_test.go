@@ -22,7 +22,6 @@ const permissionsDocument = "../../../docs/permissions.md"
 // TestPermissions checks that every caller gets the result that docs/permissions.md documents, with
 // both APIs and on both engines, and that a rejected call changes nothing.
 func TestPermissions(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := newMatrix(t, s)
 		m.preview()

@@ -261,7 +261,7 @@ func TestPopularityFormula(t *testing.T) {
 // TestPopularityFollowsEvents checks that each kind of event changes the position of a thing in the
 // list after the next fold, and that undoing it restores the position.
 func TestPopularityFollowsEvents(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		w := newTown(t, s, 5, "bob", "cyd")
 		none, download, collect, like, made := w.things[0], w.things[1], w.things[2], w.things[3], w.things[4]
 		order := func(when string, want ...int64) {

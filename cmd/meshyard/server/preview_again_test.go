@@ -49,7 +49,7 @@ func removeAll(t *testing.T, objects map[string]string) {
 // again. Meanwhile, images are replaced by the default image, others get 503, and no request gets
 // 500.
 func TestLostRenditionsAreMadeAgain(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody := s.User("ada"), s.Client("")
 		thing := ada.Thing("Lost")
 		id := ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
@@ -161,7 +161,7 @@ func TestRenditionsInCaches(t *testing.T) {
 // TestOwnersTakeTurns checks that the files of an owner who recently used much processing time are
 // processed after those of other owners.
 func TestOwnersTakeTurns(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		upload := func(c *servertest.Client, n int) (ids []int64) {
 			thing := c.Thing("Many")
 			for i := range n {

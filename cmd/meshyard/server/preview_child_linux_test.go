@@ -37,7 +37,6 @@ func killChildren(ctx context.Context, s *servertest.Server, n int) {
 // TestPreviewProcessIsKilled checks that a preview whose process is killed is tried again, and
 // fails with a clear error after three kills. The server and other previews are not affected.
 func TestPreviewProcessIsKilled(t *testing.T) {
-	servertest.Sequential(t)
 	for _, c := range []struct {
 		name  string
 		kills int

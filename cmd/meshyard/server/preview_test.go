@@ -84,7 +84,7 @@ func processing(c *servertest.Client, id int64) previewed {
 // TestPreviewOfModel checks that a finalized model gets a rendering, three.js JSON, GLB and
 // measurements, which both APIs return. Before that, it must have a default image.
 func TestPreviewOfModel(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, nobody := s.User("ada"), s.Client("")
 		thing := ada.Thing("Donut")
 		id := ada.Upload("HalfDonut.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))
@@ -186,9 +186,6 @@ func TestPreviewOfModel(t *testing.T) {
 // TestPreviewWithTextures checks that the GLB of a model with textures has them, and that the state
 // of the viewer says so.
 func TestPreviewWithTextures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the race detector needs more memory than a child process may have")
-	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("Painted")
@@ -227,7 +224,7 @@ func texturedGLB(t *testing.T) []byte {
 // TestPreviewThatFails checks that a file whose preview fails has an error message, and that its
 // content is still available.
 func TestPreviewThatFails(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("Not a mesh")
 		bad, none := ada.Upload("page.stl", servertest.Mesh(t, "html_named.stl")), ada.Upload("a.pdf", servertest.Mesh(t, "own_assembly.pdf"))
@@ -254,7 +251,7 @@ func TestPreviewThatFails(t *testing.T) {
 // with the same shape are found under other names and in other formats, and that unused renditions
 // are collected.
 func TestPreviewIsShared(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		binary, ascii := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "hschendel_simple_ascii.stl")
 		mine, theirs := ada.Thing("Mine"), bob.Thing("Theirs")
@@ -332,9 +329,7 @@ func TestPreviewOfPoisonedFile(t *testing.T) {
 // TestPreviewsAreTheSame checks that the same content gives the same renditions, on both engines
 // and for all owners.
 func TestPreviewsAreTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("rendering takes long under the race detector")
-	}
+	servertest.Sequential(t)
 	t.Parallel()
 	var all []map[string]string
 	for i, engine := range []string{"sqlite", "postgres"} {
@@ -379,9 +374,6 @@ func TestPreviewsAreTheSame(t *testing.T) {
 // TestPreviewsOfRealFiles checks that each real mesh has the number of triangles and the bounding
 // box that its manifest specifies, and that each malformed one has an error message.
 func TestPreviewsOfRealFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("rendering takes long under the race detector")
-	}
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		thing := ada.Thing("Real")

@@ -140,7 +140,7 @@ func TestFormUploadCounts(t *testing.T) {
 // TestQuotasAtOnce checks that concurrent requests do not exceed a quota, and that as many succeed
 // as the quota allows.
 func TestQuotasAtOnce(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		var mu sync.Mutex
 		statuses := make(map[string]map[int]int)
@@ -393,7 +393,7 @@ func TestMovingAboveQuota(t *testing.T) {
 // TestRowQuotasAtOnce checks that concurrent requests do not exceed the quotas of rows, and that as
 // many succeed as these allow.
 func TestRowQuotasAtOnce(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		things := make([]int64, 8)
 		for i := range things {

@@ -28,7 +28,7 @@ func (c *client) refresh(token string) *servertest.Response {
 // TestRefreshTokens checks that tokens of applications that use PKCE expire and can be refreshed. A
 // refresh token can be used once; a second use ends the sign-in.
 func TestRefreshTokens(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		c, other := newClient(t, s, models.NewApplication{}), newClient(t, s, models.NewApplication{})
 		b, _ := signedIn(t, s, "ada")
 		signIn := func() (first issued, code string) {

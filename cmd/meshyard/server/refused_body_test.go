@@ -60,7 +60,7 @@ var never = map[string]struct{ headers, beginning string }{
 // returned without waiting for the body: the server sends no 100 Continue, and closes the
 // connection.
 func TestRefusedWithoutReadingTheBody(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
 		reads, writes := s.Token("ada", "read"), s.Token("ada", "read", "write")
 		for _, c := range []struct {
@@ -86,7 +86,7 @@ func TestRefusedWithoutReadingTheBody(t *testing.T) {
 }
 
 func TestTooManyWithoutTheBody(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		for i, path := range []string{"/files/0/uploadFile", "/graphql"} {
 			for way, body := range never {
 				t.Run(path+" "+way, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestTooManyWithoutTheBody(t *testing.T) {
 // TestRefusalReachesSender checks that a client that sends the body of an upload, after 100
 // Continue, receives the refusal: the connection is not reset before the client reads the response.
 func TestRefusalReachesSender(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		body := "--b\r\nContent-Disposition: form-data; name=\"upload\"; filename=\"cube.stl\"\r\n\r\n" + strings.Repeat("x", 3<<20) + "\r\n--b--\r\n"
 		for i := range 10 {

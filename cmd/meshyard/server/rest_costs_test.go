@@ -71,7 +71,6 @@ func TestRESTIsChargedLikeGraphQL(t *testing.T) {
 
 // TestRESTResponsesAreBounded checks that the size limit of GraphQL responses also applies to REST.
 func TestRESTResponsesAreBounded(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := newMeter(t, s)
 		r := m.admin.Get("/things/1000000200/comments?per_page=100")

@@ -34,7 +34,6 @@ func search(c *servertest.Client, query string) []string {
 // TestSearchFindsWhatIsMeant checks that queries as users type them find the intended thing among
 // the first ten results in a real catalogue. One in twenty queries may fail.
 func TestSearchFindsWhatIsMeant(t *testing.T) {
-	servertest.Sequential(t)
 	file, err := os.Open(filepath.Join("..", "..", "..", "testdata", "catalogue", "queries.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -70,7 +69,6 @@ func TestSearchFindsWhatIsMeant(t *testing.T) {
 // page numbers returns each hit once. This includes the results after the best hits, which are
 // sorted by text relevance.
 func TestSearchIsWalkedWhole(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		c := s.User("ada")
@@ -203,7 +201,6 @@ func TestSearchFollowsChanges(t *testing.T) {
 
 // TestHighlightsFacetsAndSuggestions checks highlights, facets and suggestions.
 func TestHighlightsFacetsAndSuggestions(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.Catalogue()
 		c := s.User("ada")
@@ -332,7 +329,6 @@ func searchWithFacets(t *testing.T, c *servertest.Client) {
 // TestSearchAcceptsAnyInput checks that ten thousand random texts and filters cause no error of the
 // query parser or the database, and stay within the limits.
 func TestSearchAcceptsAnyInput(t *testing.T) {
-	servertest.Sequential(t)
 	odd := []string{
 		"'", "\"", "''", `\`, "%", "_", "*", ":", ":*", "&", "|", "!", "(", ")", "((((", "<->", "<1>", "^", "{name}:", "{", "}", "NEAR(", "AND", "OR", "NOT", "-", "+", "~", "$1", "?", "?0", "??", "@@", "::tsquery",
 		"\u202e", "\u200b", "\u0000", "\xff", "\ufeff", "\u0301", "İ", "ſ", "Ǆ", "竜の像", "ドラゴン", "हिन्दी", "🐉", "é", "e\u0301", "½", "ﬁ", "0x10", "1e309", "NaN", "null", "gear", "benchy", "3d", "a", "the",

@@ -39,7 +39,7 @@ func TestSignInTakesUserNamesOnly(t *testing.T) {
 // TestSignInIsNotLockedByOthers checks that attempts to guess a user's password from many networks
 // delay that user's sign-in on a new device, but do not prevent it.
 func TestSignInIsNotLockedByOthers(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
 		s.Password("ada", pass)
 		var attackers sync.WaitGroup

@@ -111,7 +111,6 @@ func TestCookieIsSecure(t *testing.T) {
 // TestPasswordAttempts checks that the number of attempts is limited in the same way for existing
 // and missing accounts.
 func TestPasswordAttempts(t *testing.T) {
-	servertest.Sequential(t)
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
 		s.Password("ada", pass)

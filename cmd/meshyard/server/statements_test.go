@@ -12,7 +12,7 @@ import (
 // TestStatementCounts checks that the number of statements for a list does not depend on the length
 // of the list.
 func TestStatementCounts(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		w := newWorld(t, s)
 		costOf := func(document string) int64 {
 			return cost(t, s, w.ada, document, "", "")

@@ -197,7 +197,7 @@ func TestErrorsAreEvents(t *testing.T) {
 // TestSubscription checks that subscribers to a file receive its processing states until the end
 // over both transports, and that users without access to the file receive an error.
 func TestSubscription(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		s.User("ada")
 		token := s.Token("ada", "read", "write")
 		ada, eve := s.Client(token), s.User("eve")
@@ -230,7 +230,7 @@ func TestSubscription(t *testing.T) {
 // TestSocketOutlivesToken checks that an operation on an open WebSocket is rejected after its token
 // was revoked.
 func TestSocketOutlivesToken(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		id := ada.Upload("a.stl", servertest.Mesh(t, "hschendel_simple_bin.stl"))
 		var token struct {

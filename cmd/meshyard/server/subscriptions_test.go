@@ -89,7 +89,7 @@ func until(t *testing.T, what string, ok func() bool) {
 // TestOpenSubscriptionsAreLimited checks that a user has at most 32 open subscriptions, with any
 // transport and token.
 func TestOpenSubscriptionsAreLimited(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		_, file := waits(t, ada)
 		all := make([]*open, 32)
@@ -153,7 +153,7 @@ func dial(t *testing.T, s *servertest.Server, token string) (*websocket.Conn, *h
 // TestOpenSocketsAreLimited checks that a user, or a network without a token, has at most 32 open
 // WebSockets.
 func TestOpenSocketsAreLimited(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		for _, token := range []string{ada.Token, ""} {
 			var first *websocket.Conn
@@ -321,7 +321,7 @@ func TestSocketsEndWithTheServer(t *testing.T) {
 // TestProcessingOfSeveralFiles checks the subscriptions to all files of a thing and to all of the
 // caller's files, until the files are processed.
 func TestProcessingOfSeveralFiles(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		thing := ada.Thing("Vase")
 		stl := servertest.Mesh(t, "hschendel_simple_bin.stl")

@@ -12,7 +12,7 @@ import (
 // TestTagsAgainstCollector checks that clients can add and remove tags while the collector removes
 // the unused ones: each request succeeds, and each thing keeps its last tags.
 func TestTagsAgainstCollector(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")
 		const clients, rounds = 4, 15
 		things := make([]int64, clients)

@@ -11,7 +11,7 @@ import (
 // TestReadsDuringTakedowns checks that a list of comments does not fail because the thing of one of
 // them is taken down after the list was read and before the things are.
 func TestReadsDuringTakedowns(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()
 		id := ada.Thing("Lamp")
 		ada.Finalize("thing", id, ada.Upload("a.stl", []byte("solid a"))).Want(t, 200)

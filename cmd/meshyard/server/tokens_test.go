@@ -262,7 +262,7 @@ func TestTokenCaps(t *testing.T) {
 // TestRateLimitIsByUser checks that the requests of a user are counted together, whatever tokens
 // they use.
 func TestRateLimitIsByUser(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		second := s.Client(s.Token("ada", auth.Read))
 		for i, want := range []int{200, 200, 200, 429} {

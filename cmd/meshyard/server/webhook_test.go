@@ -182,7 +182,7 @@ func logged(c *servertest.Client, hook string) (events []string) {
 // TestWebhookEvents checks who receives which events, and that events contain nothing that the
 // owner of the webhook may not see.
 func TestWebhookEvents(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		admin, ada, bob, eve := s.Administrator(), s.User("ada"), s.User("bob"), s.User("eve")
 		v := newReceiver(t, nil)
 		of := map[string]string{"all": v.hook(admin, "/all", true), "ada": v.hook(ada, "/ada", false), "bob": v.hook(bob, "/bob", false), "eve": v.hook(eve, "/eve", false)}
@@ -291,7 +291,7 @@ func TestWebhookEvents(t *testing.T) {
 // TestWebhookOfFile checks that the owner of a file receives an event when its preview is done,
 // also if the preview already exists because another file has the same content.
 func TestWebhookOfFile(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		v := newReceiver(t, nil)
 		v.hook(ada, "/ada", false)

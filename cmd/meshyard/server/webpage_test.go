@@ -117,7 +117,7 @@ func embeddedOperation(t *testing.T, visitor *servertest.Client, page string) st
 // TestZip downloads the files of a thing as a ZIP archive, in one request and resumed, and compares
 // the content.
 func TestZip(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada, visitor := s.User("ada"), s.Client("")
 		id := ada.Thing("Set")
 		stl, png := servertest.Mesh(t, "hschendel_simple_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")

@@ -28,9 +28,6 @@ func Mesh(t testing.TB, name string) []byte {
 func Meshes(t testing.TB) []string {
 	t.Helper()
 	dirs := []string{"testdata/meshes", "../shared/data/meshes", "../shared/data/malformed"}
-	if testing.Short() {
-		dirs = dirs[:1]
-	}
 	var paths []string
 	for _, dir := range dirs {
 		err := filepath.WalkDir(filepath.Join(meshtest.Root(), dir), func(path string, d fs.DirEntry, err error) error {

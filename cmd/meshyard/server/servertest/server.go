@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -55,9 +56,20 @@ type Server struct {
 	stop     func() error // shuts the server down gracefully
 }
 
-// Each runs a test on both engines in parallel. In short mode, as under the race detector, it runs
-// on one of them.
+// Each runs a test on both engines in parallel. Its server has few connections to PostgreSQL, which
+// starts a process for each of them. In short mode, as under the race detector, Each skips the
+// test, as Sequential does.
 func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*config.Settings)) {
+	t.Helper()
+	Sequential(t)
+	fewConnections := func(s *config.Settings) { s.DatabaseConnections = 4 }
+	Concurrent(t, test, slices.Concat([]func(*config.Settings){fewConnections}, change)...)
+}
+
+// Concurrent is like Each, for a test whose server does several things at once: it responds to
+// requests of several clients, or works in the background. In short mode, as under the race
+// detector, the test runs on one of the engines.
+func Concurrent(t *testing.T, test func(t *testing.T, s *Server), change ...func(*config.Settings)) {
 	t.Parallel()
 	for _, engine := range databasetest.Engines(t) {
 		t.Run(string(engine), func(t *testing.T) {
@@ -67,8 +79,8 @@ func Each(t *testing.T, test func(t *testing.T, s *Server), change ...func(*conf
 	}
 }
 
-// Sequential skips a long test in short mode, as under the race detector, if it sends one request
-// after another and so has no data races to detect.
+// Sequential skips a test in short mode, as under the race detector: it sends one request after
+// another, and so has no data races to detect.
 func Sequential(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -1,0 +1,84 @@
+package server_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/urls"
+)
+
+// TestReadsTogether checks that clients that read at the same time get the same responses as
+// clients that read alone: random GraphQL queries, the paths of the REST API and pages, by visitors
+// and two users.
+func TestReadsTogether(t *testing.T) {
+	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
+		ada, bob := s.User("ada"), s.User("bob")
+		world := fullThing(t, s, ada, bob)
+		clients := []*servertest.Client{s.Client(""), ada, bob}
+
+		type request func(c *servertest.Client) string
+		var requests []request
+		get := func(path string) {
+			requests = append(requests, func(c *servertest.Client) string {
+				r := c.Get(path)
+				return fmt.Sprintf("%s: %d\n%s", path, r.StatusCode, r.Bytes)
+			})
+		}
+		var described struct{ Paths map[string]map[string]any }
+		s.Client("").Get("/openapi.json").Want(t, 200, &described)
+		for path, methods := range described.Paths {
+			if methods["get"] == nil || strings.HasSuffix(path, "/download") || strings.HasSuffix(path, "/random") {
+				continue // downloads are counted
+			}
+			for parameter, known := range world {
+				path = strings.ReplaceAll(path, "{"+parameter+"}", fmt.Sprint(known))
+			}
+			get(path)
+		}
+		for _, path := range []string{"/", "/search?q=bracket", "/schema.graphql", "/migration", "/reference", "/sitemap.xml", "/robots.txt"} {
+			get(path)
+		}
+		schema := graph.New(&graph.Resolver{Store: s.Store, URLs: urls.Builder{Base: s.URL, Key: make([]byte, 32)}}).Schema()
+		ids := []string{fmt.Sprint(world["thing_id"]), fmt.Sprint(world["file_id"]), fmt.Sprint(world["copy_id"]), "1", "2", "3"}
+		for seed := range uint64(100) {
+			q := randomQuery{Rand: rand.New(rand.NewPCG(seed, 11)), schema: schema, ids: ids, variables: make(map[string]any)}
+			text := q.operation()
+			requests = append(requests, func(c *servertest.Client) string {
+				r := c.Do(http.MethodPost, "/graphql", object{"query": text, "variables": q.variables})
+				return fmt.Sprintf("%s: %d\n%s", text, r.StatusCode, r.Bytes)
+			})
+		}
+
+		// Responses that differ between two reads alone, such as those with the time, are left out.
+		type read struct {
+			request
+			client *servertest.Client
+			alone  string
+		}
+		var reads []read
+		for _, request := range requests {
+			for _, c := range clients {
+				if alone := request(c); request(c) == alone {
+					reads = append(reads, read{request, c, alone})
+				}
+			}
+		}
+		if len(reads) < 2*len(requests) {
+			t.Errorf("only %d of %d responses can be compared", len(reads), len(clients)*len(requests))
+		}
+		together(8, func(i int) bool {
+			r := rand.New(rand.NewPCG(uint64(i), 12))
+			for _, at := range r.Perm(len(reads)) {
+				if got := reads[at].request(reads[at].client); got != reads[at].alone {
+					t.Errorf("beside other reads: %.500s\nalone: %.500s", got, reads[at].alone)
+				}
+			}
+			return true
+		})
+	})
+}
