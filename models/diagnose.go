@@ -10,8 +10,8 @@ import (
 )
 
 // Diagnose returns maintenance problems of the database, each with its remedy: missing or old
-// statistics, space of deleted rows, unfinished work, and postponed previews. It returns none if
-// there are no problems.
+// statistics, space of deleted rows, too few connections, unfinished work, and postponed previews.
+// It returns none if there are no problems.
 func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 	var imports []importRow
 	if err := s.db.Read.NewSelect().Model(&imports).Scan(ctx); err != nil {
@@ -81,6 +81,16 @@ func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err er
 	}
 	if len(tables) > 0 && !tables[0].AutoVacuum {
 		findings = append(findings, "autovacuum is off: enable it, or run VACUUM (ANALYZE) daily")
+	}
+	if err != nil {
+		return findings, err
+	}
+	var allowed int
+	err = s.db.Read.NewRaw(`SELECT least(current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer,
+		nullif(rolconnlimit, -1), (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()))
+		FROM pg_roles WHERE rolname = current_user`).Scan(ctx, &allowed)
+	if limit := s.db.SQL().Stats().MaxOpenConnections; err == nil && limit > allowed {
+		findings = append(findings, fmt.Sprintf("PostgreSQL accepts %d connections, and one server may open %d: lower --database-connections, or raise max_connections or the limit of the role or the database", allowed, limit))
 	}
 	return findings, err
 }

@@ -43,3 +43,27 @@ func TestDiagnoseDownloads(t *testing.T) {
 		}
 	})
 }
+
+// TestDiagnoseConnections checks that PostgreSQL databases that accept fewer connections than one
+// server opens are reported.
+func TestDiagnoseConnections(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
+		if s.db.Engine != database.Postgres {
+			return
+		}
+		s.db.LimitConnections(12)
+		for _, tc := range []struct{ limit, want string }{{"-1", ""}, {"12", ""}, {"11", "PostgreSQL accepts 11 connections, and one server may open 12: "}} {
+			if _, err := s.db.Write.Exec("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I CONNECTION LIMIT " + tc.limit + "', current_database()); END $$"); err != nil {
+				t.Fatal(err)
+			}
+			findings, err := s.Diagnose(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(findings, "\n")
+			if tc.want == "" && strings.Contains(got, "connections") || !strings.Contains(got, tc.want) {
+				t.Errorf("with a limit of %s: %q, want %q", tc.limit, got, tc.want)
+			}
+		}
+	})
+}
