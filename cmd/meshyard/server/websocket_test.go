@@ -16,7 +16,8 @@ import (
 const notified = `subscription { notifications { unreadCount } }`
 
 // conversation sends messages over one WebSocket, one after the other, and returns the types of the
-// responses with their operation IDs until it has as many as wanted or the server closes.
+// responses with their operation IDs until it has as many as wanted or the server closes. It leaves
+// out data: the first event of a subscription that the client completes may be sent or not.
 func conversation(t *testing.T, url, protocol string, wanted int, messages ...string) (responses []string, closed websocket.CloseError) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -43,7 +44,9 @@ func conversation(t *testing.T, url, protocol string, wanted int, messages ...st
 			}
 			break
 		}
-		responses = append(responses, strings.TrimSpace(m.Type+" "+m.ID))
+		if m.Type != "next" && m.Type != "data" {
+			responses = append(responses, strings.TrimSpace(m.Type+" "+m.ID))
+		}
 	}
 	return responses, closed
 }
@@ -78,7 +81,7 @@ func TestSocketProtocol(t *testing.T) {
 		{"a payload of connection_init that is no object", "graphql-transport-ws", []string{`{"type": "connection_init", "payload": [5]}`}, "", 4400},
 		{"subscribe before connection_init", "graphql-transport-ws", []string{subscribe("subscribe", "1", notified)}, "", 4401},
 		{"two connection_init", "graphql-transport-ws", []string{open, open}, "connection_ack", 4429},
-		{"an ID in use", "graphql-transport-ws", []string{open, subscribe("subscribe", strings.Repeat("é", 100), notified), subscribe("subscribe", strings.Repeat("é", 100), notified)}, "", 4409},
+		{"an ID in use", "graphql-transport-ws", []string{open, subscribe("subscribe", strings.Repeat("é", 100), notified), subscribe("subscribe", strings.Repeat("é", 100), notified)}, "connection_ack", 4409},
 		{"an unknown subprotocol", "graphql-over-pigeon", nil, "", 4406},
 		{"no subprotocol", "", nil, "", 4406},
 		{"nothing", "graphql-transport-ws", nil, "", 4408},
@@ -101,17 +104,7 @@ func TestSocketProtocol(t *testing.T) {
 				wanted = 100
 			}
 			responses, closed := conversation(t, s.URL, c.protocol, wanted, c.messages...)
-			if c.code == 4409 {
-				responses = nil // the first event of the subscription comes before or after
-			}
-			// The first event of a subscription that the client completes may be sent or not.
-			var got []string
-			for _, response := range responses {
-				if !strings.HasPrefix(response, "next ") && !strings.HasPrefix(response, "data ") {
-					got = append(got, response)
-				}
-			}
-			if strings.Join(got, ", ") != c.want || closed.Code != c.code {
+			if strings.Join(responses, ", ") != c.want || closed.Code != c.code {
 				t.Errorf("got %q, closed with %v; want %s, %d", responses, closed, c.want, c.code)
 			}
 		})
