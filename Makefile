@@ -48,7 +48,7 @@ check: ## Check formatting, types on Windows and macOS, prose, golangci-lint wit
 # images, hashing of passwords.
 concurrent = $(shell grep -rlE --include='*.go' '^\s+go |^\s+"sync(/atomic)?"' bench cmd/meshyard/server graph internal models rest | \
   grep -v '^internal/mesh/' | xargs dirname | sort -u)
-race: ## Run the tests with the race detector, long ones in short mode
+race: ## Run the tests with the race detector, except those that send one request after another
 	$(with-postgres) $(go-test) --packages "$(addprefix ./,$(concurrent))" -- -race -short -vet=off -parallel 4 -timeout 1h \
 	$(foreach package,modernc.org/sqlite/lib $(module)/internal/mesh/... golang.org/x/image/... golang.org/x/crypto/argon2,-gcflags=$(package)=-race=false)
 

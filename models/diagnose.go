@@ -70,6 +70,9 @@ func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err er
 	err = s.db.Read.NewRaw(`SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead, n_mod_since_analyze AS modified,
 		coalesce(last_analyze, last_autoanalyze) IS NOT NULL AS analyzed, current_setting('autovacuum')::boolean AS auto_vacuum
 		FROM pg_stat_user_tables WHERE schemaname = current_schema() AND relname NOT IN (?) ORDER BY relname`, bun.List(queues)).Scan(ctx, &tables)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range tables {
 		switch {
 		case t.Live+t.Dead < leastRows:
@@ -82,17 +85,17 @@ func (s *Store) diagnosePostgres(ctx context.Context) (findings []string, err er
 	if len(tables) > 0 && !tables[0].AutoVacuum {
 		findings = append(findings, "autovacuum is off: enable it, or run VACUUM (ANALYZE) daily")
 	}
-	if err != nil {
-		return findings, err
-	}
 	var allowed int
 	err = s.db.Read.NewRaw(`SELECT least(current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer,
 		nullif(rolconnlimit, -1), (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()))
 		FROM pg_roles WHERE rolname = current_user`).Scan(ctx, &allowed)
-	if limit := s.db.SQL().Stats().MaxOpenConnections; err == nil && limit > allowed {
+	if err != nil {
+		return nil, err
+	}
+	if limit := s.db.SQL().Stats().MaxOpenConnections; limit > allowed {
 		findings = append(findings, fmt.Sprintf("PostgreSQL accepts %d connections, and one server may open %d: lower --database-connections, or raise max_connections or the limit of the role or the database", allowed, limit))
 	}
-	return findings, err
+	return findings, nil
 }
 
 func (s *Store) diagnoseSQLite(ctx context.Context) (findings []string, err error) {

@@ -26,7 +26,7 @@ func TestOneCallerLeavesConnections(t *testing.T) {
 		}
 		limit := database.Concurrency{Statements: max(4, runtime.NumCPU()) / 2, Transactions: 1}
 		if s.Settings.DatabaseURL[:6] != "sqlite" {
-			limit = database.Concurrency{Statements: 5, Transactions: 5}
+			limit = database.Concurrency{Statements: 5, Transactions: 5} // a fourth of the connections
 		}
 		work := map[string]func(int){
 			"GraphQL":   func(int) { ada.GraphQL("{"+aliases.String()+"}", nil) },

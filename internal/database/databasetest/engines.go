@@ -12,8 +12,8 @@ import (
 func Engines(t testing.TB) []database.Engine {
 	engines := []database.Engine{database.SQLite, database.Postgres}
 	if testing.Short() {
-		fallen := crc32.ChecksumIEEE([]byte(t.Name())) % 2
-		engines = engines[fallen : fallen+1]
+		chosen := crc32.ChecksumIEEE([]byte(t.Name())) % 2
+		engines = engines[chosen : chosen+1]
 	}
 	return engines
 }
