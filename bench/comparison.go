@@ -44,7 +44,7 @@ func (c comparison) run(ctx context.Context, o options) error {
 		}
 		defer generator.close()
 		sides[i] = &side{process: p, generator: generator}
-		if _, err := generator.run(ctx, time.Second); err != nil { // warm-up
+		if _, err := generator.run(ctx, min(time.Second, 2*o.round)); err != nil { // warm-up
 			return err
 		}
 	}

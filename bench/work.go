@@ -48,7 +48,7 @@ func (w *work) run(ctx context.Context, o options, all *contenders, token string
 			return err
 		}
 		defer s.generator.close()
-		got, err := s.generator.run(ctx, warmUp)
+		got, err := s.generator.run(ctx, min(warmUp, 4*o.round))
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.name, err)
 		}
@@ -82,8 +82,8 @@ func (w *work) run(ctx context.Context, o options, all *contenders, token string
 	return err
 }
 
-// warmUp is how long each server is used before it is measured. In the first seconds, the Node.js
-// JIT compiler compiles the hot code.
+// warmUp is how long each server is used before it is measured, or four turns if that is shorter.
+// In the first seconds, the Node.js JIT compiler compiles the hot code.
 const warmUp = 5 * time.Second
 
 // connect opens the connections to a server. Each connection has its own requests and a token;
