@@ -108,7 +108,7 @@ test-web: ## Check that the files of the gallery are what web/ builds; needs nod
 
 test-gallery: ## Use the gallery in headless Chromium, and check its pages with axe-core; needs node and npm
 	npm ci --no-audit --no-fund --prefix web
-	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility'
+	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -parallel 4 -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility'
 
 test-accessibility: ## Check the pages of the gallery with axe-core on all displays; make test-gallery checks each on one; needs node and npm
 	npm ci --no-audit --no-fund --prefix web

@@ -288,6 +288,7 @@ func TestBrowserGallerySuspension(t *testing.T) {
 // on demand, and that a new file comes after those that are not shown. The previews of the pictures
 // are never made, so that the pages poll for them.
 func TestBrowserGalleryManyFiles(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s := servertest.Start(t, "sqlite")
 	v, ada := visitGallery(t, s), s.User("ada")
 	s.Password("ada", pass)

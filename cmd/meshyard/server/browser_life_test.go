@@ -324,8 +324,10 @@ func react(t *testing.T, v *visitor, s scene) {
 // TestBrowserGalleryUpload restarts the server while a browser with a slow network uploads models,
 // and later loses a response. The browser must upload everything without help, and nothing twice.
 func TestBrowserGalleryUpload(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
 			s := servertest.Start(t, engine)
 			ada := s.User("ada")
 			s.Password("ada", pass)

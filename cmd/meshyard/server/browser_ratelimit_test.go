@@ -36,6 +36,7 @@ func (v *visitor) limitRequests() *atomic.Int64 {
 // TestBrowserGalleryRateLimit uploads files while the server allows no more requests. The browser
 // must wait as long as the server says, however often, say so, and continue.
 func TestBrowserGalleryRateLimit(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	s := newScene(t)
 	v := visitGallery(t, s.Server)
 	v.signInAs("ada")
