@@ -61,7 +61,7 @@ func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange
 // its target, and that of an attachment is not.
 func (s *Store) changeKind(ctx context.Context, tx bun.Tx, f *File, to FileKind) error {
 	if f.Kind == Image || to == Image {
-		return badInput("kind", "kind: file %d is %s, which follows from its bytes", f.ID, strings.ToUpper(string(f.Kind)))
+		return badInput("kind", "kind: whether file %d is an IMAGE follows from its bytes, and cannot be changed", f.ID)
 	}
 	if to == Attachment {
 		if err := loseModel(ctx, tx, f, false); err != nil {

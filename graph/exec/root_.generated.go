@@ -11090,7 +11090,7 @@ type User implements Node & Actor {
   lastActiveAt: DateTime
   "The number of published things."
   thingCount: Int64!
-  "The number of published makes."
+  "The number of published makes of published things. Unlisted things are not published ones."
   makeCount: Int64!
   "The number of things that the user likes, including those that are no longer published."
   likeCount: Int64!
