@@ -120,7 +120,7 @@ func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs [
 
 func checkThingIDs(ids []int64) error {
 	if len(ids) == 0 {
-		return required("thingIds")
+		return requiredList("thingIds")
 	}
 	if len(ids) > maxCollectAtOnce {
 		return tooMany("thingIds", len(ids), maxCollectAtOnce)

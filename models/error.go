@@ -52,6 +52,11 @@ func required(field string) *Error {
 	return badInput(field, "%s: must not be blank", field).WithFieldCode(apierror.FieldRequired)
 }
 
+// requiredList returns the error for a list that must not be empty.
+func requiredList(field string) *Error {
+	return badInput(field, "%s: must have at least one entry", field).WithFieldCode(apierror.FieldRequired)
+}
+
 // tooMany returns the error for a list that has n entries and may have at most limit.
 func tooMany(field string, n, limit int) *Error {
 	e := badInput(field, "%s: must have at most %d entries (got %d)", field, limit, n).WithFieldCode(apierror.FieldTooMany)

@@ -32,7 +32,7 @@ func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange
 	}
 	err := s.changeFile(ctx, caller, c.ID, c.Target, ownerOnly, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
 		if c.Name != nil {
-			name, err := cleanFilename(*c.Name)
+			name, err := cleanFilename("name", *c.Name)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/meshyard/meshyard/internal/apierror"
 )
 
 // maxFilename is the maximum length of a file name in bytes, because file systems limit bytes.
@@ -12,13 +14,14 @@ const maxFilename = 255
 
 // cleanFilename removes the dangerous parts of a file name: directories, control characters, and
 // direction marks that disguise the extension. It shortens a long name in the middle and keeps its
-// extension. It returns BadInput for NUL, invalid UTF-8, and names of which nothing else is left.
-func cleanFilename(name string) (string, error) {
+// extension. It returns BadInput about the named input for NUL, invalid UTF-8, and names of which
+// nothing else is left.
+func cleanFilename(input, name string) (string, error) {
 	if !utf8.ValidString(name) {
-		return "", badInput("name", "file name: not valid UTF-8")
+		return "", badInput(input, "%s: the file name is not valid UTF-8", input)
 	}
 	if strings.ContainsRune(name, 0) {
-		return "", badInput("name", "file name: contains a NUL character")
+		return "", badInput(input, "%s: the file name contains a NUL character", input)
 	}
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
@@ -29,8 +32,11 @@ func cleanFilename(name string) (string, error) {
 		}
 		return r
 	}, name))
-	if name == "" || name == "." || name == ".." {
-		return "", badInput("name", "file name: must not be empty")
+	switch name {
+	case "":
+		return "", badInput(input, "%s: the file name must not be blank", input).WithFieldCode(apierror.FieldRequired)
+	case ".", "..":
+		return "", badInput(input, "%s: the file name must not be %q", input, name)
 	}
 	if len(name) > maxFilename {
 		ending := path.Ext(name)

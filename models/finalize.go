@@ -31,12 +31,12 @@ type content struct {
 }
 
 // Finalize attaches pending uploads of the caller to a target of the caller, all or none of them.
-// It is idempotent: files that are already attached to the target are left unchanged, so that
-// repeated and concurrent calls have the same result. It first makes the contents durable below
-// files/, then commits the rows, and then removes the pending objects. It returns NotFound if an
-// upload does not exist or has no bytes yet, and Forbidden if the target belongs to another user.
-// It returns Conflict if a file is attached to another target, or if the target would have more
-// than MaxFiles files. It opens a transaction.
+// It is idempotent: of files that are already attached to the target, only a given rank is set, so
+// that repeated and concurrent calls have the same result. It first makes the contents durable
+// below files/, then commits the rows, and then removes the pending objects. It returns NotFound if
+// an upload does not exist or has no bytes yet, and Forbidden if the target belongs to another
+// user. It returns Conflict if a file is attached to another target, or if the target would have
+// more than MaxFiles files. It opens a transaction.
 func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []FinalizeFile, target Target) ([]*File, error) {
 	keys, err := s.promote(ctx, caller, files)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (
 // has an ID twice.
 func checkBatch(files []FinalizeFile) ([]int64, error) {
 	if len(files) == 0 {
-		return nil, required("files")
+		return nil, requiredList("files")
 	}
 	if len(files) > MaxFiles {
 		return nil, tooMany("files", len(files), MaxFiles)
@@ -161,6 +161,7 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 	}
 	at := now()
 	var todo []*File
+	ranks := make(map[int64]int64) // of files that are already attached
 	for i, want := range files {
 		f := byID[want.ID]
 		input := fmt.Sprintf("files[%d].id", i)
@@ -170,6 +171,9 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		case f.State == Finalized:
 			if (Target{f.TargetType, f.TargetID}) != target {
 				return about(input, fail(Conflict, "file %d is already attached to %s %d", f.ID, f.TargetType, f.TargetID))
+			}
+			if want.Rank != nil && *want.Rank != f.Rank {
+				ranks[f.ID] = int64(*want.Rank)
 			}
 		case f.State == Staged:
 			return about(input, fail(NotFound, "pending upload %d has no bytes yet", f.ID))
@@ -183,10 +187,18 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 			todo = append(todo, f)
 		}
 	}
-	if len(todo) == 0 {
-		return nil
+	if len(ranks) > 0 {
+		if err := setEach(ctx, tx, "files", "id", "rank = v.n", "true", ranks); err != nil {
+			return err
+		}
 	}
-	return s.attach(ctx, tx, todo, on)
+	switch {
+	case len(todo) > 0:
+		return s.attach(ctx, tx, todo, on)
+	case len(ranks) > 0:
+		return touch(ctx, tx, on.Target)
+	}
+	return nil
 }
 
 // attach attaches locked pending files to a locked target.

@@ -99,7 +99,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 		if n.PictureName == nil {
 			return s.publishMake(ctx, tx, m)
 		}
-		picture, err = s.stage(ctx, tx, caller, *n.PictureName, owned{Target: Target{OnMake, m.ID}, owner: m.OwnerID, thingID: m.ThingID, make: m})
+		picture, err = s.stage(ctx, tx, caller, "pictureName", *n.PictureName, owned{Target: Target{OnMake, m.ID}, owner: m.OwnerID, thingID: m.ThingID, make: m})
 		return err
 	})
 	if err != nil {

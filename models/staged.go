@@ -29,15 +29,16 @@ func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string
 		if err != nil {
 			return err
 		}
-		staged, err = s.stage(ctx, tx, caller, name, on)
+		staged, err = s.stage(ctx, tx, caller, "name", name, on)
 		return err
 	})
 	return staged, err
 }
 
-// stage inserts the row of an upload that waits for its bytes.
-func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, name string, on owned) (*StagedUpload, error) {
-	name, err := cleanFilename(name)
+// stage inserts the row of an upload that waits for its bytes. Errors about the name are about the
+// given input.
+func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, input, name string, on owned) (*StagedUpload, error) {
+	name, err := cleanFilename(input, name)
 	if err != nil {
 		return nil, err
 	}

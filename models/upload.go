@@ -44,7 +44,7 @@ func (s *Store) MayUpload(ctx context.Context, caller auth.Caller, atLeast int64
 // fails, neither a row nor an object remains, unless the connection breaks during COMMIT: then both
 // may remain.
 func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*File, error) {
-	name, err := cleanFilename(n.Name)
+	name, err := cleanFilename("file", n.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -46,10 +46,10 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 	}
 	from, last := p.From.UTC().Truncate(24*time.Hour), p.To.UTC().Truncate(24*time.Hour)
 	if last.Before(from) {
-		return nil, badInput("to", "to: must not be before from").WithFieldCode(apierror.FieldOutOfRange)
+		return nil, badInput("to", "to: must not be before the start of the period").WithFieldCode(apierror.FieldOutOfRange)
 	}
 	if last.Sub(from) > maxStatsDays*24*time.Hour {
-		e := badInput("to", "to: must be at most %d days after from", maxStatsDays).WithFieldCode(apierror.FieldOutOfRange)
+		e := badInput("to", "to: must be at most %d days after the start of the period", maxStatsDays).WithFieldCode(apierror.FieldOutOfRange)
 		e.Limit = maxStatsDays
 		return nil, e
 	}

@@ -192,7 +192,7 @@ func (s *Store) checkWebhook(address, description *string, events []WebhookEvent
 		}
 	}
 	if len(names) == 0 {
-		return "", required("events")
+		return "", requiredList("events")
 	}
 	return strings.Join(names, " "), nil
 }

@@ -32,7 +32,8 @@ func readBody(r *http.Request) (map[string]any, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	if mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); mediaType == "multipart/form-data" {
+	mediaType, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if mediaType == "multipart/form-data" && parameters["boundary"] != "" {
 		fields, _, err := readForm(r)
 		return fields, err
 	}
@@ -53,6 +54,8 @@ func readBody(r *http.Request) (map[string]any, error) {
 		return fields, err
 	case text[0] == '[':
 		return nil, badInput("body", "body: must be a JSON object (got an array)")
+	case bytes.HasPrefix(text, []byte("--")):
+		return nil, badInput("body", "body: is multipart, so Content-Type must be multipart/form-data with its boundary")
 	}
 	form, err := url.ParseQuery(string(text))
 	if err != nil {

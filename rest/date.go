@@ -16,10 +16,10 @@ var dateSteps = regexp.MustCompile(`^(?:[+-]\d{1,4}[yMwdhHms]|/[yMwdhHms])*$`)
 
 var dateStep = regexp.MustCompile(`[+-]\d{1,4}[yMwdhHms]|/[yMwdhHms]`)
 
-// parseDate parses a date, or Elasticsearch date math, which the original service accepted: now-7d,
-// now-1M/d, 2026-01-31||+1w. A space counts as a plus sign too, because that is what a plus sign in
-// a query becomes if it is not escaped. It returns false if the text is invalid or the result is
-// outside the years 1 to 9999.
+// parseDate parses a date, Unix time, or Elasticsearch date math, which the original service
+// accepted: now-7d, now-1M/d, 2026-01-31||+1w. A space counts as a plus sign too, because that is
+// what a plus sign in a query becomes if it is not escaped. It returns false if the text is invalid
+// or the result is outside the years 1 to 9999.
 func parseDate(text string, now time.Time) (time.Time, bool) {
 	text = strings.TrimSpace(text)
 	at, steps := now.UTC(), ""
@@ -28,7 +28,7 @@ func parseDate(text string, now time.Time) (time.Time, bool) {
 		steps = text[len("now"):]
 	default:
 		var ok bool
-		if at, ok = parseISO(before); !ok {
+		if at, ok = parseAbsolute(before); !ok {
 			return at, false
 		}
 		if cut {
@@ -51,7 +51,18 @@ func parseDate(text string, now time.Time) (time.Time, bool) {
 	return at, at.Year() >= 1 && at.Year() <= 9999
 }
 
-func parseISO(text string) (time.Time, bool) {
+// unixTime matches Unix time in seconds or in milliseconds since 1973.
+var unixTime = regexp.MustCompile(`^\d{9,10}(?:\d{3})?$`)
+
+// parseAbsolute parses a date in ISO 8601 format, or Unix time.
+func parseAbsolute(text string) (time.Time, bool) {
+	if unixTime.MatchString(text) {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if len(text) <= 10 {
+			n *= 1000
+		}
+		return time.UnixMilli(n).UTC(), err == nil
+	}
 	for _, layout := range dateLayouts {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at, at.Year() >= 1

@@ -182,6 +182,8 @@ func (d *describer) responses(r route, op *operation) object {
 	}
 	if r.responder.paged {
 		success["headers"] = object{"Link": header("string"), "Total-Count": header("integer")}
+	} else if r.responder.total {
+		success["headers"] = object{"Total-Count": header("integer")}
 	}
 	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 	if op.mutates() {

@@ -82,7 +82,7 @@ var parameterTexts = map[string]string{
 	"source_collection_id": "The id of the collection to take the things from.",
 	"startDate":            "The first day: 2026-01-31, or a date relative to now such as now-7d.",
 	"tag":                  "A tag, in any spelling.",
-	"tags":                 "The tags.",
+	"tags":                 "The tags: a list, or a text that separates them by commas.",
 	"target_collection_id": "The id of the collection to put the things into.",
 	"target_id":            "The id of the object that target_type is the type of.",
 	"target_type":          "The type of the object. copy is another word for make.",

@@ -216,12 +216,30 @@ func (op *operation) nameField(field, message string) string {
 	if !ok {
 		return message
 	}
-	for _, argument := range op.field.Arguments {
-		if parameter := parameterOf(argument.Name, argument.Value, field); parameter != "" {
-			return parameter + ":" + rest
-		}
+	if parameter := parameterIn(op.SelectionSet, field); parameter != "" {
+		return parameter + ":" + rest
 	}
 	return message
+}
+
+// parameterIn returns the variable that sets the field of an input in a selection, or "" if there
+// is none.
+func parameterIn(set ast.SelectionSet, field string) string {
+	for _, selection := range set {
+		selected, ok := selection.(*ast.Field)
+		if !ok {
+			continue // the fragments have no variables
+		}
+		for _, argument := range selected.Arguments {
+			if parameter := parameterOf(argument.Name, argument.Value, field); parameter != "" {
+				return parameter
+			}
+		}
+		if parameter := parameterIn(selected.SelectionSet, field); parameter != "" {
+			return parameter
+		}
+	}
+	return ""
 }
 
 // parameterOf returns the variable that sets the field of an input, or "" if there is none.

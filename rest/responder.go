@@ -16,7 +16,8 @@ import (
 type responder struct {
 	write  func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error
 	schema reflect.Type // of the body; nil if there is none
-	paged  bool         // whether the response has page headers
+	paged  bool         // whether the response has Total-Count and Link
+	total  bool         // whether the response has Total-Count only
 	query  []string     // query parameters that the responder reads
 
 	// anonymous writes the response to a request without a token. If nil, such a request gets 401.
@@ -129,21 +130,30 @@ func first[T, Read any](noun string, as func(r *http.Request, read *Read) *T) re
 	}).as(reflect.TypeFor[T]())
 }
 
-// fullList responds with the complete list in the only key of an object, as an array. A single
-// object becomes a list of one entry.
-func fullList[T any]() responder {
+// whole responds with the complete list that a function returns for the data, as an array, and with
+// its length in a header.
+func whole[T any](of func(s *server, r *http.Request, data []byte) ([]T, error)) responder {
 	return responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
-		object, err := read[map[string]oneOrMore[T]](data)
-		if err != nil {
-			return err
-		}
-		items, err := only(object)
+		items, err := of(s, r, data)
 		if err != nil {
 			return err
 		}
 		w.Header().Set("Total-Count", strconv.Itoa(len(items)))
-		return writeJSON(w, completeAll(s, onFirstPage(r, items)))
-	}, schema: reflect.TypeFor[[]T]()}
+		return writeJSON(w, append([]T{}, onFirstPage(r, items)...)) // never null
+	}, schema: reflect.TypeFor[[]T](), total: true}
+}
+
+// fullList is whole for the list in the only key of an object. A single object becomes a list of
+// one entry.
+func fullList[T any]() responder {
+	return whole(func(s *server, r *http.Request, data []byte) ([]*T, error) {
+		object, err := read[map[string]oneOrMore[T]](data)
+		if err != nil {
+			return nil, err
+		}
+		items, err := only(object)
+		return completeAll(s, items), err
+	})
 }
 
 // oneOrMore decodes a list, or a single object as a list of one entry.

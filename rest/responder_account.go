@@ -7,7 +7,7 @@ import (
 )
 
 // bareIDs responds with an array of IDs.
-var bareIDs = body(func(_ *server, _ *http.Request, data []byte) ([]wire.ID, error) {
+var bareIDs = whole(func(_ *server, _ *http.Request, data []byte) ([]wire.ID, error) {
 	of, err := read[wire.IDsSchema](data)
 	return of.IDs, err
 })
@@ -19,7 +19,7 @@ var listLength = body(func(_ *server, _ *http.Request, data []byte) (wire.CountS
 })
 
 // stats responds with one entry for each day.
-var stats = body(func(_ *server, _ *http.Request, data []byte) ([]*wire.StatsSchema, error) {
+var stats = whole(func(_ *server, _ *http.Request, data []byte) ([]*wire.StatsSchema, error) {
 	user, err := read[struct {
 		ID   wire.ID
 		Days []*wire.StatsSchema
@@ -33,9 +33,9 @@ var stats = body(func(_ *server, _ *http.Request, data []byte) ([]*wire.StatsSch
 // bareText responds with a JSON string.
 var bareText = body(func(_ *server, _ *http.Request, data []byte) (string, error) { return read[string](data) })
 
-// bareList responds with an array that is not divided into pages.
+// bareList responds with a list that is not divided into pages.
 func bareList[T any]() responder {
-	return body(func(s *server, _ *http.Request, data []byte) ([]*T, error) {
+	return whole(func(s *server, _ *http.Request, data []byte) ([]*T, error) {
 		items, err := read[[]*T](data)
 		return completeAll(s, items), err
 	})
@@ -43,7 +43,7 @@ func bareList[T any]() responder {
 
 // emptyList responds with an empty array, for features that this server lacks but that clients
 // request at startup.
-var emptyList = body(func(*server, *http.Request, []byte) ([]any, error) { return []any{}, nil })
+var emptyList = whole(func(*server, *http.Request, []byte) ([]any, error) { return []any{}, nil })
 
 // noPrograms responds with an empty list of slicing programs.
 var noPrograms = body(func(*server, *http.Request, []byte) (wire.ProgramsSchema, error) {

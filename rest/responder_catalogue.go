@@ -11,7 +11,7 @@ import (
 // categories responds with the category tree: with ?return=complete each category contains its
 // children, otherwise only the roots are listed.
 var categories = func() responder {
-	a := body(func(s *server, r *http.Request, data []byte) ([]*wire.CategorySchema, error) {
+	a := whole(func(s *server, r *http.Request, data []byte) ([]*wire.CategorySchema, error) {
 		roots, err := read[[]*wire.CategorySchema](data)
 		if err != nil {
 			return nil, err
@@ -21,8 +21,8 @@ var categories = func() responder {
 				root.Children = nil
 			}
 		}
-		return completeAll(s, onFirstPage(r, roots)), nil
-	}).as(reflect.TypeFor[[]wire.CategorySchema]())
+		return completeAll(s, roots), nil
+	})
 	a.query = []string{"return", "page"}
 	return a
 }()

@@ -81,19 +81,18 @@ var imageSummaries = imageList(func(_ *server, _ *http.Request, p *wire.MediaIma
 }, func(i *wire.ImageSummary, sizes []wire.ImageSize) { i.Sizes = sizes })
 
 func imageList[T any](as func(s *server, r *http.Request, p *wire.MediaImage) *T, setSizes func(image *T, sizes []wire.ImageSize)) responder {
-	a := body(func(s *server, r *http.Request, data []byte) ([]*T, error) {
+	a := whole(func(s *server, r *http.Request, data []byte) ([]*T, error) {
 		of, err := read[struct{ Images []*wire.MediaImage }](data)
 		if err != nil {
 			return nil, err
 		}
-		onPage := onFirstPage(r, of.Images)
-		shown := make([]*T, len(onPage))
-		for i, p := range onPage {
+		shown := make([]*T, len(of.Images))
+		for i, p := range of.Images {
 			shown[i] = as(s, r, p)
 			setSizes(shown[i], sizesOf(r, p))
 		}
 		return shown, nil
-	}).as(reflect.TypeFor[[]T]())
+	})
 	a.query = []string{"type", "size"}
 	return a
 }

@@ -141,7 +141,9 @@ func (s *server) convert(name string, value any, t *ast.Type) (any, error) {
 // convertList converts a list. A string is a list of one element, because a parameter in a query or
 // a form is not a list if it is given once.
 func (s *server) convertList(name string, value any, elem *ast.Type) (any, error) {
-	if text, ok := value.(string); ok {
+	if text, ok := value.(string); ok && name == "tags" {
+		value = splitTags(text)
+	} else if ok {
 		converted, err := s.convert(name, text, elem)
 		return []any{converted}, err
 	}
@@ -157,6 +159,17 @@ func (s *server) convertList(name string, value any, elem *ast.Type) (any, error
 		}
 	}
 	return converted, nil
+}
+
+// splitTags returns the tags in a text that separates them by commas.
+func splitTags(text string) []any {
+	var tags []any
+	for tag := range strings.SplitSeq(text, ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
 }
 
 // convertScalar converts a string, a number or a boolean to a scalar type of the schema.

@@ -10877,9 +10877,9 @@ type RevokeTokenPayload {
     input: StageUploadInput!
   ): StageUploadPayload @auth(scope: WRITE)
   """
-  Attach pending uploads to a thing, a make or a comment of the caller: all of them or none. Files
-  that are already attached to it are left unchanged, so the call can be repeated. It fails with
-  CONFLICT if a file is attached to another object.
+  Attach pending uploads to a thing, a make or a comment of the caller: all of them or none. Of
+  files that are already attached to it, only a given rank is set, so the call can be repeated. It
+  fails with CONFLICT if a file is attached to another object.
   """
   finalizeFiles(
     "The uploads and their target."

@@ -112,6 +112,11 @@ func TestErrorsNameSentFields(t *testing.T) {
 			{"GET", "/search/?term=" + long[:300], nil, []string{"term"}},
 			{"GET", "/search/" + long[:300], nil, []string{"term"}},
 			{"GET", "/users/me/search/" + long[:300], nil, []string{"term"}},
+			{"GET", "/users/me/stats-by-day/2026-02-01/2026-01-01", nil, []string{"endDate"}},
+			{"GET", "/users/me/stats-by-day/2016-02-01/2026-01-01", nil, []string{"endDate"}},
+			{"POST", fmt.Sprintf("/things/%d/files", thing), object{"filename": ""}, []string{"filename"}},
+			{"POST", fmt.Sprintf("/things/%d/copies", thing), object{"filename": " "}, []string{"filename"}},
+			{"POST", "/users/me/avatar-image", object{"filename": ".."}, []string{"filename"}},
 		} {
 			var refused struct {
 				Message string
@@ -172,6 +177,9 @@ func TestFaultsNameSentInputs(t *testing.T) {
 			{`addToCollection(input: {collectionId: ` + collection + `, thingId: 9999}) { collection { id } }`, "thing 9999 does not exist", "[input thingId]", "NOT_FOUND"},
 			{`createMake(input: {thingId: 9999}) { make { id } }`, "thing 9999 does not exist", "[input thingId]", "NOT_FOUND"},
 			{`createComment(input: {parentId: 9999, body: "a"}) { comment { id } }`, "comment 9999 does not exist", "[input parentId]", "NOT_FOUND"},
+			{`createMake(input: {thingId: ` + thing + `, pictureName: " "}) { make { id } }`, "pictureName: the file name must not be blank", "[input pictureName]", "REQUIRED"},
+			{`stageUpload(input: {name: "..", target: {type: THING, id: ` + thing + `}}) { upload { fileId } }`, `name: the file name must not be ".."`, "[input name]", "INVALID"},
+			{`finalizeFiles(input: {files: [], target: {type: THING, id: ` + thing + `}}) { files { id } }`, "files: must have at least one entry", "[input files]", "REQUIRED"},
 			{`updateProfile(input: {avatarId: ` + model + `}) { user { id } }`, "the avatar of a user must be one image (PNG, JPEG or GIF)", "[input avatarId]", "INVALID"},
 		} {
 			r := ada.GraphQL(`mutation { `+c.mutation+` }`, nil)

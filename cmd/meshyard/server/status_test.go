@@ -333,5 +333,13 @@ func TestFinalizeFilesStatuses(t *testing.T) {
 		check("it again", w.ada, 200, batch(w.thing, w.pending))
 		check("it onto another", w.ada, 400, batch(w.draft, w.pending))
 		w.ada.Do(http.MethodPost, "/files/0/FinalizeFiles", fmt.Sprintf(`{"pending_uploads":[{"id":"%d","rank":"3"}],"target_id":"%d","target_type":"Thing"}`, w.pending, w.thing)).Want(t, 200)
+		var attached struct{ Rank int }
+		if w.ada.Get(fmt.Sprint("/files/", w.pending)).Want(t, 200, &attached); attached.Rank != 3 {
+			t.Errorf("got rank %d of a file that was attached before, want the given 3", attached.Rank)
+		}
+		w.ada.Do(http.MethodPost, "/files/0/FinalizeFiles", fmt.Sprintf(`{"pending_uploads":[{"id":%d}],"target_id":%d,"target_type":"thing"}`, w.pending, w.thing)).Want(t, 200)
+		if w.ada.Get(fmt.Sprint("/files/", w.pending)).Want(t, 200, &attached); attached.Rank != 3 {
+			t.Errorf("got rank %d after a call without a rank, want 3 still", attached.Rank)
+		}
 	})
 }

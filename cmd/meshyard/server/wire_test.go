@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -85,13 +86,13 @@ func TestBodyFormatIsDetected(t *testing.T) {
 			}
 			return w.ada.Send(r)
 		}
-		for _, contentType := range []string{"application/x-www-form-urlencoded", "", "application/json", "text/plain; charset=utf-8"} {
+		for _, contentType := range []string{"application/x-www-form-urlencoded", "", "application/json", "text/plain; charset=utf-8", "multipart/form-data"} {
 			for _, body := range []string{`{"name":"A","license":"cc","category":"Art"}`, "\ufeff {\"name\":\"A\",\"license\":\"cc\",\"category\":2}\n", "name=A&license=cc&category=Art&tags[]=x&tags[]=y"} {
 				if o := read(t, send("/things/", contentType, body)); o["name"] != "A" || o["is_published"] != 0.0 {
 					t.Errorf("%q as %q: got name %v, want A", body, contentType, o["name"])
 				}
 			}
-			for _, body := range []string{"tags[]=x&tags[]=y", "tags[1]=y&tags[0]=x", "tags%5B10%5D=y&tags%5B9%5D=x", "tags=x&tags=y"} {
+			for _, body := range []string{"tags[]=x&tags[]=y", "tags[1]=y&tags[0]=x", "tags%5B10%5D=y&tags%5B9%5D=x", "tags=x&tags=y", "tags=x,+y,"} {
 				if o := read(t, send("/things/", contentType, "name=A&license=cc&category=Art&"+body)); tagNames(o) != "x y" {
 					t.Errorf("%q as %q: the tags are %v, want x and y", body, contentType, o["tags"])
 				}
@@ -395,12 +396,17 @@ func TestListsOfOnePage(t *testing.T) {
 		ada, bob := s.User("ada"), s.User("bob")
 		ids := fullThing(t, s, ada, bob)
 		thing := fmt.Sprint("/things/", ids["thing_id"])
-		for _, path := range []string{thing + "/files", thing + "/images", thing + "/tags", thing + "/categories", fmt.Sprintf("/copies/%v/images", ids["copy_id"]), "/categories", "/categories?return=complete"} {
+		for _, path := range []string{thing + "/files", thing + "/images", thing + "/tags", thing + "/categories", fmt.Sprintf("/copies/%v/images", ids["copy_id"]), "/categories", "/categories?return=complete", "/users/bob/likesids"} {
 			sign := "?"
 			if strings.Contains(path, "?") {
 				sign = "&"
 			}
-			whole := string(ada.Get(path).Want(t, 200).Bytes)
+			r := ada.Get(path).Want(t, 200)
+			whole := string(r.Bytes)
+			var entries []any
+			if err := json.Unmarshal(r.Bytes, &entries); err != nil || r.Header.Get("Total-Count") != strconv.Itoa(len(entries)) {
+				t.Errorf("%s: got Total-Count %q of %d entries, %v", path, r.Header.Get("Total-Count"), len(entries), err)
+			}
 			for query, want := range map[string]string{"page=1": whole, "page=0&per_page=1": whole, "page=": whole, "page=2": "[]", "page=7&per_page=1": "[]"} {
 				if got := string(ada.Get(path+sign+query).Want(t, 200).Bytes); got != want || whole == "[]" {
 					t.Errorf("%s%s%s: %.200s, want %.200s", path, sign, query, got, want)
