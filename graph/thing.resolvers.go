@@ -173,7 +173,7 @@ func (r *thingResolver) Ancestors(ctx context.Context, obj *models.Thing, first 
 
 // Remixes is the resolver for the remixes field.
 func (r *thingResolver) Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Thing.remixes", r.Store.Remixes(), pageArgs{first, after, last, before}, obj, thingID)
+	return thingsOf(ctx, "Thing.remixes", r.Store.Remixes(caller(ctx)), pageArgs{first, after, last, before}, obj, thingID)
 }
 
 // Makes is the resolver for the makes field.

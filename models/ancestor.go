@@ -22,10 +22,19 @@ func checkAncestors(ids []int64) error {
 }
 
 // Remixes lists the published remixes of things, newest first.
-func (s *Store) Remixes() List {
-	return List{DB: s.db.DB, Name: "remixes", By: database.Order{ID: "ta.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Where("ta.ancestor_id = ?", id).Where(isPublished, bun.Safe("ta.thing_id"))
+func (s *Store) Remixes(caller auth.Caller) List {
+	hidden := hiddenFrom(caller)
+	l := List{DB: s.db.DB, By: database.Order{ID: "ta.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
+		q := s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Where("ta.ancestor_id = ?", id).Where(isPublished, bun.Safe("ta.thing_id"))
+		if hidden != (hiddenThings{}) {
+			q = hidden.from(q.Join("JOIN things AS t ON t.id = ta.thing_id"))
+		}
+		return q
 	}}
+	if hidden == (hiddenThings{}) {
+		l.Name = "remixes"
+	}
+	return l
 }
 
 // Ancestors lists the things that a remix was made from, in the order that its creator chose. It

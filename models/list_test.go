@@ -102,7 +102,7 @@ func preparedLists(t *testing.T, s *Store, ada auth.Caller) map[string]parentLis
 	watched, err := s.WatchedThings(ben, ben.UserID)
 	must(err)
 	return map[string]parentList{
-		"remixes":               {s.Remixes(), first.ID, 4},
+		"remixes":               {s.Remixes(ben), first.ID, 4},
 		"ancestors of ada":      {s.Ancestors(ada), things[0], 3},
 		"ancestors of ben":      {s.Ancestors(ben), things[0], 2},
 		"things with a tag":     {s.ThingsWithTags(ada), tags[things[0]][0].ID, 4},

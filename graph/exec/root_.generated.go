@@ -11061,14 +11061,15 @@ type User implements Node & Actor {
   defaultLicense: License!
   """
   Whether things of others that are marked as not safe for work are hidden from the caller in lists,
-  searches, the feed and recommendations. They still appear in likes and collections, and when they
-  are requested by id. Null for other users.
+  searches, the feed and recommendations. They still appear in likes, collections, watched and
+  downloaded things, makes and ancestors, and when they are requested by id. Counters include them.
+  Null for other users.
   """
   isNsfwHidden: Boolean @goField(forceResolver: true)
   """
   Whether things of others that are marked as made with artificial intelligence are hidden from the
-  caller in lists, searches, the feed and recommendations. They still appear in likes and
-  collections, and when they are requested by id. Null for other users.
+  caller in lists, searches, the feed and recommendations. The exceptions are those of
+  ` + "`" + `isNsfwHidden` + "`" + `. Null for other users.
   """
   isAiGeneratedHidden: Boolean @goField(forceResolver: true)
   "Whether the user is the caller."

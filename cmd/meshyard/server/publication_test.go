@@ -242,9 +242,12 @@ func TestPrintSettings(t *testing.T) {
 func TestHiddenKindsOfThings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
+		cyd := s.User("cyd")
+		origin := publishedThing(t, cyd, "Origin") // unlisted, so that only its remixes are in lists
+		cyd.Query(fmt.Sprintf(`mutation { publishThing(input: {id: %d, state: UNLISTED}) { thing { id } } }`, origin), nil, new(any))
 		for name, fields := range map[string]string{"Plain": "", "Nude": "isNsfw: true", "Dream": "isAiGenerated: true"} {
 			id := publishedThing(t, ada, name)
-			ada.Query(fmt.Sprintf(`mutation { updateThing(input: {id: %d, tags: ["vase"], %s}) { thing { id } } }`, id, fields), nil, new(any))
+			ada.Query(fmt.Sprintf(`mutation { updateThing(input: {id: %d, ancestorIds: [%d], tags: ["vase"], %s}) { thing { id } } }`, id, origin, fields), nil, new(any))
 		}
 		check := func(who string, c *servertest.Client, want int) {
 			t.Helper()
@@ -257,10 +260,11 @@ func TestHiddenKindsOfThings(t *testing.T) {
 				Newest, RandomThings     []any
 				Category, Tag, User      struct{ Things count }
 				Me                       struct{ RecommendedThings count }
+				Origin                   struct{ Remixes count }
 			}
-			c.Query(`{ randomThings(first: 100) { id } me { recommendedThings { totalCount nodes { id } } } things { totalCount nodes { id } } search { totalCount nodes { __typename } } filtered: things(filter: {creators: ["ada"]}) { totalCount nodes { id } } newest { id }
-				category(slug: "tools") { things { totalCount nodes { id } } } tag(name: "vase") { things { totalCount nodes { id } } } user(username: "ada") { things { totalCount nodes { id } } } }`, nil, &v)
-			for what, list := range map[string]count{"things": v.Things, "search": v.Search, "filtered": v.Filtered, "newest": {len(v.Newest), v.Newest}, "category": v.Category.Things, "tag": v.Tag.Things, "user": v.User.Things} {
+			c.Query(fmt.Sprintf(`{ origin: thing(id: %d) { remixes { totalCount nodes { id } } } randomThings(first: 100) { id } me { recommendedThings { totalCount nodes { id } } } things { totalCount nodes { id } } search { totalCount nodes { __typename } } filtered: things(filter: {creators: ["ada"]}) { totalCount nodes { id } } newest { id }
+				category(slug: "tools") { things { totalCount nodes { id } } } tag(name: "vase") { things { totalCount nodes { id } } } user(username: "ada") { things { totalCount nodes { id } } } }`, origin), nil, &v)
+			for what, list := range map[string]count{"remixes": v.Origin.Remixes, "things": v.Things, "search": v.Search, "filtered": v.Filtered, "newest": {len(v.Newest), v.Newest}, "category": v.Category.Things, "tag": v.Tag.Things, "user": v.User.Things} {
 				if list.TotalCount != want || len(list.Nodes) != want {
 					t.Errorf("%s, %s: %d things, totalCount %d, want %d", who, what, len(list.Nodes), list.TotalCount, want)
 				}
