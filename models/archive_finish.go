@@ -75,8 +75,10 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 	if err := db.reindexAll(ctx); err != nil {
 		return err
 	}
-	_, err = l.store.Recount(ctx)
-	return err
+	if _, err = l.store.Recount(ctx); err != nil {
+		return err
+	}
+	return db.collectStatistics(ctx)
 }
 
 // finishUser sets the avatar and the cover of the imported user, indexes the imported objects for

@@ -8,6 +8,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/archive"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // TestFinishImportBesideTakedown checks that the end of an import does not put back the search
@@ -44,4 +45,24 @@ func TestFinishImportBesideTakedown(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFinishImportCollectsStatistics checks that the planner knows the words of imported things.
+func TestFinishImportCollectsStatistics(t *testing.T) {
+	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
+		ctx := t.Context()
+		published(t, s, ada)
+		l := &archiveLoader{store: s, from: &archive.Reader{Manifest: new(archive.Manifest)}}
+		if err := l.finishAll(ctx); err != nil {
+			t.Fatal(err)
+		}
+		known := "SELECT coalesce(max(CAST(stat AS integer)), 0) FROM sqlite_stat1 WHERE tbl = 'vocabulary'"
+		if s.db.Engine == database.Postgres {
+			known = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'vocabulary'::regclass"
+		}
+		var rows int64
+		if err := s.db.Read.NewRaw(known).Scan(ctx, &rows); err != nil || rows < 1 {
+			t.Errorf("got statistics of %d words, %v, want some", rows, err)
+		}
+	})
 }

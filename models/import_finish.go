@@ -88,20 +88,24 @@ func (l *loader) finish(ctx context.Context) error {
 	if _, err := l.db.Write.NewDelete().Model(row).WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	// The planner needs current statistics and, on PostgreSQL, the visibility map for index-only
-	// scans.
-	tidy := []string{
+	return l.db.collectStatistics(ctx)
+}
+
+// collectStatistics collects the statistics that the planner needs after many rows were inserted
+// and, on PostgreSQL, the visibility map for index-only scans.
+func (db *DB) collectStatistics(ctx context.Context) error {
+	statements := []string{
 		"ANALYZE",
 		// With samples of a table, SQLite prepares a statement again each time another value is bound to
 		// it, to choose a plan for that value. The statements on these tables need no other plan. The
 		// shadow tables are those inside full-text indexes.
 		"DELETE FROM sqlite_stat4 WHERE tbl IN ('files', 'thing_tags', 'vocabulary') OR tbl IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')",
 	}
-	if l.db.Engine == database.Postgres {
-		tidy = []string{"VACUUM (ANALYZE) things", "VACUUM (ANALYZE) files", "VACUUM (ANALYZE) thing_tags", "VACUUM (ANALYZE) thing_documents", "VACUUM (ANALYZE) vocabulary", "VACUUM (ANALYZE) users", "VACUUM (ANALYZE) tags"}
+	if db.Engine == database.Postgres {
+		statements = []string{"VACUUM (ANALYZE) things", "VACUUM (ANALYZE) files", "VACUUM (ANALYZE) thing_tags", "VACUUM (ANALYZE) thing_documents", "VACUUM (ANALYZE) vocabulary", "VACUUM (ANALYZE) users", "VACUUM (ANALYZE) tags"}
 	}
-	for _, statement := range tidy {
-		if _, err := l.db.Write.ExecContext(ctx, statement); err != nil {
+	for _, statement := range statements {
+		if _, err := db.Write.ExecContext(ctx, statement); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ func (s *Store) diagnosePreviews(ctx context.Context) (findings []string, err er
 	var rows []*Preview
 	n, err := s.db.Read.NewSelect().Model(&rows).Column("id", "sha256", "outages").Where("p.outages > 0").Order("id").Limit(most).ScanAndCount(ctx)
 	for _, p := range rows {
-		findings = append(findings, fmt.Sprintf("preview %d: %d attempts ended because the bucket was unavailable or full; if others succeed, check that the server can read the object %s",
+		findings = append(findings, fmt.Sprintf("preview %d: the bucket was unavailable or full (failed attempts: %d); if other previews succeed, check that the server can read the object %s",
 			p.ID, p.Outages, bucket.ContentKey(p.SHA256)))
 	}
 	if n > most {

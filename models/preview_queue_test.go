@@ -81,7 +81,7 @@ func TestPostponedPreviews(t *testing.T) {
 			if got := time.Until(p.BeatAt); got > wait || got < wait-20*time.Second || p.State != PreviewWaiting || p.Attempts != 0 {
 				t.Errorf("outage %d: the preview is %s after %d attempts and waits %s, want waiting, 0 and %s", i+1, p.State, p.Attempts, got, wait)
 			}
-			want(1, fmt.Sprintf("preview %d: %d attempts ended because", p.ID, i+1))
+			want(1, fmt.Sprintf("preview %d: the bucket was unavailable or full (failed attempts: %d)", p.ID, i+1))
 		}
 		if err := s.finishPreview(ctx, claim(), preview.Result{}); err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -159,6 +160,7 @@ func (db *DB) openSQLite(path string) error {
 	if err != nil {
 		return err
 	}
+	createPrivate(path)
 	write, read := sql.OpenDB(keepingConnector{writer}), sql.OpenDB(keepingConnector{reader})
 	write.SetMaxOpenConns(1)
 	readers := max(4, runtime.NumCPU())
@@ -170,6 +172,15 @@ func (db *DB) openSQLite(path string) error {
 	db.Write = bun.NewDB(write, sqlitedialect.New()).WithQueryHook(&db.statements)
 	db.Read = bun.NewDB(read, sqlitedialect.New()).WithQueryHook(&db.statements).WithQueryHook(db.reads)
 	return nil
+}
+
+// createPrivate creates an empty file, which is a valid database, so that other users of the system
+// cannot read it. SQLite would create a file that all can read, and gives the files that it keeps
+// beside the database the permissions of the database. If it fails, SQLite reports the cause.
+func createPrivate(path string) {
+	if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+		_ = f.Close()
+	}
 }
 
 // Register prepares Bun for row types, each given as a nil pointer to a struct. Otherwise Bun

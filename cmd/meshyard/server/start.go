@@ -111,8 +111,18 @@ func redact(value string) (shown string, secret bool) {
 	if err != nil || strings.Contains(path, "@") {
 		return "", strings.Contains(path, "@")
 	}
-	if u.Host != "" && u.User == nil && strings.Contains(authority, "@") || strings.Contains(strings.ToLower(value), "password=") {
+	if u.Host != "" && u.User == nil && strings.Contains(authority, "@") {
 		return "", false
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return "", false
+	}
+	for name := range query {
+		if strings.Contains(strings.ToLower(name), "password") { // password or sslpassword
+			query.Set(name, "xxxxx")
+			u.RawQuery = query.Encode()
+		}
 	}
 	return u.Redacted(), false
 }

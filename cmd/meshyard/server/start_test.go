@@ -22,7 +22,9 @@ func TestStartErrorHidesPasswords(t *testing.T) {
 		"postgres://meshyard:12#topsecret@127.0.0.1:1/m":       "refused",
 		"postgres://meshyard:12?topsecret=1@127.0.0.1:1/m":     "refused",
 		"postgres://meshyard:%zztopsecret@127.0.0.1:1/m":       encode,
-		"postgres://127.0.0.1:1/m?password=topsecret&user=a@b": "refused",
+		"postgres://127.0.0.1:1/m?password=topsecret&user=a@b": "--database-url postgres://127.0.0.1:1/m?password=xxxxx&user=a%40b: ",
+		"postgres://127.0.0.1:1/m?sslpassw%6Frd=topsecret":     "--database-url postgres://127.0.0.1:1/m?sslpassword=xxxxx: ",
+		"postgres://127.0.0.1:1/m?password=topsecret;a=%zz":    encode,
 		"sqlite:/nowhere/a@b/m.db":                             "--database-url sqlite:/nowhere/a@b/m.db: ",
 	} {
 		_, err := models.OpenDB(t.Context(), value)
