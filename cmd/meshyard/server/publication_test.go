@@ -170,7 +170,7 @@ func TestUpdateFile(t *testing.T) {
 			{other, `kind: ATTACHMENT`, "only model"},
 			{model, `kind: MODEL`, `"kind":"MODEL"`},
 			{model, `name: "body.obj"`, "must keep the extension"},
-			{model, `name: ""`, "must not be empty"},
+			{model, `name: ""`, "must not be blank"},
 			{model, `name: null`, "must not be null"},
 			{model, `kind: IMAGE`, "follows from its bytes"},
 			{image, `kind: MODEL`, "follows from its bytes"},
