@@ -37,8 +37,9 @@ func archiveFixture(t *testing.T, s *servertest.Server) *fixtureBuilder {
 	own := must(s.Store.User(ctx, p.as("own"), "own"))(t)
 	avatar := p.upload("own", "face.png", p.png)
 	must(s.Store.Finalize(ctx, p.as("own"), []models.FinalizeFile{{ID: avatar}}, models.Target{Type: models.OnAvatar, ID: own.ID}))(t)
-	reply, _ := p.comment("own", "parent", thing, 0)
-	p.comment("zoe", "reply", thing, reply)
+	parent := p.comment("own", "parent", thing, 0)
+	p.attach("own", "parent", parent)
+	p.attach("zoe", "reply", p.comment("zoe", "reply", thing, parent))
 	must(s.Store.Follow(ctx, p.as("own"), "zoe"))(t)
 	for _, err := range []error{
 		s.Store.Watch(ctx, p.as("zoe"), thing), s.Store.Like(ctx, p.as("zoe"), thing),
@@ -66,7 +67,7 @@ func archiveFixture(t *testing.T, s *servertest.Server) *fixtureBuilder {
 		"INSERT INTO confirmed_emails (user_id, email, confirmed_at) SELECT id, email, created_at FROM users WHERE username = 'own'",
 		"INSERT INTO categories (name, slug, parent_id) VALUES ('Zebras', 'zebras', 3)",
 		"UPDATE things SET category_id = (SELECT id FROM categories WHERE slug = 'zebras') WHERE id = " + of["thing"],
-		"UPDATE comments SET spam_body = 'spam', reported_at = created_at WHERE id = " + servertest.ID(reply),
+		"UPDATE comments SET spam_body = 'spam', reported_at = created_at WHERE id = " + servertest.ID(parent),
 	} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatalf("%s: %v", statement, err)

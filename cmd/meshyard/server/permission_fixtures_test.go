@@ -109,18 +109,22 @@ func (p *fixtureBuilder) make(user, name, state string, thing int64) (id, file i
 	return id, file
 }
 
-// comment creates a comment with a file.
-func (p *fixtureBuilder) comment(user, body string, on models.Target, parent int64) (id, file int64) {
+// comment creates a comment.
+func (p *fixtureBuilder) comment(user, body string, on models.Target, parent int64) int64 {
 	p.t.Helper()
-	ctx, caller := context.Background(), p.as(user)
 	n := models.NewComment{Target: &on, Body: body}
 	if parent != 0 {
 		n.ParentID = &parent
 	}
-	id = must(p.s.Store.CreateComment(ctx, caller, n))(p.t).ID
-	file = p.upload(user, body+".stl", p.stl)
-	must(p.s.Store.Finalize(ctx, caller, []models.FinalizeFile{{ID: file}}, models.Target{Type: models.OnComment, ID: id}))(p.t)
-	return id, file
+	return must(p.s.Store.CreateComment(context.Background(), p.as(user), n))(p.t).ID
+}
+
+// attach attaches a model to a comment.
+func (p *fixtureBuilder) attach(user, name string, comment int64) (file int64) {
+	p.t.Helper()
+	file = p.upload(user, name+".stl", p.stl)
+	must(p.s.Store.Finalize(context.Background(), p.as(user), []models.FinalizeFile{{ID: file}}, models.Target{Type: models.OnComment, ID: comment}))(p.t)
+	return file
 }
 
 // The states of objects in fixtures.
@@ -158,7 +162,7 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 		}
 		thing := p.zoe(of)
 		id, file := p.make(user, state, state, thing)
-		comment, _ := p.comment("zoe", "zoe's", models.Target{Type: models.OnMake, ID: id}, 0)
+		comment := p.comment("zoe", "zoe's", models.Target{Type: models.OnMake, ID: id}, 0)
 		return fixture{"copy": servertest.ID(id), "file": servertest.ID(file), "image": servertest.ID(file), "thing": servertest.ID(thing), "comment": servertest.ID(comment)}
 	case "comment " + published, "comment " + draft, "comment " + down:
 		state := name[len("comment "):]
@@ -169,8 +173,9 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 			thing = p.zoe(state)
 		}
 		on := models.Target{Type: models.OnThing, ID: thing}
-		parent, _ := p.comment("zoe", "zoe's", on, 0)
-		id, file := p.comment(user, "own", on, parent)
+		parent := p.comment("zoe", "zoe's", on, 0)
+		id := p.comment(user, "own", on, parent)
+		file := p.attach(user, "own", id)
 		p.comment("zoe", "zoe's reply", on, id)
 		return fixture{"comment": servertest.ID(id), "file": servertest.ID(file), "thing": servertest.ID(thing)}
 	case "collection private":
@@ -265,15 +270,14 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 			p.t.Fatal(err)
 		}
 		p.makeOfZoes(user, state, id)
-		p.comment(user, "on zoe's "+state, models.Target{Type: models.OnThing, ID: id}, 0)
+		p.attach(user, "on zoe's "+state, p.comment(user, "on zoe's "+state, models.Target{Type: models.OnThing, ID: id}, 0))
 	}
-	var ofDraft int64 // a file of a draft of a make
 	ancestors := []int64{of["zoe's "][published], of["zoe's "][draft], of["zoe's "][down], of["zoe's "][unlisted]}
 	for _, state := range []string{draft, down, unlisted, published} {
 		id, f, _ := p.thing(user, state, state, ancestors...)
 		of[""][state] = id
 		must(p.s.Store.Collect(ctx, caller, collection, id))(p.t)
-		p.comment(user, "on "+state, models.Target{Type: models.OnThing, ID: id}, 0)
+		p.attach(user, "on "+state, p.comment(user, "on "+state, models.Target{Type: models.OnThing, ID: id}, 0))
 		if state == draft {
 			ancestors = append(ancestors, id)
 			p.download(caller, f)
@@ -286,7 +290,7 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 	}
 	copyID, _ := p.make("zoe", "zoe's "+published, published, thing)
 	hidden, _ := p.make("zoe", "zoe's "+draft, draft, thing)
-	_, ofDraft = p.comment("zoe", "on zoe's draft of a make", models.Target{Type: models.OnMake, ID: hidden}, 0)
+	ofDraft := p.attach("zoe", "on zoe's draft of a make", p.comment("zoe", "on zoe's draft of a make", models.Target{Type: models.OnMake, ID: hidden}, 0))
 	for _, f := range []int64{file[published], file[draft], file[unlisted], ofDraft} {
 		p.download(caller, f)
 	}
