@@ -79,7 +79,7 @@ type Gallery struct {
 	Search, SignIn                                                      string
 	Explore, Upload, Feed, Notifications, Settings                      string
 	Moderation, Edit, Drafts                                            string
-	NeedsScript                                                         string
+	NeedsScript, MoreWithScript                                         string
 	TryAgain                                                            string
 	NotFound, NotFoundText, HomePage                                    string
 	NoAccess, TooManyRequests, Busy, Failed                             string

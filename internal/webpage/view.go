@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -181,6 +182,11 @@ type languageName struct {
 
 // HasScript reports whether the client runs on the page and replaces its content.
 func (v *view) HasScript() bool { return v.Kind != legalPage && v.Kind != problemPage }
+
+// IsAbridged reports whether the client shows more on the page than the HTML of the server has.
+func (v *view) IsAbridged() bool {
+	return slices.Contains([]kind{explorePage, thingPage, makePage, collectionPage, tagPage, categoryPage, userPage}, v.Kind)
+}
 
 // card is an entry of a list as the template shows it.
 type card struct {

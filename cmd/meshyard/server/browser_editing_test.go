@@ -37,6 +37,8 @@ func TestBrowserGalleryTakedown(t *testing.T) {
 			v.sees("A weapon.")
 			v.sees("until a moderator restores it")
 			v.await("that it cannot be published", `![...document.querySelectorAll('.publish-bar button')].some(e => e.innerText.includes('Publish') || e.innerText.includes('Save') && !e.disabled)`)
+			v.open("/ada/drafts")
+			v.await("the badge of its card", `document.querySelector('.card .badge')?.innerText === 'Taken down'`)
 			v.open("/")
 		}
 		v.signOut()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/chromedp/cdproto/input"
@@ -205,6 +206,60 @@ func TestBrowserForms(t *testing.T) {
 		v.click(".publish-bar", "Save")
 		v.await("the error", `document.querySelector('#name-fault')?.innerText === 'Fill in this field.' && document.activeElement.id === 'name'`)
 	})
+	v.noProblems()
+}
+
+// TestBrowserFormsSendChanges checks that a form does not undo what was saved elsewhere after its
+// page was opened.
+func TestBrowserFormsSendChanges(t *testing.T) {
+	s := newScene(t)
+	v := visitGallery(t, s.Server)
+	v.signInAs("ada")
+	var c struct {
+		CreateCollection struct{ Collection struct{ ID string } }
+	}
+	s.ada.Query(`mutation { createCollection(input: {name: "Parts"}) { collection { id } } }`, nil, &c)
+	id, collection := fmt.Sprint(s.thing), c.CreateCollection.Collection.ID
+
+	v.open("/thing:" + id + "/edit")
+	s.ada.Query(`mutation($id: ID!) { updateThing(input: {id: $id, description: "Later.", isWip: true, license: GPL}) { thing { id } } }`, object{"id": id}, new(any))
+	v.enter("#tags", "vase")
+	v.click(".publish-bar", "Save")
+	v.sees("Saved.")
+	v.open("/settings")
+	s.ada.Query(`mutation { updateProfile(input: {bio: "Later.", isNsfwHidden: true}) { user { id } } }`, nil, new(any))
+	v.enter("#location", "Ulm")
+	v.click("main form", "Save")
+	v.sees("Saved.")
+	v.open("/collection:" + collection)
+	s.ada.Query(`mutation($id: ID!) { updateCollection(input: {id: $id, name: "Later", visibility: PRIVATE}) { collection { id } } }`, object{"id": collection}, new(any))
+	v.click("main", "Edit")
+	v.enter("dialog textarea", "Spare parts.")
+	v.click("dialog", "Save")
+	v.await("that it is saved", `!document.querySelector('dialog')`)
+
+	type Thing struct {
+		Description, License string
+		IsWip                bool
+		Tags                 []struct{ Name string }
+	}
+	type Me struct {
+		Bio, Location string
+		IsNsfwHidden  bool
+	}
+	type Collection struct{ Name, Description, Visibility string }
+	type stored struct {
+		Thing      Thing
+		Me         Me
+		Collection Collection
+	}
+	var got stored
+	s.ada.Query(`query ($id: ID!, $collection: ID!) { thing(id: $id) { description license isWip tags { name } } me { bio location isNsfwHidden } collection(id: $collection) { name description visibility } }`,
+		object{"id": id, "collection": collection}, &got)
+	want := stored{Thing{"Later.", "GPL", true, []struct{ Name string }{{"vase"}}}, Me{"Later.", "Ulm", true}, Collection{"Later", "Spare parts.", "PRIVATE"}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
 	v.noProblems()
 }
 

@@ -61,6 +61,11 @@ func TestBrowserGalleryKeyboard(t *testing.T) {
 	v.await("the focus on the title of the dialog", `document.activeElement.matches('dialog[open] h2')`)
 	v.press(button("Close"))
 	v.focuses("More actions: bob")
+
+	v.press(`document.querySelector('header .menu summary')`)
+	v.await("the menu", `document.querySelector('header .menu[open]')`)
+	v.run("leave the menu", `[...document.querySelectorAll('main a')].at(-1).focus()`)
+	v.await("that the menu is closed, and that the focus is not in it", `!document.querySelector('header .menu[open]') && document.activeElement.closest('main')`)
 }
 
 // TestBrowserGalleryFocus checks that the focus is not lost when a form is sent, an item is removed

@@ -22,6 +22,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+	"github.com/meshyard/meshyard/models"
 )
 
 // galleryPage is a page of the gallery that crowdedGallery returns.
@@ -108,11 +109,24 @@ func TestBrowserGalleryLongNames(t *testing.T) {
 		addToCollection(input: {collectionId: "1", thingId: $id}) { collection { id } }
 		createComment(input: {target: {type: THING, id: $id}, body: $name}) { comment { id } }
 	}`, object{"id": fmt.Sprint(thing), "name": strings.Repeat("Wide", 50)}, new(any))
+	wide := strings.Repeat("Wide", 50)
+	s.bob.Query(`mutation($wide: String!) { updateProfile(input: {firstName: $wide, location: $wide, bio: $wide}) { user { id } } }`, object{"wide": wide}, new(any))
+	s.bob.Query(`mutation($id: ID!, $text: String!) { updateThing(input: {id: $id, description: $text}) { thing { id } } }`, object{"id": fmt.Sprint(thing), "text": wide + "\n\n    " + strings.Repeat("wide ", 50)}, new(any))
+	down := publishedThing(t, s.bob, "Down")
+	s.admin.Query(`mutation($id: ID!, $wide: String!) { takeDownThing(input: {id: $id, reason: $wide}) { thing { id } } }`, object{"id": fmt.Sprint(down), "wide": wide}, new(any))
+	s.ada.Query(`mutation($id: ID!, $wide: String!) { reportContent(input: {nodeId: $id, reason: OTHER, note: $wide}) { report { id } } }`, object{"id": models.NodeRef{Type: "Thing", ID: thing}.NodeID(), "wide": wide}, new(any))
+	s.admin.Query(`mutation { setUserRole(input: {username: "bob", role: MODERATOR, reason: "for the test"}) { user { id } } }`, nil, new(any))
 	v := visitGallery(t, s.Server)
 	v.signInAs("bob")
 	for _, size := range []image.Point{{360, 800}, {1280, 800}} {
 		v.size(size)
-		for _, path := range []string{"/", "/explore?q=wide", "/bob/collections", "/collection:1", "/thing:%d", "/thing:%d/files", "/thing:%d/comments", "/thing:%d/edit"} {
+		graphiqltest.Call(t, v.Tab, "disable JavaScript", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		for _, path := range []string{"/", "/explore?q=wide", "/bob", "/collection:1", fmt.Sprintf("/thing:%d", thing)} {
+			v.Do(t, "open "+path, chromedp.Navigate(v.url+path))
+			v.is(fmt.Sprintf("%s without JavaScript is at most %d pixels wide", path, size.X), fmt.Sprintf(`document.documentElement.scrollWidth <= %d && document.querySelector('main.plain')`, size.X))
+		}
+		graphiqltest.Call(t, v.Tab, "enable JavaScript", emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
+		for _, path := range []string{"/", "/explore?q=wide", "/bob/collections", "/collection:1", "/thing:%d", "/thing:%d/files", "/thing:%d/comments", "/thing:%d/edit", fmt.Sprintf("/thing:%d", down), fmt.Sprintf("/thing:%d/edit", down), "/bob", "/moderation"} {
 			path = strings.ReplaceAll(path, "%d", fmt.Sprint(thing))
 			v.open(path)
 			v.is(fmt.Sprintf("%s is at most %d pixels wide", path, size.X), fmt.Sprintf(`document.documentElement.scrollWidth <= %d`, size.X))

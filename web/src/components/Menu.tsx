@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A button that opens a menu below it. It closes on Escape, on a click outside, and when an item is chosen. */
+/** A button that opens a menu below it. It closes on Escape, on a click outside, when the focus leaves it, and when an item is chosen. */
 export function Menu({ label, button, children, kind = 'button icon-only quiet-button' }: { label: string; button: ComponentChildren; children: ComponentChildren; kind?: string }) {
   const details = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
@@ -9,15 +9,17 @@ export function Menu({ label, button, children, kind = 'button icon-only quiet-b
       const menu = details.current;
       if (!menu?.open) return;
       const inside = menu.contains(event.target as Node);
-      if (event instanceof KeyboardEvent ? event.key !== 'Escape' : inside && !(event.target as Element).closest('.menu-items a, .menu-items button')) return;
+      if (event.type === 'focusin' ? inside : event instanceof KeyboardEvent ? event.key !== 'Escape' : inside && !(event.target as Element).closest('.menu-items a, .menu-items button')) return;
       if (inside) menu.querySelector('summary')!.focus(); // a dialog that an item opens gives the focus back to it
       menu.open = false;
     };
     document.addEventListener('click', close);
     document.addEventListener('keydown', close);
+    document.addEventListener('focusin', close);
     return () => {
       document.removeEventListener('click', close);
       document.removeEventListener('keydown', close);
+      document.removeEventListener('focusin', close);
     };
   }, []);
   return (

@@ -8,12 +8,12 @@ import { Cover } from './Cover';
 import { Icon } from './Icon';
 import { LikeButton } from './LikeButton';
 
-export function ThingCard({ thing, at }: { thing: Card; at?: number }) {
+export function ThingCard({ thing, at }: { thing: Card & { takedown?: object | null }; at?: number }) {
   const own = thing.creator.username === me?.username;
   return (
     <article class="card">
       <Cover image={thing.defaultImage} at={at} sensitive={thing.isNsfw} />
-      {thing.state !== 'PUBLISHED' && <span class="badge">{thing.state === 'DRAFT' ? t.draft : t.unlisted}</span>}
+      {thing.state !== 'PUBLISHED' && <span class="badge">{thing.takedown ? t.takenDownBadge : thing.state === 'DRAFT' ? t.draft : t.unlisted}</span>}
       <div class="card-text">
         <h3><a class="stretched" href={href(`/thing:${thing.id}${thing.state === 'DRAFT' && own ? '/edit' : ''}`)}>{thing.name}</a></h3>
         <div class="card-foot">

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
+import { changed, only } from '../changed';
 import { isStaff } from '../config';
 import type { EditedThing } from '../edited';
 import { useFaultFocus } from '../focus';
@@ -24,17 +25,20 @@ const choices = ['rafts', 'supports'] as const;
 const marks = ['isWip', 'isNsfw', 'isAiGenerated', 'isRemix'] as const;
 const markNames = { isWip: t.wip, isNsfw: t.nsfw, isAiGenerated: t.aiGenerated, isRemix: t.isRemix };
 
-/** The values of the form as the input of updateThing. */
-function read(form: FormData, id: string): UpdateThingInput {
+/** The values of the form that the user changed, as the input of updateThing. */
+function read(element: HTMLFormElement, id: string): UpdateThingInput {
+  const form = new FormData(element);
+  const names = changed(element);
   const text = (name: string) => String(form.get(name) ?? '').trim();
   const choice = (name: string) => (text(name) || null) as PrintChoice | null;
   const settings = Object.fromEntries([...texts.map((name) => [name, text(name) || null]), ...choices.map((name) => [name, choice(name)])]);
-  return {
-    id, name: text('name'), description: text('description'), instructions: text('instructions'), category: text('category') || undefined, license: text('license') as License,
+  if (Object.keys(settings).some((name) => names.has(name))) names.add('printSettings');
+  return { id, ...only({
+    name: text('name'), description: text('description'), instructions: text('instructions'), category: text('category') || undefined, license: text('license') as License,
     tags: text('tags').split(',').map((tag) => tag.trim().replace(/^#+\s*/, '')).filter(Boolean),
     ...Object.fromEntries(marks.map((mark) => [mark, form.has(mark)])),
     printSettings: Object.values(settings).some((value) => value !== null) ? settings : null,
-  };
+  }, names) };
 }
 
 /** The texts and properties of a thing, and its publication. The uploads are shown beside the buttons, because a phone shows their list far below. */
@@ -64,7 +68,7 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
   const edits = useRef(0);
   const save = async () => {
     const before = edits.current;
-    await mutate(updateThing, { input: { ...read(new FormData(form.current!), thing.id), ...(ancestors && { ancestorIds: ancestors.map((one) => one.id) }) } });
+    await mutate(updateThing, { input: { ...read(form.current!, thing.id), ...(ancestors && { ancestorIds: ancestors.map((one) => one.id) }) } });
     if (edits.current === before) setDirty(false);
   };
   const publish = (state: 'PUBLISHED' | 'UNLISTED') => async () => {

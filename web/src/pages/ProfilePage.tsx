@@ -115,7 +115,7 @@ function TabContent({ username, tab, own }: { username: string; tab: string; own
   return <Designs username={username} own={own} />;
 }
 
-function Things<D>({ list, own = false }: { list: List<D, Card>; own?: boolean }) {
+function Things<D, N extends Card>({ list, own = false }: { list: List<D, N>; own?: boolean }) {
   const action = own && <a class="button primary" href={href('/upload')}>{t.upload}</a>;
   return <Grid title={t.designs} list={list} action={action} keyOf={(thing) => thing.id} item={(thing, index) => <ThingCard thing={thing} at={index} />} />;
 }

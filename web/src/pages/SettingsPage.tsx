@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { mutate, useQuery } from '../cache';
+import { changed, only } from '../changed';
 import { Fault } from '../components/Fault';
 import { control, Field, initially } from '../components/Field';
 import { Icon } from '../components/Icon';
@@ -64,15 +65,16 @@ function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
     <form ref={form} class="panel" onInput={(event) => void ((event.target as HTMLInputElement).type === 'file' || (dirty.current = true))} onSubmit={(event) => {
       event.preventDefault();
       const form = new FormData(event.currentTarget);
+      const names = changed(event.currentTarget);
       const value = (name: string) => String(form.get(name) ?? '').trim();
       void submit(async () => {
         dirty.current = false;
         try {
           await mutate(updateProfile, {
-            input: {
+            input: only({
               firstName: value('firstName'), lastName: value('lastName'), email: value('email') || null, location: value('location'), bio: value('bio'),
-              defaultLicense: value('defaultLicense') as License, isNsfwHidden: form.has('nsfw'), isAiGeneratedHidden: form.has('ai'),
-            },
+              defaultLicense: value('defaultLicense') as License, isNsfwHidden: form.has('isNsfwHidden'), isAiGeneratedHidden: form.has('isAiGeneratedHidden'),
+            }, names),
           });
           say(t.saved);
           reload(); // the form begins with what is stored when it is opened again
@@ -98,8 +100,8 @@ function ProfileForm({ user, reload }: { user: User; reload: () => void }) {
       <Field id="defaultLicense" label={t.defaultLicense} fault={of('defaultLicense')}>
         <select {...control('defaultLicense', '')}>{licenses.map((one) => <option key={one} value={one} {...initially(one === user.defaultLicense)}>{t.licenses[one]}</option>)}</select>
       </Field>
-      <label class="check"><input type="checkbox" name="nsfw" defaultChecked={user.isNsfwHidden ?? false} /><span>{t.hideNsfw}</span></label>
-      <label class="check"><input type="checkbox" name="ai" defaultChecked={user.isAiGeneratedHidden ?? false} /><span>{t.hideAi}</span></label>
+      <label class="check"><input type="checkbox" name="isNsfwHidden" defaultChecked={user.isNsfwHidden ?? false} /><span>{t.hideNsfw}</span></label>
+      <label class="check"><input type="checkbox" name="isAiGeneratedHidden" defaultChecked={user.isAiGeneratedHidden ?? false} /><span>{t.hideAi}</span></label>
       <Fault failure={failure} known={profileFields} />
       <div class="actions"><button type="submit" class="button primary" disabled={busy}>{t.save}</button></div>
     </form>
