@@ -114,6 +114,11 @@ func (s *Store) checkUsername(name string) error {
 	if s.reserved(name) {
 		return badInput("username", "username %q: is reserved for a path of the server", name)
 	}
+	return CheckUsername(name)
+}
+
+// CheckUsername returns BadInput if a name does not have the form of a username.
+func CheckUsername(name string) error {
 	if !auth.IsUsername(name) || forbiddenUsername.MatchString(name) {
 		return badInput("username", "username %.60q: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}

@@ -362,6 +362,10 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 			}
 		}
 	}
+	_, stderr, err := c.try("user", "create", "no name")
+	if _, missing := os.Stat(c.data); exitStatus(err) != 2 || missing == nil || !strings.Contains(stderr, `username "no name": must be 1 to 64 letters`) {
+		t.Errorf("creating a user with an invalid name: %v, %q, and the data folder is %v", err, stderr, missing)
+	}
 	empty := newCatalogue(t, binary, pgtest.Database(t))
 	if err := os.MkdirAll(filepath.Join(empty.data, "bucket"), 0o750); err != nil {
 		t.Fatal(err)

@@ -21,9 +21,12 @@ import (
 )
 
 type userCreateCmd struct {
-	Name  string `arg:"" help:"1 to 64 letters, digits, '_', '.' or '-'."`
+	Name  string `arg:"" help:"1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone."`
 	Admin bool   `help:"Make the user an administrator."`
 }
+
+// Validate implements the interface of kong. It rejects a name before anything is created.
+func (c *userCreateCmd) Validate() error { return models.CheckUsername(c.Name) }
 
 func (c *userCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	return withNewStore(ctx, s, logger, func(store *models.Store) error {
