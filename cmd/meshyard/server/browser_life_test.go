@@ -350,8 +350,11 @@ func TestBrowserGalleryUpload(t *testing.T) {
 			v.choose(`main .drop input`, paths...)
 			v.await("that an upload has begun", `[...document.querySelectorAll('.uploads progress')].some(e => e.value > 0 && e.value < 1)`)
 			v.is("their number beside the buttons", `document.querySelector('.publish-bar').innerText.includes('5 files are being uploaded.')`)
+			// The reason is visible until the next attempt, which can be before the restart ends.
+			v.run("watch why uploads wait", `new MutationObserver(() => { window.waited ||= document.querySelector('.uploads')?.innerText.includes('The server cannot be reached.') })
+				.observe(document.querySelector('main'), {childList: true, subtree: true, characterData: true})`)
 			s.Restart()
-			v.patiently("why uploads wait", `document.querySelector('.uploads')?.innerText.includes('The server cannot be reached.')`)
+			v.patiently("why uploads wait", `window.waited`)
 			v.network(fast)
 			lost := v.loseResponse("finalizeFiles")
 			v.patiently("that all files have arrived", `document.querySelectorAll('.files:not(.uploads) > li').length === 5 && !document.querySelector('.uploads')`)
