@@ -132,9 +132,9 @@ func (v *FinalizeFilesFinalizeFilesFinalizeFilesPayloadFilesFile) GetState() Fil
 
 // FinalizeFilesResponse is returned by FinalizeFiles on success.
 type FinalizeFilesResponse struct {
-	// Attach pending uploads to a thing, a make or a comment of the caller: all of them or none. Files
-	// that are already attached to it are left unchanged, so the call can be repeated. It fails with
-	// CONFLICT if a file is attached to another object.
+	// Attach pending uploads to a thing, a make or a comment of the caller: all of them or none. Of
+	// files that are already attached to it, only a given rank is set, so the call can be repeated. It
+	// fails with CONFLICT if a file is attached to another object.
 	FinalizeFiles FinalizeFilesFinalizeFilesFinalizeFilesPayload `json:"finalizeFiles"`
 }
 
