@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -29,6 +30,13 @@ type SnapshotObject struct {
 	Key    string
 	SHA256 string // hex; empty for derived objects
 	FileID int64  // of a pending upload, otherwise 0
+}
+
+// DatabaseID returns the random ID by which a backup recognizes the database. It is created on first
+// use. Copies of the database, such as a restored backup, have the same ID.
+func (a Admin) DatabaseID(ctx context.Context) (string, error) {
+	id, err := a.store.Secret(ctx, "database")
+	return hex.EncodeToString(id), err
 }
 
 // Snapshot calls fn with a snapshot. On PostgreSQL the snapshot is valid until fn returns. On

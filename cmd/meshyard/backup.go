@@ -26,8 +26,9 @@ const snapshotsAtMost = 10
 var errChanged = errors.New("objects were replaced while they were copied")
 
 type backupCmd struct {
-	Dir        string `arg:"" help:"Folder of the backup: a new one, or one with an earlier backup, which is replaced."`
+	Dir        string `arg:"" help:"Folder of the backup: a new one, or one with an earlier backup of the same database, which is replaced."`
 	NoDatabase bool   `help:"Copy the objects only, after you backed up the database by other means."`
+	Replace    bool   `help:"Replace a backup of another database, and with --no-database one that contains the database."`
 }
 
 func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
@@ -42,12 +43,21 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 			return err
 		}
 		defer folder.Close()
+		id, err := store.Admin().DatabaseID(ctx)
+		if err != nil {
+			return err
+		}
+		if !c.Replace {
+			if err := folder.CheckReplace(id, !c.NoDatabase); err != nil {
+				return err
+			}
+		}
 		source, err := bucket.Open(ctx, s.BucketURL)
 		if err != nil {
 			return err
 		}
 		defer source.Close()
-		b := &backingUp{settings: s, admin: store.Admin(), folder: folder, copying: newCopying(source, folder.Objects, "copied"), database: !c.NoDatabase}
+		b := &backingUp{settings: s, admin: store.Admin(), id: id, folder: folder, copying: newCopying(source, folder.Objects, "copied"), database: !c.NoDatabase}
 		m, err := b.run(ctx)
 		if err != nil {
 			return err
@@ -74,6 +84,7 @@ func isPostgres(s config.Settings) bool { return !strings.HasPrefix(s.DatabaseUR
 type backingUp struct {
 	settings config.Settings
 	admin    models.Admin
+	id       string // of the database
 	folder   *backup.Folder
 	copying  *copying
 	database bool
@@ -122,7 +133,7 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 	if isPostgres(b.settings) {
 		engine, extension = "postgres", ".dump"
 	}
-	m := &backup.Manifest{CreatedAt: time.Now().UTC(), Version: b.settings.Version, Engine: engine}
+	m := &backup.Manifest{CreatedAt: time.Now().UTC(), Version: b.settings.Version, Engine: engine, Source: b.id}
 	file := b.folder.NewDatabase(m.CreatedAt, extension)
 	keys := map[string]bool{}
 	err := b.admin.Snapshot(ctx, file, func(snapshot *models.Snapshot) error {

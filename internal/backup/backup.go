@@ -41,9 +41,11 @@ type Manifest struct {
 	CreatedAt time.Time `json:"created_at"` // of the snapshot of the database
 	Version   string    `json:"version"`    // of the program
 	Engine    string    `json:"engine"`
-	Database  *File     `json:"database"` // null: the backup has objects only
-	Objects   int       `json:"objects"`
-	Bytes     int64     `json:"bytes"` // of the objects
+	// Source identifies the database. Backups that earlier source made have none.
+	Source   string `json:"source,omitempty"`
+	Database *File  `json:"database"` // null: the backup has objects only
+	Objects  int    `json:"objects"`
+	Bytes    int64  `json:"bytes"` // of the objects
 	// Deleted lists the IDs of pending uploads that are in the database of the backup but whose bytes
 	// were deleted while the backup was made. Restoring the backup deletes these uploads.
 	Deleted []int64 `json:"deleted_uploads,omitempty"`
@@ -129,6 +131,28 @@ func (f *Folder) Close() error {
 		err = errors.Join(err, f.lock.Remove())
 	}
 	return err
+}
+
+// CheckReplace returns an error if the folder contains a backup that a new one of the database
+// source must not replace without being asked to: one of another database, or, if the new one is
+// without its database, one with it.
+func (f *Folder) CheckReplace(source string, withDatabase bool) error {
+	const otherwise = "use another folder, or --replace to delete that backup"
+	m, err := f.manifest()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: contains a backup that cannot be read: %w: %s", f.path, err, otherwise)
+	}
+	found := fmt.Sprintf("%s database, of %s, with %d objects", m.Engine, m.CreatedAt.Format(time.RFC3339), m.Objects)
+	switch {
+	case m.Source != "" && m.Source != source:
+		return fmt.Errorf("%s: contains a backup of another %s: %s", f.path, found, otherwise)
+	case m.Database != nil && !withDatabase:
+		return fmt.Errorf("%s: contains a backup with the %s, and --no-database would leave none: %s", f.path, found, otherwise)
+	}
+	return nil
 }
 
 func (f *Folder) manifest() (*Manifest, error) {
