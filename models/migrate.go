@@ -38,7 +38,7 @@ var ErrNewer = errors.New("the database is newer than this version of meshyard")
 // Pending returns the names of the migrations that have not run, all of them on an empty database.
 // Like Migrate, it returns ErrNewer if the database is newer than this version. It changes nothing.
 func (db *DB) Pending(ctx context.Context) (names []string, err error) {
-	known, err := db.migrationNames()
+	known, err := migrationNames(db.Engine)
 	if err != nil {
 		return nil, err
 	}
@@ -60,9 +60,19 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	return names, nil
 }
 
-// migrationNames returns the names of all migrations in their order.
-func (db *DB) migrationNames() ([]string, error) {
-	files, err := fs.ReadDir(migrations, path.Join("migrations", string(db.Engine))) // sorted by name
+// CheckMigration returns ErrNewer if this version does not know a migration of a database of the
+// engine. It returns nil for an empty name.
+func CheckMigration(engine database.Engine, name string) error {
+	known, err := migrationNames(engine)
+	if err != nil || name == "" {
+		return err
+	}
+	return checkKnown([]string{name}, known)
+}
+
+// migrationNames returns the names of all migrations of an engine in their order.
+func migrationNames(engine database.Engine) ([]string, error) {
+	files, err := fs.ReadDir(migrations, path.Join("migrations", string(engine))) // sorted by name
 	if err != nil {
 		return nil, err
 	}
@@ -85,16 +95,25 @@ func notRecorded(ctx context.Context, db bun.IDB, known []string) ([]string, err
 	if err := db.NewSelect().Table("schema_migrations").Column("name").Order("number").Scan(ctx, &recorded); err != nil {
 		return nil, err
 	}
+	if err := checkKnown(recorded, known); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(known), func(name string) bool { return slices.Contains(recorded, name) }), nil
+}
+
+// checkKnown replaces names of earlier source in place. It returns ErrNewer if one of the names is
+// not known.
+func checkKnown(recorded, known []string) error {
 	for i, name := range recorded {
 		if now, ok := renumbered[name]; ok {
 			recorded[i] = now
 		}
 	}
 	if i := slices.IndexFunc(recorded, func(name string) bool { return !slices.Contains(known, name) }); i >= 0 {
-		return nil, fmt.Errorf("%w: it has the migration %s, and the newest one known here is %s; "+
+		return fmt.Errorf("%w: it has the migration %s, and the newest one known here is %s; "+
 			"start the version that was used last, or a newer one", ErrNewer, recorded[i], known[len(known)-1])
 	}
-	return slices.DeleteFunc(slices.Clone(known), func(name string) bool { return slices.Contains(recorded, name) }), nil
+	return nil
 }
 
 // recordMigrations records that all of the migrations have run.
@@ -133,7 +152,7 @@ const (
 // meanwhile, or another process migrates at the same time, the database has either the old schema
 // or the new one.
 func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
-	known, err := db.migrationNames()
+	known, err := migrationNames(db.Engine)
 	if err != nil {
 		return nil, err
 	}

@@ -90,6 +90,12 @@ func ignoreBadConn(err error) error {
 	return err
 }
 
+// Migration returns the name of the newest migration of the snapshot.
+func (s *Snapshot) Migration(ctx context.Context) (name string, err error) {
+	err = s.db.NewSelect().Table("schema_migrations").Column("name").Order("number DESC").Limit(1).Scan(ctx, &name)
+	return name, err
+}
+
 // Objects calls fn with each object that rows of the snapshot refer to.
 func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) error {
 	for last := ""; ; {

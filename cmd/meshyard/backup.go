@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/backup"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
@@ -142,6 +141,10 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 				return err
 			}
 		}
+		var err error
+		if m.Migration, err = snapshot.Migration(ctx); err != nil {
+			return err
+		}
 		return snapshot.Objects(ctx, func(o models.SnapshotObject) error {
 			err := b.object(ctx, m, o)
 			if err == nil {
@@ -213,85 +216,6 @@ func (b *backingUp) measure(ctx context.Context, m *backup.Manifest, keys map[st
 			b.newObjects++
 			b.newBytes += o.Size
 		}
-	}
-	return nil
-}
-
-type restoreCmd struct {
-	Dir string `arg:"" type:"existingdir" help:"Folder of a backup."`
-}
-
-func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
-	folder, m, err := backup.Open(ctx, c.Dir)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	if err := c.check(ctx, s, m); err != nil {
-		return err
-	}
-	to, err := bucket.Open(ctx, s.BucketURL)
-	if err != nil {
-		return err
-	}
-	defer to.Close()
-	copied := newCopying(folder.Objects, to, "restored")
-	if err := copied.removePartial(ctx); err != nil {
-		return err
-	}
-	for o, err := range folder.Objects.Objects(ctx, "") {
-		if err != nil {
-			return err
-		}
-		if o.Partial { // left by a later backup that was killed
-			continue
-		}
-		if err := copied.copy(ctx, o.Key, o.Key); err != nil {
-			return err
-		}
-	}
-	// The database comes last, so that an interrupted restore can be repeated.
-	if m.Database != nil {
-		file, err := folder.Database(m)
-		if err != nil {
-			return err
-		}
-		if err := server.RestoreDatabase(ctx, s, file); err != nil {
-			return err
-		}
-	}
-	return withNewStore(ctx, s, logger, func(store *models.Store) error {
-		if err := store.Admin().DeleteUploads(ctx, m.Deleted); err != nil {
-			return err
-		}
-		previews, err := store.SchedulePreviews(ctx, models.AgainMissing)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("restored the state of %s: copied %s (%s)\n", m.CreatedAt.Format(time.RFC3339), count(copied.objects, "object"), count(copied.bytes, "byte"))
-		if previews > 0 {
-			fmt.Printf("queued %s that the backup lacks: running servers make them\n", count(previews, "preview"))
-		}
-		return (&fsckCmd{Grace: server.CollectAfter}).check(ctx, store, logger)
-	})
-}
-
-// check returns an error if the backup cannot be restored to the settings.
-func (c *restoreCmd) check(ctx context.Context, s config.Settings, m *backup.Manifest) error {
-	if (m.Engine == "postgres") != isPostgres(s) {
-		return fmt.Errorf("the backup is of a %s database, and --database-url is another engine", m.Engine)
-	}
-	empty, err := server.IsEmpty(ctx, s)
-	switch {
-	case err != nil:
-		return err
-	case m.Database == nil && empty:
-		return errors.New("the backup does not contain the database: restore it first by other means")
-	case m.Database != nil && !empty:
-		return errors.New("there is a database already: restore needs an empty one, so that it overwrites nothing; check --data, --database-url and --bucket-url")
-	}
-	if m.Database != nil && isPostgres(s) {
-		return pgdump.Available("pg_restore")
 	}
 	return nil
 }

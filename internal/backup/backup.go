@@ -42,10 +42,12 @@ type Manifest struct {
 	Version   string    `json:"version"`    // of the program
 	Engine    string    `json:"engine"`
 	// Source identifies the database. Backups that earlier source made have none.
-	Source   string `json:"source,omitempty"`
-	Database *File  `json:"database"` // null: the backup has objects only
-	Objects  int    `json:"objects"`
-	Bytes    int64  `json:"bytes"` // of the objects
+	Source string `json:"source,omitempty"`
+	// Migration is the newest one of the database. Backups that earlier source made have none.
+	Migration string `json:"migration,omitempty"`
+	Database  *File  `json:"database"` // null: the backup has objects only
+	Objects   int    `json:"objects"`
+	Bytes     int64  `json:"bytes"` // of the objects
 	// Deleted lists the IDs of pending uploads that are in the database of the backup but whose bytes
 	// were deleted while the backup was made. Restoring the backup deletes these uploads.
 	Deleted []int64 `json:"deleted_uploads,omitempty"`

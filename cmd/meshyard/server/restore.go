@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/pgdump"
 	"github.com/meshyard/meshyard/models"
@@ -32,6 +33,25 @@ func IsEmpty(ctx context.Context, s config.Settings) (bool, error) {
 	}
 	empty, err := db.IsEmpty(ctx)
 	return empty, errors.Join(err, db.Close())
+}
+
+// CheckObjects returns an error if a bucket with the objects of a backup has none of the files of
+// the database of the settings, or if a newer version has migrated that.
+func CheckObjects(ctx context.Context, s config.Settings, objects *bucket.Bucket) error {
+	db, err := openDB(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	pending, err := db.Pending(ctx)
+	if err != nil || len(pending) > 0 { // the tables of an older database may differ
+		return err
+	}
+	err = models.NewStore(db, objects, models.Options{}, nil).CheckBucket(ctx)
+	if errors.Is(err, models.ErrNoContents) || errors.Is(err, models.ErrUsedBucket) {
+		return fmt.Errorf("the objects of the backup are not those of the database: %w", err)
+	}
+	return err
 }
 
 // RestoreDatabase restores the database from the file of a backup, completely or not at all.

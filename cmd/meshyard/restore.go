@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
+	"github.com/meshyard/meshyard/internal/backup"
+	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/pgdump"
+	"github.com/meshyard/meshyard/models"
+)
+
+type restoreCmd struct {
+	Dir string `arg:"" type:"existingdir" help:"Folder of a backup."`
+}
+
+// Run restores the objects and then the database. Damaged objects do not prevent the rest.
+func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
+	folder, m, err := backup.Open(ctx, c.Dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if err := c.check(ctx, s, folder, m); err != nil {
+		return err
+	}
+	var file string
+	if m.Database != nil {
+		if file, err = folder.Database(m); err != nil {
+			return err
+		}
+	}
+	to, err := bucket.Open(ctx, s.BucketURL)
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	copied := newCopying(folder.Objects, to, "restored")
+	if err := copied.removePartial(ctx); err != nil {
+		return err
+	}
+	var faults []string
+	for o, err := range folder.Objects.Objects(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if o.Partial { // left by a later backup that was killed
+			continue
+		}
+		switch err := copied.copy(ctx, o.Key, o.Key); {
+		case err == nil || isFault(err) && strings.HasPrefix(o.Key, bucket.DerivedPrefix): // it is generated again
+		case isFault(err):
+			faults = append(faults, fmt.Sprintf("object %s: %v", o.Key, err))
+		default:
+			return err
+		}
+	}
+	// The database comes last, so that an interrupted restore can be repeated.
+	if m.Database != nil {
+		if err := server.RestoreDatabase(ctx, s, file); err != nil {
+			return err
+		}
+	}
+	return withNewStore(ctx, s, logger, func(store *models.Store) error {
+		if err := store.Admin().DeleteUploads(ctx, m.Deleted); err != nil {
+			return err
+		}
+		previews, err := store.SchedulePreviews(ctx, models.AgainMissing)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("restored the state of %s: copied %s (%s)\n", m.CreatedAt.Format(time.RFC3339), count(copied.objects, "object"), count(copied.bytes, "byte"))
+		if previews > 0 {
+			fmt.Printf("queued %s that the backup lacks: running servers make them\n", count(previews, "preview"))
+		}
+		for _, fault := range faults {
+			fmt.Println(fault)
+		}
+		err = (&fsckCmd{Grace: server.CollectAfter}).check(ctx, store, logger)
+		if len(faults) > 0 {
+			err = errors.Join(fmt.Errorf("the backup has %s that cannot be restored; everything else is restored", count(len(faults), "object")), err)
+		}
+		return err
+	})
+}
+
+// check returns an error if the backup cannot be restored to the settings. It copies nothing.
+func (c *restoreCmd) check(ctx context.Context, s config.Settings, folder *backup.Folder, m *backup.Manifest) error {
+	if (m.Engine == "postgres") != isPostgres(s) {
+		return fmt.Errorf("the backup is of a %s database, and --database-url is another engine", m.Engine)
+	}
+	empty, err := server.IsEmpty(ctx, s)
+	switch {
+	case err != nil:
+		return err
+	case m.Database == nil && empty:
+		return errors.New("the backup does not contain the database: restore it first by other means")
+	case m.Database != nil && !empty:
+		return errors.New("there is a database already: restore needs an empty one, so that it overwrites nothing; check --data, --database-url and --bucket-url")
+	}
+	if m.Database == nil {
+		return server.CheckObjects(ctx, s, folder.Objects)
+	}
+	if err := models.CheckMigration(database.Engine(m.Engine), m.Migration); err != nil {
+		return fmt.Errorf("the backup cannot be restored: %w", err)
+	}
+	if err := c.checkObjects(ctx, folder, m); err != nil {
+		return err
+	}
+	if isPostgres(s) {
+		return pgdump.Available("pg_restore")
+	}
+	return nil
+}
+
+// checkObjects returns an error if the backup has lost all of its objects.
+func (c *restoreCmd) checkObjects(ctx context.Context, folder *backup.Folder, m *backup.Manifest) error {
+	if m.Objects == 0 {
+		return nil
+	}
+	for _, err := range folder.Objects.Objects(ctx, "") {
+		return err
+	}
+	return fmt.Errorf("%s: has none of the %s of the backup: copy the folder completely", c.Dir, count(m.Objects, "object"))
+}
