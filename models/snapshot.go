@@ -32,8 +32,8 @@ type SnapshotObject struct {
 	FileID int64  // of a pending upload, otherwise 0
 }
 
-// DatabaseID returns the random ID by which a backup recognizes the database. It is created on first
-// use. Copies of the database, such as a restored backup, have the same ID.
+// DatabaseID returns the random ID by which a backup recognizes the database. It is created on
+// first use. Copies of the database, such as a restored backup, have the same ID.
 func (a Admin) DatabaseID(ctx context.Context) (string, error) {
 	id, err := a.store.Secret(ctx, "database")
 	return hex.EncodeToString(id), err

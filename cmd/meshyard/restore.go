@@ -55,7 +55,8 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 			continue
 		}
 		switch err := copied.copy(ctx, o.Key, o.Key); {
-		case err == nil || isFault(err) && strings.HasPrefix(o.Key, bucket.DerivedPrefix): // it is generated again
+		case err == nil:
+		case isFault(err) && strings.HasPrefix(o.Key, bucket.DerivedPrefix): // it is generated again
 		case isFault(err):
 			faults = append(faults, fmt.Sprintf("object %s: %v", o.Key, err))
 		default:

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/meshyard/meshyard/internal/durable"
 	"github.com/meshyard/meshyard/internal/lockfile"
 )
 
@@ -127,7 +128,7 @@ func (w *Writer) Has(sum string, size int64) bool {
 
 // Bytes stores the content that r returns. If it does not have the expected SHA-256, the error
 // matches [ErrDamaged] and nothing is stored.
-func (w *Writer) Bytes(ctx context.Context, sum string, r io.Reader) (err error) {
+func (w *Writer) Bytes(ctx context.Context, sum string, r io.Reader) error {
 	name, err := bytesPath(sum)
 	if err != nil {
 		return err
@@ -136,27 +137,13 @@ func (w *Writer) Bytes(ctx context.Context, sum string, r io.Reader) (err error)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.Remove(f.Name()))
+	return durable.WriteOneOfMany(path, path+partSuffix, func(to io.Writer) error {
+		got := sha256.New()
+		if _, err := io.Copy(io.MultiWriter(to, got), contextReader{ctx, r}); err != nil {
+			return err
 		}
-	}()
-	got := sha256.New()
-	_, err = io.Copy(io.MultiWriter(f, got), contextReader{ctx, r})
-	if err == nil {
-		err = checkSum(name, got, sum)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+		return checkSum(name, got, sum)
+	})
 }
 
 func checkSum(name string, got hash.Hash, want string) error {
@@ -190,7 +177,8 @@ func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []str
 	if err != nil {
 		return err
 	}
-	if err := replace(filepath.Join(w.dir, manifestName), text); err != nil {
+	manifest := filepath.Join(w.dir, manifestName)
+	if err := durable.Write(manifest, manifest+partSuffix, func(to io.Writer) error { _, err := to.Write(text); return err }); err != nil {
 		return err
 	}
 	if w.zip != "" {
@@ -202,7 +190,7 @@ func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []str
 	}
 	err = w.lock.Remove()
 	w.lock = nil
-	return errors.Join(err, syncFolder(w.dir))
+	return errors.Join(err, durable.SyncFolder(w.dir))
 }
 
 // keep removes the contents that are not wanted, makes the directory entries of the others durable,
@@ -245,36 +233,12 @@ func (w *Writer) keep(ctx context.Context, m *Manifest, wanted func(sums []strin
 			m.Files.Count++
 			m.Files.Bytes += info.Size()
 		}
-		if err := syncFolder(dir); err != nil {
+		if err := durable.SyncFolder(dir); err != nil {
 			return err
 		}
 	}
 	if len(folders) == 0 {
 		return nil
 	}
-	return syncFolder(root)
-}
-
-// replace replaces a file atomically and durably.
-func replace(path string, text []byte) error {
-	f, err := os.OpenFile(path+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.SyncFolder(root)
 }

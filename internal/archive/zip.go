@@ -3,28 +3,24 @@ package archive
 import (
 	"archive/zip"
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/meshyard/meshyard/internal/durable"
 )
 
 // pack creates the ZIP file from the folder. The same files always yield the same ZIP file.
 // Contents are stored without compression, because most formats of models and images are compressed
 // already.
-func (w *Writer) pack(ctx context.Context, m *Manifest) (err error) {
-	f, err := os.OpenFile(w.zip+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close(), os.Remove(f.Name()))
-		}
-	}()
-	z := zip.NewWriter(f)
+func (w *Writer) pack(ctx context.Context, m *Manifest) error {
+	return durable.Write(w.zip, w.zip+partSuffix, func(to io.Writer) error { return w.writeZip(ctx, m, to) })
+}
+
+func (w *Writer) writeZip(ctx context.Context, m *Manifest, file io.Writer) error {
+	z := zip.NewWriter(file)
 	add := func(name string, method uint16) error {
 		from, err := os.Open(filepath.Join(w.dir, filepath.FromSlash(name)))
 		if err != nil {
@@ -57,17 +53,5 @@ func (w *Writer) pack(ctx context.Context, m *Manifest) (err error) {
 			return err
 		}
 	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), w.zip); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(w.zip))
+	return z.Close()
 }

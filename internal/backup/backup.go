@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/durable"
 	"github.com/meshyard/meshyard/internal/lockfile"
 )
 
@@ -209,7 +210,10 @@ func (f *Folder) Commit(ctx context.Context, m *Manifest, path string, keep func
 	if err != nil {
 		return err
 	}
-	if err := replace(filepath.Join(f.path, manifestName), append(text, '\n')); err != nil {
+	// The next Commit removes the temporary file after a crash.
+	temp := filepath.Join(f.path, database+"manifest.tmp")
+	err = durable.Write(filepath.Join(f.path, manifestName), temp, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+	if err != nil {
 		return err
 	}
 	old, err := filepath.Glob(filepath.Join(f.path, database+"*"))
@@ -251,25 +255,4 @@ func describe(path string) (*File, error) {
 		return nil, err
 	}
 	return &File{filepath.Base(path), n, hex.EncodeToString(hash.Sum(nil))}, nil
-}
-
-// replace replaces a file atomically and durably.
-func replace(path string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), database+"*.tmp") // Commit removes it after a crash
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

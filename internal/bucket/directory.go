@@ -10,8 +10,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"syscall"
 
+	"github.com/meshyard/meshyard/internal/durable"
 	"github.com/meshyard/meshyard/internal/outage"
 )
 
@@ -54,7 +54,7 @@ func openDirectory(u *url.URL) (_ *directory, err error) {
 		d.folders[prefix] = f
 		// A process that died between a rename and the sync left names that are visible but may not
 		// be durable.
-		if err := syncFolder(f); err != nil {
+		if err := durable.Sync(f); err != nil {
 			return nil, err
 		}
 	}
@@ -77,21 +77,7 @@ func makeFolder(dir string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Open(parent)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return syncFolder(f)
-}
-
-// syncFolder makes the names in a directory durable. It ignores EINVAL, which some network file
-// systems return.
-func syncFolder(f *os.File) error {
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) {
-		return err
-	}
-	return nil
+	return durable.SyncFolder(parent)
 }
 
 // syncFolderAt makes the names in the directory that is now at a path durable.
@@ -101,7 +87,7 @@ func (d *directory) syncFolderAt(name string) error {
 		return err
 	}
 	defer f.Close()
-	return syncFolder(f)
+	return durable.Sync(f)
 }
 
 func (d *directory) close() error {

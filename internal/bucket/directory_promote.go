@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/durable"
 )
 
 // promote links the pending file to a temporary name and renames that to the content. So the
@@ -34,7 +36,7 @@ func (d *directory) promote(ctx context.Context, pending, content string, size i
 	}
 	// Another process may have renamed existing content and not synced yet. A sync without changes
 	// is cheap.
-	return syncFolder(d.folders[ContentPrefix])
+	return durable.Sync(d.folders[ContentPrefix])
 }
 
 func (d *directory) holds(content string, size int64) (bool, error) {

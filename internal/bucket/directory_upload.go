@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/meshyard/meshyard/internal/durable"
 )
 
 // writebackStep is how many bytes are written before the kernel is asked to start writing them to
@@ -82,7 +84,7 @@ func (u *directoryUpload) commit() error {
 	if strings.HasPrefix(u.key, DerivedPrefix) {
 		return u.dir.syncFolderAt(path.Dir(u.key))
 	}
-	return syncFolder(u.dir.folders[path.Dir(u.key)+"/"])
+	return durable.Sync(u.dir.folders[path.Dir(u.key)+"/"])
 }
 
 func (u *directoryUpload) abort() {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/durable"
 	"github.com/meshyard/meshyard/internal/pgdump"
 	"github.com/meshyard/meshyard/models"
 )
@@ -76,20 +77,5 @@ func copyFile(path, from string) error {
 		return err
 	}
 	defer r.Close()
-	w, err := os.Create(path + ".restore")
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w, r)
-	if err = errors.Join(err, w.Sync(), w.Close()); err == nil {
-		err = os.Rename(w.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(w.Name()))
-	}
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.Write(path, path+".restore", func(w io.Writer) error { _, err := io.Copy(w, r); return err })
 }
