@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/sqlitedialect"
@@ -40,7 +39,7 @@ func (a Admin) DatabaseID(ctx context.Context) (string, error) {
 }
 
 // Snapshot calls fn with a snapshot. On PostgreSQL the snapshot is valid until fn returns. On
-// SQLite it is a copy of the database in a new file, which is kept. The file must not exist.
+// SQLite it is a copy of the database in a file, which is kept. The file must exist and be empty.
 func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) error) error {
 	db := a.store.db
 	if db.Engine == database.SQLite {
@@ -63,7 +62,7 @@ func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) err
 	})
 }
 
-// copyTo writes a copy of a SQLite database to a new file. The copy is consistent, and writers are
+// copyTo writes a copy of a SQLite database to an empty file. The copy is consistent, and writers are
 // not blocked.
 func (db *DB) copyTo(ctx context.Context, file string) (err error) {
 	conn, err := db.Read.DB.Conn(ctx)
@@ -77,10 +76,8 @@ func (db *DB) copyTo(ctx context.Context, file string) (err error) {
 	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
 		return err
 	}
-	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", file); err != nil {
-		return err
-	}
-	return os.Chmod(file, 0o600)
+	_, err = conn.ExecContext(ctx, "VACUUM INTO ?", file)
+	return err
 }
 
 func ignoreBadConn(err error) error {

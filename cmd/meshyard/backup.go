@@ -133,9 +133,12 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 		engine, extension = "postgres", ".dump"
 	}
 	m := &backup.Manifest{CreatedAt: time.Now().UTC(), Version: b.settings.Version, Engine: engine, Source: b.id}
-	file := b.folder.NewDatabase(m.CreatedAt, extension)
+	file, err := b.folder.NewDatabase(m.CreatedAt, extension)
+	if err != nil {
+		return nil, err
+	}
 	keys := map[string]bool{}
-	err := b.admin.Snapshot(ctx, file, func(snapshot *models.Snapshot) error {
+	err = b.admin.Snapshot(ctx, file, func(snapshot *models.Snapshot) error {
 		if b.database && snapshot.Exported != "" {
 			if err := pgdump.Dump(ctx, b.settings.DatabaseURL, snapshot.Exported, file); err != nil {
 				return err

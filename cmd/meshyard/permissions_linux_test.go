@@ -142,3 +142,35 @@ func TestImportFolderStopsAtOutage(t *testing.T) {
 		})
 	}
 }
+
+// TestBackupsArePrivate checks that other users of the system can read neither a backup in a folder
+// that existed before nor a restored database.
+func TestBackupsArePrivate(t *testing.T) {
+	t.Parallel()
+	built := buildBinary(t)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			c, dir := newCatalogue(t, built, databaseOn(t, engine)), filepath.Join(t.TempDir(), "backup")
+			c.run("user", "create", "ada")
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			c.run("backup", dir)
+			restored := newCatalogue(t, built, databaseOn(t, engine))
+			restored.run("restore", dir)
+			files, err := filepath.Glob(filepath.Join(dir, "*"))
+			if err != nil || len(files) != 3 {
+				t.Fatalf("the backup is %q, %v; want three files", files, err)
+			}
+			if engine == "sqlite" {
+				files = append(files, filepath.Join(restored.data, "meshyard.db"))
+			}
+			for _, path := range files {
+				if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
+					t.Errorf("%s: got %v, %v; want it for the owner only", path, info, err)
+				}
+			}
+		})
+	}
+}

@@ -119,7 +119,11 @@ func open(ctx context.Context, path string) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects := url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(absolute, "objects"))}
+	path = filepath.Join(absolute, "objects")
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	objects := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
 	b, err := bucket.Open(ctx, objects.String())
 	if err != nil {
 		return nil, err
@@ -176,9 +180,15 @@ func (f *Folder) manifest() (*Manifest, error) {
 	return m, nil
 }
 
-// NewDatabase returns the path for the database file of a backup that is made at the given time.
-func (f *Folder) NewDatabase(at time.Time, extension string) string {
-	return filepath.Join(f.path, database+at.UTC().Format("20060102T150405.000Z")+extension)
+// NewDatabase creates an empty file for the database of a backup that is made at the given time,
+// and returns its path. Programs that write it would create a file that all users can read.
+func (f *Folder) NewDatabase(at time.Time, extension string) (path string, err error) {
+	path = filepath.Join(f.path, database+at.UTC().Format("20060102T150405.000Z")+extension)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	return path, file.Close()
 }
 
 // Database returns the path of the database file of a manifest. It returns an error if the size or

@@ -40,7 +40,10 @@ func TestDamagedBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := f.NewDatabase(time.Now(), ".sqlite")
+	path, err := f.NewDatabase(time.Now(), ".sqlite")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, []byte("rows"), 0o600); err != nil {
 		t.Fatal(err)
 	}
