@@ -31,11 +31,12 @@ type SnapshotObject struct {
 	FileID int64  // of a pending upload, otherwise 0
 }
 
-// DatabaseID returns the random ID by which a backup recognizes the database. It is created on
-// first use. Copies of the database, such as a restored backup, have the same ID.
+// DatabaseID returns the random ID by which a backup recognizes the database. Copies of the
+// database, such as a restored backup, have the same ID.
 func (a Admin) DatabaseID(ctx context.Context) (string, error) {
-	id, err := a.store.Secret(ctx, "database")
-	return hex.EncodeToString(id), err
+	row := secret{Name: "database"}
+	err := a.store.db.Read.NewSelect().Model(&row).WherePK().Scan(ctx)
+	return hex.EncodeToString(row.Value), err
 }
 
 // Snapshot calls fn with a snapshot. On PostgreSQL the snapshot is valid until fn returns. On
