@@ -77,7 +77,27 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	if err := db.Ready(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", db.explain(err)), db.Close())
 	}
+	if err := db.checkEncoding(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
+	}
 	return db, nil
+}
+
+// checkEncoding returns an error if a PostgreSQL database has another encoding than UTF8. Such a
+// database rejects some texts. With SQL_ASCII it does not check or convert them at all, so another
+// client, or a restore to a database with a known encoding, can change them.
+func (db *DB) checkEncoding(ctx context.Context) error {
+	if db.Engine != Postgres {
+		return nil
+	}
+	var encoding string
+	if err := db.SQL().QueryRowContext(ctx, "SHOW server_encoding").Scan(&encoding); err != nil {
+		return fmt.Errorf("look up the encoding: %w", err)
+	}
+	if encoding != "UTF8" {
+		return fmt.Errorf("the database has the encoding %s and must have UTF8: create another one, such as with createdb --template=template0 --encoding=UTF8 NAME", encoding)
+	}
+	return nil
 }
 
 // CheckURL returns an error if Open would reject address. It does not connect.

@@ -4,7 +4,24 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/meshyard/meshyard/internal/pgtest"
 )
+
+// TestEncoding checks that a PostgreSQL database is only opened with the encoding UTF8.
+func TestEncoding(t *testing.T) {
+	t.Parallel()
+	for _, encoding := range []string{"SQL_ASCII", "LATIN1", "UTF8"} {
+		db, err := Open(t.Context(), pgtest.Encoded(t, encoding))
+		if err == nil {
+			err = db.Close()
+		}
+		if says := "has the encoding " + encoding + " and must have UTF8"; encoding == "UTF8" && err != nil ||
+			encoding != "UTF8" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s: got %v", encoding, err)
+		}
+	}
+}
 
 // TestOneOfSelectsOnce checks that the values of OneOf are selected once for all rows of the table,
 // even if most rows were inserted after PostgreSQL collected its statistics.

@@ -41,6 +41,12 @@ func Database(t testing.TB) string {
 	return create(t, "template0 ENCODING 'UTF8'")
 }
 
+// Encoded is like Database, with another encoding.
+func Encoded(t testing.TB, encoding string) string {
+	t.Helper()
+	return create(t, fmt.Sprintf("template0 ENCODING '%s' LOCALE 'C'", encoding)) // C allows all encodings
+}
+
 // Template is a database that is created once in a process and copied for each test: a copy is
 // faster than migrating an empty database. Store it in a package variable of the tests.
 type Template struct {
