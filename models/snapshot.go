@@ -63,8 +63,8 @@ func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) err
 	})
 }
 
-// copyTo writes a copy of a SQLite database to an empty file. The copy is consistent, and writers are
-// not blocked.
+// copyTo writes a copy of a SQLite database to an empty file. The copy is consistent, and writers
+// are not blocked.
 func (db *DB) copyTo(ctx context.Context, file string) (err error) {
 	conn, err := db.Read.DB.Conn(ctx)
 	if err != nil {

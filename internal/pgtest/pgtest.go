@@ -44,7 +44,8 @@ func Database(t testing.TB) string {
 // Encoded is like Database, with another encoding.
 func Encoded(t testing.TB, encoding string) string {
 	t.Helper()
-	return create(t, fmt.Sprintf("template0 ENCODING '%s' LOCALE 'C'", encoding)) // C allows all encodings
+	// The locale C allows all encodings.
+	return create(t, fmt.Sprintf("template0 ENCODING '%s' LOCALE 'C'", encoding))
 }
 
 // Template is a database that is created once in a process and copied for each test: a copy is
