@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,8 +122,7 @@ func open(ctx context.Context, path string) (*Folder, error) {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	objects := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
-	b, err := bucket.Open(ctx, objects.String())
+	b, err := bucket.Open(ctx, bucket.DirectoryURL(path))
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +249,7 @@ func (f *Folder) Commit(ctx context.Context, m *Manifest, path string, keep func
 
 // describe syncs a file to disk and returns its description.
 func describe(path string) (*File, error) {
-	r, err := os.Open(path)
+	r, err := os.OpenFile(path, os.O_RDWR, 0) // Windows syncs only files that are open for writing
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"io"
 	"iter"
 	"net/url"
-	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -69,7 +69,7 @@ type upload interface {
 
 // Open opens the bucket at a URL:
 //
-//	file:///var/lib/meshyard
+//	file:///var/lib/meshyard, or file:///C:/meshyard on Windows
 //	s3://name?region=eu-central-1&endpoint=https://s3.example.org&use_path_style=true
 //
 // A missing directory is created with mode 0750. Its file system must support hard links. An S3
@@ -111,7 +111,7 @@ func parseURL(rawURL string) (*url.URL, error) {
 	case err != nil:
 		// The error of url.Parse contains the URL, perhaps with a secret.
 		return nil, errors.New("the URL is invalid: it must begin with file:// or s3://, and special characters must be percent-encoded")
-	case u.Scheme == "file" && (u.Host != "" && u.Host != "localhost" || !path.IsAbs(u.Path) || u.RawQuery != ""):
+	case u.Scheme == "file" && (u.Host != "" && u.Host != "localhost" || !filepath.IsAbs(directoryPath(u)) || u.RawQuery != ""):
 		return nil, errors.New("a directory must be file:///absolute/path, without options")
 	case u.Scheme != "file" && u.Scheme != "s3":
 		return nil, errors.New("the URL must begin with file:// or s3://")

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -28,8 +27,36 @@ type directory struct {
 	folders map[string]*os.File
 }
 
+// DirectoryURL returns the URL of the bucket in the directory with an absolute path. The path of
+// C:\data is /C:/data (RFC 8089, appendix D.2).
+func DirectoryURL(dir string) string {
+	dir = filepath.ToSlash(dir)
+	if !strings.HasPrefix(dir, "/") {
+		dir = "/" + dir
+	}
+	return (&url.URL{Scheme: "file", Path: dir}).String()
+}
+
+// Directory returns the path of the directory of a bucket, and false for the URL of another bucket.
+func Directory(rawURL string) (dir string, ok bool) {
+	u, err := parseURL(rawURL)
+	if err != nil || u.Scheme != "file" {
+		return "", false
+	}
+	return directoryPath(u), true
+}
+
+// directoryPath returns the path of the directory with a URL.
+func directoryPath(u *url.URL) string {
+	dir := strings.TrimPrefix(u.Path, "/")
+	if filepath.VolumeName(dir) == "" { // always, except on Windows
+		dir = u.Path
+	}
+	return filepath.Clean(filepath.FromSlash(dir))
+}
+
 func openDirectory(u *url.URL) (_ *directory, err error) {
-	dir := filepath.FromSlash(path.Clean(u.Path))
+	dir := directoryPath(u)
 	if err := makeFolder(dir); err != nil {
 		return nil, err
 	}

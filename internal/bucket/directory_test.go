@@ -45,6 +45,20 @@ func TestOpenDirectory(t *testing.T) {
 	}
 }
 
+// TestDirectoryURL checks that the URL of a directory refers to that directory. This test also runs
+// on Windows.
+func TestDirectoryURL(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "100% möbel #1?")
+	got, ok := Directory(DirectoryURL(dir))
+	if got != dir || !ok {
+		t.Errorf("Directory(%q) = %q, %v, want %q", DirectoryURL(dir), got, ok, dir)
+	}
+	if got, ok := Directory("s3://models?region=eu-central-1"); ok {
+		t.Errorf("directory of a bucket in S3: got %q, want none", got)
+	}
+}
+
 // TestReadyNoticesMissingFolders checks that a bucket is not ready without a folder for its
 // objects, except that of previews, which is created again.
 func TestReadyNoticesMissingFolders(t *testing.T) {

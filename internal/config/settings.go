@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/clientip"
 )
 
@@ -25,7 +26,7 @@ type Settings struct {
 	Data                string        `help:"Folder for the database and the bucket, unless these have a URL of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
 	DatabaseURL         string        `help:"Database: sqlite:PATH or postgres://…. If it has a password, set it in the environment variable or a file rather than on the command line. Default: meshyard.db in the data folder." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
 	DatabaseConnections int           `help:"Largest number of connections of this server to PostgreSQL, at least 4. The limits of all servers of a database together must be lower than max_connections of PostgreSQL. With SQLite, it has no effect. Default, also with 0: 4 for each processor, but at least 16 and at most 64." env:"MESHYARD_DATABASE_CONNECTIONS" placeholder:"N"`
-	BucketURL           string        `help:"Bucket for the files: file:///DIR or s3://BUCKET?region=…. Default: bucket in the data folder." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
+	BucketURL           string        `help:"Bucket for the files: file:///DIR (on Windows file:///C:/DIR) or s3://BUCKET?region=…. Default: bucket in the data folder." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
 	UploadLimit         Size          `help:"Largest file that can be uploaded. Images are limited to 5 MB. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
 	PendingTTL          time.Duration `help:"How long an upload stays pending before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
 	RateLimit           int           `help:"Maximum number of API requests in 5 minutes for each user, or for each client IP address if the request has no token; 0 means unlimited. Pages of the gallery have a second limit of the same size, for each IP address: all visitors behind one address share it, signed in or not. Files, images, previews and the 3D viewer are not counted. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
@@ -142,7 +143,7 @@ func (s *Settings) completeStorage() error {
 		s.DatabaseURL = "sqlite:" + filepath.Join(data, "meshyard.db")
 	}
 	if s.BucketURL == "" {
-		s.BucketURL = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(data, "bucket"))}).String()
+		s.BucketURL = bucket.DirectoryURL(filepath.Join(data, "bucket"))
 	}
 	// The messages do not contain the URLs, because these may contain passwords in any place.
 	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -155,8 +154,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if err := a.prepare(ctx, create); err != nil {
 		return err
 	}
-	if u, err := url.Parse(a.Settings.BucketURL); err == nil && u.Scheme == "file" {
-		folder := filepath.FromSlash(u.Path)
+	if folder, ok := bucket.Directory(a.Settings.BucketURL); ok {
 		if err := a.checkMounted(ctx, folder); err != nil {
 			return err
 		}
