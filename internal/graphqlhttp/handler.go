@@ -253,6 +253,9 @@ func (h *handler) prepare(ctx context.Context, params *graphql.RawParams) (*grap
 	}
 	params.ReadTime = graphql.TraceTiming{Start: graphql.Now(), End: graphql.Now()}
 	op, errs := h.Executor.CreateOperationContext(context.WithValue(ctx, contextDocument{}, document), params)
+	if errs == nil {
+		errs = checkConditions(op)
+	}
 	if errs == nil && op.Operation.Operation == ast.Subscription {
 		errs = checkStreams(op)
 	}

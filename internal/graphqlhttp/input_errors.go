@@ -95,35 +95,14 @@ func argumentOf(ctx context.Context, path ast.Path) ast.Path {
 	if op == nil {
 		return path
 	}
-	if argument := usedIn(op.SelectionSet, string(name), make(map[string]bool)); argument != nil {
-		return append(argument, path[1:]...)
+	for selection := range selections(op.SelectionSet) {
+		field, ok := selection.(*ast.Field)
+		if !ok {
+			continue
+		}
+		if argument := breadthfirst.FindVariable(field.Arguments, func(v *ast.Value) bool { return v.Raw == string(name) }); argument != nil {
+			return append(argument, path[1:]...)
+		}
 	}
 	return path
-}
-
-// usedIn returns the path from the argument of a field to the first use of a variable, or nil if no
-// argument uses it. visited has the names of the fragments that were searched.
-func usedIn(set ast.SelectionSet, variable string, visited map[string]bool) ast.Path {
-	for _, selection := range set {
-		var below ast.SelectionSet
-		switch s := selection.(type) {
-		case *ast.Field:
-			if path := breadthfirst.FindVariable(s.Arguments, func(v *ast.Value) bool { return v.Raw == variable }); path != nil {
-				return path
-			}
-			below = s.SelectionSet
-		case *ast.InlineFragment:
-			below = s.SelectionSet
-		case *ast.FragmentSpread:
-			if visited[s.Name] || s.Definition == nil {
-				continue
-			}
-			visited[s.Name] = true
-			below = s.Definition.SelectionSet
-		}
-		if path := usedIn(below, variable, visited); path != nil {
-			return path
-		}
-	}
-	return nil
 }

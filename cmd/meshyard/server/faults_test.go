@@ -103,6 +103,10 @@ func TestMessagesOfInputs(t *testing.T) {
 			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": 5}, "filter: must be an input object of the type ThingFilter"},
 			{`query ($at: DateTime) { things(filter: {publishedAfter: $at}) { nodes { id } } }`, object{"at": 5},
 				"publishedAfter: must be a time as in RFC 3339, such as 2026-01-31T12:00:00Z (got 5)"},
+			{`query ($v: Boolean = true) { me { id ...Name @include(if: $v) } } fragment Name on User { username }`, object{"v": nil}, "v: must not be null"},
+			{`query ($v: Boolean = true) { me { id ... { username @skip(if: $v) } } }`, object{"v": nil}, "v: must not be null"},
+			{`subscription ($v: Boolean = true) { fileProcessing(id: 1) @skip(if: $v) { state } }`, object{"v": nil}, "v: must not be null"},
+			{`query ($id: ID = "1") { thing(id: $id) { id } }`, object{"id": nil}, "id: must not be null"},
 			{`query A { me { id } } query B { me { id } }`, nil, "operationName: is required, because the document has 2 operations"},
 		} {
 			r := ada.GraphQL(c.document, c.variables)
