@@ -117,7 +117,13 @@ func (db *DB) openPostgres(address string) error {
 	// Bun writes values into the text of a statement, so a text is rarely used twice. Preparing it
 	// would only fill the memory of the database server.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.RuntimeParams["timezone"] = "UTC"
+	// The database or the role may have other values, such as standard_conforming_strings = off, with
+	// which a backslash in a text would end the literal that Bun writes.
+	for name, value := range map[string]string{
+		"standard_conforming_strings": "on", "client_encoding": "UTF8", "datestyle": "ISO", "timezone": "UTC",
+	} {
+		config.RuntimeParams[name] = value
+	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "meshyard"
 	}
@@ -137,9 +143,11 @@ func (db *DB) openPostgres(address string) error {
 		// takes longer than running them. jit: compiling a statement to machine code is worthwhile for
 		// reports, but here it takes seconds for statements that run for milliseconds.
 		// max_parallel_workers_per_gather: a search for a common word took twice as long with two
-		// parallel workers as without. These are not parameters of the connection, because connection
-		// poolers reject those.
-		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0")
+		// parallel workers as without. bytea_output and extra_float_digits: pgx reads bytes in
+		// hexadecimal, and floats need all digits. These are not parameters of the connection, because
+		// connection poolers reject those.
+		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0; "+
+			"SET bytea_output = hex; SET extra_float_digits = 1")
 		return err
 	}))
 	pool.SetConnMaxIdleTime(5 * time.Minute)

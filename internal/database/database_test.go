@@ -2,8 +2,12 @@ package database
 
 import (
 	"context"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
@@ -20,6 +24,52 @@ func TestEncoding(t *testing.T) {
 			encoding != "UTF8" && (err == nil || !strings.Contains(err.Error(), says)) {
 			t.Errorf("%s: got %v", encoding, err)
 		}
+	}
+}
+
+// TestSettingsOfDatabase checks that settings of a PostgreSQL database cannot change the meaning of
+// statements or of values.
+func TestSettingsOfDatabase(t *testing.T) {
+	t.Parallel()
+	ctx, address := t.Context(), pgtest.Encoded(t, "UTF8")
+	db, err := Open(ctx, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var name string
+	if err := db.Read.NewRaw("SELECT current_database()").Scan(ctx, &name); err != nil {
+		t.Fatal(err)
+	}
+	for _, setting := range []string{
+		"standard_conforming_strings = off", "client_encoding = 'LATIN1'", "DateStyle = 'German'",
+		"bytea_output = 'escape'", "TimeZone = 'Asia/Tokyo'", "extra_float_digits = -10",
+	} {
+		if _, err := db.Write.NewRaw("ALTER DATABASE ? SET ?", bun.Ident(name), bun.Safe(setting)).Exec(ctx); err != nil {
+			t.Fatalf("%s: %v", setting, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if db, err = Open(ctx, address); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	type row struct {
+		Text   string
+		Length int
+		Bytes  []byte
+		At     time.Time
+		Float  float64
+	}
+	want := row{`\' OR 1 = 1 -- \\ möbel 🛋`, 25, []byte{0, 1, '\\', 255}, time.Date(2026, 2, 3, 4, 5, 6, 7000, time.UTC), 0.30000000000000004}
+	var got row
+	err = db.Read.NewRaw("SELECT ?0 AS text, length(?0) AS length, ?1::bytea AS bytes, ?2::timestamptz AS at, ?3::float8 AS float", want.Text, want.Bytes, want.At, want.Float).Scan(ctx, &got)
+	if err != nil || !got.At.Equal(want.At) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+	if got.At = want.At; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
