@@ -5,6 +5,7 @@ package ratelimit
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"strconv"
@@ -80,16 +81,13 @@ func (l *Limiter) Forgive(caller string) {
 	delete(l.callers, caller)
 }
 
-// forget frees memory: it removes the callers whose window has ended and, if that is not enough,
-// all callers.
+// forget frees memory: it removes the callers whose window has ended and, until a tenth of the
+// callers is removed, those that have used least. So many new callers cannot reset the count of one
+// that is near the limit.
 func (l *Limiter) forget(now time.Time) {
-	for caller, w := range l.callers {
-		if !now.Before(w.ends) {
-			delete(l.callers, caller)
-		}
-	}
-	if len(l.callers) >= maxCallers {
-		clear(l.callers)
+	maps.DeleteFunc(l.callers, func(_ string, w *window) bool { return !now.Before(w.ends) })
+	for most := 1; len(l.callers) > maxCallers*9/10; most *= 2 {
+		maps.DeleteFunc(l.callers, func(_ string, w *window) bool { return w.used <= most })
 	}
 }
 

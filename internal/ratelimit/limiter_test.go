@@ -71,3 +71,21 @@ func TestCallersAreForgotten(t *testing.T) {
 		t.Errorf("%d callers are remembered after their windows ended", n)
 	}
 }
+
+// TestManyCallers checks that more callers than are remembered do not reset the count of one that
+// has reached the limit.
+func TestManyCallers(t *testing.T) {
+	l, now := New(3), time.Now()
+	for range 3 {
+		l.take("ada", 1, now)
+	}
+	for i := range 2 * maxCallers {
+		l.take(fmt.Sprint(i), 1, now)
+	}
+	if left, _ := l.take("ada", 1, now); left >= 0 {
+		t.Errorf("after many callers: %d requests left, want none", left)
+	}
+	if n := len(l.callers); n > maxCallers {
+		t.Errorf("%d callers are remembered, want at most %d", n, maxCallers)
+	}
+}
