@@ -14,13 +14,16 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
+// lostContents is the key of the number of files that lost their contents, in what was left out.
+const lostContents = "files that are without content, because the archive has not got it or it is damaged or unreadable"
+
 // putBytes stores the contents of the files in a batch, before the transaction that inserts their
 // rows. It returns the SHA-256 hashes of the contents that the bucket already had, and the keys of
-// pending objects to remove after the transaction. Files whose content was lost before the export
-// become files without content.
-func (l *archiveLoader) putBytes(ctx context.Context, b *archiveRows) (there map[string]bool, pending []string, err error) {
+// pending objects to remove after the transaction. Files whose content was lost become files
+// without content; lost is the number of those that have lost it since the export.
+func (l *archiveLoader) putBytes(ctx context.Context, b *archiveRows) (there map[string]bool, pending []string, lost int64, err error) {
 	if b.table.name != "files" {
-		return nil, nil, nil
+		return nil, nil, 0, nil
 	}
 	there = map[string]bool{}
 	sha, md5, size := b.column("sha256"), b.column("md5"), b.column("size")
@@ -39,30 +42,42 @@ func (l *archiveLoader) putBytes(ctx context.Context, b *archiveRows) (there map
 			continue
 		}
 		if err != nil && !errors.Is(err, bucket.ErrNotExist) {
-			return nil, nil, err
+			return nil, nil, 0, err
 		}
 		key, err := l.put(ctx, sum, row[md5].(string), row[size].(int64))
+		if errors.Is(err, archive.ErrDamaged) || errors.Is(err, archive.ErrUnreadable) || errors.Is(err, fs.ErrNotExist) {
+			row[sha], row[md5] = "", ""
+			lost++
+			if l.Lost != nil {
+				l.Lost(row[b.column("id")].(int64), err)
+			}
+			continue
+		}
 		if err != nil {
 			l.store.sweep(ctx, pending)
-			return nil, nil, fmt.Errorf("file %d: %w", row[b.column("id")], err)
+			return nil, nil, 0, fmt.Errorf("file %d: %w", row[b.column("id")], err)
 		}
 		pending = append(pending, key)
 	}
-	return there, pending, nil
+	return there, pending, lost, nil
 }
 
 // put copies a content from the archive to the bucket, verifies its hashes and size, and returns
-// the key of the pending object.
+// the key of the pending object. The error matches [fs.ErrNotExist], [archive.ErrUnreadable] or
+// [archive.ErrDamaged] if the archive has lost the content.
 func (l *archiveLoader) put(ctx context.Context, sum, md5 string, size int64) (key string, err error) {
 	r, err := l.from.Bytes(sum)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("its bytes, with the SHA-256 %s, are missing from the archive", sum)
+		return "", fmt.Errorf("its bytes, with the SHA-256 %s, are missing from the archive: %w", sum, fs.ErrNotExist)
 	}
 	if err != nil {
 		return "", err
 	}
 	defer r.Close()
 	u, err := l.store.bucket.Put(ctx, r, size)
+	if _, long := errors.AsType[*bucket.TooLargeError](err); long {
+		return "", fmt.Errorf("its bytes in the archive: %w: they are more than %d", archive.ErrDamaged, size)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -268,7 +268,7 @@ func (x *exporting) bytes(ctx context.Context, db bun.IDB, missing *[]string) er
 				continue
 			}
 			err := x.object(ctx, f.SHA256)
-			if errors.Is(err, bucket.ErrNotExist) || errors.Is(err, archive.ErrDamaged) {
+			if errors.Is(err, bucket.ErrNotExist) || errors.Is(err, bucket.ErrUnreadable) || errors.Is(err, archive.ErrDamaged) {
 				err = x.lost(ctx, f.SHA256, missing)
 			}
 			if err != nil {
@@ -281,7 +281,7 @@ func (x *exporting) bytes(ctx context.Context, db bun.IDB, missing *[]string) er
 }
 
 func (x *exporting) object(ctx context.Context, sum string) error {
-	r, _, err := x.store.bucket.Reader(ctx, bucket.ContentKey(sum))
+	r, err := x.store.bucket.MarkedReader(ctx, bucket.ContentKey(sum))
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func (l *archiveLoader) finish(ctx context.Context) (*ArchiveReport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("all rows are imported; counts and indexes: %w", err)
 	}
-	report := &ArchiveReport{}
+	report := &ArchiveReport{Lost: l.leftOut[lostContents]}
 	for _, n := range l.from.Nouns {
 		report.Rows += n.Rows
 	}

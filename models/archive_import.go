@@ -1,7 +1,6 @@
 package models
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -25,6 +24,9 @@ type ArchiveImport struct {
 	// Renumbered is called with the old and the new ID of each user, thing, make, comment, collection
 	// and file of an archive of one user.
 	Renumbered func(noun string, from, to int64) error
+	// Lost is called with each file that loses its content, because the archive has not got it or it
+	// is damaged or unreadable.
+	Lost func(fileID int64, cause error)
 }
 
 // ArchiveReport describes a completed import.
@@ -32,7 +34,8 @@ type ArchiveReport struct {
 	Rows int64 // in the archive
 	// LeftOut describes the data of the archive that was left out or changed.
 	LeftOut  []string
-	Previews int // number of scheduled previews
+	Lost     int64 // number of files that lost their contents
+	Previews int   // number of scheduled previews
 }
 
 // archiveBatch and archiveBatchBytes limit the rows that one transaction loads.
@@ -228,7 +231,7 @@ func (l *archiveLoader) load(ctx context.Context, n archive.Noun) error {
 
 // commit loads a batch and stores the progress in the same transaction.
 func (l *archiveLoader) commit(ctx context.Context, b *archiveRows) error {
-	there, pending, err := l.putBytes(ctx, b)
+	there, pending, lost, err := l.putBytes(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -237,6 +240,9 @@ func (l *archiveLoader) commit(ctx context.Context, b *archiveRows) error {
 	after.Noun, after.Done = b.table.name, b.first-1+int64(len(b.rows))
 	err = l.store.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		l.leftOut = maps.Clone(leftOut)
+		if lost > 0 {
+			l.leftOut[lostContents] += lost
+		}
 		updated, err := tx.NewUpdate().Model(&after).Column("noun", "done").WherePK().Where("noun = ? AND done = ?", before.Noun, before.Done).Exec(ctx)
 		if err != nil {
 			return err
@@ -317,84 +323,4 @@ func (l *archiveLoader) insert(ctx context.Context, tx bun.Tx, b *archiveRows, r
 	}
 	_, err := tx.NewRaw("INSERT INTO ? (?) VALUES ?", bun.Safe(b.table.name), bun.Safe(strings.Join(names, ", ")), bun.List(values)).Exec(ctx)
 	return err
-}
-
-// archiveRows is a batch of rows of a table. The values of a row are in the order of the columns.
-type archiveRows struct {
-	table   *archiveTable
-	columns []archiveColumn
-	first   int64 // the number of the first row, from 1
-	rows    [][]any
-}
-
-// column returns the index of a column, or -1 if there is none.
-func (b *archiveRows) column(name string) int {
-	return slices.IndexFunc(b.columns, func(c archiveColumn) bool { return c.name == name })
-}
-
-// parse parses a row, which must have exactly the columns of the batch, except optional ones.
-func (b *archiveRows) parse(line []byte) ([]any, error) {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(line, &fields); err != nil {
-		return nil, err
-	}
-	values := make([]any, len(b.columns))
-	for i, c := range b.columns {
-		value, there := fields[c.name]
-		switch {
-		case !there && c.optional:
-			continue
-		case !there:
-			return nil, fmt.Errorf("%s: is missing", c.name)
-		}
-		delete(fields, c.name)
-		var err error
-		if values[i], err = c.parse(value); err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name, err)
-		}
-	}
-	for name := range fields {
-		return nil, fmt.Errorf("%s: is not a field of %s", name, b.table.name)
-	}
-	return values, nil
-}
-
-// parse parses and validates a value of the column.
-func (c archiveColumn) parse(value json.RawMessage) (any, error) {
-	if bytes.Equal(value, []byte("null")) {
-		if !c.null {
-			return nil, errors.New("must not be null")
-		}
-		return nil, nil
-	}
-	switch c.kind {
-	case kindText, kindLicense:
-		var text string
-		if err := json.Unmarshal(value, &text); err != nil {
-			return nil, err
-		}
-		if strings.ContainsRune(text, 0) {
-			return nil, errors.New("must not contain the character NUL")
-		}
-		if c.kind == kindLicense && !slices.Contains(Licenses, License(text)) {
-			return nil, fmt.Errorf("%q is not one of %q", text, Licenses)
-		}
-		return text, nil
-	case kindJSON:
-		return string(value), nil
-	case kindBool:
-		var yes bool
-		err := json.Unmarshal(value, &yes)
-		return yes, err
-	case kindTime:
-		var at time.Time
-		err := json.Unmarshal(value, &at)
-		return at.UTC().Truncate(time.Microsecond), err
-	}
-	var n int64
-	err := json.Unmarshal(value, &n)
-	if err == nil && (c.kind == kindID && n <= 0 || c.noun("") != "" && !c.zero && n <= 0) {
-		err = fmt.Errorf("must be a positive number (got %d)", n)
-	}
-	return n, err
 }

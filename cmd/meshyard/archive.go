@@ -41,7 +41,7 @@ func (c *exportCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		}
 		fmt.Printf("exported %s and %s (%s)\n", count(rows, "row"), count(m.Files.Count, "file content"), count(m.Files.Bytes, "byte"))
 		for _, sum := range m.Missing {
-			fmt.Printf("the content with the SHA-256 %s is missing from the bucket or damaged\n", sum)
+			fmt.Printf("the content with the SHA-256 %s is missing from the bucket, damaged or unreadable\n", sum)
 		}
 		if len(m.Missing) > 0 {
 			return fmt.Errorf("%s missing; the archive contains everything else", count(len(m.Missing), "content"))
@@ -70,6 +70,7 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 				_, err := fmt.Printf("%s\t%d\t%d\n", noun, from, to)
 				return err
 			},
+			Lost: func(fileID int64, cause error) { fmt.Fprintf(os.Stderr, "file %d of the archive: %v\n", fileID, cause) },
 		})
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w (run it again to continue)", ctx.Err())
@@ -81,6 +82,9 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 			fmt.Fprintln(os.Stderr, what)
 		}
 		fmt.Fprintf(os.Stderr, "imported %s in %s; running servers make %s\n", count(report.Rows, "row"), time.Since(started).Round(time.Second), count(report.Previews, "preview"))
+		if report.Lost > 0 {
+			return fmt.Errorf("%s lost the content; everything else is imported", count(report.Lost, "file"))
+		}
 		return nil
 	})
 }

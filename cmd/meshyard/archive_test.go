@@ -48,9 +48,21 @@ func TestArchiveCommands(t *testing.T) {
 		t.Errorf("a thing made with the old token: %d, %v", a, err)
 	}
 	postgres.stop(s)
+	parts := t.TempDir()
+	if err := os.WriteFile(filepath.Join(parts, "part.stl"), []byte("solid part"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	postgres.run("import", "folder", parts, "--owner", "ada")
 	postgres.run("export", ada, "--user", "ada")
-	if out := sqlite.run("import", "archive", ada, "--user", "lovelace"); !strings.Contains(out, "things\t601\t601\n") {
+	if err := os.RemoveAll(filepath.Join(ada, "files")); err != nil {
+		t.Fatal(err)
+	}
+	out, stderr, err := sqlite.try("import", "archive", ada, "--user", "lovelace")
+	if !strings.Contains(out, "things\t601\t601\n") {
 		t.Errorf("import of a user printed %q", out)
+	}
+	if exitStatus(err) != 1 || !strings.Contains(stderr, "missing from the archive") || !strings.Contains(stderr, "1 file lost the content; everything else is imported") {
+		t.Errorf("import without a content: %v, %q", err, stderr)
 	}
 }
 

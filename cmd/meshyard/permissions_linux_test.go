@@ -65,8 +65,8 @@ func asOrdinaryUser(t *testing.T, cmd *exec.Cmd) ([]byte, error) {
 	return out, err
 }
 
-// TestUnreadableObject checks that backup and fsck report an object that cannot be read, and that
-// the backup contains the others.
+// TestUnreadableObject checks that backup, export and fsck report an object that cannot be read,
+// and that the backup and the archive contain the others.
 func TestUnreadableObject(t *testing.T) {
 	t.Parallel()
 	c := newCatalogue(t, buildBinary(t), "")
@@ -91,6 +91,7 @@ func TestUnreadableObject(t *testing.T) {
 		says []string
 	}{
 		{[]string{"backup", dir}, []string{": 1 object (", "\nobject " + key + ": the object cannot be read: ", "1 object of the database are missing from the bucket, damaged or unreadable"}},
+		{[]string{"export", filepath.Join(t.TempDir(), "archive")}, []string{"exported ", "1 file content (", "the content with the SHA-256 " + filepath.Base(objects[0]) + " is missing from the bucket, damaged or unreadable\n", "1 content missing; the archive"}},
 		{[]string{"fsck", "--rehash"}, []string{"object " + key + " cannot be read: ", "database and bucket disagree in 1 place"}},
 	} {
 		out, err := asOrdinaryUser(t, c.command(test.args...))

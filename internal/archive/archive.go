@@ -37,8 +37,8 @@ type Manifest struct {
 	Credentials bool   `json:"credentials,omitempty"`
 	Nouns       []Noun `json:"nouns"`
 	Files       Files  `json:"files"`
-	// Missing lists the SHA-256 of each content that the catalogue refers to but that was missing or
-	// damaged in the bucket, in ascending order.
+	// Missing lists the SHA-256 of each content that the catalogue refers to but that was missing,
+	// damaged or unreadable in the bucket, in ascending order.
 	Missing []string `json:"missing,omitempty"`
 }
 
@@ -90,3 +90,6 @@ func bytesPath(sum string) (string, error) {
 // ErrDamaged matches the error for a content or a file of rows whose SHA-256 is not the expected
 // one.
 var ErrDamaged = errors.New("is damaged")
+
+// ErrUnreadable matches the error for a content of an archive that cannot be read.
+var ErrUnreadable = errors.New("cannot be read from the archive")

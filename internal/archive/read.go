@@ -132,11 +132,30 @@ func (r *Reader) Rows(noun string, fn func(row []byte) error) error {
 }
 
 // Bytes opens the content with a SHA-256. The caller must verify the SHA-256 of what it reads. The
-// error matches [fs.ErrNotExist] if the content is not in the archive.
+// error matches [fs.ErrNotExist] if the content is not in the archive. Other errors, and those of
+// the reader, match [ErrUnreadable].
 func (r *Reader) Bytes(sum string) (io.ReadCloser, error) {
 	name, err := bytesPath(sum)
 	if err != nil {
 		return nil, err
 	}
-	return r.files.Open(name)
+	f, err := r.files.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return contentReader{f}, nil
+}
+
+// contentReader reads a content.
+type contentReader struct{ io.ReadCloser }
+
+func (r contentReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		err = fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return n, err
 }

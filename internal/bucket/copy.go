@@ -17,7 +17,8 @@ import (
 // SHA-256.
 var ErrDamaged = errors.New("the SHA-256 of the object does not match its content")
 
-// ErrUnreadable matches the error of [Copy] for an object that [IsUnreadable].
+// ErrUnreadable matches the errors of [Copy] and [Bucket.MarkedReader] for an object that
+// [IsUnreadable].
 var ErrUnreadable = errors.New("the object cannot be read")
 
 // IsUnreadable reports whether an error of reading an object means that the disk or the permissions
@@ -43,17 +44,13 @@ func Copy(ctx context.Context, to *Bucket, toKey string, from *Bucket, fromKey, 
 	} else if !errors.Is(err, ErrNotExist) {
 		return 0, err
 	}
-	r, _, err := from.Reader(ctx, fromKey)
+	r, err := from.MarkedReader(ctx, fromKey)
 	if err != nil {
-		return 0, unreadable(err)
+		return 0, err
 	}
 	defer r.Close()
-	reader := &sourceReader{ReadSeeker: r}
-	n, err = to.copyFrom(ctx, toKey, reader, sum)
+	n, err = to.copyFrom(ctx, toKey, r, sum)
 	if err != nil {
-		if reader.err != nil {
-			err = unreadable(reader.err)
-		}
 		return n, fmt.Errorf("copy %s to %s: %w", fromKey, toKey, err)
 	}
 	return n, nil
@@ -67,16 +64,22 @@ func unreadable(err error) error {
 	return err
 }
 
-// sourceReader keeps the error of reading, to distinguish it from those of writing.
-type sourceReader struct {
-	io.ReadSeeker
-	err error
+// MarkedReader is like Reader, but its errors, and those of the reader, match [ErrUnreadable] if
+// the object cannot be read. This distinguishes them from errors of writing what is read.
+func (b *Bucket) MarkedReader(ctx context.Context, key string) (io.ReadSeekCloser, error) {
+	r, _, err := b.Reader(ctx, key)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return markedReader{r}, nil
 }
 
-func (s *sourceReader) Read(p []byte) (int, error) {
-	n, err := s.ReadSeeker.Read(p)
+type markedReader struct{ io.ReadSeekCloser }
+
+func (r markedReader) Read(p []byte) (int, error) {
+	n, err := r.ReadSeekCloser.Read(p)
 	if err != nil && err != io.EOF {
-		s.err = err
+		err = unreadable(err)
 	}
 	return n, err
 }
