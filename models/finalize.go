@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ import (
 // FinalizeFile is one pending upload in a batch.
 type FinalizeFile struct {
 	ID   int64
-	Rank *int32 // position among the files of the target; nil: position in the batch
+	Rank *int32 // position among the files of the target; nil: after those that the target has
 }
 
 // content is the row of an object below files/ in the bucket.
@@ -161,7 +162,8 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 	}
 	at := now()
 	var todo []*File
-	ranks := make(map[int64]int64) // of files that are already attached
+	ranks := make(map[int64]int64)    // of files that are already attached
+	unranked := make(map[int64]int64) // the positions in the batch of files without a given rank
 	for i, want := range files {
 		f := byID[want.ID]
 		input := fmt.Sprintf("files[%d].id", i)
@@ -180,9 +182,10 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		case !f.live(at):
 			return about(input, notFound("pending upload", want.ID))
 		default:
-			f.Rank = int32(i)
 			if want.Rank != nil {
 				f.Rank = *want.Rank
+			} else {
+				unranked[f.ID] = int64(i)
 			}
 			todo = append(todo, f)
 		}
@@ -194,28 +197,37 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 	}
 	switch {
 	case len(todo) > 0:
-		return s.attach(ctx, tx, todo, on)
+		return s.attach(ctx, tx, todo, unranked, on)
 	case len(ranks) > 0:
 		return touch(ctx, tx, on.Target)
 	}
 	return nil
 }
 
-// attach attaches locked pending files to a locked target.
-func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, on owned) error {
+// attach attaches locked pending files to a locked target. Those in unranked follow the files that
+// the target has, in the order of the numbers.
+func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked map[int64]int64, on owned) error {
 	if isUserImage(on.Type) {
 		if err := checkUserImage(on.Type, files); err != nil {
 			return err
 		}
 	}
-	there, err := tx.NewSelect().Model((*File)(nil)).Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", on.Type, on.ID, Finalized).Count(ctx)
+	var there struct{ Files, Next int64 }
+	err := tx.NewSelect().Model((*File)(nil)).ColumnExpr("count(*) AS files").
+		ColumnExpr("coalesce(CAST(max(CASE WHEN f.rendering_rank > f.rank THEN f.rendering_rank ELSE f.rank END) AS bigint), -1) + 1 AS next").
+		Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", on.Type, on.ID, Finalized).Scan(ctx, &there)
 	if err != nil {
 		return err
 	}
-	if there+int64(len(files)) > MaxFiles {
-		e := fail(Conflict, "%s %d has %d files, and at most %d are allowed", on.Type, on.ID, there, MaxFiles)
+	if there.Files+int64(len(files)) > MaxFiles {
+		e := fail(Conflict, "%s %d has %d files, and at most %d are allowed", on.Type, on.ID, there.Files, MaxFiles)
 		e.Field, e.Limit = "files", MaxFiles
 		return e
+	}
+	for _, f := range files {
+		if position, ok := unranked[f.ID]; ok {
+			f.Rank = int32(min(there.Next+position, math.MaxInt32))
+		}
 	}
 	processed := make(map[PreviewState][]*File) // by state of their previews, if these exist already
 	byContent := slices.SortedFunc(slices.Values(files), func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })

@@ -10977,7 +10977,10 @@ type FinalizeFilePayload {
 input PendingUploadInput {
   "The id of the upload."
   id: ID!
-  "The position among the files of the target, ascending. The default is the index in this list."
+  """
+  The position among the files of the target, ascending. By default, the file follows those that the
+  target has, in the order of this list.
+  """
   rank: Int
 }
 
