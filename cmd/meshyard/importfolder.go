@@ -4,6 +4,8 @@ import (
 	"archive/zip"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -102,8 +104,12 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 		im := &importing{importOptions: o, store: store, caller: auth.Caller{UserID: owner.ID, Role: owner.Role(), Scopes: auth.Scopes{auth.Read, auth.Write}}}
 		things := make([][]folder.Thing, len(sources))
 		for i, source := range sources {
-			if things[i], err = folder.Things(source.files, source.name, models.IsModelName); err != nil {
+			var notes []string
+			if things[i], notes, err = folder.Things(source.files, source.name, models.IsModelName); err != nil {
 				return fmt.Errorf("%s: %w", source.name, err)
+			}
+			for _, note := range notes {
+				fmt.Fprintln(os.Stderr, path.Join(source.name, note))
 			}
 			im.total += len(things[i])
 		}
@@ -148,7 +154,12 @@ func (im *importing) note(format string, args ...any) {
 // them in the transaction that creates and publishes the thing, so an interrupted import leaves no
 // incomplete thing.
 func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) error {
-	there, err := im.exists(ctx, files, t)
+	named, err := im.store.Admin().ThingsNamed(ctx, im.caller.UserID, t.Name)
+	if err != nil {
+		return err
+	}
+	up := &uploading{importing: im, files: files, done: map[string]*models.File{}}
+	there, err := up.isOn(ctx, named, t.Files)
 	if err != nil {
 		return err
 	}
@@ -159,17 +170,16 @@ func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) err
 	hasModel := false
 	var uploads []models.FinalizeFile
 	for _, name := range t.Files {
-		f, err := im.upload(ctx, files, name)
-		if models.CodeOf(err) == models.BadInput || models.CodeOf(err) == models.TooLarge {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: was skipped: %v", name, err))
-			continue
-		}
+		f, err := up.file(ctx, name)
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
-		hasModel = hasModel || f.Kind == models.Model
-		uploads = append(uploads, models.FinalizeFile{ID: f.ID})
+		if f != nil {
+			hasModel = hasModel || f.Kind == models.Model
+			uploads = append(uploads, models.FinalizeFile{ID: f.ID})
+		}
 	}
+	t.Notes = append(t.Notes, up.notes...)
 	license := cmp.Or(models.License(t.License), im.License)
 	created, err := im.store.CreateThing(ctx, im.caller, models.NewThing{
 		Name: t.Name, License: license, Category: cmp.Or(t.Category, im.Category),
@@ -184,6 +194,9 @@ func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) err
 	if !im.Draft && !hasModel {
 		t.Notes = append(t.Notes, "is a draft, because it has no model")
 	}
+	if len(named) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("has the name of thing %d, which has other files", named[len(named)-1]))
+	}
 	im.note("thing %d, %s, with %s", created.ID, t.Name, count(len(uploads), "file"))
 	for _, note := range t.Notes {
 		im.note("thing %d: %s", created.ID, note)
@@ -191,8 +204,33 @@ func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) err
 	return nil
 }
 
-func (im *importing) upload(ctx context.Context, files fs.FS, name string) (*models.File, error) {
-	f, err := files.Open(name)
+// uploading uploads the files of a thing.
+type uploading struct {
+	*importing
+	files fs.FS
+	done  map[string]*models.File // by path; nil: the server rejected the file
+	notes []string                // about rejected files
+}
+
+// file uploads a file, once. It returns nil if the server rejects the file.
+func (up *uploading) file(ctx context.Context, name string) (*models.File, error) {
+	if f, done := up.done[name]; done {
+		return f, nil
+	}
+	f, err := up.upload(ctx, name)
+	if models.CodeOf(err) == models.BadInput || models.CodeOf(err) == models.TooLarge {
+		up.notes = append(up.notes, fmt.Sprintf("%s: was skipped: %v", name, err))
+		f, err = nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	up.done[name] = f
+	return f, nil
+}
+
+func (up *uploading) upload(ctx context.Context, name string) (*models.File, error) {
+	f, err := up.files.Open(name)
 	if err != nil {
 		return nil, sourceError{err}
 	}
@@ -201,29 +239,57 @@ func (im *importing) upload(ctx context.Context, files fs.FS, name string) (*mod
 	if err != nil {
 		return nil, sourceError{err}
 	}
-	return im.store.Upload(ctx, im.caller, models.NewUpload{Name: path.Base(name), Bytes: sourceFile{f}, AtLeast: info.Size()})
+	return up.store.Upload(ctx, up.caller, models.NewUpload{Name: path.Base(name), Bytes: sourceFile{f}, AtLeast: info.Size()})
 }
 
-// exists reports whether the owner already has the thing: one with the same name that has no files
-// (because all were skipped) or at least one file with the same name and size.
-func (im *importing) exists(ctx context.Context, files fs.FS, t folder.Thing) (bool, error) {
-	sizes := map[string][]int64{}
-	for _, name := range t.Files {
-		info, err := fs.Stat(files, name)
-		if err != nil {
-			return false, sourceError{err}
+// isOn reports whether one of the things with the given IDs has the contents of all files that the
+// server accepts. If it accepts none, that is a thing without files.
+func (up *uploading) isOn(ctx context.Context, ids []int64, names []string) (bool, error) {
+	if len(ids) == 0 {
+		return false, nil
+	}
+	found, err := up.store.FilesOn(ctx, models.OnThing, ids)
+	if err != nil {
+		return false, err
+	}
+	stored := make(map[int64]map[string]bool, len(ids)) // the SHA-256 of the files of each thing
+	known := map[string]bool{}
+	for _, id := range ids {
+		stored[id] = map[string]bool{}
+		for _, f := range found[id] {
+			stored[id][f.SHA256], known[f.SHA256] = true, true
 		}
-		sizes[path.Base(name)] = append(sizes[path.Base(name)], info.Size())
 	}
-	ids, err := im.store.Admin().ThingsNamed(ctx, im.caller.UserID, t.Name)
-	if err != nil {
-		return false, err
-	}
-	found, err := im.store.FilesOn(ctx, models.OnThing, ids)
-	if err != nil {
-		return false, err
+	var accepted []string
+	for _, name := range names {
+		sum, err := up.sum(name)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", name, err)
+		}
+		if known[sum] {
+			accepted = append(accepted, sum)
+			continue
+		}
+		if f, err := up.file(ctx, name); f != nil || err != nil {
+			return false, err
+		}
 	}
 	return slices.ContainsFunc(ids, func(id int64) bool {
-		return len(found[id]) == 0 || slices.ContainsFunc(found[id], func(f *models.File) bool { return slices.Contains(sizes[f.Name], f.Size) })
+		lacks := func(sum string) bool { return !stored[id][sum] }
+		return (len(accepted) > 0 || len(stored[id]) == 0) && !slices.ContainsFunc(accepted, lacks)
 	}), nil
+}
+
+// sum returns the SHA-256 of a file in hex.
+func (up *uploading) sum(name string) (string, error) {
+	f, err := up.files.Open(name)
+	if err != nil {
+		return "", sourceError{err}
+	}
+	defer f.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, sourceFile{f}); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
 }

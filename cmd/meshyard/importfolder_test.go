@@ -3,9 +3,11 @@ package main_test
 import (
 	"archive/zip"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -151,6 +153,30 @@ func TestImportFolder(t *testing.T) {
 				t.Errorf("got %s, want %s", a.body, want)
 			}
 			c.stop(s)
+
+			// A thing of the same name, with a file of the same name and size, is another one.
+			other := t.TempDir()
+			for name, text := range map[string]string{"plain": "solid qart", "copies/plain": "solid part", "copies/others/plain": "solid part"} {
+				path := filepath.Join(other, filepath.FromSlash(name))
+				if err := errors.Join(os.MkdirAll(path, 0o700), os.WriteFile(filepath.Join(path, "part.stl"), []byte(text), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(os.Symlink("part.stl", filepath.Join(other, "plain", "link.stl")), os.Symlink("plain", filepath.Join(other, "linked"))); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range []string{"imported 1 thing with 1 file in N; 2 had been imported before\n", "imported 0 things with 0 files in N; 3 had been imported before\n"} {
+				out, stderr, err := c.try("import", "folder", other, "--owner", "ada")
+				out = regexp.MustCompile(` in \d+s;`).ReplaceAllString(out, " in N;")
+				if err != nil || out != want || !strings.Contains(stderr, "linked: was skipped: symbolic links are not followed") {
+					t.Errorf("import of another folder: got %v, %q and %q, want %q", err, out, stderr, want)
+				}
+				for _, note := range []string{": has the name of thing 3, which has other files", "plain/link.stl: was skipped: symbolic links are not followed"} {
+					if strings.HasPrefix(want, "imported 1") && !strings.Contains(stderr, note) {
+						t.Errorf("import of another folder printed %q, want %q", stderr, note)
+					}
+				}
+			}
 			c.run("fsck")
 		})
 	}

@@ -38,17 +38,23 @@ var metadata = []string{"thing.json", "datapackage.json"}
 // Things returns the things in a file system. A folder is a thing if it contains a model or a
 // metadata file, either directly or in a subfolder named files or models; everything below it
 // belongs to it. isModel reports whether a file name is that of a model. name is the name of the
-// thing if the root itself is one.
-func Things(fsys fs.FS, name string, isModel func(name string) bool) ([]Thing, error) {
-	var things []Thing
-	err := fs.WalkDir(fsys, ".", func(dir string, d fs.DirEntry, err error) error {
+// thing if the root itself is one. Symbolic links are not followed; notes describes those outside
+// of things.
+func Things(fsys fs.FS, name string, isModel func(name string) bool) (things []Thing, notes []string, err error) {
+	err = fs.WalkDir(fsys, ".", func(dir string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case !d.IsDir():
+		case ignored(d.Name()) && dir != ".":
+			if d.IsDir() {
+				return fs.SkipDir
+			}
 			return nil
-		case dir != "." && ignored(d.Name()):
-			return fs.SkipDir
+		case !d.IsDir():
+			if why := irregular(d); why != "" {
+				notes = append(notes, dir+": "+why)
+			}
+			return nil
 		}
 		is, err := isThing(fsys, dir, isModel)
 		if err != nil || !is {
@@ -61,7 +67,18 @@ func Things(fsys fs.FS, name string, isModel func(name string) bool) ([]Thing, e
 		things = append(things, t)
 		return fs.SkipDir
 	})
-	return things, err
+	return things, notes, err
+}
+
+// irregular returns why an entry that is no folder is left out, or "" if it is a regular file.
+func irregular(d fs.DirEntry) string {
+	switch {
+	case d.Type().IsRegular():
+		return ""
+	case d.Type()&fs.ModeSymlink != 0:
+		return "was skipped: symbolic links are not followed"
+	}
+	return "was skipped: it is not a regular file"
 }
 
 // ignored reports whether a file or folder is hidden or created by the operating system.
@@ -104,7 +121,11 @@ func read(fsys fs.FS, dir, name string) (Thing, error) {
 			return err
 		case file != dir && ignored(d.Name()) && d.IsDir():
 			return fs.SkipDir
-		case ignored(d.Name()) || !d.Type().IsRegular():
+		case d.IsDir() || ignored(d.Name()):
+			return nil
+		}
+		if why := irregular(d); why != "" {
+			t.Notes = append(t.Notes, file+": "+why)
 			return nil
 		}
 		top := path.Dir(file) == dir

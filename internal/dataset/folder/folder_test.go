@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"io/fs"
 	"path"
 	"strings"
 	"testing"
@@ -27,9 +28,12 @@ func TestThings(t *testing.T) {
 		"ada/broken/thing.json":        file(`{`),
 		"empty/picture.png":            file("png"),
 		"__MACOSX/x/y.stl":             file("solid"),
+		"other":                        {Mode: fs.ModeSymlink, Data: []byte("ada")},
+		"ada/gear/link.stl":            {Mode: fs.ModeSymlink, Data: []byte("files/gear.stl")},
+		"ada/gear/pipe":                {Mode: fs.ModeNamedPipe},
 	}
 	isModel := func(name string) bool { return path.Ext(name) == ".stl" }
-	got, err := Things(fsys, "root", isModel)
+	got, notes, err := Things(fsys, "root", isModel)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,15 +45,19 @@ func TestThings(t *testing.T) {
 			Files: []string{"Half_a_donut/LICENSE.txt", "Half_a_donut/donut.STL", "Half_a_donut/images/a.png"}},
 		{Path: "ada/broken", Name: "broken"},
 		{Path: "ada/gear", Name: "Gear", Description: "Round.", Instructions: "Print.", License: "pd0", Category: "Tools", Tags: []string{"gear"},
-			Files: []string{"ada/gear/files/gear.stl"}},
+			Files: []string{"ada/gear/files/gear.stl"},
+			Notes: []string{"ada/gear/link.stl: was skipped: symbolic links are not followed", "ada/gear/pipe: was skipped: it is not a regular file"}},
 		{Path: "ada/package", Name: "Packed", License: "cc-sa", Tags: []string{"a", "b"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	if diff := cmp.Diff([]string{"other: was skipped: symbolic links are not followed"}, notes); diff != "" {
+		t.Errorf("notes: %s", diff)
+	}
 
 	// The root itself is a thing, as in the archive of one thing.
-	got, err = Things(fstest.MapFS{"files/a.stl": file("solid"), "images/a.png": file("png")}, "One_thing", isModel)
+	got, _, err = Things(fstest.MapFS{"files/a.stl": file("solid"), "images/a.png": file("png")}, "One_thing", isModel)
 	if err != nil || len(got) != 1 || got[0].Name != "One thing" || len(got[0].Files) != 2 {
 		t.Errorf("an archive of one thing: got %+v, %v", got, err)
 	}
