@@ -150,7 +150,7 @@ func (f *Folder) CheckReplace(source string, withDatabase bool) error {
 	case err != nil:
 		return fmt.Errorf("%s: contains a backup that cannot be read: %w: %s", f.path, err, otherwise)
 	}
-	found := fmt.Sprintf("%s database, of %s, with %d objects", m.Engine, m.CreatedAt.Format(time.RFC3339), m.Objects)
+	found := fmt.Sprintf("%s database, of %s (objects: %d)", m.Engine, m.CreatedAt.Format(time.RFC3339), m.Objects)
 	switch {
 	case m.Source != "" && m.Source != source:
 		return fmt.Errorf("%s: contains a backup of another %s: %s", f.path, found, otherwise)
