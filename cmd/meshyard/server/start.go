@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -88,7 +89,7 @@ func startError(setting, value string, err error) error {
 	case shown != "":
 		setting += " " + shown
 	case secret:
-		// Drivers would quote the part of the password that follows a slash as a host or database.
+		// Drivers would quote the part of the password that follows a slash or an @ as a host or database.
 		cause = encodeNote
 	default:
 		setting += " (" + encodeNote + ")"
@@ -96,12 +97,21 @@ func startError(setting, value string, err error) error {
 	return &oneLine{setting + ": " + cause, err}
 }
 
-const encodeNote = "special characters in a user name or password must be percent-encoded, such as / as %2F and # as %23"
+const encodeNote = "special characters in a user name or password must be percent-encoded, such as @ as %40, / as %2F and # as %23"
+
+// keywordPassword matches the password in libpq's keyword format, and all that follows it.
+var keywordPassword = regexp.MustCompile(`(?is)(password\s*=).*`)
 
 // redact returns value without its password, or "" if it cannot find the password for certain. It
 // also reports whether errors about value may contain parts of the password.
 func redact(value string) (shown string, secret bool) {
 	_, rest, ok := strings.Cut(value, "://")
+	if !ok && keywordPassword.MatchString(value) {
+		return keywordPassword.ReplaceAllString(value, "${1}xxxxx"), false
+	}
+	if strings.Count(rest, "@") > 1 {
+		return "", true // net/url ends the password at the last one, pgx at the first one
+	}
 	authority, path, _ := strings.Cut(rest, "/")
 	if !ok || authority == "" { // a path
 		path = ""

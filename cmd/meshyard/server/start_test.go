@@ -17,6 +17,8 @@ func TestStartErrorHidesPasswords(t *testing.T) {
 		"postgres://meshyard:topsecret@127.0.0.1:1/m":          "--database-url postgres://meshyard:xxxxx@127.0.0.1:1/m: ",
 		"postgres://meshyard:topsecret/word@127.0.0.1:1/m":     encode,
 		"postgres://meshyard:top@secret/word@127.0.0.1:1/m":    encode,
+		"postgres://meshyard:top@secret@127.0.0.1:1/m":         encode,
+		"postgres://meshyard:top@12?secret@127.0.0.1:1/m":      encode,
 		"postgres://meshyard:12/topsecret@127.0.0.1:1/m":       encode,
 		"postgres://meshyard:topsecret#word@127.0.0.1:1/m":     encode,
 		"postgres://meshyard:12#topsecret@127.0.0.1:1/m":       "refused",
@@ -25,6 +27,7 @@ func TestStartErrorHidesPasswords(t *testing.T) {
 		"postgres://127.0.0.1:1/m?password=topsecret&user=a@b": "--database-url postgres://127.0.0.1:1/m?password=xxxxx&user=a%40b: ",
 		"postgres://127.0.0.1:1/m?sslpassw%6Frd=topsecret":     "--database-url postgres://127.0.0.1:1/m?sslpassword=xxxxx: ",
 		"postgres://127.0.0.1:1/m?password=topsecret;a=%zz":    encode,
+		"host=127.0.0.1 password='topsecret' user=a":           "--database-url host=127.0.0.1 password=xxxxx: ",
 		"sqlite:/nowhere/a@b/m.db":                             "--database-url sqlite:/nowhere/a@b/m.db: ",
 	} {
 		_, err := models.OpenDB(t.Context(), value)
