@@ -135,6 +135,11 @@ var withoutSuggestions = func() *rules.Rules {
 
 // parse parses and validates a document that is within the limits.
 func (d *documents) parse(text string, stats *documentStats) (*ast.QueryDocument, gqlerror.List) {
+	text, escapeError := decodeEscapes(text)
+	if escapeError != nil {
+		errcode.Set(escapeError, errcode.ParseFailed)
+		return nil, gqlerror.List{escapeError}
+	}
 	if err := stats.scan(text); err != nil {
 		return nil, gqlerror.List{gqlerror.Wrap(err)}
 	}
