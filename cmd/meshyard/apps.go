@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 
@@ -23,9 +22,9 @@ func (c *appCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 		if err != nil {
 			return err
 		}
-		fmt.Println("client_id", a.ClientID)
+		stdout.println("client_id", a.ClientID)
 		if secret != "" {
-			fmt.Println("client_secret", secret)
+			stdout.println("client_secret", secret)
 		}
 		return nil
 	})
@@ -63,7 +62,7 @@ func (c *appDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 		if err := store.Admin().DeleteApplication(ctx, c.ClientID); err != nil {
 			return err
 		}
-		fmt.Println("deleted application", c.ClientID)
+		stdout.println("deleted application", c.ClientID)
 		return nil
 	})
 }

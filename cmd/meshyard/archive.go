@@ -39,9 +39,9 @@ func (c *exportCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		for _, n := range m.Nouns {
 			rows += n.Rows
 		}
-		fmt.Printf("exported %s and %s (%s)\n", count(rows, "row"), count(m.Files.Count, "file content"), count(m.Files.Bytes, "byte"))
+		stdout.printf("exported %s and %s (%s)\n", count(rows, "row"), count(m.Files.Count, "file content"), count(m.Files.Bytes, "byte"))
 		for _, sum := range m.Missing {
-			fmt.Printf("the content with the SHA-256 %s is missing from the bucket, damaged or unreadable\n", sum)
+			stdout.printf("the content with the SHA-256 %s is missing from the bucket, damaged or unreadable\n", sum)
 		}
 		if len(m.Missing) > 0 {
 			return fmt.Errorf("%s missing; the archive contains everything else", count(len(m.Missing), "content"))
@@ -67,7 +67,7 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 		report, err := store.Admin().ImportArchive(ctx, r, models.ArchiveImport{
 			User: c.User, Progress: steps.print,
 			Renumbered: func(noun string, from, to int64) error {
-				_, err := fmt.Printf("%s\t%d\t%d\n", noun, from, to)
+				_, err := fmt.Fprintf(stdout, "%s\t%d\t%d\n", noun, from, to)
 				return err
 			},
 			Lost: func(fileID int64, cause error) { fmt.Fprintf(os.Stderr, "file %d of the archive: %v\n", fileID, cause) },

@@ -62,13 +62,13 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 			return err
 		}
 		recordRun(ctx, store, logger, models.LastRun{Command: models.RunBackup, At: m.CreatedAt, Problems: len(m.Faults)})
-		fmt.Printf("the backup contains the state of %s: %s (%s), of which %s (%s) were new\n", m.CreatedAt.Format(time.RFC3339),
+		stdout.printf("the backup contains the state of %s: %s (%s), of which %s (%s) were new\n", m.CreatedAt.Format(time.RFC3339),
 			count(m.Objects, "object"), count(m.Bytes, "byte"), count(b.newObjects, "object"), count(b.newBytes, "byte"))
 		if c.NoDatabase {
-			fmt.Println("it does not contain the database")
+			stdout.println("it does not contain the database")
 		}
 		for _, fault := range m.Faults {
-			fmt.Println(fault)
+			stdout.println(fault)
 		}
 		if len(m.Faults) > 0 {
 			return fmt.Errorf("%s of the database are missing from the bucket, damaged or unreadable; the backup contains everything else", count(len(m.Faults), "object"))

@@ -43,6 +43,11 @@ func TestCommands(t *testing.T) {
 				"documents get_nothing":         "no registered document",
 				"documents --documents nowhere": "--documents",
 			})
+			for command, want := range map[string]int{"user create a/b": 2, "user rename ada b/c": 2, "webhook create ada ftp://x": 2, "user create ada": 1, "token list nobody": 1} {
+				if _, _, err := c.try(strings.Fields(command)...); exitStatus(err) != want {
+					t.Errorf("meshyard %s: got %v, want exit status %d", command, err, want)
+				}
+			}
 			c.checkPasswords()
 			c.checkDamage()
 		})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 )
 
@@ -28,6 +27,6 @@ func (c *completionCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf(completions[c.Shell], binary)
+	stdout.printf(completions[c.Shell], binary)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 type schemaCmd struct{}
 
 func (*schemaCmd) Run() error {
-	fmt.Print(graph.New(nil).SDL())
+	stdout.print(graph.New(nil).SDL())
 	return nil
 }
 
@@ -28,9 +28,9 @@ func (c *documentsCmd) Run(s config.Settings) error {
 	for _, d := range documents {
 		switch c.Document {
 		case "":
-			fmt.Println(d.ID(), d.Name)
+			stdout.println(d.ID(), d.Name)
 		case d.ID(), d.Name:
-			fmt.Print(d.Text)
+			stdout.print(d.Text)
 			return nil
 		}
 	}
@@ -47,6 +47,6 @@ func (*openAPICmd) Run(s config.Settings) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(string(text))
+	stdout.println(string(text))
 	return nil
 }

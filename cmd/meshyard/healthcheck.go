@@ -45,6 +45,6 @@ func (c *healthcheckCmd) Run(ctx context.Context, s config.Settings) error {
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s: %s", url, response.Status, strings.TrimSpace(string(body)))
 	}
-	fmt.Println("the server is ready")
+	stdout.println("the server is ready")
 	return nil
 }

@@ -74,7 +74,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 			return fmt.Errorf("%w (the things are imported; run it again to continue)", err)
 		}
 	}
-	fmt.Printf("imported %s, %d of them new, and created %s, in %s\n", count(im.Total, "thing"), added, count(users, "user"), time.Since(progress.started).Round(time.Second))
+	stdout.printf("imported %s, %d of them new, and created %s, in %s\n", count(im.Total, "thing"), added, count(users, "user"), time.Since(progress.started).Round(time.Second))
 	return nil
 }
 
@@ -119,7 +119,7 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	if err != nil {
 		return err
 	}
-	fmt.Printf("imported %s and created %s in %s\n", count(added, "thing"), count(users, "user"), time.Since(progress.started).Round(time.Second))
+	stdout.printf("imported %s and created %s in %s\n", count(added, "thing"), count(users, "user"), time.Since(progress.started).Round(time.Second))
 	return nil
 }
 
@@ -213,7 +213,7 @@ func attach(ctx context.Context, store *models.Store, dir string, things iter.Se
 			attached++
 		}
 	}
-	fmt.Printf("uploaded %d of %d model files\n", attached, len(paths))
+	stdout.printf("uploaded %d of %d model files\n", attached, len(paths))
 	return nil
 }
 

@@ -36,10 +36,10 @@ func (c *importAccountCmd) Run(ctx context.Context, s config.Settings, logger *s
 	}
 	return withStore(ctx, s, logger, func(store *models.Store) error {
 		r, err := account.Import(ctx, store, client, c.User, func(line string) { fmt.Fprintln(os.Stderr, strings.ReplaceAll(line, "\n", "; ")) })
-		fmt.Printf("imported %s, %s, %s, %s, %s and %s; %d had been imported before\n", count(r.Things, "thing"), count(r.Files, "file"), count(r.Images, "image"),
+		stdout.printf("imported %s, %s, %s, %s, %s and %s; %d had been imported before\n", count(r.Things, "thing"), count(r.Files, "file"), count(r.Images, "image"),
 			count(r.Makes, "make"), count(r.Collections, "collection"), count(r.Likes, "like"), r.There)
 		for _, problem := range r.Problems {
-			fmt.Println(strings.ReplaceAll(problem, "\n", "; "))
+			stdout.println(strings.ReplaceAll(problem, "\n", "; "))
 		}
 		if err != nil {
 			return fmt.Errorf("%w (run it again to continue)", err)

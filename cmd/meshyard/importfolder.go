@@ -129,7 +129,7 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 				}
 			}
 		}
-		fmt.Printf("imported %s with %s in %s; %d had been imported before\n", count(im.added, "thing"), count(im.files, "file"), time.Since(started).Round(time.Second), im.there)
+		stdout.printf("imported %s with %s in %s; %d had been imported before\n", count(im.added, "thing"), count(im.files, "file"), time.Since(started).Round(time.Second), im.there)
 		if im.failed > 0 {
 			return fmt.Errorf("%d of %d things were not imported", im.failed, im.total)
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"time"
@@ -24,7 +23,7 @@ func (c *invitationCreateCmd) Run(ctx context.Context, s config.Settings, logger
 		if err != nil {
 			return err
 		}
-		fmt.Println(urls.Builder{Base: s.BaseURL}.Invitation(secret))
+		stdout.println(urls.Builder{Base: s.BaseURL}.Invitation(secret))
 		return nil
 	})
 }
@@ -54,7 +53,7 @@ func (c *invitationRevokeCmd) Run(ctx context.Context, s config.Settings, logger
 		if err := store.Admin().RevokeInvitation(ctx, c.ID); err != nil {
 			return err
 		}
-		fmt.Printf("revoked invitation %d\n", c.ID)
+		stdout.printf("revoked invitation %d\n", c.ID)
 		return nil
 	})
 }

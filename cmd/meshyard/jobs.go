@@ -67,6 +67,6 @@ func retry(ctx context.Context, a *server.Server, id int64) error {
 	if err := a.RetryJob(ctx, id); err != nil {
 		return err
 	}
-	fmt.Println("queued job", id)
+	stdout.println("queued job", id)
 	return nil
 }

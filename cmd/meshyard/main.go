@@ -17,6 +17,7 @@ import (
 	"github.com/willabides/kongplete"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/telemetry"
@@ -123,7 +124,7 @@ func main() {
 	var c cli
 	parser := kong.Must(&c, append(mappers(),
 		kong.Name("meshyard"), kong.Description(description), kong.Vars{"version": about()},
-		kong.Help(printHelp), kong.Resolvers(kong.ResolverFunc(fromFile)), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+		kong.Writers(stdout, os.Stderr), kong.Exit(exit), kong.Help(printHelp), kong.Resolvers(kong.ResolverFunc(fromFile)), kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)...)
 	kongplete.Complete(parser)
 	args := os.Args[1:]
@@ -153,14 +154,39 @@ func main() {
 	command.BindTo(ctx, (*context.Context)(nil))
 	command.Bind(logger)
 	c.Settings.Version = version
-	if err := command.Run(c.Settings); err != nil {
-		if invalid := new(config.InvalidError); errors.As(err, &invalid) {
-			fmt.Fprintln(os.Stderr, "meshyard:", nameVariable(err, flags, args))
+	err = command.Run(c.Settings)
+	if invalid := new(config.InvalidError); errors.As(err, &invalid) {
+		fmt.Fprintln(os.Stderr, "meshyard:", nameVariable(err, flags, args))
+		os.Exit(2)
+	}
+	if err != nil {
+		message := strings.ReplaceAll(database.Explain(err).Error(), "\n", "; ")
+		if ctx.Err() != nil {
+			message = "interrupted: " + message
+		}
+		fmt.Fprintln(os.Stderr, "meshyard:", message)
+		if wrongArgument(command.Command(), err) {
 			os.Exit(2)
 		}
-		fmt.Fprintln(os.Stderr, "meshyard:", strings.ReplaceAll(database.Explain(err).Error(), "\n", "; "))
 		os.Exit(1)
 	}
+	exit(0)
+}
+
+// wrongArgument reports whether an error of a command is about an argument. Those of imports are
+// about the data.
+func wrongArgument(command string, err error) bool {
+	var bad *apierror.Error
+	return errors.As(err, &bad) && bad.Code == apierror.BadInput && !strings.HasPrefix(command, "import ")
+}
+
+// exit ends the process. The status is 1 instead of 0 if standard output could not be written.
+func exit(status int) {
+	if err := stdout.failed(); err != nil && status == 0 {
+		fmt.Fprintln(os.Stderr, "meshyard: standard output:", err)
+		status = 1
+	}
+	os.Exit(status)
 }
 
 // flagsOf returns the flags of a command and of its subcommands.

@@ -25,7 +25,7 @@ func (c *fsckCmd) check(ctx context.Context, store *models.Store, logger *slog.L
 	began, problems := time.Now(), 0
 	err := store.Check(ctx, c.Grace, c.Rehash, func(problem string) {
 		problems++
-		fmt.Println(problem)
+		stdout.println(problem)
 	})
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func (c *fsckCmd) check(ctx context.Context, store *models.Store, logger *slog.L
 	if problems > 0 {
 		return fmt.Errorf("database and bucket disagree in %s", count(problems, "place"))
 	}
-	fmt.Println("database and bucket agree")
+	stdout.println("database and bucket agree")
 	return nil
 }
 
@@ -58,9 +58,9 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 			removed = "would remove"
 		}
 		for _, key := range sweep.Objects() {
-			fmt.Println(removed, key)
+			stdout.println(removed, key)
 		}
-		fmt.Printf("%s %s and %s (%s)\n", removed, count(sweep.ExpiredUploads, "expired upload"), count(len(sweep.Objects()), "object"), count(sweep.Bytes, "byte"))
+		stdout.printf("%s %s and %s (%s)\n", removed, count(sweep.ExpiredUploads, "expired upload"), count(len(sweep.Objects()), "object"), count(sweep.Bytes, "byte"))
 		return err
 	})
 }
@@ -90,7 +90,7 @@ func (c *deriveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		if err != nil {
 			return err
 		}
-		fmt.Printf("queued %s: running servers make them\n", count(wanted, "preview"))
+		stdout.printf("queued %s: running servers make them\n", count(wanted, "preview"))
 		return nil
 	})
 }
@@ -103,7 +103,7 @@ func (*recountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 		if err != nil {
 			return err
 		}
-		fmt.Printf("corrected %s and recomputed the popularity of all things\n", count(changed, "count"))
+		stdout.printf("corrected %s and recomputed the popularity of all things\n", count(changed, "count"))
 		return nil
 	})
 }
@@ -117,12 +117,12 @@ func (*doctorCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logge
 			return err
 		}
 		for _, finding := range findings {
-			fmt.Println(finding)
+			stdout.println(finding)
 		}
 		if len(findings) > 0 {
 			return fmt.Errorf("found %s", count(len(findings), "problem"))
 		}
-		fmt.Println("found no problems")
+		stdout.println("found no problems")
 		return nil
 	})
 }

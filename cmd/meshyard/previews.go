@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"time"
@@ -37,7 +36,7 @@ func (c *previewRetryCmd) Run(ctx context.Context, s config.Settings, logger *sl
 			if err := store.Admin().RetryPreview(ctx, id); err != nil {
 				return err
 			}
-			fmt.Println("queued preview", id)
+			stdout.println("queued preview", id)
 		}
 		return nil
 	})

@@ -77,12 +77,12 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 		if err != nil {
 			return err
 		}
-		fmt.Printf("restored the state of %s: copied %s (%s)\n", m.CreatedAt.Format(time.RFC3339), count(copied.objects, "object"), count(copied.bytes, "byte"))
+		stdout.printf("restored the state of %s: copied %s (%s)\n", m.CreatedAt.Format(time.RFC3339), count(copied.objects, "object"), count(copied.bytes, "byte"))
 		if previews > 0 {
-			fmt.Printf("queued %s that the backup lacks: running servers make them\n", count(previews, "preview"))
+			stdout.printf("queued %s that the backup lacks: running servers make them\n", count(previews, "preview"))
 		}
 		for _, fault := range faults {
-			fmt.Println(fault)
+			stdout.println(fault)
 		}
 		err = (&fsckCmd{Grace: server.CollectAfter}).check(ctx, store, logger)
 		if len(faults) > 0 {

@@ -46,7 +46,7 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	fmt.Print(greeting(s, name, token))
+	fmt.Print(greeting(s, name, token)) // not to stdout: a server works without its greeting
 	return a.Serve(ctx, listener, c.Drain)
 }
 
@@ -101,8 +101,8 @@ func (*migrateCmd) Run(ctx context.Context, s config.Settings) error {
 		return err
 	}
 	for _, name := range applied {
-		fmt.Println("applied", name)
+		stdout.println("applied", name)
 	}
-	fmt.Println("the database is up to date")
+	stdout.println("the database is up to date")
 	return nil
 }

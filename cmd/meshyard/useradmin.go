@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strconv"
 	"time"
 
@@ -57,7 +56,7 @@ func (r userRecord) state() string {
 }
 
 func printJSON(v any) error {
-	e := json.NewEncoder(os.Stdout)
+	e := json.NewEncoder(stdout)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
@@ -178,7 +177,7 @@ func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, nam
 		case asJSON:
 			return showUser(u, true)
 		}
-		fmt.Printf("user %s was %s\n", name, done)
+		stdout.printf("user %s was %s\n", name, done)
 		return nil
 	})
 }
@@ -208,7 +207,7 @@ func (c *userDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog
 			return err
 		}
 		if !c.JSON {
-			fmt.Printf("deleted user %s; running servers delete %s\n", u.Username, owns)
+			stdout.printf("deleted user %s; running servers delete %s\n", u.Username, owns)
 		}
 		return nil
 	})

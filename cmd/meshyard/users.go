@@ -34,7 +34,7 @@ func (c *userCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog
 		if err != nil {
 			return err
 		}
-		fmt.Printf("user %s has the id %d\n", u.Username, u.ID)
+		stdout.printf("user %s has the id %d\n", u.Username, u.ID)
 		return nil
 	})
 }
@@ -52,7 +52,7 @@ func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *sl
 		if err := store.Admin().SetPassword(ctx, c.Name, password); err != nil {
 			return err
 		}
-		fmt.Printf("user %s has a new password\n", c.Name)
+		stdout.printf("user %s has a new password\n", c.Name)
 		return nil
 	})
 }
@@ -118,7 +118,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s config.Settings, logger *slo
 		if err != nil {
 			return err
 		}
-		fmt.Println(token)
+		stdout.println(token)
 		return nil
 	})
 }
@@ -151,7 +151,7 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, s config.Settings, logger *slo
 		if err != nil {
 			return err
 		}
-		fmt.Printf("revoked token %d\n", t.ID)
+		stdout.printf("revoked token %d\n", t.ID)
 		return nil
 	})
 }
@@ -160,7 +160,7 @@ func (c *tokenRevokeCmd) Run(ctx context.Context, s config.Settings, logger *slo
 type columns struct{ *tabwriter.Writer }
 
 func table(heads ...string) columns {
-	t := columns{tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
+	t := columns{tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)}
 	t.row(heads...)
 	return t
 }

@@ -30,6 +30,6 @@ func about() string {
 type versionCmd struct{}
 
 func (versionCmd) Run() error {
-	fmt.Println(about())
+	stdout.println(about())
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strconv"
 
@@ -28,8 +27,8 @@ func (c *webhookCreateCmd) Run(ctx context.Context, s config.Settings, logger *s
 		if err != nil {
 			return err
 		}
-		fmt.Println("id", w.ID)
-		fmt.Println("secret", secret)
+		stdout.println("id", w.ID)
+		stdout.println("secret", secret)
 		return nil
 	})
 }
@@ -85,7 +84,7 @@ func enableWebhook(ctx context.Context, s config.Settings, logger *slog.Logger, 
 		if enabled {
 			done = "enabled webhook"
 		}
-		fmt.Println(done, id)
+		stdout.println(done, id)
 		return nil
 	})
 }
@@ -99,7 +98,7 @@ func (c *webhookDeleteCmd) Run(ctx context.Context, s config.Settings, logger *s
 		if err := store.Admin().DeleteWebhook(ctx, c.ID); err != nil {
 			return err
 		}
-		fmt.Println("deleted webhook", c.ID)
+		stdout.println("deleted webhook", c.ID)
 		return nil
 	})
 }
