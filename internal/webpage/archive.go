@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -102,7 +103,7 @@ func unique(taken map[string]bool, folder, name string) string {
 }
 
 // fileName replaces control characters, direction marks, which disguise the extension, and
-// characters that some file systems do not allow, by underscores.
+// characters that some file systems do not allow, by underscores, and adds one to names of devices.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -113,5 +114,8 @@ func fileName(name string) string {
 	if name = strings.Trim(name, ". "); name == "" {
 		return "file"
 	}
-	return name
+	return device.ReplaceAllString(name, "${1}_$2")
 }
+
+// device matches the names of devices on Windows, where a file cannot have them with any extension.
+var device = regexp.MustCompile(`(?i)^(con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])( *(?:\..*)?)$`)
