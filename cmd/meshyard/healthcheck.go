@@ -13,7 +13,8 @@ import (
 )
 
 type healthcheckCmd struct {
-	Timeout time.Duration `help:"How long the server may take to answer. Default: ${default}." default:"4s" placeholder:"DURATION"`
+	// The default is longer than what /readyz needs to answer that the database or the bucket hangs.
+	Timeout time.Duration `help:"How long the server may take to answer. Default: ${default}." default:"6s" placeholder:"DURATION"`
 }
 
 // Run requests /readyz from the server on the listen address of the settings. It returns an error
