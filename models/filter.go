@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -124,8 +125,8 @@ func checkYear(field string, at time.Time) error {
 	return nil
 }
 
-// check returns BadInput if a list or a text is too long, or if a text or a time cannot be stored
-// in a database.
+// check returns BadInput if a list or a text is too long, if a number is not finite, or if a text or
+// a time cannot be stored in a database.
 func (f Filter) check() error {
 	times := map[string]*time.Time{
 		"publishedAfter": f.PublishedAfter, "publishedBefore": f.PublishedBefore, "updatedAfter": f.UpdatedAfter, "updatedBefore": f.UpdatedBefore,
@@ -138,6 +139,11 @@ func (f Filter) check() error {
 		}
 	}
 	var faults []error
+	for field, size := range map[string]*float64{"minSize": f.MinSize, "maxSize": f.MaxSize} {
+		if size != nil && (math.IsNaN(*size) || math.IsInf(*size, 0)) { // databases do not compare them alike
+			faults = append(faults, badInput(field, "%s: must be a finite number", field).WithFieldCode(apierror.FieldOutOfRange))
+		}
+	}
 	lengths := map[string]int{
 		"ids": len(f.IDs), "creatorIds": len(f.CreatorIDs), "categoryIds": len(f.CategoryIDs), "tags": len(f.Tags),
 		"allTags": len(f.AllTags), "licenses": len(f.Licenses), "formats": len(f.Formats),

@@ -98,6 +98,8 @@ func TestMessagesOfInputs(t *testing.T) {
 			{`query ($id: ID!) { thing(id: $id) { id } }`, object{"id": "x"}, `id: must be a decimal id (got "x")`},
 			{`query ($q: String!) { search(query: $q) { nodes { __typename } } }`, object{"q": true}, "query: must be a String"},
 			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"minSize": "wide"}}, "minSize: must be a Float"},
+			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"minSize": "NaN"}}, "minSize: must be a finite number"},
+			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"maxSize": "-Infinity"}}, "maxSize: must be a finite number"},
 			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"isWip": 1}}, "isWip: must be a Boolean"},
 			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"licenses": []any{object{}}}}, "licenses[0]: must be the name of an enum value"},
 			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": 5}, "filter: must be an input object of the type ThingFilter"},
