@@ -24,7 +24,6 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/meshyard/meshyard/graph"
-	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/httpbody"
@@ -273,8 +272,8 @@ func (s *server) respond(rt route, op *operation, w http.ResponseWriter, r *http
 }
 
 // respondAnonymously responds to a request without a token if the server and the operation permit
-// that and the requested object is public, or if the rate limit of the client's network is
-// exceeded. Otherwise it writes nothing and returns false.
+// that and the requested object is public, if the rate limit of the client's network is exceeded,
+// or if the server fails. Otherwise it writes nothing and returns false.
 func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWriter, r *http.Request) bool {
 	caller, err := auth.From(r.Context())
 	if rt.responder.anonymous == nil || err != nil || caller.Known() {
@@ -285,11 +284,15 @@ func (s *server) respondAnonymously(rt route, op *operation, w http.ResponseWrit
 		return false
 	}
 	response := s.run(r, op, variables, s.charge)
-	if hasCode(response.Errors, apierror.RateLimited) {
-		writeErrors(w, response.Errors)
-		return true
+	if len(response.Errors) > 0 {
+		_, status := graphqlhttp.MostSevere(response.Errors)
+		respond := status == http.StatusTooManyRequests || status >= http.StatusInternalServerError
+		if respond {
+			writeErrors(w, response.Errors)
+		}
+		return respond
 	}
-	return len(response.Errors) == 0 && rt.responder.anonymous(w, response.Data) == nil
+	return rt.responder.anonymous(w, response.Data) == nil
 }
 
 // observe reports an executed operation and its error codes to Observe.
@@ -303,11 +306,6 @@ func (s *server) observe(op *operation, response *graphql.Response) {
 		codes = append(codes, code)
 	}
 	s.Observe([]string{op.field.ObjectDefinition.Name + "." + op.field.Name}, codes)
-}
-
-// hasCode reports whether one of the errors has the code.
-func hasCode(errs gqlerror.List, code apierror.Code) bool {
-	return slices.ContainsFunc(errs, func(e *gqlerror.Error) bool { return e.Extensions["code"] == string(code) })
 }
 
 // badCursor reports whether an operation failed because of its cursor.

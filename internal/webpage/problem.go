@@ -26,7 +26,7 @@ func (o Options) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // NotFound responds to a browser with the page for a path that does not exist.
 func (o Options) NotFound(w http.ResponseWriter, r *http.Request) {
-	visitor, r := o.Visitor(r)
+	visitor, r, _ := o.Visitor(r) // the path does not exist for anyone
 	o.write(w, r, http.StatusNotFound, o.newView(r, missingPage, visitor))
 }
 

@@ -21,7 +21,7 @@ func TestProblems(t *testing.T) {
 	} {
 		o := Options{
 			BaseURL: "https://example.org/models", Site: &Site{Name: "Parts"}, AnonymousRead: true, Reserved: func(string) bool { return true }, Script: func(string) string { return "/gallery.js" },
-			Visitor: func(r *http.Request) (*User, *http.Request) { return nil, r },
+			Visitor: func(r *http.Request) (*User, *http.Request, error) { return nil, r, nil },
 			Run:     func(context.Context, string, map[string]any) ([]byte, error) { return nil, errors.New("secret") },
 			Explain: func(context.Context, error) (int, *apierror.Error) {
 				return status, &apierror.Error{Message: "the <reason>", RetryAfter: 7 * time.Second}

@@ -66,8 +66,9 @@ type Options struct {
 	Script func(code string) string
 	Icon   string
 	// Visitor returns the user who is signed in with the browser session of a request, or nil, and a
-	// request whose context has that user as the caller.
-	Visitor func(r *http.Request) (*User, *http.Request)
+	// request whose context has that user as the caller. If it cannot read the session, it returns
+	// the request unchanged and an error.
+	Visitor func(r *http.Request) (*User, *http.Request, error)
 	// Run runs an operation of [Documents] for the caller in ctx and returns its data. It returns
 	// [ErrNotFound] for an object that does not exist or is not visible to the caller.
 	Run func(ctx context.Context, operation string, variables map[string]any) ([]byte, error)
@@ -157,7 +158,7 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 		o.redirect(w, r, p.canonical)
 		return
 	}
-	visitor, r := o.Visitor(r)
+	visitor, r, err := o.Visitor(r)
 	if visitor != nil && visitor.HasAvatar {
 		// If this fails, the page shows an initial instead.
 		if of, err := o.run(r.Context(), "viewer", nil); err == nil && of.Page != nil {
@@ -167,6 +168,10 @@ func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
 	v := o.newView(r, p.kind, visitor)
 	if p.kind == legalPage {
 		o.serveLegal(w, r, v, p.name)
+		return
+	}
+	if err != nil {
+		o.fail(w, r, err)
 		return
 	}
 	if visitor == nil && !o.AnonymousRead && !HasToken(r) {
@@ -353,7 +358,11 @@ func origin(address string) string {
 // serveArchive streams the files of a thing as a ZIP archive. Its owner can also download the files
 // of a draft.
 func (o Options) serveArchive(w http.ResponseWriter, r *http.Request, p page) {
-	_, r = o.Visitor(r)
+	_, r, err := o.Visitor(r)
+	if err != nil {
+		o.fail(w, r, err)
+		return
+	}
 	of, err := o.run(r.Context(), p.operation, p.variables)
 	if err != nil {
 		o.fail(w, r, err)

@@ -87,7 +87,10 @@ func (a *archives) caller(r *http.Request) (auth.Caller, error) {
 		caller, _ := auth.From(r.Context())
 		return caller, auth.Authorize(r.Context(), auth.Read)
 	}
-	who, ok := a.server.signedIn(r)
+	who, ok, err := a.server.session(r)
+	if err != nil {
+		return auth.Caller{}, err
+	}
 	if !ok && !webpage.IsVisit(r) {
 		return auth.Caller{}, &models.Error{Code: models.Unauthenticated, Message: "an access token or signing in is required"}
 	}

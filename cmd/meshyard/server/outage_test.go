@@ -75,6 +75,7 @@ func TestPostgresOutage(t *testing.T) {
 		wantOutage(t, s.Browser().SignIn("ada", pass), http.StatusServiceUnavailable, "")
 		wantProblem(t, s.Client("").Get("/"), http.StatusServiceUnavailable, "The server is busy")
 		wantOutage(t, ada.Get("/"), http.StatusServiceUnavailable, "") // a token: no page
+		wantOutage(t, s.Client("").Get(path+"/images/1"), http.StatusServiceUnavailable, "")
 		ada.Get("/readyz").Want(t, http.StatusServiceUnavailable)
 		ada.Get("/healthz").Want(t, http.StatusOK)
 	}

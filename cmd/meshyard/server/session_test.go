@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/config"
 )
 
 // sessionOf returns the session cookie of a browser, for requests that do not come from that
@@ -201,4 +202,26 @@ func TestSessionPermissions(t *testing.T) {
 			t.Errorf("after the suspension: got %s, want UNAUTHENTICATED", response)
 		}
 	})
+}
+
+// TestUnreadableSession checks that a request fails if the session of the browser cannot be read,
+// instead of being treated as one of a visitor, who would get 404 for a draft.
+func TestUnreadableSession(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		b, ada := signedIn(t, s, "ada")
+		draft := "/thing:" + servertest.ID(ada.Thing("One"))
+		paths := []string{draft, draft + "/zip", "/login/archive", "/view/1"}
+		b.Get(draft).Want(t, http.StatusOK)
+		rename := func(from, to string) {
+			if _, err := openDB(t, s).SQL().Exec("ALTER TABLE " + from + " RENAME TO " + to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rename("sessions", "lost")
+		defer rename("lost", "sessions") // the server saves when it was used
+		for _, path := range paths {
+			b.Get(path).Want(t, http.StatusInternalServerError)
+		}
+		b.Get("/robots.txt").Want(t, http.StatusOK)
+	}, func(c *config.Settings) { c.AnonymousRead = false })
 }

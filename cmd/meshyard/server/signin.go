@@ -185,21 +185,24 @@ func (a *Server) fromOwnPage(r *http.Request) bool {
 	return origin == "" || a.ownOrigin(r, origin)
 }
 
-// signedIn returns the user whose browser session a page request belongs to. ok is false if there
-// is none.
-func (a *Server) signedIn(r *http.Request) (who auth.SignedIn, ok bool) {
+// session returns the user whose browser session a page request belongs to. ok is false if there is
+// none.
+func (a *Server) session(r *http.Request) (who auth.SignedIn, ok bool, err error) {
 	secret := signin.CookiesAt(a.Settings.BaseURL).Session(r)
 	if secret == "" {
-		return auth.SignedIn{}, false
+		return auth.SignedIn{}, false, nil
 	}
-	who, ok, err := a.Store.Session(r.Context(), secret)
+	return a.Store.Session(r.Context(), secret)
+}
+
+// signedIn is session for pages that also work without a user, such as during an outage.
+func (a *Server) signedIn(r *http.Request) (who auth.SignedIn, ok bool) {
+	who, ok, err := a.session(r)
 	if err != nil {
 		a.Logger.ErrorContext(r.Context(), "session of a page", "error", err.Error())
-	}
-	if err != nil || !ok {
 		return auth.SignedIn{}, false
 	}
-	return who, true
+	return who, ok
 }
 
 // mayRead returns nil if a request without a signature may read the content of published files: on
@@ -212,8 +215,8 @@ func (a *Server) mayRead(r *http.Request) error {
 	}
 	token := bearer.Token(r)
 	if token == "" {
-		if _, ok := a.signedIn(r); ok {
-			return nil
+		if _, ok, err := a.session(r); ok || err != nil {
+			return err
 		}
 		return &models.Error{Code: models.Unauthenticated, Message: "a signed URL, an access token or signing in is required"}
 	}

@@ -153,17 +153,17 @@ func (a *Server) reportReservedNames(ctx context.Context) error {
 // visitor returns the user whose browser session a page request belongs to, or nil, and the request
 // with that user as its caller. The session cookie suffices, because pages change nothing. A
 // request with a token is returned unchanged.
-func (a *Server) visitor(r *http.Request) (*webpage.User, *http.Request) {
+func (a *Server) visitor(r *http.Request) (*webpage.User, *http.Request, error) {
 	if bearer.Token(r) != "" {
-		return nil, r
+		return nil, r, nil
 	}
-	who, ok := a.signedIn(r)
-	if !ok {
-		return nil, r
+	who, ok, err := a.session(r)
+	if !ok || err != nil {
+		return nil, r, err
 	}
 	telemetry.SetCaller(r.Context(), who.UserID, 0)
 	user := &webpage.User{ID: who.UserID, Username: who.Username, Name: who.Name, Role: strings.ToUpper(string(who.Role)), HasAvatar: who.HasAvatar}
-	return user, r.WithContext(auth.WithCaller(r.Context(), who.Caller, nil))
+	return user, r.WithContext(auth.WithCaller(r.Context(), who.Caller, nil)), nil
 }
 
 // sitemap implements webpage.Sitemap with the published things and their creators.
