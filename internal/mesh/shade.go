@@ -21,7 +21,7 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 	if m.Indices == nil {
 		w = m.Weld()
 	}
-	faces := w.faceNormals()
+	faces := m.faceNormals(w.scale()) // reading m is faster, because its vertices are in order
 	out := *w
 	if w == m {
 		out.Indices = slices.Clone(w.Indices)
@@ -125,16 +125,24 @@ func squared(v *[3]float32) float64 {
 	return x*x + y*y + z*z
 }
 
-// faceNormals returns the normal of each triangle as the cross product of two edges, whose length
-// is twice the area. Coordinates are scaled by a power of two to about the size of the mesh,
-// because the areas of very large and very small meshes are out of range in single precision.
-func (m *Mesh) faceNormals() [][3]float32 {
-	normals := make([][3]float32, m.Triangles())
+// scale returns the power of two that scales the mesh to a size of about 1. The areas of very large
+// and very small meshes are out of range in single precision.
+func (m *Mesh) scale() float64 {
 	_, exponent := math.Frexp((&Mesh{Positions: m.Positions}).Box().Diagonal())
-	scale := math.Ldexp(1, -exponent)
+	return math.Ldexp(1, -exponent)
+}
+
+// faceNormals returns the normal of each triangle as the cross product of two edges, whose length
+// is twice the area. Coordinates are multiplied by scale.
+func (m *Mesh) faceNormals(scale float64) [][3]float32 {
+	normals := make([][3]float32, m.Triangles())
 	for t := range normals {
-		a, b, c := m.Corners(t)
-		normals[t] = cross(m.At(a), m.At(b), m.At(c), scale)
+		i, j, k := m.Corners(t)
+		a, b, c := (*[3]float32)(m.Positions[3*i:]), (*[3]float32)(m.Positions[3*j:]), (*[3]float32)(m.Positions[3*k:])
+		ax, ay, az := float64(a[0]), float64(a[1]), float64(a[2])
+		ux, uy, uz := (float64(b[0])-ax)*scale, (float64(b[1])-ay)*scale, (float64(b[2])-az)*scale
+		vx, vy, vz := (float64(c[0])-ax)*scale, (float64(c[1])-ay)*scale, (float64(c[2])-az)*scale
+		normals[t] = [3]float32{float32(uy*vz - uz*vy), float32(uz*vx - ux*vz), float32(ux*vy - uy*vx)}
 	}
 	return normals
 }
@@ -151,12 +159,6 @@ func (m *Mesh) incidence() (first []uint32) {
 	return first
 }
 
-func cross(a, b, c [3]float32, scale float64) [3]float32 {
-	ux, uy, uz := (float64(b[0])-float64(a[0]))*scale, (float64(b[1])-float64(a[1]))*scale, (float64(b[2])-float64(a[2]))*scale
-	vx, vy, vz := (float64(c[0])-float64(a[0]))*scale, (float64(c[1])-float64(a[1]))*scale, (float64(c[2])-float64(a[2]))*scale
-	return [3]float32{float32(uy*vz - uz*vy), float32(uz*vx - ux*vz), float32(ux*vy - uy*vx)}
-}
-
 func dot(a, b [3]float32) float32 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
 // unit returns v scaled to length 1, or zero if its direction is lost in single precision.
@@ -166,5 +168,6 @@ func unit(v *[3]float32) (ux, uy, uz float32) {
 	if !(l > 0 && l <= math.MaxFloat64) {
 		return 0, 0, 0
 	}
-	return float32(x / l), float32(y / l), float32(z / l)
+	l = 1 / l
+	return float32(x * l), float32(y * l), float32(z * l)
 }

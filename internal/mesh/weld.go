@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -27,60 +28,78 @@ func (m *Mesh) Weld() *Mesh {
 	if m.Colors != nil {
 		out.Colors = make([]uint8, 0, 4*guess)
 	}
-	slots := make([]uint32, 1<<bits.Len(uint(guess*3/2))) // vertex + 1; open addressing
-	count := uint32(0)
-	for i := range out.Indices {
-		v := uint32(i)
-		if m.Indices != nil {
-			v = m.Indices[i]
-		}
-		p := m.Positions[3*v : 3*v+3 : 3*v+3]
-		x, y, z := p[0]+0, p[1]+0, p[2]+0 // turns -0 into 0
-		color := m.color(v)
+	w := welder{out: &out, slots: make([]uint32, 1<<bits.Len(uint(guess*3/2)))}
+	none := float32(math.NaN()) // equals no position
+	a := corner{at: &[3]float32{none}}
+	b, c := a, a
+	for i := 0; i < corners; i += 3 {
 		// Most triangles share two corners with the one before, which need no search.
-		if first := i - i%3 - 3; first >= 0 {
-			if w, ok := out.among(out.Indices[first:first+3:first+3], x, y, z, color); ok {
-				out.Indices[i] = w
-				continue
+		a0, b0, c0 := a, b, c
+		for k := range 3 {
+			v := uint32(i + k)
+			if m.Indices != nil {
+				v = m.Indices[i+k]
 			}
-		}
-		if int(count) >= len(slots)*2/3 {
-			slots = out.rehash(2 * len(slots))
-		}
-		mask := uint32(len(slots) - 1)
-		at := hash(x, y, z, color) & mask
-		for {
-			w := slots[at]
-			if w == 0 {
-				count++
-				slots[at] = count
-				out.Positions = append(out.Positions, x, y, z)
-				if m.Colors != nil {
-					out.Colors = append(out.Colors, m.Colors[4*v:4*v+4]...)
-				}
-				out.Indices[i] = count - 1
-				break
+			n := corner{at: (*[3]float32)(m.Positions[3*v:]), color: m.color(v)}
+			switch {
+			case n.equals(b0):
+				n.vertex = b0.vertex
+			case n.equals(c0):
+				n.vertex = c0.vertex
+			case n.equals(a0):
+				n.vertex = a0.vertex
+			default:
+				n.vertex = w.find(n)
 			}
-			w--
-			q := out.Positions[3*w : 3*w+3 : 3*w+3]
-			if q[0] == x && q[1] == y && q[2] == z && out.color(w) == color {
-				out.Indices[i] = w
-				break
-			}
-			at = (at + 1) & mask
+			out.Indices[i+k] = n.vertex
+			a, b, c = b, c, n
 		}
 	}
 	return &out
 }
 
-// among returns the vertex of three that has a position and a color, if there is one.
-func (m *Mesh) among(vertices []uint32, x, y, z float32, color uint32) (vertex uint32, ok bool) {
-	for _, v := range vertices {
-		if p := m.Positions[3*v : 3*v+3 : 3*v+3]; p[0] == x && p[1] == y && p[2] == z && m.color(v) == color {
-			return v, true
+// corner is a corner of a triangle and its vertex in the welded mesh.
+type corner struct {
+	at     *[3]float32
+	color  uint32
+	vertex uint32
+}
+
+func (c corner) equals(d corner) bool {
+	return c.at[0] == d.at[0] && c.at[1] == d.at[1] && c.at[2] == d.at[2] && c.color == d.color
+}
+
+// welder finds vertices by their positions and colors.
+type welder struct {
+	out   *Mesh
+	slots []uint32 // vertex + 1, or 0; open addressing
+	count uint32   // of vertices
+}
+
+// find returns the vertex of a corner, and adds it to the mesh if it is new.
+func (w *welder) find(c corner) (vertex uint32) {
+	x, y, z := c.at[0]+0, c.at[1]+0, c.at[2]+0 // turns -0 into 0
+	if int(w.count) >= len(w.slots)*2/3 {
+		w.slots = w.out.rehash(2 * len(w.slots))
+	}
+	mask := uint32(len(w.slots) - 1)
+	for at := hash(x, y, z, c.color) & mask; ; at = (at + 1) & mask {
+		v := w.slots[at]
+		if v == 0 {
+			w.count++
+			w.slots[at] = w.count
+			w.out.Positions = append(w.out.Positions, x, y, z)
+			if w.out.Colors != nil {
+				w.out.Colors = binary.LittleEndian.AppendUint32(w.out.Colors, c.color)
+			}
+			return w.count - 1
+		}
+		v--
+		p := w.out.Positions[3*v : 3*v+3 : 3*v+3]
+		if p[0] == x && p[1] == y && p[2] == z && w.out.color(v) == c.color {
+			return v
 		}
 	}
-	return 0, false
 }
 
 func (m *Mesh) rehash(size int) []uint32 {
