@@ -24,8 +24,11 @@ func (r *raster) depths(c *camera, frame int) *depths {
 		row := d.z[d.at(0, y):][:d.width]
 		for x := range row {
 			i := y*samples*r.width + x*samples
-			if near := max(r.near[i], r.near[i+1], r.near[i+r.width], r.near[i+r.width+1]); near > 0 {
-				row[x] = distance - 1/near
+			a, b := r.near[i:][:2], r.near[i+r.width:][:2]
+			// Positive numbers are ordered as their bits, which are compared faster.
+			bits := max(math.Float32bits(a[0]), math.Float32bits(a[1]), math.Float32bits(b[0]), math.Float32bits(b[1]))
+			if bits != 0 {
+				row[x] = distance - 1/math.Float32frombits(bits)
 			}
 		}
 	}
@@ -65,25 +68,27 @@ func (r *raster) steps(c *camera) (d *depths, steps []step) {
 // plane is never hollow, whatever its slope.
 func (d *depths) relief(at int, steps []step) float32 {
 	z := d.z[at]
-	if z == nothing || len(steps) == 0 {
+	if len(steps) == 0 {
 		return 1
 	}
 	var hollow, edge float32
+	var bends, sizes float32 // sums of slight bends and of their absolute values
 	for _, s := range steps {
 		bend := (d.z[at+s.offset] + d.z[at-s.offset] - 2*z) * s.scale
-		switch {
+		switch size := abs(bend); {
+		case size < 0.5: // in hollows and on edges alike, without a branch that is hard to predict
+			bends, sizes = bends+bend, sizes+size
 		case bend > 4: // another surface, far in front of this one
 			hollow += 4 / bend
 		case bend > 1:
 			hollow++
 		case bend > 0:
 			hollow += bend
-		case bend > -0.5:
-			edge -= bend
 		case bend > -3: // outside the silhouette
 			edge += 0.5
 		}
 	}
+	hollow, edge = hollow+(sizes+bends)/2, edge+(sizes-bends)/2
 	n := float32(len(steps))
 	return 1 - 0.62*hollow/n + 0.16*edge/n
 }

@@ -17,20 +17,31 @@ const (
 	toViewer = 1 << (2 * facingBits)
 )
 
-// pack encodes a direction, flipped towards the viewer, as a position on the front half of an
-// unfolded octahedron. The result is never 0. A zero vector becomes toViewer.
+// pack encodes a direction as its place on the octahedron. The result is never 0. A zero vector
+// becomes toViewer.
 func (d direction) pack() uint32 {
 	l := abs(d.x) + abs(d.y) + abs(d.z)
 	if !(l > 0 && l <= math.MaxFloat32) {
 		return toViewer
 	}
-	// x + y and x - y of the front half of the octahedron fill a square.
+	return d.place(l).pack()
+}
+
+// place is a place on the front half of an unfolded octahedron, which is a square.
+type place struct{ u, v float32 }
+
+// place returns the place of a direction, flipped towards the viewer. l is the sum of its absolute
+// coordinates.
+func (d direction) place(l float32) place {
 	half := mostFacing / 2.0 / l
 	if d.z < 0 {
 		half = -half
 	}
-	u, v := uint32((d.x+d.y)*half+(mostFacing/2.0+0.5)), uint32((d.x-d.y)*half+(mostFacing/2.0+0.5))
-	return toViewer | min(u, mostFacing)<<facingBits | min(v, mostFacing)
+	return place{(d.x+d.y)*half + mostFacing/2.0, (d.x-d.y)*half + mostFacing/2.0}
+}
+
+func (p place) pack() uint32 {
+	return toViewer | min(uint32(p.u+0.5), mostFacing)<<facingBits | min(uint32(p.v+0.5), mostFacing)
 }
 
 // unpack returns the direction as a unit vector.

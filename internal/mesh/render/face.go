@@ -16,68 +16,59 @@ type face struct {
 	seen    [3]seen
 	flat    uint32 // the packed normal if it is constant; 0 if not computed yet
 
-	// Of a mesh with normals. vertices are those drawn last, each at its number modulo recent.
-	vertices []vertex
-	normals  [3]direction
-	shadow   [3]above
+	vertices []vertex // all of a mesh with normals
+	slope    slope
 
 	paint
 }
 
 // vertex is what is computed from a vertex, which several triangles share.
 type vertex struct {
-	number uint32 // + 1; 0 if there is none
 	seen   seen
 	normal direction
-	shadow above
+	place  place // of the normal
+	above  above
 }
 
-// recent is how many vertices are kept, enough for the neighbors of most triangles.
-const recent = 1024
-
-// newFace returns a face for drawing the triangles of a mesh.
-func newFace(m *mesh.Mesh, c *camera) *face {
+// newFace returns a face for drawing the triangles of a mesh. The vertices of a mesh with normals
+// cast their shadows on g.
+func newFace(m *mesh.Mesh, c *camera, g *ground) *face {
 	t := &face{mesh: m, camera: c}
 	none := float32(math.NaN()) // equals no position
 	for k := range t.at {
 		t.at[k] = [3]float32{none, none, none}
 	}
-	if m.Normals != nil {
-		t.vertices = make([]vertex, recent)
+	if m.Normals == nil {
+		return t
+	}
+	t.vertices = make([]vertex, m.Vertices())
+	for i := range t.vertices {
+		v, p, n := &t.vertices[i], m.Positions[3*i:][:3], m.Normals[3*i:][:3]
+		x, y, z := float64(p[0]), float64(p[1]), float64(p[2])
+		v.seen = c.project(x, y, z)
+		v.normal = c.turn([3]float64{float64(n[0]), float64(n[1]), float64(n[2])})
+		v.place = v.normal.place(abs(v.normal.x) + abs(v.normal.y) + abs(v.normal.z))
+		v.above = g.above(x, y, z)
+		g.dot(v.above)
 	}
 	return t
 }
 
 // load loads triangle i of the mesh.
-func (t *face) load(i int, g *ground) {
+func (t *face) load(i int) {
 	if t.vertices == nil {
 		t.set(i)
 		return
 	}
-	t.corners[0], t.corners[1], t.corners[2] = t.mesh.Corners(i)
-	for k, number := range t.corners {
-		v := &t.vertices[number%recent]
-		if v.number != number+1 {
-			t.compute(v, number, g)
-		}
-		t.seen[k], t.normals[k], t.shadow[k] = v.seen, v.normal, v.shadow
-	}
-}
-
-// compute makes v the vertex of a number.
-func (t *face) compute(v *vertex, number uint32, g *ground) {
-	p, n := t.mesh.Positions[3*int(number):][:3], t.mesh.Normals[3*int(number):][:3]
-	x, y, z := float64(p[0]), float64(p[1]), float64(p[2])
-	v.number = number + 1
-	v.seen = t.camera.project(x, y, z)
-	v.normal = t.camera.turn([3]float64{float64(n[0]), float64(n[1]), float64(n[2])})
-	v.shadow = g.above(x, y, z)
+	a, b, c := t.mesh.Corners(i)
+	t.corners[0], t.corners[1], t.corners[2] = a, b, c
+	t.seen[0], t.seen[1], t.seen[2] = t.vertices[a].seen, t.vertices[b].seen, t.vertices[c].seen
 }
 
 // above returns where a corner is over the ground.
 func (t *face) above(g *ground, k int) above {
 	if t.vertices != nil {
-		return t.shadow[k]
+		return t.vertices[t.corners[k]].above
 	}
 	p := &t.at[k]
 	return g.above(float64(p[0]), float64(p[1]), float64(p[2]))
@@ -125,19 +116,19 @@ func (t *face) facing(wB, wC float32) uint32 {
 	if t.flat != 0 {
 		return t.flat
 	}
-	if t.mesh.Normals == nil {
+	if t.vertices == nil {
 		a, b, c := t.corner(0), t.corner(1), t.corner(2)
 		n := cross([3]float64{b[0] - a[0], b[1] - a[1], b[2] - a[2]}, [3]float64{c[0] - a[0], c[1] - a[1], c[2] - a[2]})
 		t.flat = t.camera.turn(scaled(n, t.camera.areas)).pack()
 		return t.flat
 	}
-	n := &t.normals
-	wA := 1 - wB - wC
-	return direction{
-		wA*n[0].x + wB*n[1].x + wC*n[2].x,
-		wA*n[0].y + wB*n[1].y + wC*n[2].y,
-		wA*n[0].z + wB*n[1].z + wC*n[2].z,
-	}.pack()
+	return t.normal(1-wB-wC, wB, wC).pack()
+}
+
+// normal returns the sum of the normals of the corners with the given weights.
+func (t *face) normal(wA, wB, wC float32) direction {
+	a, b, c := &t.vertices[t.corners[0]].normal, &t.vertices[t.corners[1]].normal, &t.vertices[t.corners[2]].normal
+	return direction{wA*a.x + wB*b.x + wC*c.x, wA*a.y + wB*b.y + wC*c.y, wA*a.z + wB*b.z + wC*c.z}
 }
 
 // color returns the color of the surface.

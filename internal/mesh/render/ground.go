@@ -35,38 +35,68 @@ func newGround(c *camera) *ground {
 	return g
 }
 
-// above is a position over the ground: its place on the grid and its height above the floor.
-type above struct{ u, v, height float64 }
+// above is a position over the ground: its place on the grid, in parts of a cell, and its height
+// above the floor.
+type above struct {
+	u, v   int32
+	height float32
+}
+
+// parts is the number of parts of a cell in each direction.
+const parts = 256
 
 func (g *ground) above(x, y, z float64) above {
-	return above{g.u.of(x, y, z), g.v.of(x, y, z), g.height.of(x, y, z)}
+	return above{int32(g.u.of(x, y, z) * parts), int32(g.v.of(x, y, z) * parts), float32(g.height.of(x, y, z))}
+}
+
+// between returns the middle of two positions.
+func (p above) between(q above) above {
+	return above{(p.u + q.u) / 2, (p.v + q.v) / 2, (p.height + q.height) / 2}
 }
 
 // dot casts the shadow of a position on the cell below it.
 func (g *ground) dot(p above) {
-	i, j := int(p.u), int(p.v)
+	i, j := int(p.u/parts), int(p.v/parts)
 	if uint(i) >= cells || uint(j) >= cells {
 		return // unreachable: the grid contains the mesh
 	}
-	if k, height := j*cells+i, float32(p.height); height < g.low[k] {
-		g.low[k] = height
+	if k := j*cells + i; p.height < g.low[k] {
+		g.low[k] = p.height
 	}
 }
 
-// add casts the shadow of triangle i and returns the amount of work. Of small triangles, many of
-// which are above one cell, it uses one corner of every fourth.
+// add casts the shadow of triangle i and returns the amount of work. If the mesh has normals, its
+// vertices have already cast theirs, which is enough for triangles of the size of a cell. Larger
+// ones need points between them. Of small triangles of other meshes, many of which are above one
+// cell, it uses one corner of every fourth.
 func (g *ground) add(t *face, i int) (work int) {
-	if t.small() {
+	if t.vertices == nil && t.small() {
 		if i%4 == 0 {
 			g.dot(t.above(g, 0))
 		}
 		return 0
 	}
-	var p [3]above
-	var height float64
-	for k := range p {
-		p[k] = t.above(g, k)
-		height += p[k].height / 3
+	a, b, c := t.above(g, 0), t.above(g, 1), t.above(g, 2)
+	u0, u1, v0, v1 := min(a.u, b.u, c.u), max(a.u, b.u, c.u), min(a.v, b.v, c.v), max(a.v, b.v, c.v)
+	if wide := max(u1-u0, v1-v0); t.vertices != nil && wide <= 2*parts {
+		if wide > parts {
+			g.dot(a.between(b))
+			g.dot(b.between(c))
+			g.dot(c.between(a))
+		}
+		return 0
+	}
+	return g.fill([3]above{a, b, c})
+}
+
+// fill casts the shadow of a triangle on all cells below it, at its mean height, and returns the
+// amount of work.
+func (g *ground) fill(corners [3]above) (work int) {
+	var p [3]struct{ u, v float64 } // in cells
+	var height float32
+	for k, c := range corners {
+		p[k].u, p[k].v = float64(c.u)/parts, float64(c.v)/parts
+		height += c.height / 3
 	}
 	i0, i1 := max(0, int(min(p[0].u, p[1].u, p[2].u))), min(cells-1, int(max(p[0].u, p[1].u, p[2].u)))
 	j0, j1 := max(0, int(min(p[0].v, p[1].v, p[2].v))), min(cells-1, int(max(p[0].v, p[1].v, p[2].v)))
@@ -80,7 +110,6 @@ func (g *ground) add(t *face, i int) (work int) {
 		s.a, s.b, s.v = -(to.v-from.v)*turned, (to.u-from.u)*turned, from.v
 		s.c, s.margin = s.a*(0.5-from.u), 0.7*(math.Abs(s.a)+math.Abs(s.b))
 	}
-	lowest := float32(height)
 	for j := j0; j <= j1; j++ {
 		low, high := float64(i0), float64(i1)
 		for k := range sides {
@@ -103,7 +132,7 @@ func (g *ground) add(t *face, i int) (work int) {
 			}
 		}
 		for i := int(low); i <= int(high); i++ {
-			g.low[j*cells+i] = min(g.low[j*cells+i], lowest)
+			g.low[j*cells+i] = min(g.low[j*cells+i], height)
 		}
 		work += 16
 	}
@@ -146,24 +175,37 @@ func (g *ground) soften() {
 	}
 }
 
-// under returns the darkness of the floor at a sample where nothing is in front of it.
-func (g *ground) under(x, y float64) float64 {
+// line is where a row of samples shows the floor: the place on the grid at x = 0 and its change to
+// the next sample. It is constant because the horizon is level.
+type line struct {
+	below              bool // the horizon
+	u, v, uStep, vStep float64
+}
+
+// line returns where the row at y shows the floor.
+func (g *ground) line(y float64) line {
 	c := g.c
-	// The ray through the sample, from the viewer at (0, 0, distance).
-	ray := [3]float64{(x - c.shiftX) / c.zoom, (c.shiftY - y) / c.zoom, -1}
-	falls := dot(ray, c.up)
+	// The ray through x = 0, from the viewer at (0, 0, distance).
+	ray := [3]float64{-c.shiftX / c.zoom, (c.shiftY - y) / c.zoom, -1}
+	falls := ray[1]*c.up[1] - c.up[2]
 	if falls >= 0 {
-		return 0
+		return line{}
 	}
 	far := (c.floor - c.distance*c.up[2]) / falls
-	at := [3]float64{ray[0] * far, ray[1] * far, c.distance + ray[2]*far}
-	u, v := dot(at, g.along)/cell+cells/2-0.5, dot(at, g.across)/cell+cells/2-0.5
-	if !(u >= 0 && v >= 0 && u < cells-1 && v < cells-1) {
+	at := sum(scaled(ray, far), [3]float64{0, 0, c.distance})
+	step := far / c.zoom / cell
+	return line{true, dot(at, g.along)/cell + cells/2 - 0.5, dot(at, g.across)/cell + cells/2 - 0.5, g.along[0] * step, g.across[0] * step}
+}
+
+// under returns the darkness of the floor on a line at x, where nothing is in front of it.
+func (g *ground) under(l line, x float64) float32 {
+	u, v := l.u+l.uStep*x, l.v+l.vStep*x
+	if !(l.below && u >= 0 && v >= 0 && u < cells-1 && v < cells-1) {
 		return 0
 	}
 	i, j := int(u), int(v)
 	k, fu, fv := j*cells+i, float32(u-float64(i)), float32(v-float64(j))
 	above := g.shade[k]*(1-fu) + g.shade[k+1]*fu
 	below := g.shade[k+cells]*(1-fu) + g.shade[k+cells+1]*fu
-	return float64(above*(1-fv) + below*fv)
+	return above*(1-fv) + below*fv
 }

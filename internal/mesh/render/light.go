@@ -2,9 +2,9 @@ package render
 
 // The colors of a mesh without colors and of the ground, as sRGB from 0 to 255.
 var (
-	material = [3]float32{176, 190, 210}
-	skyTop   = [3]float32{250, 251, 253}
-	skyLow   = [3]float32{226, 230, 236}
+	material = shade{176, 190, 210}
+	skyTop   = shade{250, 251, 253}
+	skyLow   = shade{226, 230, 236}
 )
 
 // Lights at infinity, as directions towards them in camera space.
@@ -27,7 +27,13 @@ const (
 // light returns the brightness of a surface with a normal: a factor of its color, and the specular
 // reflection of the key light.
 func light(facing, up direction) (factor, gloss float32) {
-	factor = skyLight + overhead*facing.dot(up) + keyLight*max(0, facing.dot(key)) + fillLight*max(0, facing.dot(fill))
+	factor = skyLight + overhead*facing.dot(up)
+	if k := facing.dot(key); k > 0 {
+		factor += keyLight * k
+	}
+	if f := facing.dot(fill); f > 0 {
+		factor += fillLight * f
+	}
 	if mirrored := facing.dot(gleam); mirrored > 0.8 { // less is negligible
 		for range 5 { // to the power of 32
 			mirrored *= mirrored
@@ -35,6 +41,13 @@ func light(facing, up direction) (factor, gloss float32) {
 		gloss = 255 * shine * mirrored
 	}
 	return factor, gloss
+}
+
+// lit returns the color of a surface with a normal and a color. relief is a factor of its light.
+func lit(color shade, facing, up direction, relief float32) shade {
+	factor, gloss := light(facing, up)
+	factor, gloss = factor*relief, gloss*relief
+	return shade{film(color.r*factor + gloss), film(color.g*factor + gloss), film(color.b*factor + gloss)}
 }
 
 // film is a tone curve that keeps bright shades distinct.

@@ -15,6 +15,9 @@ type paint struct {
 // texture loads the patch of triangle i, if there is one, from the patches that are left, and
 // returns those that are left then.
 func (t *face) texture(patches []mesh.Patch, i int) []mesh.Patch {
+	for len(patches) > 0 && patches[0].Triangle < i {
+		patches = patches[1:]
+	}
 	if len(patches) == 0 || patches[0].Triangle != i {
 		t.patch = nil
 		return patches

@@ -14,10 +14,11 @@ type raster struct {
 	// red in the lowest byte, then green and blue; nil if the mesh has no colors
 	color  []uint32
 	budget int64 // how many more samples may be filled, see maxFill
+	check  int64 // the budget at which the context is checked next
 }
 
 func newRaster(width, height int, colored bool) *raster {
-	r := &raster{width: width, height: height, near: make([]float32, width*height), facing: make([]uint32, width*height), budget: maxFill}
+	r := &raster{width: width, height: height, near: make([]float32, width*height), facing: make([]uint32, width*height), budget: maxFill, check: maxFill}
 	if colored {
 		r.color = make([]uint32, width*height)
 	}
@@ -29,41 +30,52 @@ func newRaster(width, height int, colored bool) *raster {
 // it.
 const maxFill = 1 << 28
 
-// spend takes work, in samples, from the budget. It returns a *mesh.Error when the budget is spent.
-func (r *raster) spend(work int) error {
-	if r.budget -= int64(work); r.budget < 0 {
+// spend takes work, in samples, from the budget. It returns a *mesh.Error when the budget is spent,
+// and the error of the context.
+func (r *raster) spend(ctx context.Context, work int) error {
+	r.budget -= int64(work)
+	switch {
+	case r.budget < 0:
 		return mesh.Errorf(mesh.TooLarge,
 			"The faces of the mesh overlap too much to be drawn: together they fill the image more than %d times.",
 			maxFill/(r.width*r.height))
+	case r.budget < r.check:
+		r.check = r.budget - askEvery
+		return ctx.Err()
 	}
 	return nil
 }
 
-// triangles draws all triangles, with both sides, because many models are not closed.
+// triangles draws all triangles, with both sides, because many models are not closed. It draws
+// those of a mesh with normals that face away from the viewer last. Others are too large for a list
+// of them.
 func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) error {
 	total := m.Triangles()
-	t := newFace(m, c)
+	t := newFace(m, c, g)
 	patches := m.Patches
-	work := askEvery // checks the context before the first triangle
+	var backs []back
+	if m.Normals != nil {
+		backs = make([]back, 0, total/8*5) // in a closed mesh about half of the triangles
+	}
 	for i := range total {
-		if work++; work >= askEvery {
-			work = 0
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+		if i%(1<<12) == 0 {
 			progress(float64(i) / float64(total))
 		}
-		t.load(i, g)
-		if m.Patches != nil {
-			patches = t.texture(patches, i)
+		t.load(i)
+		work := 1 + g.add(t, i)
+		if m.Normals != nil && t.back() {
+			backs = r.later(backs, t, i)
+		} else {
+			if m.Patches != nil {
+				patches = t.texture(patches, i)
+			}
+			work += r.triangle(t)
 		}
-		filled := r.triangle(t) + g.add(t, i)
-		if err := r.spend(filled); err != nil {
+		if err := r.spend(ctx, work); err != nil {
 			return err
 		}
-		work += filled
 	}
-	return nil
+	return r.backs(ctx, t, backs)
 }
 
 // triangle draws a triangle and returns the amount of work, in samples. Coordinates are integers,
@@ -71,14 +83,12 @@ func (r *raster) triangles(ctx context.Context, m *mesh.Mesh, c *camera, g *grou
 // visible.
 func (r *raster) triangle(t *face) (work int) {
 	a, b, c := &t.seen[0], &t.seen[1], &t.seen[2]
-	// The samples whose centers may be inside.
-	const half = subsample / 2
-	x0, x1 := max((min(a.x, b.x, c.x)+half-1)>>4, 0), min((max(a.x, b.x, c.x)-half)>>4, int32(r.width)-1)
-	y0, y1 := max((min(a.y, b.y, c.y)+half-1)>>4, 0), min((max(a.y, b.y, c.y)-half)>>4, int32(r.height)-1)
+	x0, y0, x1, y1 := t.bounds(r)
 	if x0 > x1 || y0 > y1 {
 		return 0
 	}
 	// The edge functions at the first sample are not negative inside, and add up to the area.
+	const half = subsample / 2
 	px, py := x0*subsample+half, y0*subsample+half
 	eA, eB, eC := edge(b, c, px, py), edge(c, a, px, py), edge(a, b, px, py)
 	area, turn := eA+eB+eC, int64(subsample)
@@ -131,9 +141,18 @@ func (r *raster) triangle(t *face) (work int) {
 	return height * (3 + width)
 }
 
+// bounds returns the first and the last columns and rows of the samples that may be inside a
+// triangle. There are none if the first is after the last.
+func (t *face) bounds(r *raster) (x0, y0, x1, y1 int32) {
+	a, b, c := &t.seen[0], &t.seen[1], &t.seen[2]
+	const half = subsample / 2
+	return max((min(a.x, b.x, c.x)+half-1)>>4, 0), max((min(a.y, b.y, c.y)+half-1)>>4, 0),
+		min((max(a.x, b.x, c.x)-half)>>4, int32(r.width)-1), min((max(a.y, b.y, c.y)-half)>>4, int32(r.height)-1)
+}
+
 // narrow is the width of triangles, in samples, of which testing each sample takes less time than
 // computing where each row begins and ends.
-const narrow = 5
+const narrow = 3
 
 // edge returns the signed distance of a point from a line, times the length of the line.
 func edge(from, to *seen, x, y int32) int64 {

@@ -28,7 +28,8 @@ const (
 
 // Render draws a mesh on a light ground, from the front right and above, as large as fits. The
 // error is that of ctx, or a *mesh.Error if the faces overlap so much that drawing would take very
-// long. It needs about 14 bytes for each of the four samples of a pixel, in addition to the mesh.
+// long. In addition to the mesh, it needs about 14 bytes for each of the four samples of a pixel,
+// and with smooth shading 44 bytes for each vertex and 10 for each triangle.
 func Render(ctx context.Context, m *mesh.Mesh, o Options) (*image.NRGBA, error) {
 	progress := o.Progress
 	if progress == nil {

@@ -14,47 +14,47 @@ func (r *raster) resolve(ctx context.Context, c *camera, g *ground) (*image.NRGB
 		if y%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		sky := skyAt(float32(y) / float32(d.height))
+		sky, floor := skyAt(float32(y)/float32(d.height)), g.line(float64(y*samples)+1)
 		for x := range d.width {
 			at := d.at(x, y)
-			total, bare := r.pixel(y*samples*r.width+x*samples, up, d.relief(at, steps))
+			var pixel shade
+			bare := float32(samples * samples)
+			if d.z[at] != nothing {
+				pixel, bare = r.pixel(y*samples*r.width+x*samples, up, d.relief(at, steps))
+			}
 			if bare > 0 {
-				shaded := bare * (1 - 0.42*float32(g.under(float64(x*samples)+1, float64(y*samples)+1)))
-				for k := range total {
-					total[k] += shaded * sky[k]
-				}
+				pixel = pixel.plus(sky, bare*(1-0.42*g.under(floor, float64(x*samples)+1)))
 			}
+			pixel = shade{0.5, 0.5, 0.5}.plus(pixel, 1./(samples*samples)) // the mean, to be truncated
 			p := img.Pix[4*(y*d.width+x):][:4:4]
-			for k, v := range total {
-				p[k] = uint8(v/(samples*samples) + 0.5)
-			}
-			p[3] = 255
+			p[0], p[1], p[2], p[3] = uint8(pixel.r), uint8(pixel.g), uint8(pixel.b), 255
 		}
 	}
 	return img, nil
 }
 
-func skyAt(part float32) (sky [3]float32) {
-	for k := range sky {
-		sky[k] = skyTop[k] + (skyLow[k]-skyTop[k])*part
-	}
-	return sky
+// shade is a color or a sum of colors, in sRGB from 0 to 255.
+type shade struct{ r, g, b float32 }
+
+// plus returns the sum of a color and n times another.
+func (s shade) plus(c shade, n float32) shade {
+	return shade{s.r + n*c.r, s.g + n*c.g, s.b + n*c.b}
+}
+
+func skyAt(part float32) shade {
+	return skyTop.plus(shade{skyLow.r - skyTop.r, skyLow.g - skyTop.g, skyLow.b - skyTop.b}, part)
 }
 
 // pixel sums the light of the samples of a pixel, whose upper left sample is first, and counts
 // empty samples.
-func (r *raster) pixel(first int, up direction, relief float32) (total [3]float32, bare float32) {
+func (r *raster) pixel(first int, up direction, relief float32) (total shade, bare float32) {
 	if j := first + r.width; r.color == nil && r.near[first] != 0 && r.near[first+1] != 0 && r.near[j] != 0 && r.near[j+1] != 0 {
 		if facing, ok := average(r.facing[first], r.facing[first+1], r.facing[j], r.facing[j+1]); ok {
-			factor, gloss := light(facing, up)
-			for k := range total {
-				total[k] = samples * samples * film((material[k]*factor+gloss)*relief)
-			}
-			return total, 0
+			return total.plus(lit(material, facing, up, relief), samples*samples), 0
 		}
 	}
 	var facing, paint uint32 // of the sample before, which is often the same
-	var shade [3]float32
+	var color shade
 	for s := range samples * samples {
 		i := first + s/samples*r.width + s%samples
 		if r.near[i] == 0 {
@@ -66,16 +66,11 @@ func (r *raster) pixel(first int, up direction, relief float32) (total [3]float3
 			base := material
 			if r.color != nil {
 				paint = r.color[i]
-				base = [3]float32{float32(paint & 255), float32(paint >> 8 & 255), float32(paint >> 16 & 255)}
+				base = shade{float32(paint & 255), float32(paint >> 8 & 255), float32(paint >> 16 & 255)}
 			}
-			factor, gloss := light(unpack(facing), up)
-			for k := range shade {
-				shade[k] = film((base[k]*factor + gloss) * relief)
-			}
+			color = lit(base, unpack(facing), up, relief)
 		}
-		for k := range total {
-			total[k] += shade[k]
-		}
+		total = total.plus(color, 1)
 	}
 	return total, bare
 }

@@ -45,14 +45,18 @@ func (r *raster) rows(t *face, f *edges, first, width, height int, scale float32
 	begin0, begin1, end0, end1 := begin[0].at, begin[1].at, end[0].at, end[1].at
 	eB, eC := f.at[1], f.at[2]
 	dB, dC := f.across[1], f.across[2]
-	smooth := t.mesh.Normals != nil && r.color == nil
+	smooth := t.vertices != nil && r.color == nil
+	gentle := smooth && t.gentle(float32(dB)*scale, float32(dC)*scale)
 	for range height {
 		from, to := max(0, int(begin0), int(begin1)), min(width, int(end0), int(end1))
 		if from < to {
 			sB, sC := eB+float64(from)*dB, eC+float64(from)*dC
-			if smooth {
-				r.smooth(t, first+from, first+to, sB, sC, dB, dC, scale)
-			} else {
+			switch {
+			case gentle:
+				r.gentle(&t.slope, first+from, first+to, float32(sB)*scale, float32(sC)*scale)
+			case smooth:
+				r.smooth(t, first+from, first+to, float32(sB)*scale, float32(sC)*scale, float32(dB)*scale, float32(dC)*scale)
+			default:
 				r.row(t, first+from, first+to, sB, sC, dB, dC, scale)
 			}
 		}
@@ -83,23 +87,59 @@ func (r *raster) row(t *face, from, to int, sB, sC, dB, dC float64, scale float3
 }
 
 // smooth is row for a mesh with normals and without colors.
-func (r *raster) smooth(t *face, from, to int, sB, sC, dB, dC float64, scale float32) {
-	a := t.seen[0].near
-	nearB, nearC := t.seen[1].near-a, t.seen[2].near-a
-	n := &t.normals
+func (r *raster) smooth(t *face, from, to int, wB, wC, dB, dC float32) {
+	nearB, nearC := t.seen[1].near-t.seen[0].near, t.seen[2].near-t.seen[0].near
+	first, step := t.seen[0].near+wB*nearB+wC*nearC, dB*nearB+dC*nearC
+	normal, turn := t.normal(1-wB-wC, wB, wC), t.normal(-dB-dC, dB, dC)
 	row := r.near[from:to]
 	facing := r.facing[from:to][:len(row)]
-	for k, before := range row {
-		wB, wC := float32(sB)*scale, float32(sC)*scale
-		if near := a + wB*nearB + wC*nearC; near > before {
-			row[k] = near
-			wA := 1 - wB - wC
-			facing[k] = direction{
-				wA*n[0].x + wB*n[1].x + wC*n[2].x,
-				wA*n[0].y + wB*n[1].y + wC*n[2].y,
-				wA*n[0].z + wB*n[1].z + wC*n[2].z,
-			}.pack()
+	k := float32(0)
+	for i, before := range row {
+		if near := first + k*step; near > before {
+			row[i] = near
+			facing[i] = direction{normal.x + k*turn.x, normal.y + k*turn.y, normal.z + k*turn.z}.pack()
 		}
-		sB, sC = sB+dB, sC+dC
+		k++
+	}
+}
+
+// slope is what is interpolated on a face without colors whose corners face about the same way: the
+// nearness and the place of the normal, at the first corner, and their changes to the second and
+// third corner and to the next sample.
+type slope struct {
+	near, nearB, nearC, step float32
+	u, uB, uC, uStep         float32
+	v, vB, vC, vStep         float32
+}
+
+// gentle computes t.slope, if the corners face about the same way. dB and dC are the changes of the
+// weights from one sample to the next.
+func (t *face) gentle(dB, dC float32) bool {
+	// About eleven degrees. The normals in between are then right to a degree or two.
+	const most = 32
+	a, b, c := &t.vertices[t.corners[0]], &t.vertices[t.corners[1]], &t.vertices[t.corners[2]]
+	s := slope{near: a.seen.near, nearB: b.seen.near - a.seen.near, nearC: c.seen.near - a.seen.near,
+		u: a.place.u, uB: b.place.u - a.place.u, uC: c.place.u - a.place.u,
+		v: a.place.v, vB: b.place.v - a.place.v, vC: c.place.v - a.place.v}
+	if abs(s.uB) > most || abs(s.uC) > most || abs(s.vB) > most || abs(s.vC) > most {
+		return false
+	}
+	s.step, s.uStep, s.vStep = dB*s.nearB+dC*s.nearC, dB*s.uB+dC*s.uC, dB*s.vB+dC*s.vC
+	t.slope = s
+	return true
+}
+
+// gentle is smooth for a face with a slope. wB and wC are the weights of the first sample.
+func (r *raster) gentle(s *slope, from, to int, wB, wC float32) {
+	first, u, v := s.near+wB*s.nearB+wC*s.nearC, s.u+wB*s.uB+wC*s.uC, s.v+wB*s.vB+wC*s.vC
+	row := r.near[from:to]
+	facing := r.facing[from:to][:len(row)]
+	k := float32(0)
+	for i, before := range row {
+		if near := first + k*s.step; near > before {
+			row[i] = near
+			facing[i] = place{u + k*s.uStep, v + k*s.vStep}.pack()
+		}
+		k++
 	}
 }

@@ -48,27 +48,26 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestRecentVertices checks that a triangle has its own vertices when others with the same place
-// among the recent ones came before.
-func TestRecentVertices(t *testing.T) {
-	m := ball(20_000, 0.3).Shaded(mesh.CreaseAngle)
-	if m.Vertices() < 4*recent {
-		t.Fatalf("%d vertices are too few", m.Vertices())
-	}
-	c := look(m, 512, 512)
-	g := newGround(c)
-	f := newFace(m, c)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
-		i := rng.IntN(m.Triangles())
-		f.load(i, g)
-		for k, v := range f.corners {
-			p := m.At(v)
-			x, y, z := float64(p[0]), float64(p[1]), float64(p[2])
-			n := c.turn([3]float64{float64(m.Normals[3*v]), float64(m.Normals[3*v+1]), float64(m.Normals[3*v+2])})
-			if f.seen[k] != c.project(x, y, z) || f.normals[k] != n || f.shadow[k] != g.above(x, y, z) {
-				t.Fatalf("triangle %d, corner %d has what belongs to another vertex", i, k)
-			}
+// TestGentle checks that normals are about the same if their places are interpolated. For a mesh
+// with colors, the normals themselves are interpolated.
+func TestGentle(t *testing.T) {
+	m := ball(8000, 0.3).Shaded(mesh.CreaseAngle)
+	colored := *m
+	colored.Colors = make([]uint8, 4*m.Vertices())
+	_, fast := draw(t, m, 512, 512)
+	_, exact := draw(t, &colored, 512, 512)
+	different, covered := 0, 0
+	for i, near := range exact.near {
+		if near == 0 {
+			continue
 		}
+		covered++
+		a, b := unpack(fast.facing[i]), unpack(exact.facing[i])
+		if a.dot(b) < 0.9994 { // about two degrees
+			different++
+		}
+	}
+	if different > covered/1000 || covered < len(exact.near)/3 {
+		t.Errorf("%d of %d normals differ by more than two degrees", different, covered)
 	}
 }

@@ -9,15 +9,17 @@ import (
 
 // thin reports whether almost nothing is drawn: the mesh is a needle, a thread or a single point.
 func (r *raster) thin() bool {
-	covered := 0
-	for _, near := range r.near {
-		if near > 0 {
-			covered++
-		}
-	}
 	// In one direction a mesh fills the image except the margins. It is visible if it covers four
 	// samples of each line across that direction.
-	return float64(covered) < 4*(1-2*margin)*float64(min(r.width, r.height))
+	missing := 4 * (1 - 2*margin) * float64(min(r.width, r.height))
+	for _, near := range r.near {
+		if near > 0 {
+			if missing--; missing <= 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // strokes draws the edges and the vertices of a thin mesh with a wide pen, so that it is visible.
@@ -50,7 +52,7 @@ func (r *raster) strokes(ctx context.Context, m *mesh.Mesh, c *camera) error {
 					last = at
 					drawn++
 					filled := r.disc(x/subsample, y/subsample, pen, a.near+float32(part)*(b.near-a.near), color)
-					if r.spend(filled) != nil {
+					if r.spend(ctx, filled) != nil {
 						return nil //nolint:nilerr // enough is drawn
 					}
 				}

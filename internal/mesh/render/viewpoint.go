@@ -35,7 +35,7 @@ func viewpoint(m *mesh.Mesh, size [3]float64) [3]float64 {
 		return sum(scaled(front, cosA*cosE), scaled(side, sinA*cosE), scaled(top, sinE))
 	}
 	usual := from(azimuth, elevation)
-	s := scatterOf(m)
+	s := scatterOf(m, size)
 	best, most := usual, s.breadth(usual)
 	if most == 0 {
 		return usual
@@ -57,35 +57,28 @@ func viewpoint(m *mesh.Mesh, size [3]float64) [3]float64 {
 // mesh.
 type scatter [6]float64
 
-// scatterOf samples the vertices.
-func scatterOf(m *mesh.Mesh) (s scatter) {
+// scatterOf samples the vertices of a mesh of a size.
+func scatterOf(m *mesh.Mesh, size [3]float64) scatter {
+	longest := max(size[0], size[1], size[2])
+	if longest == 0 {
+		return scatter{}
+	}
 	const some = 4096
 	step := max(1, m.Vertices()/some)
-	var middle [3]float64
-	n := 0.0
+	var mx, my, mz, n float64
 	for v := 0; v < m.Vertices(); v += step {
-		for k := range 3 {
-			middle[k] += float64(m.Positions[3*v+k])
-		}
-		n++
+		p := m.At(uint32(v))
+		mx, my, mz, n = mx+float64(p[0]), my+float64(p[1]), mz+float64(p[2]), n+1
 	}
-	unit := 0.0
+	mx, my, mz = mx/n, my/n, mz/n
+	scale := 1 / longest
+	var xx, yy, zz, xy, xz, yz float64
 	for v := 0; v < m.Vertices(); v += step {
-		for k := range 3 {
-			unit = max(unit, math.Abs(float64(m.Positions[3*v+k])-middle[k]/n))
-		}
+		p := m.At(uint32(v))
+		x, y, z := (float64(p[0])-mx)*scale, (float64(p[1])-my)*scale, (float64(p[2])-mz)*scale
+		xx, yy, zz, xy, xz, yz = xx+x*x, yy+y*y, zz+z*z, xy+x*y, xz+x*z, yz+y*z
 	}
-	if unit == 0 {
-		return s
-	}
-	for v := 0; v < m.Vertices(); v += step {
-		p := m.Positions[3*v : 3*v+3]
-		x, y, z := (float64(p[0])-middle[0]/n)/unit, (float64(p[1])-middle[1]/n)/unit, (float64(p[2])-middle[2]/n)/unit
-		for k, product := range [6]float64{x * x, y * y, z * z, x * y, x * z, y * z} {
-			s[k] += product / n
-		}
-	}
-	return s
+	return scatter{xx / n, yy / n, zz / n, xy / n, xz / n, yz / n}
 }
 
 // breadth estimates how much of the mesh is visible from a direction: the area of the scattered
