@@ -132,8 +132,13 @@ func (c *camera) project(x, y, z float64) seen {
 }
 
 // turn maps a direction to camera space.
-func (c *camera) turn(d [3]float64) direction {
-	return vector([3]float64{dot(c.rotation[0], d), dot(c.rotation[1], d), dot(c.rotation[2], d)})
+func (c *camera) turn(x, y, z float64) direction {
+	right, up, back := &c.rotation[0], &c.rotation[1], &c.rotation[2]
+	return direction{
+		float32(right[0]*x + right[1]*y + right[2]*z),
+		float32(up[0]*x + up[1]*y + up[2]*z),
+		float32(back[0]*x + back[1]*y + back[2]*z),
+	}
 }
 
 // vertices is the set of vertices that are drawn; nil means all. Unused vertices must not affect

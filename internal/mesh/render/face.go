@@ -1,8 +1,6 @@
 package render
 
 import (
-	"math"
-
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
@@ -12,7 +10,6 @@ type face struct {
 	mesh    *mesh.Mesh
 	camera  *camera
 	corners [3]uint32
-	at      [3][3]float32 // positions of the corners
 	seen    [3]seen
 	flat    uint32 // the packed normal if it is constant; 0 if not computed yet
 
@@ -34,11 +31,12 @@ type vertex struct {
 // cast their shadows on g.
 func newFace(m *mesh.Mesh, c *camera, g *ground) *face {
 	t := &face{mesh: m, camera: c}
-	none := float32(math.NaN()) // equals no position
-	for k := range t.at {
-		t.at[k] = [3]float32{none, none, none}
-	}
 	if m.Normals == nil {
+		if m.Vertices() > 0 {
+			p := t.at(0)
+			s := c.project(float64(p[0]), float64(p[1]), float64(p[2]))
+			t.seen = [3]seen{s, s, s} // as if vertex 0 were all corners of a triangle before
+		}
 		return t
 	}
 	t.vertices = make([]vertex, m.Vertices())
@@ -46,7 +44,7 @@ func newFace(m *mesh.Mesh, c *camera, g *ground) *face {
 		v, p, n := &t.vertices[i], m.Positions[3*i:][:3], m.Normals[3*i:][:3]
 		x, y, z := float64(p[0]), float64(p[1]), float64(p[2])
 		v.seen = c.project(x, y, z)
-		v.normal = c.turn([3]float64{float64(n[0]), float64(n[1]), float64(n[2])})
+		v.normal = c.turn(float64(n[0]), float64(n[1]), float64(n[2]))
 		v.place = v.normal.place(abs(v.normal.x) + abs(v.normal.y) + abs(v.normal.z))
 		v.above = g.above(x, y, z)
 		g.dot(v.above)
@@ -70,38 +68,36 @@ func (t *face) above(g *ground, k int) above {
 	if t.vertices != nil {
 		return t.vertices[t.corners[k]].above
 	}
-	p := &t.at[k]
+	p := t.at(t.corners[k])
 	return g.above(float64(p[0]), float64(p[1]), float64(p[2]))
 }
 
 // set loads triangle i of a mesh without normals. Most triangles share two corners with the one
 // before them, and projecting takes longer than comparing.
 func (t *face) set(i int) {
-	t.corners[0], t.corners[1], t.corners[2] = t.mesh.Corners(i)
-	a0, a1, a2 := t.at[0], t.at[1], t.at[2]
+	p0, p1, p2 := t.at(t.corners[0]), t.at(t.corners[1]), t.at(t.corners[2])
 	s0, s1, s2 := t.seen[0], t.seen[1], t.seen[2]
+	t.corners[0], t.corners[1], t.corners[2] = t.mesh.Corners(i)
 	for k, v := range t.corners {
-		p := t.mesh.Positions[3*int(v):][:3:3]
+		p := t.at(v)
 		x, y, z := p[0], p[1], p[2]
-		var s seen
 		switch {
-		case x == a0[0] && y == a0[1] && z == a0[2]:
-			s = s0
-		case x == a1[0] && y == a1[1] && z == a1[2]:
-			s = s1
-		case x == a2[0] && y == a2[1] && z == a2[2]:
-			s = s2
+		case x == p0[0] && y == p0[1] && z == p0[2]:
+			t.seen[k] = s0
+		case x == p1[0] && y == p1[1] && z == p1[2]:
+			t.seen[k] = s1
+		case x == p2[0] && y == p2[1] && z == p2[2]:
+			t.seen[k] = s2
 		default:
-			s = t.camera.project(float64(x), float64(y), float64(z))
+			t.seen[k] = t.camera.project(float64(x), float64(y), float64(z))
 		}
-		t.at[k], t.seen[k] = [3]float32{x, y, z}, s
 	}
 	t.flat = 0
 }
 
-// corner returns the position of a corner.
-func (t *face) corner(k int) [3]float64 {
-	return [3]float64{float64(t.at[k][0]), float64(t.at[k][1]), float64(t.at[k][2])}
+// at returns the position of a vertex.
+func (t *face) at(vertex uint32) *[3]float32 {
+	return (*[3]float32)(t.mesh.Positions[3*int(vertex):])
 }
 
 // small reports whether the triangle is smaller in the image than a cell of the ground.
@@ -117,9 +113,11 @@ func (t *face) facing(wB, wC float32) uint32 {
 		return t.flat
 	}
 	if t.vertices == nil {
-		a, b, c := t.corner(0), t.corner(1), t.corner(2)
-		n := cross([3]float64{b[0] - a[0], b[1] - a[1], b[2] - a[2]}, [3]float64{c[0] - a[0], c[1] - a[1], c[2] - a[2]})
-		t.flat = t.camera.turn(scaled(n, t.camera.areas)).pack()
+		a, b, c, scale := t.at(t.corners[0]), t.at(t.corners[1]), t.at(t.corners[2]), t.camera.areas
+		x, y, z := float64(a[0]), float64(a[1]), float64(a[2])
+		ux, uy, uz := float64(b[0])-x, float64(b[1])-y, float64(b[2])-z
+		vx, vy, vz := float64(c[0])-x, float64(c[1])-y, float64(c[2])-z
+		t.flat = t.camera.turn((uy*vz-uz*vy)*scale, (uz*vx-ux*vz)*scale, (ux*vy-uy*vx)*scale).pack()
 		return t.flat
 	}
 	return t.normal(1-wB-wC, wB, wC).pack()
