@@ -131,11 +131,16 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 		return Result{}, err
 	}
 	r := Result{ImageFormat: thumbnail.PNG, Width: width, Height: height, Threejs: true, GLB: true}
-	img, err := render.Render(ctx, m, render.Options{Width: width, Height: height, Progress: at("draw")})
+	shaded := m
+	if render.Smooth(m) {
+		shaded = m.Shaded(mesh.CreaseAngle)
+	}
+	img, err := render.Render(ctx, shaded, render.Options{Width: width, Height: height, Progress: at("draw")})
 	if err != nil {
 		return Result{}, err
 	}
 	fitTextures(m, limits)
+	shaded.Patches = m.Patches
 	if err := put(ImagePart(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) }); err != nil {
 		return Result{}, err
 	}
@@ -148,16 +153,19 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 		Min: found.Box.Min, Max: found.Box.Max, Size: found.Size, Volume: found.Volume, Area: found.Area, Watertight: found.Watertight,
 		Manifold: found.Manifold, Fingerprint: found.Fingerprint, Keys: found.Keys, Descriptor: found.Descriptor,
 	}
-	if err := keepModel(ctx, m, r.Mesh, put, at); err != nil {
+	if err := keepModel(ctx, m, shaded, r.Mesh, put, at); err != nil {
 		return Result{}, err
 	}
 	return r, nil
 }
 
 // keepModel stores a mesh as GLB and as three.js JSON. The latter has no textures, and is decimated
-// to at most maxThreejs triangles, which browsers can display smoothly.
-func keepModel(ctx context.Context, m *mesh.Mesh, about *Mesh, put Put, at func(stage string) func(float64)) error {
-	shaded := m.Shaded(mesh.CreaseAngle)
+// to at most maxThreejs triangles, which browsers can display smoothly. shaded is the mesh with
+// normals, if they are computed yet.
+func keepModel(ctx context.Context, m, shaded *mesh.Mesh, about *Mesh, put Put, at func(stage string) func(float64)) error {
+	if shaded.Normals == nil {
+		shaded = m.Shaded(mesh.CreaseAngle)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func Render(ctx context.Context, m *mesh.Mesh, o Options) (*image.NRGBA, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !m.Cloud && m.Normals == nil && m.Triangles() <= smoothUpTo {
+	if m.Normals == nil && Smooth(m) {
 		m = m.Shaded(mesh.CreaseAngle)
 	}
 	progress(0.1)
@@ -55,6 +55,10 @@ func Render(ctx context.Context, m *mesh.Mesh, o Options) (*image.NRGBA, error) 
 	progress(1)
 	return img, err
 }
+
+// Smooth reports whether a mesh is drawn with the normals of mesh.Shaded. Render computes them if
+// the mesh has none yet.
+func Smooth(m *mesh.Mesh) bool { return !m.Cloud && m.Triangles() <= smoothUpTo }
 
 func (r *raster) draw(ctx context.Context, m *mesh.Mesh, c *camera, g *ground, progress func(float64)) error {
 	if m.Cloud {
