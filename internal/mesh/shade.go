@@ -45,7 +45,7 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 			if g < 0 {
 				g = len(groups)
 				groups = append(groups, group{})
-				groups[g].lead, groups[g].square = n, squared(n)
+				groups[g].lead, groups[g].square = wide(n), squared(n)
 			}
 			sum := &groups[g].sum
 			sum[0], sum[1], sum[2] = sum[0]+n[0], sum[1]+n[1], sum[2]+n[2]
@@ -70,7 +70,7 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 // group is the faces around a vertex that share a normal. lead is the normal of the first face and
 // square the square of its length, sum is the weighted sum.
 type group struct {
-	lead   *[3]float32
+	lead   [3]float64
 	square float64
 	sum    [3]float32
 }
@@ -99,13 +99,13 @@ func (c *crease) nearest(groups []group, n *[3]float32) int {
 	square := squared(n)
 	for i := range groups {
 		g := &groups[i]
-		cos := float64(n[0])*float64(g.lead[0]) + float64(n[1])*float64(g.lead[1]) + float64(n[2])*float64(g.lead[2])
+		cos := float64(n[0])*g.lead[0] + float64(n[1])*g.lead[1] + float64(n[2])*g.lead[2]
 		lengths := square * g.square
 		switch {
 		case cos > 0 && cos*cos > c.above*lengths:
 			return i
 		case c.below >= 0 && (cos < 0 || cos*cos < c.below*lengths):
-		case c.together(n, g.lead):
+		case c.together(n, &[3]float32{float32(g.lead[0]), float32(g.lead[1]), float32(g.lead[2])}):
 			return i
 		}
 	}
@@ -118,6 +118,11 @@ func (c *crease) together(n, lead *[3]float32) bool {
 	u[0], u[1], u[2] = unit(n)
 	v[0], v[1], v[2] = unit(lead)
 	return u == ([3]float32{}) || v == ([3]float32{}) || dot(v, u) >= c.sharp
+}
+
+// wide returns a vector in double precision.
+func wide(v *[3]float32) [3]float64 {
+	return [3]float64{float64(v[0]), float64(v[1]), float64(v[2])}
 }
 
 func squared(v *[3]float32) float64 {

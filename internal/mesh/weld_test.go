@@ -65,7 +65,7 @@ func TestCrease(t *testing.T) {
 		if rng.IntN(20) == 0 {
 			n = [3]float32{}
 		}
-		groups := []group{{lead: &lead, square: squared(&lead)}}
+		groups := []group{{lead: wide(&lead), square: squared(&lead)}}
 		want := c.together(&n, &lead)
 		if got := c.nearest(groups, &n) == 0; got != want {
 			t.Fatalf("%v degrees: %v and %v share a normal: %v, want %v", angle, lead, n, got, want)

@@ -118,14 +118,15 @@ func (t *face) gentle(dB, dC float32) bool {
 	// About eleven degrees. The normals in between are then right to a degree or two.
 	const most = 32
 	a, b, c := &t.vertices[t.corners[0]], &t.vertices[t.corners[1]], &t.vertices[t.corners[2]]
-	s := slope{near: a.seen.near, nearB: b.seen.near - a.seen.near, nearC: c.seen.near - a.seen.near,
-		u: a.place.u, uB: b.place.u - a.place.u, uC: c.place.u - a.place.u,
-		v: a.place.v, vB: b.place.v - a.place.v, vC: c.place.v - a.place.v}
-	if abs(s.uB) > most || abs(s.uC) > most || abs(s.vB) > most || abs(s.vC) > most {
+	uB, uC, vB, vC := b.place.u-a.place.u, c.place.u-a.place.u, b.place.v-a.place.v, c.place.v-a.place.v
+	if abs(uB) > most || abs(uC) > most || abs(vB) > most || abs(vC) > most {
 		return false
 	}
-	s.step, s.uStep, s.vStep = dB*s.nearB+dC*s.nearC, dB*s.uB+dC*s.uC, dB*s.vB+dC*s.vC
-	t.slope = s
+	nearB, nearC := b.seen.near-a.seen.near, c.seen.near-a.seen.near
+	s := &t.slope
+	s.near, s.nearB, s.nearC, s.step = a.seen.near, nearB, nearC, dB*nearB+dC*nearC
+	s.u, s.uB, s.uC, s.uStep = a.place.u, uB, uC, dB*uB+dC*uC
+	s.v, s.vB, s.vC, s.vStep = a.place.v, vB, vC, dB*vB+dC*vC
 	return true
 }
 
