@@ -78,8 +78,8 @@ func (t *face) set(i int) {
 	p0, p1, p2 := t.at(t.corners[0]), t.at(t.corners[1]), t.at(t.corners[2])
 	s0, s1, s2 := t.seen[0], t.seen[1], t.seen[2]
 	t.corners[0], t.corners[1], t.corners[2] = t.mesh.Corners(i)
-	for k, v := range t.corners {
-		p := t.at(v)
+	for k := range t.corners { // a range over values would copy them
+		p := t.at(t.corners[k])
 		x, y, z := p[0], p[1], p[2]
 		switch {
 		case x == p0[0] && y == p0[1] && z == p0[2]:

@@ -9,11 +9,12 @@ type edges struct{ at, across, down [3]float64 }
 // or the first one after them, not rounded down yet, and its change to the next row.
 type bound struct{ at, down float64 }
 
-// bounds returns where the rows of a triangle begin and end. A triangle has one edge on one side
-// and two on the other; the one is returned twice.
-func (f *edges) bounds() (begin, end [2]bound) {
+// bounds sets where the rows of a triangle begin and end. A triangle has one edge on one side and
+// two on the other; the one is set twice.
+func (f *edges) bounds(begin, end *[2]bound) {
 	begins, ends := 0, 0
-	for k, across := range f.across {
+	for k := range f.across { // a range over values would copy them
+		across := f.across[k]
 		// An edge function e that increases is not negative from sample -e/across on, and one that
 		// decreases up to there. As e and across are integers, half a unit of e keeps the quotient
 		// away from whole numbers by more than the rounding errors.
@@ -35,13 +36,13 @@ func (f *edges) bounds() (begin, end [2]bound) {
 	} else {
 		end[1] = end[0]
 	}
-	return begin, end
 }
 
 // rows draws the rows of a triangle and returns the amount of work, in samples. first is the first
 // sample of its bounding box, and scale converts edge functions to weights.
 func (r *raster) rows(t *face, f *edges, first, width, height int, scale float32) (work int) {
-	begin, end := f.bounds()
+	var begin, end [2]bound
+	f.bounds(&begin, &end)
 	begin0, begin1, end0, end1 := begin[0].at, begin[1].at, end[0].at, end[1].at
 	eB, eC := f.at[1], f.at[2]
 	dB, dC := f.across[1], f.across[2]
