@@ -112,14 +112,16 @@ func redact(value string) (shown string, secret bool) {
 	if strings.Count(rest, "@") > 1 {
 		return "", true // net/url ends the password at the last one, pgx at the first one
 	}
-	authority, path, _ := strings.Cut(rest, "/")
-	if !ok || authority == "" { // a path
-		path = ""
+	authority, after := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i > 0 {
+		authority, after = rest[:i], rest[i:]
 	}
-	path, _, _ = strings.Cut(path, "?")
+	if ok && strings.Contains(after, "@") {
+		return "", true // the password may contain a slash, a question mark or a number sign
+	}
 	u, err := url.Parse(value)
-	if err != nil || strings.Contains(path, "@") {
-		return "", strings.Contains(path, "@")
+	if err != nil {
+		return "", false
 	}
 	if u.Host != "" && u.User == nil && strings.Contains(authority, "@") {
 		return "", false
