@@ -51,7 +51,7 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 		return nil, fmt.Errorf("check migrations: %w", err)
 	}
 	if !recorded {
-		return known, nil
+		return known, db.checkTables(ctx, db.Read)
 	}
 	names, err = notRecorded(ctx, db.Read, known)
 	if err != nil {
@@ -196,8 +196,27 @@ func (db *DB) lockMigrations(ctx context.Context, tx bun.Tx) error {
 			return err
 		}
 	}
+	if err := db.checkTables(ctx, tx); err != nil {
+		return err
+	}
 	_, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)")
 	return err
+}
+
+// checkTables returns an error if a SQLite database has tables, but none of Meshyard: its file
+// belongs to another program. A database of PostgreSQL may have tables of others, such as those of
+// extensions.
+func (db *DB) checkTables(ctx context.Context, in bun.IDB) error {
+	if db.Engine != database.SQLite {
+		return nil
+	}
+	var table string
+	err := in.NewRaw(`SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'
+		AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations') ORDER BY name LIMIT 1`).Scan(ctx, &table)
+	if err := ignoreNoRows(err); err != nil || table == "" {
+		return err
+	}
+	return fmt.Errorf("the SQLite database belongs to another program: it has the table %.60q, and none of meshyard", table)
 }
 
 // apply runs the statements of one migration, and the part of it that SQL cannot do.

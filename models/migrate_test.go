@@ -222,3 +222,29 @@ func TestMigrationsOfRows(t *testing.T) {
 		})
 	}
 }
+
+// TestDatabaseOfAnotherProgram checks that nothing is created in a SQLite file that has tables of
+// another program.
+func TestDatabaseOfAnotherProgram(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	db, err := OpenDB(ctx, "sqlite:"+filepath.Join(t.TempDir(), "other.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.SQL().ExecContext(ctx, "CREATE TABLE birds (id INTEGER PRIMARY KEY AUTOINCREMENT)"); err != nil {
+		t.Fatal(err)
+	}
+	const want = `belongs to another program: it has the table "birds"`
+	if _, err := db.Pending(ctx); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("pending: got %v, want %s", err, want)
+	}
+	if _, err := db.Migrate(ctx); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("migrate: got %v, want %s", err, want)
+	}
+	var tables []string
+	if err := db.Read.NewRaw("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%'").Scan(ctx, &tables); err != nil || !slices.Equal(tables, []string{"birds"}) {
+		t.Errorf("got the tables %v, %v; want birds only", tables, err)
+	}
+}
