@@ -187,7 +187,7 @@ func (d *describer) responses(r route, op *operation) object {
 	}
 	statuses := []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 	if op.mutates() {
-		statuses = append(statuses, http.StatusInsufficientStorage)
+		statuses = append(statuses, http.StatusInsufficientStorage, http.StatusUnsupportedMediaType)
 	}
 	if op.canReturnBadRequest(r) || r.responder.paged {
 		statuses = append(statuses, http.StatusBadRequest)
@@ -229,7 +229,7 @@ func errorResponses() object {
 	all := object{}
 	for _, status := range []int{
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests,
-		http.StatusServiceUnavailable, http.StatusInsufficientStorage,
+		http.StatusServiceUnavailable, http.StatusInsufficientStorage, http.StatusUnsupportedMediaType,
 	} {
 		all[errorName(status)] = object{
 			"description": http.StatusText(status), "headers": object{"X-Error": header("string")},
@@ -260,6 +260,7 @@ func (d *describer) formOperation() object {
 				"content": object{"application/json": object{"schema": d.schemaOf(ok.schema)}},
 			},
 			"400": object{"$ref": "#/components/responses/BadRequest"}, "403": object{"$ref": "#/components/responses/Forbidden"},
+			"415": object{"$ref": "#/components/responses/UnsupportedMediaType"},
 			"503": object{"$ref": "#/components/responses/ServiceUnavailable"}, "507": object{"$ref": "#/components/responses/InsufficientStorage"},
 		},
 	}

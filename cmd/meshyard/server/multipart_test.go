@@ -111,6 +111,15 @@ func TestGraphQLErrors(t *testing.T) {
 				t.Errorf("%d: %s", status, response.Bytes)
 			}
 		}
+		for _, path := range []string{"/graphql", "/things/", "/files/0/uploadFile"} {
+			r := ada.Request("POST", path, `{"query":"{me{id}}"}`)
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Content-Encoding", "GZIP")
+			response := ada.Send(r).Want(t, 415)
+			if response.Header.Get("Accept-Encoding") != "identity" || !strings.Contains(string(response.Bytes), "Content-Encoding: gzip is not supported") {
+				t.Errorf("a compressed body of %s: %v %s", path, response.Header, response.Bytes)
+			}
+		}
 		get := ada.Get("/graphql?query=" + `mutation{deletePendingUpload(input:{id:1}){deletedId}}`)
 		if get.StatusCode == 200 {
 			t.Errorf("a mutation by GET: %d %s", get.StatusCode, get.Bytes)

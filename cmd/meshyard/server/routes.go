@@ -49,7 +49,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	bytes := a.blobs(addresses)
 	calls := a.calls(api, addresses.Key, webPages)
 	mux := a.routes(g, addresses, bytes, webPages)
-	mux.Handle("/", a.limited(calls, refuseCall(webPages)))
+	mux.Handle("/", a.limited(uncompressed(calls), refuseCall(webPages)))
 	web := a.limited(pageOrNotFound(webPages), refusePage(webPages))
 
 	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages}
