@@ -184,13 +184,21 @@ func (u *userCommands) signIn() int {
 
 // refuse runs commands that must fail.
 func (u *userCommands) refuse() {
-	for wrong, says := range map[string]string{
-		"user rename lovelace BOB": "taken", "user rename lovelace me": "reserved", "user rename lovelace 7": "must be 1 to 64", "user rename nobody x": "does not exist",
-		"user suspend admin": "last administrator", "user delete admin --yes": "last administrator", "user show nobody": "does not exist",
-		"user delete lovelace": "has 0 things, 0 makes and 0 bytes of files: add --yes",
+	for wrong, want := range map[string]struct {
+		status int
+		says   string
+	}{
+		"user rename lovelace BOB": {1, "taken"},
+		"user rename lovelace me":  {2, "reserved"},
+		"user rename lovelace 7":   {2, "must be 1 to 64"},
+		"user rename nobody x":     {1, "does not exist"},
+		"user suspend admin":       {2, "last administrator"},
+		"user delete admin --yes":  {2, "last administrator"},
+		"user show nobody":         {1, "does not exist"},
+		"user delete lovelace":     {1, "has 0 things, 0 makes and 0 bytes of files: add --yes"},
 	} {
-		if _, stderr, err := u.try(strings.Fields(wrong)...); exitStatus(err) != 1 || !strings.Contains(stderr, says) {
-			u.t.Errorf("meshyard %s: %v, %q; want an error that says %q", wrong, err, stderr, says)
+		if _, stderr, err := u.try(strings.Fields(wrong)...); exitStatus(err) != want.status || !strings.Contains(stderr, want.says) {
+			u.t.Errorf("meshyard %s: %v, %q; want %+v", wrong, err, stderr, want)
 		}
 	}
 }
