@@ -67,7 +67,7 @@ type NewMake struct {
 // CreateMake creates a make of a thing that the caller can see. If n has an image, it stages the
 // upload of the image; otherwise it publishes the make. It opens a transaction.
 func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
-	if err := errors.Join(text("name", n.Name, maxName), text("description", n.Description, maxText)); err != nil {
+	if err := errors.Join(line("name", n.Name, maxName), text("description", n.Description, maxText)); err != nil {
 		return nil, nil, err
 	}
 	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: now()}

@@ -38,13 +38,38 @@ func text(field, s string, limit int) error {
 	return nil
 }
 
-// checkName returns BadInput if the new name of an object is blank or not a valid text. nil is
-// valid.
+// line checks a text of one line, such as a name. It returns BadInput if it is not a valid text, or
+// has control characters or those that change the direction of what follows, by which one name can
+// look like another.
+func line(field, s string, limit int) error {
+	if err := text(field, s, limit); err != nil {
+		return err
+	}
+	for _, r := range s {
+		if unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
+			return badInput(field, "%s: must not contain the control character %U", field, r)
+		}
+	}
+	return nil
+}
+
+// checkName returns BadInput if the new name of an object is blank or not valid. nil is valid.
 func checkName(name *string) error {
-	if name != nil && strings.TrimSpace(*name) == "" {
+	if name == nil {
+		return nil
+	}
+	if strings.TrimSpace(*name) == "" {
 		return required("name")
 	}
-	return optional("name", name, maxName)
+	return line("name", *name, maxName)
+}
+
+// optionalLine is line for a text that may be nil.
+func optionalLine(field string, s *string, limit int) error {
+	if s == nil {
+		return nil
+	}
+	return line(field, *s, limit)
 }
 
 // optional is text for a text that may be nil.

@@ -49,7 +49,7 @@ func insertToken(ctx context.Context, tx bun.Tx, row *Token) (token string, err 
 // scope admin. It opens a transaction.
 func (a Admin) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
 	s := a.store
-	if err := text("name", name, maxName); err != nil {
+	if err := line("name", name, maxName); err != nil {
 		return "", err
 	}
 	u, err := s.User(ctx, auth.Caller{}, username)
@@ -87,7 +87,7 @@ type NewToken struct {
 // application it returns Forbidden, because users could not revoke the tokens that an application
 // creates. It returns Conflict if the user has too many tokens. It opens a transaction.
 func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
-	if err := text("name", n.Name, maxName); err != nil {
+	if err := line("name", n.Name, maxName); err != nil {
 		return "", nil, err
 	}
 	if caller.ApplicationID != 0 {

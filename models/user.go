@@ -163,7 +163,7 @@ type ProfileChange struct {
 // empty one removes it. It returns Forbidden if Username is that of another user, or if the caller
 // may not change the e-mail address. It opens a transaction.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
-	err := errors.Join(optional("firstName", c.FirstName, maxName), optional("lastName", c.LastName, maxName), checkOptionalEmail(c.Email),
+	err := errors.Join(optionalLine("firstName", c.FirstName, maxName), optionalLine("lastName", c.LastName, maxName), checkOptionalEmail(c.Email),
 		optional("bio", c.Bio, maxText), optional("location", c.Location, maxName))
 	if err != nil {
 		return nil, err

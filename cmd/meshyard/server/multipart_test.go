@@ -74,18 +74,22 @@ func TestGraphQLErrors(t *testing.T) {
 			code      string
 			field     string
 		}{
-			"no syntax":            {"{", nil, "GRAPHQL_PARSE_FAILED", ""},
-			"no field":             {"{ nothing }", nil, "GRAPHQL_VALIDATION_FAILED", ""},
-			"a text for an id":     {`{ file(id: "x") { id } }`, nil, "BAD_USER_INPUT", "id"},
-			"a text in a variable": {`query ($id: ID!) { file(id: $id) { id } }`, map[string]any{"id": "x"}, "BAD_USER_INPUT", "id"},
-			"a variable left out":  {`query ($id: ID!) { file(id: $id) { id } }`, nil, "BAD_USER_INPUT", "id"},
-			"a missing file":       {`{ file(id: 5) { id } }`, nil, "NOT_FOUND", ""},
-			"a text for an upload": {`mutation ($f: Upload!) { uploadFile(input: {file: $f}) { file { id } } }`, map[string]any{"f": "x"}, "BAD_USER_INPUT", "file"},
-			"a huge id":            {`{ file(id: 99999999999999999999) { id } }`, nil, "GRAPHQL_VALIDATION_FAILED", ""},
-			"a nested id":          {`mutation { finalizeFiles(input: {files: [{id: "x"}], target: {type: THING, id: 1}}) { files { id } } }`, nil, "BAD_USER_INPUT", "files[0].id"},
-			"a blank name":         {`mutation { createThing(input: {name: " ", license: CC, category: "Art"}) { thing { id } } }`, nil, "BAD_USER_INPUT", "name"},
-			"a NUL":                {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\x00b"}, "BAD_USER_INPUT", "name"},
-			"too costly":           {`{ me { downloads(first: 100) { nodes { thing { files { creator { downloads(first: 100) { nodes { createdAt } } } } } } } } }`, nil, "TOO_LARGE", ""},
+			"no syntax":                    {"{", nil, "GRAPHQL_PARSE_FAILED", ""},
+			"no field":                     {"{ nothing }", nil, "GRAPHQL_VALIDATION_FAILED", ""},
+			"a text for an id":             {`{ file(id: "x") { id } }`, nil, "BAD_USER_INPUT", "id"},
+			"a text in a variable":         {`query ($id: ID!) { file(id: $id) { id } }`, map[string]any{"id": "x"}, "BAD_USER_INPUT", "id"},
+			"a variable left out":          {`query ($id: ID!) { file(id: $id) { id } }`, nil, "BAD_USER_INPUT", "id"},
+			"a missing file":               {`{ file(id: 5) { id } }`, nil, "NOT_FOUND", ""},
+			"a text for an upload":         {`mutation ($f: Upload!) { uploadFile(input: {file: $f}) { file { id } } }`, map[string]any{"f": "x"}, "BAD_USER_INPUT", "file"},
+			"a huge id":                    {`{ file(id: 99999999999999999999) { id } }`, nil, "GRAPHQL_VALIDATION_FAILED", ""},
+			"a nested id":                  {`mutation { finalizeFiles(input: {files: [{id: "x"}], target: {type: THING, id: 1}}) { files { id } } }`, nil, "BAD_USER_INPUT", "files[0].id"},
+			"a blank name":                 {`mutation { createThing(input: {name: " ", license: CC, category: "Art"}) { thing { id } } }`, nil, "BAD_USER_INPUT", "name"},
+			"a NUL":                        {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\x00b"}, "BAD_USER_INPUT", "name"},
+			"a line break in a name":       {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\nb"}, "BAD_USER_INPUT", "name"},
+			"an overridden direction":      {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\u202eb"}, "BAD_USER_INPUT", "name"},
+			"a bell in a user's name":      {"mutation { updateProfile(input: {firstName: \"a\\u0007\"}) { user { id } } }", nil, "BAD_USER_INPUT", "firstName"},
+			"a tab in a collection's name": {"mutation { updateCollection(input: {id: 1, name: \"a\\tb\"}) { collection { id } } }", nil, "BAD_USER_INPUT", "name"},
+			"too costly":                   {`{ me { downloads(first: 100) { nodes { thing { files { creator { downloads(first: 100) { nodes { createdAt } } } } } } } } }`, nil, "TOO_LARGE", ""},
 		} {
 			r := ada.GraphQL(c.document, c.variables)
 			if r.Code() != c.code || r.Errors[0].Extensions.Field != c.field {
