@@ -40,12 +40,12 @@ func text(field, s string, limit int) error {
 
 // line checks a text of one line, such as a name. It returns BadInput if it is not a valid text, or
 // has control characters or those that change the direction of what follows, by which one name can
-// look like another.
+// look like another. A line break at the end, which existing clients may send, is accepted.
 func line(field, s string, limit int) error {
 	if err := text(field, s, limit); err != nil {
 		return err
 	}
-	for _, r := range s {
+	for _, r := range strings.TrimSpace(s) {
 		if unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
 			return badInput(field, "%s: must not contain the control character %U", field, r)
 		}

@@ -86,9 +86,10 @@ func TestGraphQLErrors(t *testing.T) {
 			"a blank name":                 {`mutation { createThing(input: {name: " ", license: CC, category: "Art"}) { thing { id } } }`, nil, "BAD_USER_INPUT", "name"},
 			"a NUL":                        {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\x00b"}, "BAD_USER_INPUT", "name"},
 			"a line break in a name":       {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\nb"}, "BAD_USER_INPUT", "name"},
+			"a line break after a name":    {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"none\"}) { thing { id } } }", map[string]any{"n": "a\r\n"}, "BAD_USER_INPUT", "category"},
 			"an overridden direction":      {"mutation ($n: String!) { createThing(input: {name: $n, license: CC, category: \"Art\"}) { thing { id } } }", map[string]any{"n": "a\u202eb"}, "BAD_USER_INPUT", "name"},
 			"a bell in a user's name":      {"mutation { updateProfile(input: {firstName: \"a\\u0007\"}) { user { id } } }", nil, "BAD_USER_INPUT", "firstName"},
-			"a tab in a collection's name": {"mutation { updateCollection(input: {id: 1, name: \"a\\tb\"}) { collection { id } } }", nil, "BAD_USER_INPUT", "name"},
+			"a tab in a collection's name": {"mutation { createCollection(input: {name: \"a\\tb\"}) { collection { id } } }", nil, "BAD_USER_INPUT", "name"},
 			"too costly":                   {`{ me { downloads(first: 100) { nodes { thing { files { creator { downloads(first: 100) { nodes { createdAt } } } } } } } } }`, nil, "TOO_LARGE", ""},
 		} {
 			r := ada.GraphQL(c.document, c.variables)
