@@ -104,7 +104,7 @@ type Mail struct {
 	Purpose      LinkPurpose
 	Name         string // for a reset: the username or the e-mail address that the visitor entered
 	Email        string // for a sign-up
-	UserID       int64  // for a confirmation
+	UserID       int64  // for a confirmation, and for a reset instead of Name
 	InvitationID int64
 }
 
@@ -127,15 +127,24 @@ func (s *Store) RequestMail(ctx context.Context, m Mail) error {
 // sent to one address, or to one user, per hour. It prevents mailboxes from being flooded.
 const maxLinksPerHour = 5
 
-// WriteEmails creates the links of an e-mail and returns the e-mails to send. There are none if
-// the e-mail has no recipient. Recipients who have reached maxLinksPerHour or whose address is
-// invalid are skipped. It opens a transaction.
+// WriteEmails creates the link of an e-mail and returns the e-mail to send. There is none if the
+// e-mail has no recipient, or if the recipient has reached maxLinksPerHour or has an invalid
+// address. If it has several recipients, WriteEmails enqueues a job for each instead, so that a
+// failure of one is not followed by another e-mail to the others. It opens a transaction.
 func (s *Store) WriteEmails(ctx context.Context, m Mail) (emails []Email, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		emails = nil
 		links, names, err := recipients(ctx, tx, m)
 		if err != nil {
 			return err
+		}
+		if len(links) > 1 {
+			for _, l := range links {
+				if err := s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: m.Purpose, UserID: l.UserID}}); err != nil {
+					return err
+				}
+			}
+			return nil
 		}
 		for i := range links {
 			l := &links[i]
@@ -180,9 +189,12 @@ func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, na
 	}
 	var users []*User
 	q := tx.NewSelect().Model(&users).Column("u.id", "u.username", "u.email").Where("u.deleted_at IS NULL AND u.email <> ''").OrderExpr("u.id").Limit(5)
-	if m.Purpose == ConfirmationLink {
+	switch {
+	case m.Purpose == ConfirmationLink:
 		q = q.Where("u.id = ? AND NOT "+hasConfirmedEmail, m.UserID)
-	} else {
+	case m.UserID != 0:
+		q = q.Where("u.id = ? AND u.suspended_at IS NULL AND "+hasConfirmedEmail, m.UserID)
+	default:
 		q = q.Where("u.suspended_at IS NULL AND "+hasConfirmedEmail).
 			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE lower(email) = lower(?0)) OR lower(u.username) = lower(?0))", m.Name)
 	}

@@ -247,6 +247,33 @@ func TestPasswordReset(t *testing.T) {
 	})
 }
 
+// TestResetOfSharedAddress checks that the users who share an e-mail address get one mail each,
+// also if the mail server rejects one of the mails at first.
+func TestResetOfSharedAddress(t *testing.T) {
+	withMail(t, func(t *testing.T, s *servertest.Server, box *mailtest.Mailbox) {
+		for _, name := range []string{"ada", "bob"} {
+			confirmed(t, s, box, s.User(name), "shared@example.org")
+		}
+		box.Refuse(1)
+		if err := s.Store.RequestMail(t.Context(), models.Mail{Purpose: models.ResetLink, Name: "shared@example.org"}); err != nil {
+			t.Fatal(err)
+		}
+		texts := box.Next().Text + box.Next().Text
+		db := openDB(t, s).SQL()
+		until(t, "the end of the jobs", func() bool {
+			var left int
+			err := db.QueryRow("SELECT count(*) FROM river_job WHERE kind = 'send_mail' AND state NOT IN ('completed', 'discarded')").Scan(&left)
+			return err == nil && left == 0
+		})
+		box.None()
+		for _, name := range []string{"ada", "bob"} {
+			if strings.Count(texts, "account "+name+" ") != 1 {
+				t.Errorf("%s did not get one mail: %s", name, texts)
+			}
+		}
+	})
+}
+
 // TestEmailConfirmation checks that an e-mail address can be confirmed, and that a new address is
 // not confirmed.
 func TestEmailConfirmation(t *testing.T) {

@@ -29,9 +29,9 @@ func (a *Server) enqueue(ctx context.Context, tx bun.Tx, work models.Work) error
 	return a.queue.ExpireUpload(ctx, tx.Tx, work.ExpireUpload, work.At)
 }
 
-// sendMail sends the mails of a job, each with a new link. It deletes the link of a mail that could
-// not be sent, and returns an error if the job is to be retried. A permanent failure is logged and
-// not retried.
+// sendMail sends the mail of a job with a new link. It deletes the link of a mail that could not be
+// sent, and returns an error if the job is to be retried. A permanent failure is logged and not
+// retried.
 func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
 	if a.Settings.SMTPURL == "" {
 		return nil // the operator has turned mail off since the job was queued
