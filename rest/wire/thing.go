@@ -160,8 +160,12 @@ type Tag struct {
 func (t *Tag) Complete(a urls.Builder) {
 	t.ThingsURL = a.Base + "/tags/" + url.PathEscape(t.Tag) + "/things"
 	t.URL = strings.TrimSuffix(t.ThingsURL, "/things") // part of the same string
-	t.AbsoluteURL = "/tag:" + strings.ReplaceAll(t.Name, " ", "_")
+	t.AbsoluteURL = "/tag:" + tagEscapes.Replace(t.Name)
 }
+
+// tagEscapes escapes the characters of a tag that end a path or one of its segments. Others are not
+// escaped, because existing clients show the path.
+var tagEscapes = strings.NewReplacer(" ", "_", "%", "%25", "/", "%2F", "?", "%3F", "#", "%23")
 
 // Complete implements [Completer].
 func (t *ThingSchema) Complete(a urls.Builder) {

@@ -98,7 +98,7 @@ func (a *Server) calls(api http.Handler, key signing.Key, webPages webpage.Optio
 func pageOrNotFound(webPages webpage.Options) http.Handler {
 	found := webpage.Handler(webPages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if clean(r.URL.Path) && webPages.Serves(r) {
+		if routable(r.URL) && webPages.Serves(r) {
 			found.ServeHTTP(w, r)
 			return
 		}
@@ -122,7 +122,7 @@ func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, d.webPages.BaseURL+search, http.StatusFound)
 	case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
 		d.bytes.ServeHTTP(w, r)
-	case !clean(r.URL.Path) && !isSearch(r.URL):
+	case !routable(r.URL):
 		if webpage.IsVisit(r) {
 			d.web.ServeHTTP(w, r)
 			return
@@ -226,10 +226,12 @@ func withOneSlash(r *http.Request) *http.Request {
 	return &clone
 }
 
-// isSearch reports whether u is a search of the REST API. The last segment of its path is the
-// search text, which may be a URL with escaped slashes.
-func isSearch(u *url.URL) bool {
-	return strings.HasPrefix(strings.TrimPrefix(u.Path, "/api"), "/search/") && clean(u.EscapedPath())
+// routable reports whether the path of u is clean. Segments that are texts may contain any escaped
+// slashes: the text of a search of the REST API, which may be a URL, and tags.
+func routable(u *url.URL) bool {
+	path := strings.TrimPrefix(u.Path, "/api")
+	hasText := strings.HasPrefix(path, "/search/") || strings.HasPrefix(path, "/tags/") || strings.HasPrefix(path, "/tag:")
+	return clean(u.Path) || hasText && clean(u.EscapedPath())
 }
 
 // document serves a text that does not change while the server runs. The first request generates

@@ -17,6 +17,7 @@ import (
 	webgallery "github.com/meshyard/meshyard/internal/gallery"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
+	"github.com/meshyard/meshyard/rest/wire"
 )
 
 // TestWebPages opens the web pages that API responses link to, like a browser without JavaScript
@@ -173,4 +174,25 @@ func TestReservedNames(t *testing.T) {
 			t.Errorf("%s is a path, and a user can be named %s", path, first)
 		}
 	}
+}
+
+// TestTagURLs checks that the URLs of tags work, whatever characters the tags have.
+func TestTagURLs(t *testing.T) {
+	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
+		ada := s.User("ada")
+		id := ada.Thing("One")
+		ada.Finalize("thing", id, ada.Upload("a.stl", servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"))).Want(t, http.StatusOK)
+		names := []string{"1/4 inch", "a//b", "/start", "50% off?"}
+		ada.Do(http.MethodPatch, "/things/"+servertest.ID(id), object{"tags": names}).Want(t, http.StatusOK)
+		ada.Publish(id).Want(t, http.StatusOK)
+		var tags []wire.Tag
+		if ada.Get("/things/"+servertest.ID(id)+"/tags").Want(t, http.StatusOK, &tags); len(tags) != len(names) {
+			t.Fatalf("the thing has the tags %+v, want %q", tags, names)
+		}
+		for _, tag := range tags {
+			ada.Get(strings.TrimPrefix(tag.URL, s.URL)).Want(t, http.StatusOK)
+			ada.Get(strings.TrimPrefix(tag.ThingsURL, s.URL)).Want(t, http.StatusOK)
+			s.Browser().Get(tag.AbsoluteURL).Want(t, http.StatusOK)
+		}
+	})
 }
