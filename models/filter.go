@@ -125,8 +125,8 @@ func checkYear(field string, at time.Time) error {
 	return nil
 }
 
-// check returns BadInput if a list or a text is too long, if a number is not finite, or if a text or
-// a time cannot be stored in a database.
+// check returns BadInput if a list or a text is too long, if a number is not finite, or if a text
+// or a time cannot be stored in a database.
 func (f Filter) check() error {
 	times := map[string]*time.Time{
 		"publishedAfter": f.PublishedAfter, "publishedBefore": f.PublishedBefore, "updatedAfter": f.UpdatedAfter, "updatedBefore": f.UpdatedBefore,
@@ -139,8 +139,10 @@ func (f Filter) check() error {
 		}
 	}
 	var faults []error
-	for field, size := range map[string]*float64{"minSize": f.MinSize, "maxSize": f.MaxSize} {
-		if size != nil && (math.IsNaN(*size) || math.IsInf(*size, 0)) { // databases do not compare them alike
+	sizes := map[string]*float64{"maxSize": f.MaxSize, "minSize": f.MinSize}
+	for _, field := range slices.Sorted(maps.Keys(sizes)) {
+		// Databases do not compare such numbers alike.
+		if size := sizes[field]; size != nil && (math.IsNaN(*size) || math.IsInf(*size, 0)) {
 			faults = append(faults, badInput(field, "%s: must be a finite number", field).WithFieldCode(apierror.FieldOutOfRange))
 		}
 	}

@@ -89,7 +89,8 @@ func startError(setting, value string, err error) error {
 	case shown != "":
 		setting += " " + shown
 	case secret:
-		// Drivers would quote the part of the password that follows a slash or an @ as a host or database.
+		// Drivers would quote the part of the password that follows a slash or an @ as a host or
+		// database.
 		cause = encodeNote
 	default:
 		setting += " (" + encodeNote + ")"
