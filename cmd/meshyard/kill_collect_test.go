@@ -39,7 +39,7 @@ var collected = regexp.MustCompile(`(?m)^removed \d+ expired uploads? and (\d+) 
 // collect runs gc, without a grace period, while no server is running.
 func (k *killing) collect() {
 	k.t.Helper()
-	k.settle()
+	k.settle(time.Now())
 	k.count(k.run("gc", "--grace", "0s"))
 }
 
@@ -69,7 +69,7 @@ func (k *killing) killCollector() {
 	k.t.Helper()
 	k.plantUploads()
 	k.plantContents(pool(k.rng))
-	k.settle()
+	k.settle(time.Now())
 	p, err := k.start("gc", "--grace", "0s")
 	if err != nil {
 		k.t.Fatal(err)
@@ -131,9 +131,9 @@ func (k *killing) object(key string) string {
 	return filepath.Join(k.data, "bucket", filepath.FromSlash(key))
 }
 
-// settle waits until PostgreSQL has noticed the end of a killed process. Until then, it may still
-// execute a commit that was in flight.
-func (k *killing) settle() {
+// settle waits until PostgreSQL has noticed the end of a killed process, which began all its
+// sessions before a time. Until then, it may still execute a commit that was in flight.
+func (k *killing) settle(before time.Time) {
 	k.t.Helper()
 	if k.database == "" {
 		return
@@ -147,7 +147,7 @@ func (k *killing) settle() {
 	defer conn.Close(ctx)
 	for others := 1; others > 0; time.Sleep(time.Millisecond) {
 		err := conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-			AND backend_type = 'client backend'`).Scan(&others)
+			AND backend_type = 'client backend' AND backend_start < $1`, before).Scan(&others)
 		if err != nil {
 			k.t.Fatalf("wait for the sessions of a killed process to end: %v", err)
 		}

@@ -70,6 +70,8 @@ type killing struct {
 	t    *testing.T
 	rng  *mathrand.Rand
 	book *ledger
+
+	killed time.Time // when the last server was killed
 }
 
 func (k *killing) populate() {
@@ -122,6 +124,7 @@ func (k *killing) round(round int) {
 	time.Sleep(delay)
 	l.killed.Store(true)
 	s.kill()
+	k.killed = time.Now()
 	clients.Wait()
 	collector.Wait()
 	k.book.figures.kills++
@@ -167,6 +170,7 @@ func (k *killing) choose(l *load) (delay time.Duration, why string) {
 // the content of sample files.
 func (k *killing) verify(c *client, sample int) {
 	k.t.Helper()
+	k.settle(k.killed)
 	if err := k.book.verify(c, k.rng, sample); err != nil {
 		k.t.Fatal(err)
 	}
