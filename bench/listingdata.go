@@ -106,6 +106,10 @@ func fillListing(ctx context.Context, e engine, address string, n int) error {
 			"following_count = (SELECT count(*) FROM follows WHERE follower_id = users.id), make_count = (SELECT count(*) FROM makes WHERE owner_id = users.id)",
 		"UPDATE tags SET thing_count = (SELECT count(*) FROM thing_tags WHERE tag_id = tags.id)",
 		"UPDATE categories SET thing_count = (SELECT count(*) FROM things WHERE category_id = categories.id)",
+		// A server would fold the changes that the trigger of files has appended, and reads would pass
+		// the deleted rows until the next VACUUM.
+		"UPDATE users SET held_bytes = (SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'users' AND object_id = users.id)",
+		"DELETE FROM count_changes",
 		"VACUUM", "ANALYZE")
 	if e == postgres { // explicit IDs do not advance the identity sequence
 		statements = append(statements, "SELECT setval(pg_get_serial_sequence('users', 'id'), max(id)) FROM users")
