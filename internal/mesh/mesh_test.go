@@ -2,7 +2,6 @@ package mesh
 
 import (
 	"math"
-	"slices"
 	"testing"
 )
 
@@ -40,53 +39,6 @@ func TestWeld(t *testing.T) {
 	m.Colors[0] = 255
 	if n := m.Weld().Vertices(); n != 9 {
 		t.Errorf("with one corner in another color there are %d vertices, want 9", n)
-	}
-}
-
-func TestShaded(t *testing.T) {
-	for _, c := range []struct {
-		angle    float64
-		vertices int
-	}{{40, 24}, {100, 8}} {
-		s := box().Shaded(c.angle)
-		if s.Vertices() != c.vertices || s.Triangles() != 12 {
-			t.Errorf("with %v degrees: %d vertices, %d triangles, want %d and 12", c.angle, s.Vertices(), s.Triangles(), c.vertices)
-		}
-		for v := range uint32(s.Vertices()) {
-			n, p := [3]float32(s.Normals[3*v:3*v+3]), s.At(v)
-			if l := dot(n, n); math.Abs(float64(l)-1) > 1e-6 {
-				t.Errorf("normal %v of length %v", n, l)
-			}
-			if dot(n, [3]float32{p[0] - 0.5, p[1] - 0.5, p[2] - 0.5}) <= 0 {
-				t.Errorf("with %v degrees the normal %v at %v points inwards", c.angle, n, p)
-			}
-		}
-	}
-}
-
-// TestShadedLeaves checks that Shaded does not modify its receiver.
-func TestShadedLeaves(t *testing.T) {
-	w := box().Weld()
-	before := slices.Clone(w.Indices)
-	a, b := w.Shaded(40), w.Shaded(40)
-	if !slices.Equal(w.Indices, before) || !slices.Equal(a.Indices, b.Indices) {
-		t.Errorf("the indices are %v, and were %v", w.Indices, before)
-	}
-}
-
-func TestShadedScales(t *testing.T) {
-	want := box().Shaded(CreaseAngle).Normals
-	for _, scale := range []float32{1e-40, 1e-30, 1e30, 1e38} {
-		m := box()
-		for i := range m.Positions {
-			m.Positions[i] *= scale
-		}
-		got := m.Shaded(CreaseAngle).Normals
-		for i := range want {
-			if len(got) != len(want) || math.Abs(float64(got[i]-want[i])) > 1e-4 {
-				t.Fatalf("a box with sides of %g has the normals %v, want %v", scale, got, want)
-			}
-		}
 	}
 }
 

@@ -45,6 +45,8 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 			if g < 0 {
 				g = len(groups)
 				groups = append(groups, group{})
+			}
+			if groups[g].square == 0 { // so far, all faces are degenerate
 				groups[g].lead, groups[g].square = wide(n), squared(n)
 			}
 			sum := &groups[g].sum
@@ -67,8 +69,8 @@ func (m *Mesh) Shaded(angle float64) *Mesh {
 	return &out
 }
 
-// group is the faces around a vertex that share a normal. lead is the normal of the first face and
-// square the square of its length, sum is the weighted sum.
+// group is the faces around a vertex that share a normal. lead is the normal of the first face that
+// is not degenerate and square the square of its length, sum is the weighted sum.
 type group struct {
 	lead   [3]float64
 	square float64
