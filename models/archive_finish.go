@@ -75,7 +75,11 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 	if err := db.reindexAll(ctx); err != nil {
 		return err
 	}
-	if _, err = l.store.Recount(ctx); err != nil {
+	if _, err := l.store.Recount(ctx); err != nil {
+		return err
+	}
+	// The trigger of files has appended a change for each of them.
+	if _, err := l.store.FoldCounts(ctx); err != nil {
 		return err
 	}
 	return db.collectStatistics(ctx)

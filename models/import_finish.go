@@ -91,8 +91,9 @@ func (l *loader) finish(ctx context.Context) error {
 	return l.db.collectStatistics(ctx)
 }
 
-// collectStatistics collects the statistics that the planner needs after many rows were inserted
-// and, on PostgreSQL, the visibility map for index-only scans.
+// collectStatistics collects the statistics that the planner needs after many rows were inserted.
+// On PostgreSQL, it also sets the visibility map for index-only scans, and removes the deleted rows
+// of queues, which lists would pass until autovacuum runs.
 func (db *DB) collectStatistics(ctx context.Context) error {
 	statements := []string{
 		"ANALYZE",
@@ -102,7 +103,10 @@ func (db *DB) collectStatistics(ctx context.Context) error {
 		"DELETE FROM sqlite_stat4 WHERE tbl IN ('files', 'thing_tags', 'vocabulary') OR tbl IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')",
 	}
 	if db.Engine == database.Postgres {
-		statements = []string{"VACUUM (ANALYZE) things", "VACUUM (ANALYZE) files", "VACUUM (ANALYZE) thing_tags", "VACUUM (ANALYZE) thing_documents", "VACUUM (ANALYZE) vocabulary", "VACUUM (ANALYZE) users", "VACUUM (ANALYZE) tags"}
+		statements = nil
+		for _, table := range append([]string{"things", "files", "thing_tags", "thing_documents", "vocabulary", "users", "tags"}, queues...) {
+			statements = append(statements, "VACUUM (ANALYZE) "+table)
+		}
 	}
 	for _, statement := range statements {
 		if _, err := db.Write.ExecContext(ctx, statement); err != nil {
