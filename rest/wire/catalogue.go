@@ -82,7 +82,7 @@ func (n *newestThing) image() *MediaImage {
 func (c *CollectionSchema) Complete(a urls.Builder) {
 	c.URL = a.Base + "/collections/" + c.ID.String()
 	c.ThingsURL = c.URL + "/things"
-	c.AbsoluteURL = "/collection:" + c.ID.String()
+	c.AbsoluteURL = a.Base + "/collection:" + c.ID.String()
 	image := c.Newest.image()
 	if c.Featured != nil {
 		c.FeaturedThingID = &c.Featured.ID

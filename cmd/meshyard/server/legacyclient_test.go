@@ -72,7 +72,7 @@ var legacyShapes = map[string]string{
 	"CategoryTree": `id:int name:text url:url count:int slug:text things_url:url thumbnail:url preview_image:url children:[Category]`,
 	"Collection": `id:int name:text description:text description_html:text added:date modified:date creator:UserSummary url:url count:int
 		is_editable:bool is_featured:bool is_liked:bool is_watched:bool featured_on:text? featured_thing_id:int? preview_image:link
-		absolute_url:text thumbnail:url`,
+		absolute_url:url thumbnail:url`,
 	"ThingHits":      `total:int hits:[ThingHit]`,
 	"UserHits":       `total:int hits:[UserSchema]`,
 	"CollectionHits": `total:int hits:[Collection]`,

@@ -114,8 +114,8 @@ func renewed(at, key string, before any) bool {
 		return strings.Contains(at, "threaded-comments.users")
 	case "moderation", "is_banned": // takedowns were not shown
 		return true
-	case "absolute_url": // that of a tag has its name now
-		return strings.Contains(at, "tags")
+	case "absolute_url": // that of a tag has its name now, and that of a collection is absolute
+		return true
 	case "spotlight_images": // it has a larger size now
 		return true
 	}
