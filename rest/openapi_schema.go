@@ -23,13 +23,14 @@ var errorType = reflect.TypeFor[wire.ErrorSchema]()
 
 // fieldSchemas has the schemas of types that are not encoded as their kind suggests.
 var fieldSchemas = map[reflect.Type]object{
-	reflect.TypeFor[wire.Flag]():     {"type": "integer", "enum": []int{0, 1}},
-	reflect.TypeFor[wire.Time]():     {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00$`, "examples": []string{"2015-04-09T12:55:22+00:00"}},
-	reflect.TypeFor[wire.FileTime](): {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`, "examples": []string{"2015-04-09 12:55:22"}},
-	reflect.TypeFor[wire.Hash]():     {"type": "string", "contentEncoding": "base64", "description": "The MD5 of the bytes."},
-	reflect.TypeFor[wire.License]():  {"type": "string", "enum": licenseNames()},
-	reflect.TypeFor[wire.Parts]():    {"type": "array", "items": object{"type": "object"}},
-	reflect.TypeFor[wire.ID]():       {"type": "integer", "format": "int64"},
+	reflect.TypeFor[wire.Flag]():        {"type": "integer", "enum": []int{0, 1}},
+	reflect.TypeFor[wire.Time]():        {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00$`, "examples": []string{"2015-04-09T12:55:22+00:00"}},
+	reflect.TypeFor[wire.FileTime]():    {"type": "string", "pattern": `^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$`, "examples": []string{"2015-04-09 12:55:22"}},
+	reflect.TypeFor[wire.Hash]():        {"type": "string", "contentEncoding": "base64", "description": "The MD5 of the bytes."},
+	reflect.TypeFor[wire.License]():     {"type": "string", "enum": licenseNames()},
+	reflect.TypeFor[wire.LicenseCode](): {"type": "string", "enum": licenseCodes()},
+	reflect.TypeFor[wire.Parts]():       {"type": "array", "items": object{"type": "object"}},
+	reflect.TypeFor[wire.ID]():          {"type": "integer", "format": "int64"},
 }
 
 func licenseNames() []string {
@@ -38,6 +39,14 @@ func licenseNames() []string {
 		names[i] = row.Name
 	}
 	return names
+}
+
+func licenseCodes() []string {
+	codes := make([]string, len(wire.Licenses))
+	for i, row := range wire.Licenses {
+		codes[i] = row.Code
+	}
+	return codes
 }
 
 // schemaOf returns the schema of a Go type in its JSON encoding.
@@ -147,10 +156,7 @@ func (d *describer) inputOf(t *ast.Type) object {
 	case definition.Kind == ast.Enum:
 		words := words(definition)
 		if definition.Name == "License" {
-			words = nil
-			for _, row := range wire.Licenses {
-				words = append(words, row.Code)
-			}
+			words = licenseCodes()
 		}
 		schema := object{"type": "string", "enum": words}
 		if slices.Contains(words, "thing") { // the usual target; tools would show the first word

@@ -9,8 +9,8 @@ import (
 )
 
 // Licenses maps the GraphQL license enum to its REST names: requests have the code, responses the
-// long name.
-var Licenses = []struct{ Enum, Code, Name string }{
+// long name. The default license of a user is the code in both: clients send it with new things.
+var Licenses = []license{
 	{"CC", "cc", "Creative Commons - Attribution"},
 	{"CC_SA", "cc-sa", "Creative Commons - Attribution - Share Alike"},
 	{"CC_ND", "cc-nd", "Creative Commons - Attribution - No Derivatives"},
@@ -23,19 +23,36 @@ var Licenses = []struct{ Enum, Code, Name string }{
 	{"BSD", "bsd", "BSD License"},
 }
 
+type license struct{ Enum, Code, Name string }
+
 // License is an enum in GraphQL and the long name in REST.
 type License string
 
 // UnmarshalJSON reads the enum value.
 func (l *License) UnmarshalJSON(b []byte) error {
+	row, err := unmarshalLicense(b)
+	*l = License(row.Name)
+	return err
+}
+
+// LicenseCode is an enum in GraphQL and the code in REST.
+type LicenseCode string
+
+// UnmarshalJSON reads the enum value.
+func (c *LicenseCode) UnmarshalJSON(b []byte) error {
+	row, err := unmarshalLicense(b)
+	*c = LicenseCode(row.Code)
+	return err
+}
+
+// unmarshalLicense returns the row of an enum value.
+func unmarshalLicense(b []byte) (license, error) {
 	var enum string
 	err := json.Unmarshal(b, &enum)
-	for _, row := range Licenses {
-		if row.Enum == enum {
-			*l = License(row.Name)
-		}
+	if i := slices.IndexFunc(Licenses, func(row license) bool { return row.Enum == enum }); i >= 0 {
+		return Licenses[i], err
 	}
-	return err
+	return license{}, err
 }
 
 // creativeCommons matches a word that consists of abbreviations of the Creative Commons licenses.

@@ -50,47 +50,47 @@ func orPlaceholder(a urls.Builder, url string) string {
 
 // UserSchema is a user's profile. Fields that this server does not store have their empty value.
 type UserSchema struct {
-	ID               ID       `json:"id"`
-	Name             string   `json:"name"`
-	FirstName        string   `json:"first_name"`
-	LastName         string   `json:"last_name"`
-	Email            *string  `json:"email,omitzero"` // only for the caller's own profile
-	URL              string   `json:"url"`
-	PublicURL        string   `json:"public_url"`
-	Thumbnail        string   `json:"thumbnail"`
-	Bio              string   `json:"bio"`
-	BioHTML          string   `json:"bio_html"`
-	Level            int      `json:"level"`
-	Location         string   `json:"location"`
-	Country          string   `json:"country"`
-	Registered       Time     `json:"registered"`
-	LastActive       Time     `json:"last_active"`
-	CoverImage       string   `json:"cover_image"`
-	ThingsURL        string   `json:"things_url"`
-	CopiesURL        string   `json:"copies_url"`
-	LikesURL         string   `json:"likes_url"`
-	DefaultLicense   *License `json:"default_license,omitzero"` // only for the caller's own profile
-	Printers         []any    `json:"printers"`
-	Programs         []any    `json:"programs"`
-	Types            []any    `json:"types"`
-	Groups           []any    `json:"groups"`
-	SkillLevel       string   `json:"skill_level"`
-	AcceptsTips      bool     `json:"accepts_tips"`
-	Website          string   `json:"website"`
-	Twitter          *twitter `json:"twitter"` // null: not stored
-	CountOfFollowers int      `json:"count_of_followers"`
-	CountOfFollowing int      `json:"count_of_following"`
-	CountOfDesigns   int      `json:"count_of_designs"`
-	CollectionCount  int      `json:"collection_count"`
-	MakeCount        int      `json:"make_count"`
-	LikeCount        int      `json:"like_count"`
-	HasFavorite      bool     `json:"has_favorite"`
-	FavoriteCount    int      `json:"favorite_count"`
-	IsAdmin          bool     `json:"is_admin"`
-	IsModerator      bool     `json:"is_moderator"`
-	IsFeatured       bool     `json:"is_featured"`
-	IsVerified       bool     `json:"is_verified"`
-	IsFollowing      bool     `json:"is_following"`
+	ID               ID           `json:"id"`
+	Name             string       `json:"name"`
+	FirstName        string       `json:"first_name"`
+	LastName         string       `json:"last_name"`
+	Email            *string      `json:"email,omitzero"` // only for the caller's own profile
+	URL              string       `json:"url"`
+	PublicURL        string       `json:"public_url"`
+	Thumbnail        string       `json:"thumbnail"`
+	Bio              string       `json:"bio"`
+	BioHTML          string       `json:"bio_html"`
+	Level            int          `json:"level"`
+	Location         string       `json:"location"`
+	Country          string       `json:"country"`
+	Registered       Time         `json:"registered"`
+	LastActive       Time         `json:"last_active"`
+	CoverImage       string       `json:"cover_image"`
+	ThingsURL        string       `json:"things_url"`
+	CopiesURL        string       `json:"copies_url"`
+	LikesURL         string       `json:"likes_url"`
+	DefaultLicense   *LicenseCode `json:"default_license,omitzero"` // only the caller's own
+	Printers         []any        `json:"printers"`
+	Programs         []any        `json:"programs"`
+	Types            []any        `json:"types"`
+	Groups           []any        `json:"groups"`
+	SkillLevel       string       `json:"skill_level"`
+	AcceptsTips      bool         `json:"accepts_tips"`
+	Website          string       `json:"website"`
+	Twitter          *twitter     `json:"twitter"` // null: not stored
+	CountOfFollowers int          `json:"count_of_followers"`
+	CountOfFollowing int          `json:"count_of_following"`
+	CountOfDesigns   int          `json:"count_of_designs"`
+	CollectionCount  int          `json:"collection_count"`
+	MakeCount        int          `json:"make_count"`
+	LikeCount        int          `json:"like_count"`
+	HasFavorite      bool         `json:"has_favorite"`
+	FavoriteCount    int          `json:"favorite_count"`
+	IsAdmin          bool         `json:"is_admin"`
+	IsModerator      bool         `json:"is_moderator"`
+	IsFeatured       bool         `json:"is_featured"`
+	IsVerified       bool         `json:"is_verified"`
+	IsFollowing      bool         `json:"is_following"`
 
 	// Input only: cleared by Complete.
 	Role         string `json:"role,omitempty"`

@@ -87,9 +87,7 @@ func (j *journey) signIn() {
 	j.me = ada.one("GET", "/users/me", nil, "UserSchema")
 	ada.same("name", j.me["name"], "ada")
 	ada.same("url", j.me["url"], j.server.URL+"/users/ada")
-	if _, there := j.me["default_license"]; !there {
-		ada.Error("me has no default_license")
-	}
+	ada.same("default_license", j.me["default_license"], "cc")
 	seen := bob.one("GET", "/users/ada", nil, "UserSchema")
 	if email, there := seen["email"]; there && email != "" {
 		bob.Errorf("bob sees the email %v", email)

@@ -493,10 +493,12 @@ func plain(key string, v any) string {
 	switch key {
 	case "is_published", "is_wip", "needs_moderation":
 		return map[string]string{"true": "1", "false": "0", "PUBLISHED": "1", "DRAFT": "0"}[text] + map[bool]string{true: text}[text == "0" || text == "1"]
-	case "license", "default_license":
+	case "license":
 		if long := longLicense[text]; long != "" {
 			return long
 		}
+	case "default_license": // the code
+		return strings.ReplaceAll(strings.ToLower(text), "_", "-")
 	case "threejs_url":
 		if v == nil {
 			return "" // REST returns null as ""

@@ -116,6 +116,8 @@ func renewed(at, key string, before any) bool {
 		return true
 	case "absolute_url": // that of a tag has its name now, and that of a collection is absolute
 		return true
+	case "default_license": // the code; it was the long name
+		return true
 	case "spotlight_images": // it has a larger size now
 		return true
 	}
