@@ -52,6 +52,7 @@ var routes = []route{
 	{get, "/things/{thing_id}/root-comments", "get_things_thing_id_root_comments", page[wire.CommentSchema](), nil},
 	{get, "/things/{thing_id}/threaded-comments", "get_things_thing_id_threaded_comments", threads, nil},
 	{get, "/things/0/random", "get_things_0_random", bareList[wire.ShortThingSchema](), nil},
+	{get, "/things/{thing_id}/package-url", "get_things_thing_id_package_url", one[wire.PackageSchema](), nil},
 	{get, "/things/{thing_id}/prints", "get_things_thing_id_prints", page[wire.CopySchema](), nil},
 	{del, "/things/{thing_id}/collections", "delete_things_thing_id_collections", ok, nil},
 	{post, "/things/{thing_id}/toggle-watch", "post_things_thing_id_toggle_watch", one[wire.WatchedSchema](), nil},

@@ -118,6 +118,18 @@ type zipEntry struct {
 	URL  string `json:"url"`
 }
 
+// PackageSchema has the URL of the ZIP archive of a thing.
+type PackageSchema struct {
+	PublicURL string `json:"public_url"`
+
+	ThingID ID `json:"thing_id,omitempty"` // input only: cleared by Complete
+}
+
+// Complete implements [Completer].
+func (p *PackageSchema) Complete(a urls.Builder) {
+	p.PublicURL, p.ThingID = a.Base+"/thing:"+p.ThingID.String()+"/zip", 0
+}
+
 type ancestorList struct {
 	Nodes []*AncestorSchema `json:"nodes"`
 }

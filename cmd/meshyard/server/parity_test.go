@@ -163,6 +163,7 @@ var paritySteps = []step{
 	change("post_collections_collection_id_like", "POST", "/collections/1/like", nil, o{"collection_id": "1"}, false), change("post_collections_collection_id_watch", "POST", "/collections/9/watch", nil, o{"collection_id": "9"}, true),
 	listed("get_events", "/events", o{}), look("get_events_id", "/events/1", o{"id": "1"}), look("get_events_id", "/events/999", o{"id": "999"}),
 	change("post_events_0_read_all", "POST", "/events/0/read-all", nil, o{}, false), change("delete_events_id", "DELETE", "/events/1", nil, o{"id": "1"}, false), change("delete_events_id", "DELETE", "/events/1", nil, o{"id": "1"}, false),
+	look("get_things_thing_id_package_url", "/things/1/package-url", o{"thing_id": "1"}),
 	listed("get_things_thing_id_prints", "/things/1/prints", o{"thing_id": "1"}),
 	change("post_thingops_ids_copy", "POST", "/thingops/1,2/copy", o{"target_collection_id": 1}, o{"ids": l{"1", "2"}, "target_collection_id": "1"}, false),
 	change("post_thingops_ids_copy", "POST", "/thingops/1/copy", o{"target_collection_id": 1}, o{"ids": l{"1"}, "target_collection_id": "1"}, true),
@@ -214,9 +215,9 @@ type (
 	l = []any
 )
 
-// constants are operations about types that this server does not have. Their response is constant
-// and does not depend on their document.
-var constants = strings.Fields("get_groups get_users_username_groups get_printers_0_brands get_printers_0_models get_programs_0_all")
+// constants are operations whose response has nothing of the result of their document. It is
+// constant, because this server does not have the type, or a URL that is built from the ID.
+var constants = strings.Fields("get_groups get_users_username_groups get_printers_0_brands get_printers_0_models get_programs_0_all get_things_thing_id_package_url")
 
 // forModerators are operations for moderators. None of the callers is a moderator.
 var forModerators = strings.Fields("post_copies_copy_id_restore post_comments_comment_id_restore")

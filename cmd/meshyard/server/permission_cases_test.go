@@ -18,7 +18,7 @@ var permissions = []struct {
 	rows         []permission
 }{
 	{"Looking at one object", lookingIs, []permission{
-		{"Query.thing", things + ", thing " + unlisted, `{ thing(id: $thing) { id } }`, "get_things_thing_id get_things_thing_id_tags get_things_thing_id_categories get_things_thing_id_likes", ""},
+		{"Query.thing", things + ", thing " + unlisted, `{ thing(id: $thing) { id } }`, "get_things_thing_id get_things_thing_id_package_url get_things_thing_id_tags get_things_thing_id_categories get_things_thing_id_likes", ""},
 		{"Thing.files", things, `{ thing(id: $thing) { files(kinds: [MODEL]) { is: name } } }`, "get_things_thing_id_files", ""},
 		{"Thing.files, one file by id", things, `{ thing(id: $thing) { files(ids: [$file]) { id } } }`, "get_things_thing_id_files_file_id", ""},
 		{"MediaImage.file", things, `{ thing(id: $thing) { images { file { is: name } } } }`, "", ""},

@@ -48,7 +48,7 @@ var publishedOnly = []string{
 	"/users/{username}/collections/all", "/users/{username}/collections/true", "/users/{username}/collections/false",
 	"/users/{username}/all-collected-things", "/users/{username}/likesids", "/users/{username}/groups",
 	"/users/{username}/stats-by-day/{startDate}/{endDate}", "/users/{username}/stats-by-thing/{startDate}/{endDate}",
-	"/things/0/random", "/things/{thing_id}/prints", "/copies/{copy_id}/root-comments", "/copies/{copy_id}/threaded-comments",
+	"/things/0/random", "/things/{thing_id}/package-url", "/things/{thing_id}/prints", "/copies/{copy_id}/root-comments", "/copies/{copy_id}/threaded-comments",
 	"/collections/{thing_id}/by-thing-id", "/events", "/events/{id}", "/groups", "/printers/0/models", "/printers/0/brands",
 	"/programs/0/all",
 }

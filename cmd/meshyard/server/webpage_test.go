@@ -125,6 +125,9 @@ func TestZip(t *testing.T) {
 		ada.Finalize("thing", id, ada.Upload("part.stl", stl), ada.Upload("PART.stl", append([]byte("other"), stl...)), ada.Upload("look.png", png)).Want(t, 200)
 		ada.Publish(id).Want(t, 200)
 		path := fmt.Sprintf("/thing:%d/zip", id)
+		if got := read(t, ada.Get(fmt.Sprintf("/things/%d/package-url", id)))["public_url"]; got != s.URL+path {
+			t.Errorf("package-url has the URL %v, want %s%s", got, s.URL, path)
+		}
 		whole := visitor.Get(path).Want(t, 200)
 		z, err := zip.NewReader(bytes.NewReader(whole.Bytes), int64(len(whole.Bytes)))
 		if err != nil {
