@@ -34,7 +34,8 @@ const (
 	Stale                          // with an expired or invalid signature; like an unsigned one
 )
 
-// Handler serves /download:{id}, /blobs/{file_id}/{name} and the objects derived from files.
+// Handler serves /download:{id}, /download:{id}/{name}, /blobs/{file_id}/{name} and the objects
+// derived from files. The names are ignored.
 type Handler struct {
 	// Permit is nil if published files are public. Otherwise it returns an error if a request without
 	// a valid signature may read no file, not even one that Find returns for such requests. Then
@@ -67,7 +68,8 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !anonymous {
 		digits = r.PathValue("file_id")
 	}
-	id, err := strconv.ParseInt(strings.TrimSuffix(digits, "/"), 10, 64)
+	digits, _, _ = strings.Cut(digits, "/") // the name of the file may follow
+	id, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Missing(w)
 		return

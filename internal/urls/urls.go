@@ -52,6 +52,19 @@ func Sized(rendering, size string) string {
 	return folder + size + name + query
 }
 
+// Named returns the URL of the content of a file or of a rendering with a name as its last segment.
+// The server ignores the name. Clients that save the content can take it from there.
+func Named(address, name string) string {
+	path, query, isSigned := strings.Cut(address, "?")
+	if segment := "/" + url.PathEscape(name); !strings.HasSuffix(path, segment) {
+		path += segment
+	}
+	if isSigned {
+		path += "?" + query
+	}
+	return path
+}
+
 // Signed adds a signature to the URL of a file or of an object derived from it. Until it expires,
 // anyone who has the URL can use it. takenDown is whether the thing of the file is taken down: the
 // URL of a file that is not stops working when it is.

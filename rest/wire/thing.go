@@ -118,6 +118,14 @@ type zipEntry struct {
 	URL  string `json:"url"`
 }
 
+// withNames adds the names of the entries to their URLs, because some clients take them from there.
+func withNames(entries []zipEntry) []zipEntry {
+	for i, entry := range entries {
+		entries[i].URL = urls.Named(entry.URL, entry.Name)
+	}
+	return entries
+}
+
 // PackageSchema has the URL of the ZIP archive of a thing.
 type PackageSchema struct {
 	PublicURL string `json:"public_url"`
@@ -190,7 +198,7 @@ func (t *ThingSchema) Complete(a urls.Builder) {
 	for _, tag := range t.Tags {
 		tag.Complete(a)
 	}
-	t.ZipData = zipData{Files: t.ZipFiles, Images: t.ZipImages}
+	t.ZipData = zipData{Files: withNames(t.ZipFiles), Images: withNames(t.ZipImages)}
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
 	if t.Image != nil {
 		t.DefaultImage = t.Image.Summary()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -42,7 +43,7 @@ func TestRenderingIsAnImage(t *testing.T) {
 		ada, bob := s.User("ada"), s.User("bob")
 		stl, png := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl"), servertest.Mesh(t, "lib3mf_thumbnail.png")
 		thing := ada.Thing("Donut")
-		model, other, photo := ada.Upload("donut.stl", stl), ada.Upload("other.stl", stl), ada.Upload("photo.png", png)
+		model, other, photo := ada.Upload("donut.stl", stl), ada.Upload("the other.stl", stl), ada.Upload("photo.png", png)
 		ada.Finalize("thing", thing, model, other, photo).Want(t, 200)
 		ada.Publish(thing).Want(t, 200)
 		for _, id := range []int64{model, other, photo} {
@@ -55,6 +56,21 @@ func TestRenderingIsAnImage(t *testing.T) {
 		}
 		if !bytes.Equal(modelBytes(), stl) {
 			t.Fatal("the model has other bytes than were uploaded")
+		}
+
+		// Some clients take the names of files from the URLs.
+		var zipped struct {
+			Data map[string][]struct{ Name, URL string } `json:"zip_data"`
+		}
+		bob.Get(fmt.Sprint("/things/", thing)).Want(t, 200, &zipped)
+		if files, images := zipped.Data["files"], zipped.Data["images"]; len(files) != 2 || len(images) != 3 {
+			t.Errorf("zip_data has the files %v and the images %v", files, images)
+		}
+		for _, entry := range slices.Concat(zipped.Data["files"], zipped.Data["images"]) {
+			segment := entry.URL[strings.LastIndexByte(entry.URL, '/')+1:]
+			if segment != url.PathEscape(entry.Name) || len(fetch(t, s, entry.URL)) == 0 {
+				t.Errorf("zip_data: the URL of %s is %s", entry.Name, entry.URL)
+			}
 		}
 
 		ids := imageIDs(t, bob, thing)

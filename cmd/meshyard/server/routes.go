@@ -69,6 +69,7 @@ func (a *Server) routes(g *graph.Graph, addresses urls.Builder, bytes blobs.Hand
 	mux.Handle("GET /blobs/{file_id}/{name}", bytes)
 	derived := a.renditions(bytes)
 	mux.Handle("GET /renders/{file_id}/{tag}/{name}", derived)
+	mux.Handle("GET /renders/{file_id}/{tag}/{name}/{filename}", derived)
 	mux.Handle("GET /glb/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /threejs/{file_id}/{tag}/{name}", derived)
 	mux.Handle("GET /view/", compressed(a.viewer(addresses, webPages)))

@@ -104,8 +104,8 @@ func renewed(at, key string, before any) bool {
 	switch key {
 	case "default_image": // renderings now have their own ID, name and URL
 		return true
-	case "url": // images now have a URL that needs no token
-		return strings.Contains(at, "images")
+	case "url": // images now have a URL that needs no token, and those in zip_data end with the name
+		return strings.Contains(at, "images") || strings.Contains(at, "zip_data")
 	case "thumbnail": // things with only models had no thumbnail
 		return strings.HasSuffix(text, "/renders/default/thing.png")
 	case "level", "twitter", "needs_moderation", "rank": // these had another type
