@@ -7,7 +7,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -68,7 +67,7 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 		}
 		if id := m.FromCollectionID; id != nil && *id != to.ID {
 			if _, err := s.lockOwnCollection(ctx, tx, caller, *id); err != nil {
-				return err
+				return about("fromCollectionId", err)
 			}
 			if from, err = removeThings(ctx, tx, ids, "collection_id = ?", *id); err != nil {
 				return err
@@ -127,7 +126,7 @@ func checkThingIDs(ids []int64) error {
 	}
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
-			return badInput("thingIds", "thingIds: %d is given twice", id).WithFieldCode(apierror.FieldDuplicate)
+			return givenTwice("thingIds", id)
 		}
 	}
 	return nil

@@ -64,5 +64,10 @@ func tooMany(field string, n, limit int) *Error {
 	return e
 }
 
+// givenTwice returns the error for a list of IDs that contains one twice.
+func givenTwice(field string, id int64) *Error {
+	return badInput(field, "%s: %d is given twice", field, id).WithFieldCode(apierror.FieldDuplicate)
+}
+
 // CodeOf returns the code of the Error that err is or wraps, and Internal for any other error.
 func CodeOf(err error) Code { return apierror.CodeOf(err) }

@@ -112,8 +112,11 @@ func (r reorderable) moveToFront(files []*File, on Target, ids []int64) ([]*File
 	moved := make(map[int64]bool, len(ids))
 	for _, id := range ids {
 		at := slices.IndexFunc(files, func(f *File) bool { return r.id(f) == id })
-		if at < 0 || moved[id] {
-			return nil, badInput(r.field, "%s: %d is not on %s %d, or given twice", r.field, id, on.Type, on.ID)
+		if at < 0 {
+			return nil, badInput(r.field, "%s: %d is not on %s %d", r.field, id, on.Type, on.ID)
+		}
+		if moved[id] {
+			return nil, givenTwice(r.field, id)
 		}
 		moved[id] = true
 		ordered = append(ordered, files[at])

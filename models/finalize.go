@@ -11,7 +11,6 @@ import (
 
 	"github.com/uptrace/bun"
 
-	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
 )
@@ -102,7 +101,7 @@ func checkBatch(files []FinalizeFile) ([]int64, error) {
 	ids := make([]int64, len(files))
 	for i, f := range files {
 		if slices.Contains(ids[:i], f.ID) {
-			return nil, badInput("files", "files: %d is given twice", f.ID).WithFieldCode(apierror.FieldDuplicate)
+			return nil, givenTwice("files", f.ID)
 		}
 		ids[i] = f.ID
 	}

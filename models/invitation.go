@@ -6,6 +6,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
@@ -61,7 +62,7 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 	if n.ExpiresAt != nil {
 		inv.ExpiresAt = n.ExpiresAt.UTC().Truncate(time.Microsecond)
 		if !inv.ExpiresAt.After(at) || inv.ExpiresAt.After(at.Add(maxInvitation)) {
-			return "", nil, badInput("expiresAt", "expiresAt: must be in the future, and at most %d days ahead", int(maxInvitation.Hours()/24))
+			return "", nil, badInput("expiresAt", "expiresAt: must be in the future, and at most %d days ahead", int(maxInvitation.Hours()/24)).WithFieldCode(apierror.FieldOutOfRange)
 		}
 	}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

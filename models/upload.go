@@ -241,7 +241,7 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 		if f.State == Finalized {
 			e := fail(Conflict, "file %d is finalized: it is not a pending upload any more", id)
 			e.Field = "id"
-			return e
+			return e.WithFieldCode(apierror.FieldInvalid)
 		}
 		key = f.ObjectKey
 		_, err = tx.NewDelete().Model(f).WherePK().Exec(ctx)

@@ -159,6 +159,14 @@ type ProfileChange struct {
 	CoverID        *int64 // a pending upload or the current cover; 0 removes it
 }
 
+// checkOwnProfile returns Forbidden unless u is the user of the caller.
+func checkOwnProfile(caller auth.Caller, u *User) error {
+	if u.ID != caller.UserID {
+		return fail(Forbidden, "the profile of %s is not yours", u.Username)
+	}
+	return nil
+}
+
 // UpdateProfile changes the caller's profile. It returns BadInput for an invalid e-mail address; an
 // empty one removes it. It returns Forbidden if Username is that of another user, or if the caller
 // may not change the e-mail address. It opens a transaction.
@@ -171,8 +179,8 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 	if c.Username != nil {
 		if u, err := s.User(ctx, caller, *c.Username); err != nil {
 			return nil, err
-		} else if u.ID != caller.UserID {
-			return nil, fail(Forbidden, "the profile of %s is not yours", u.Username)
+		} else if err := checkOwnProfile(caller, u); err != nil {
+			return nil, err
 		}
 	}
 	var html renderedHTML

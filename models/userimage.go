@@ -25,6 +25,9 @@ func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username
 	if err != nil {
 		return nil, err
 	}
+	if err := checkOwnProfile(caller, u); err != nil {
+		return nil, err
+	}
 	return s.StageUpload(ctx, caller, name, Target{on, u.ID})
 }
 

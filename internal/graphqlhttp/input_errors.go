@@ -59,7 +59,7 @@ var inputMessages = []struct {
 	{regexp.MustCompile(`^cannot be null$`), mustNotBeNull},
 	{regexp.MustCompile(`^enums must be ints or strings$`), "must be the name of an enum value"},
 	{regexp.MustCompile(`^must be a (\w+), not a \w+$`), "must be an input object of the type $1"},
-	{regexp.MustCompile(`^\S+ is not an Upload$`), "must be a file of a multipart request"},
+	{regexp.MustCompile(`^.+ is not an Upload$`), "must be a file of a multipart request"},
 }
 
 // unknownEnumValue matches the message about the name of an enum value that does not exist, of

@@ -101,6 +101,10 @@ func TestUserImages(t *testing.T) {
 			StageUserImage struct{ Upload struct{ FileID string } }
 		}
 		ada.Query(`mutation { stageUserImage(input: {username: "me", kind: COVER, name: "c.png"}) { upload { fileId } } }`, nil, &staged)
+		r := ada.GraphQL(`mutation { stageUserImage(input: {username: "bob", kind: COVER, name: "c.png"}) { upload { fileId } } }`, nil)
+		if r.Code() != "FORBIDDEN" || r.Errors[0].Message != "the profile of bob is not yours" {
+			t.Errorf("an image of another user: %+v", r.Errors)
+		}
 		if r := ada.GraphQL(update, object{"input": object{"coverId": staged.StageUserImage.Upload.FileID}}); r.Code() != "NOT_FOUND" {
 			t.Errorf("a staged image without bytes: got %+v, want NOT_FOUND", r.Errors)
 		}

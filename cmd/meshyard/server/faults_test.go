@@ -58,6 +58,8 @@ func TestPathsOfFaults(t *testing.T) {
 				"BAD_USER_INPUT", "[input redirectUris 1] INVALID", "redirectUris[1]"},
 			{`mutation ($u: String!) { createWebhook(input: {url: $u, events: [PING]}) { secret } }`, object{"u": "https://a.example/" + strings.Repeat("x", 2_000)},
 				"BAD_USER_INPUT", "[input url] TOO_LONG", "url"},
+			{`mutation ($at: DateTime!) { createInvitation(input: {expiresAt: $at}) { url } }`, object{"at": "2020-01-01T00:00:00Z"},
+				"BAD_USER_INPUT", "[input expiresAt] OUT_OF_RANGE", "expiresAt"},
 			{`query ($t: String!) { renderMarkdown(text: $t) }`, object{"t": strings.Repeat("x", 65_536)}, "BAD_USER_INPUT", "[text] TOO_LONG", "text"},
 			{rename, object{"from": "ada", "to": ""}, "BAD_USER_INPUT", "[input newUsername] INVALID", "newUsername"},
 		} {
@@ -102,6 +104,7 @@ func TestMessagesOfInputs(t *testing.T) {
 			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"maxSize": "-Infinity"}}, "maxSize: must be a finite number"},
 			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"isWip": 1}}, "isWip: must be a Boolean"},
 			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": object{"licenses": []any{object{}}}}, "licenses[0]: must be the name of an enum value"},
+			{`mutation ($f: Upload!) { uploadFile(input: {file: $f}) { file { id } } }`, object{"f": object{}}, "file: must be a file of a multipart request"},
 			{`query ($f: ThingFilter) { things(filter: $f) { nodes { id } } }`, object{"f": 5}, "filter: must be an input object of the type ThingFilter"},
 			{`query ($at: DateTime) { things(filter: {publishedAfter: $at}) { nodes { id } } }`, object{"at": 5},
 				"publishedAfter: must be a time as in RFC 3339, such as 2026-01-31T12:00:00Z (got 5)"},
