@@ -64,22 +64,12 @@ func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller, n New
 func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (secret string, a *Application, err error) {
 	s := admin.store
 	name := strings.TrimSpace(n.Name)
-	if err := checkName(&name); err != nil {
+	err = checkName(&name)
+	if err == nil && cleanText(name, maxName) != name {
+		err = badInput("name", "name: must not contain control characters")
+	}
+	if err = errors.Join(err, n.checkRedirects()); err != nil {
 		return "", nil, err
-	}
-	if cleanText(name, maxName) != name {
-		return "", nil, badInput("name", "name: must not contain control characters")
-	}
-	if len(n.RedirectURIs) > maxRedirects {
-		return "", nil, tooMany("redirectUris", len(n.RedirectURIs), maxRedirects)
-	}
-	for i, address := range n.RedirectURIs {
-		if err := oauth.CheckRedirect(address); err != nil {
-			return "", nil, badInput(fmt.Sprintf("redirectUris[%d]", i), "%s", err)
-		}
-	}
-	if n.IsPublic && len(n.RedirectURIs) == 0 {
-		return "", nil, badInput("redirectUris", "redirectUris: a public client needs at least one").WithFieldCode(apierror.FieldRequired)
 	}
 	a = &Application{
 		ClientID: auth.HashSecret(auth.NewSecret())[:20], Name: name, Redirects: strings.Join(slices.Compact(slices.Clone(n.RedirectURIs)), "\n"),
@@ -91,6 +81,23 @@ func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (s
 	}
 	_, err = s.db.Write.NewInsert().Model(a).Exec(ctx)
 	return secret, a, err
+}
+
+// checkRedirects returns BadInput if there are too many or too few redirect URIs, or for those that
+// are not allowed.
+func (n NewApplication) checkRedirects() (err error) {
+	if len(n.RedirectURIs) > maxRedirects {
+		return tooMany("redirectUris", len(n.RedirectURIs), maxRedirects)
+	}
+	if n.IsPublic && len(n.RedirectURIs) == 0 {
+		return badInput("redirectUris", "redirectUris: a public client needs at least one").WithFieldCode(apierror.FieldRequired)
+	}
+	for i, address := range n.RedirectURIs {
+		if wrong := oauth.CheckRedirect(address); wrong != nil {
+			err = errors.Join(err, badInput(fmt.Sprintf("redirectUris[%d]", i), "%s", wrong))
+		}
+	}
+	return err
 }
 
 // Applications returns all applications, sorted by name. It returns Forbidden unless the caller is

@@ -40,11 +40,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	tags, err := cleanTags(n.Tags)
 	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
 	if err != nil {
-		if text("category", n.Category, maxName) == nil { // so that a form can show all errors
-			_, unknown := category(ctx, s.db.Read, n.Category)
-			err = errors.Join(err, unknown)
-		}
-		return nil, err
+		return nil, s.withCategory(ctx, err, &n.Category)
 	}
 	var html renderedHTML
 	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, &n.Description), s.renderTo(ctx, &html, ThingInstructions, &n.Instructions)); err != nil {
@@ -103,6 +99,16 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	}
 	s.sweep(ctx, promoted)
 	return t, nil
+}
+
+// withCategory adds to an error that the category does not exist, so that a form can show all
+// errors. nil is valid.
+func (s *Store) withCategory(ctx context.Context, err error, which *string) error {
+	if which == nil || text("category", *which, maxName) != nil {
+		return err
+	}
+	_, unknown := category(ctx, s.db.Read, *which)
+	return errors.Join(err, unknown)
 }
 
 // checkThing checks the texts that are not nil.
@@ -170,7 +176,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	tags, err := cleanTags(c.Tags)
 	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
 	if err != nil {
-		return nil, err
+		return nil, s.withCategory(ctx, err, c.Category)
 	}
 	var html renderedHTML
 	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, c.Description), s.renderTo(ctx, &html, ThingInstructions, c.Instructions)); err != nil {

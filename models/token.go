@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 	"time"
 
@@ -87,9 +88,6 @@ type NewToken struct {
 // application it returns Forbidden, because users could not revoke the tokens that an application
 // creates. It returns Conflict if the user has too many tokens. It opens a transaction.
 func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
-	if err := line("name", n.Name, maxName); err != nil {
-		return "", nil, err
-	}
 	if caller.ApplicationID != 0 {
 		return "", nil, fail(Forbidden, "an application cannot create tokens")
 	}
@@ -100,17 +98,21 @@ func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken)
 		}
 		names[i] = string(scope)
 	}
-	scopes, err := auth.ParseScopes(names)
-	if err != nil {
-		return "", nil, badInput("scopes", "%s", err)
+	err := line("name", n.Name, maxName)
+	scopes, wrong := auth.ParseScopes(names)
+	if wrong != nil {
+		err = errors.Join(err, badInput("scopes", "%s", wrong).WithFieldCode(apierror.FieldRequired)) // all are scopes, so there are none
 	}
 	row := &Token{UserID: caller.UserID, Name: n.Name, Scopes: scopes.String()}
 	if n.ExpiresAt != nil {
 		at := n.ExpiresAt.UTC().Truncate(time.Microsecond)
 		if !now().Before(at) || at.Year() > 9999 {
-			return "", nil, badInput("expiresAt", "expiresAt: must be in the future").WithFieldCode(apierror.FieldOutOfRange)
+			err = errors.Join(err, badInput("expiresAt", "expiresAt: must be in the future").WithFieldCode(apierror.FieldOutOfRange))
 		}
 		row.ExpiresAt = &at
+	}
+	if err != nil {
+		return "", nil, err
 	}
 	if limit := caller.ExpiresAt; !limit.IsZero() {
 		switch {

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -168,22 +169,18 @@ func (s *Store) createWebhook(ctx context.Context, ownerID int64, n NewWebhook) 
 // checkWebhook checks the properties that are not nil and returns the types of events as they are
 // stored.
 func (s *Store) checkWebhook(address, description *string, events []WebhookEvent, global bool) (string, error) {
-	if address != nil {
-		if err := text("url", *address, maxWebhookURL); err != nil {
-			return "", err
-		}
-		if err := s.options.Webhooks.Check(*address); err != nil {
-			return "", badInput("url", "url: %s", err)
+	err := optional("url", address, maxWebhookURL)
+	if address != nil && err == nil {
+		if wrong := s.options.Webhooks.Check(*address); wrong != nil {
+			err = badInput("url", "url: %s", wrong)
 		}
 	}
-	if err := optional("description", description, maxName); err != nil {
+	err = errors.Join(err, optional("description", description, maxName))
+	if events == nil {
 		return "", err
 	}
-	if events == nil {
-		return "", nil
-	}
 	if !global && slices.Contains(events, ModerationReportedEvent) {
-		return "", badInput("events", "events: %s is for global webhooks, which only administrators can create", ModerationReportedEvent)
+		err = errors.Join(err, badInput("events", "events: %s is for global webhooks, which only administrators can create", ModerationReportedEvent))
 	}
 	var names []string
 	for _, e := range webhookEvents { // each once, in a fixed order
@@ -192,9 +189,9 @@ func (s *Store) checkWebhook(address, description *string, events []WebhookEvent
 		}
 	}
 	if len(names) == 0 {
-		return "", requiredList("events")
+		err = errors.Join(err, requiredList("events"))
 	}
-	return strings.Join(names, " "), nil
+	return strings.Join(names, " "), err
 }
 
 // WebhookChange is the input of UpdateWebhook. Nil fields are left unchanged.

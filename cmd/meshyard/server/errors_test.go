@@ -19,7 +19,7 @@ import (
 // TestAllFaultsOfAnInput checks that one response reports all errors of an input.
 func TestAllFaultsOfAnInput(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada := s.User("ada")
+		ada, admin := s.User("ada"), s.Administrator()
 		thing := ada.Thing("One")
 		input := object{
 			"name": " ", "license": "CC", "category": "No such category", "description": strings.Repeat("x", 70_000),
@@ -40,6 +40,17 @@ func TestAllFaultsOfAnInput(t *testing.T) {
 			{"collection", `mutation ($input: CreateCollectionInput!) { createCollection(input: $input) { collection { id } } }`,
 				object{"input": object{"name": "", "description": strings.Repeat("x", 70_000)}},
 				[]string{"input.name REQUIRED", "input.description TOO_LONG"}, []int64{0, 65_535}},
+			{"update", `mutation ($input: UpdateThingInput!) { updateThing(input: $input) { thing { id } } }`,
+				object{"input": object{"id": thing, "name": "", "category": "None"}}, []string{"input.name REQUIRED", "input.category NOT_FOUND"}, []int64{0, 0}},
+			{"token", `mutation ($input: CreateTokenInput!) { createToken(input: $input) { secret } }`,
+				object{"input": object{"name": strings.Repeat("x", 201), "scopes": []string{}, "expiresAt": "2020-01-01T00:00:00Z"}},
+				[]string{"input.name TOO_LONG", "input.scopes REQUIRED", "input.expiresAt OUT_OF_RANGE"}, []int64{200, 0, 0}},
+			{"webhook", `mutation ($input: CreateWebhookInput!) { createWebhook(input: $input) { secret } }`,
+				object{"input": object{"url": "http://a.example", "events": []string{}, "description": strings.Repeat("x", 201)}},
+				[]string{"input.url INVALID", "input.description TOO_LONG", "input.events REQUIRED"}, []int64{0, 200, 0}},
+			{"application", `mutation ($input: CreateApplicationInput!) { createApplication(input: $input) { clientSecret } }`,
+				object{"input": object{"name": "", "redirectUris": []string{"ftp://a", "b"}}},
+				[]string{"input.name REQUIRED", "input.redirectUris. INVALID", "input.redirectUris. INVALID"}, []int64{0, 0, 0}},
 			{"publish", `mutation ($id: ID!) { updateThing(input: {id: $id, description: ""}) { thing { id } } publishThing(input: {id: $id}) { thing { id } } }`,
 				object{"id": thing}, []string{"input.id DESCRIPTION_REQUIRED", "input.id MODEL_REQUIRED"}, []int64{0, 0}},
 			{"argument", `{ things(first: 101) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{100}},
@@ -53,7 +64,11 @@ func TestAllFaultsOfAnInput(t *testing.T) {
 			{"no integer", `query ($n: Int) { things(first: $n) { nodes { id } } }`, object{"n": 1.5}, []string{"first INVALID"}, []int64{0}},
 			{"variable", `query ($id: ID!) { thing(id: $id) { id } }`, object{"id": object{}}, []string{"id INVALID"}, []int64{0}},
 		} {
-			result := ada.GraphQL(c.document, c.variables)
+			client := ada
+			if c.name == "application" {
+				client = admin
+			}
+			result := client.GraphQL(c.document, c.variables)
 			if len(result.Errors) != 1 || result.Code() != "BAD_USER_INPUT" {
 				t.Errorf("%s: got %+v, want one error", c.name, result.Errors)
 				continue

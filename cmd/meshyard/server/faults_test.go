@@ -56,7 +56,7 @@ func TestPathsOfFaults(t *testing.T) {
 			{`mutation ($n: String!) { createApplication(input: {name: $n, redirectUris: []}) { clientSecret } }`, object{"n": " "}, "BAD_USER_INPUT", "[input name] REQUIRED", "name"},
 			{`mutation ($u: [String!]!) { createApplication(input: {name: "a", redirectUris: $u}) { clientSecret } }`, object{"u": []string{"https://a.example", "b"}},
 				"BAD_USER_INPUT", "[input redirectUris 1] INVALID", "redirectUris[1]"},
-			{`mutation ($u: String!) { createWebhook(input: {url: $u, events: [PING]}) { secret } }`, object{"u": "https://a.example/" + strings.Repeat("x", 2_000)},
+			{`mutation ($u: String!) { createWebhook(input: {url: $u, events: [FILE_PROCESSED]}) { secret } }`, object{"u": "https://a.example/" + strings.Repeat("x", 2_000)},
 				"BAD_USER_INPUT", "[input url] TOO_LONG", "url"},
 			{`mutation ($at: DateTime!) { createInvitation(input: {expiresAt: $at}) { url } }`, object{"at": "2020-01-01T00:00:00Z"},
 				"BAD_USER_INPUT", "[input expiresAt] OUT_OF_RANGE", "expiresAt"},
