@@ -2,6 +2,7 @@ package graphqlhttp
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -163,6 +164,54 @@ func (c *CostCalculator) Of(op *graphql.OperationContext) int {
 	s := selected{c, op.Variables, constant.fields}
 	each, once := s.selectionSet(op.Operation.SelectionSet, "")
 	return min(each+once+int(constant.schemaShare*MaxCost), unaffordable)
+}
+
+// maxHeaviest is the maximum length of the path that Heaviest returns. Each step costs as much as
+// computing the cost of the operation.
+const maxHeaviest = 6
+
+// Heaviest returns the path to the field that most of the cost of an operation is for, such as
+// thing.files.mesh, so that the client knows where to begin. It goes down while one field has more
+// than half of the cost of the field above it. It is "" if no field has half of the cost of the
+// operation.
+func (c *CostCalculator) Heaviest(op *graphql.OperationContext) string {
+	s := selected{CostCalculator: c, variables: op.Variables}
+	var path []string
+	set, entries, half := op.Operation.SelectionSet, 1, c.Of(op)/2
+	for len(path) < maxHeaviest {
+		field, cost := s.heaviest(set, entries)
+		if field == nil || cost*entries <= half {
+			break
+		}
+		path, set = append(path, field.Alias), field.SelectionSet
+		entries, half = max(s.own(field).Entries, 1), cost/2
+	}
+	return strings.Join(path, ".")
+}
+
+// heaviest returns the field of a selection that costs most, and its cost. Fields that are not
+// repeated for each of the entries count as much less.
+func (s selected) heaviest(set ast.SelectionSet, entries int) (heaviest *ast.Field, most int) {
+	consider := func(f *ast.Field, cost int) {
+		if cost > most {
+			heaviest, most = f, cost
+		}
+	}
+	for _, selection := range set {
+		switch selection := selection.(type) {
+		case *ast.Field:
+			total := s.field(selection)
+			if total.once {
+				total.cost /= entries
+			}
+			consider(selection, total.cost)
+		case *ast.InlineFragment:
+			consider(s.heaviest(selection.SelectionSet, entries))
+		case *ast.FragmentSpread:
+			consider(s.heaviest(selection.Definition.SelectionSet, entries))
+		}
+	}
+	return heaviest, most
 }
 
 // addConstant adds the costs of the fields in a selection that do not depend on variables, and

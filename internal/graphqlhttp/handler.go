@@ -225,7 +225,11 @@ func (h *handler) untilShutdown(ctx context.Context) (context.Context, context.C
 // error if the cost exceeds MaxCost or what is left.
 func (h *handler) charge(r *http.Request, op *graphql.OperationContext) (cost int, budget Budget, err error) {
 	if cost = h.costs.Of(op); cost > MaxCost {
-		err := apierror.New(apierror.TooLarge, "the operation costs %d, and the limit is %d: request fewer fields or shorter lists", cost, MaxCost)
+		where := ""
+		if path := h.costs.Heaviest(op); path != "" {
+			where = ", above all in " + path
+		}
+		err := apierror.New(apierror.TooLarge, "the operation costs %d, and the limit is %d: request fewer fields or shorter lists%s", cost, MaxCost, where)
 		err.Limit = MaxCost
 		return cost, budget, err
 	}

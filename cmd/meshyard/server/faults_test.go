@@ -126,6 +126,14 @@ func TestMessagesOfInputs(t *testing.T) {
 		if want := "[{1 13}] [thing]"; len(r.Errors) != 1 || fmt.Sprint(r.Errors[0].Locations, " ", r.Errors[0].Path) != want {
 			t.Errorf("an argument of the wrong type: %+v, want the location and path %s", r.Errors, want)
 		}
+		for document, want := range map[string]string{
+			`{ thing(id: 1) { name ... on Thing { parts: files(first: 200) { id ...Same } } } } fragment Same on File { mesh { duplicates { totalCount } } }`:                                                 ", above all in thing.parts.mesh.duplicates",
+			`query ($n: Int = 100) { a: things(first: $n) { ...Page } b: things(first: $n) { ...Page } } fragment Page on ThingConnection { nodes { descriptionHtml instructionsHtml creator { bioHtml } } }`: "shorter lists",
+		} {
+			if r := ada.GraphQL(document, nil); r.Code() != "TOO_LARGE" || !strings.HasSuffix(r.Errors[0].Message, want) {
+				t.Errorf("%s: got %+v, want TOO_LARGE and %s", document, r.Errors, want)
+			}
+		}
 	})
 }
 
