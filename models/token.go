@@ -100,8 +100,8 @@ func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken)
 	}
 	err := line("name", n.Name, maxName)
 	scopes, wrong := auth.ParseScopes(names)
-	if wrong != nil {
-		err = errors.Join(err, badInput("scopes", "%s", wrong).WithFieldCode(apierror.FieldRequired)) // all are scopes, so there are none
+	if wrong != nil { // there are none: each was found among the scopes of the caller
+		err = errors.Join(err, badInput("scopes", "%s", wrong).WithFieldCode(apierror.FieldRequired))
 	}
 	row := &Token{UserID: caller.UserID, Name: n.Name, Scopes: scopes.String()}
 	if n.ExpiresAt != nil {
