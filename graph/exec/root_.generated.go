@@ -7424,9 +7424,9 @@ input RemoveThingsInput {
 type RemoveThingsPayload {
   "The collections from which things were removed, after the change; at most 100."
   fromCollections: [Collection!]! @goField(forceResolver: true)
-  "The things that were taken out, as the input named them."
+  "The things as the input named them, including those that were not in a collection."
   thingIds: [ID!]!
-  "The things that were taken out, without those that do not exist or that the caller cannot see."
+  "These things, without those that do not exist or that the caller cannot see."
   things: [Thing!]! @goField(forceResolver: true)
 }
 `, BuiltIn: false},
@@ -7436,7 +7436,7 @@ type RemoveThingsPayload {
     "The id of the comment."
     id: ID!
   ): Comment @auth
-  "All comments on published things and makes, newest first."
+  "All comments on published things and makes, newest first, without deleted ones."
   comments(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
     first: Int
@@ -8804,7 +8804,10 @@ type RestoreThingPayload {
 scalar NodeID
 
 extend type Query {
-  "An object by its ` + "`" + `nodeId` + "`" + `."
+  """
+  An object by its ` + "`" + `nodeId` + "`" + `. It fails with NOT_FOUND if it does not exist or the caller cannot see
+  it.
+  """
   node(
     "The ` + "`" + `nodeId` + "`" + ` of any object."
     nodeId: NodeID!
@@ -9846,11 +9849,12 @@ type PageInfo {
 	{Name: "../search.graphqls", Input: `extend type Query {
   """
   Search things, makes, users or collections. A result contains every word of the query, or a word
-  that begins with it, in its name, its tags, the name of its creator or its description. Case and
-  accents do not matter. A word that occurs nowhere is replaced by the most similar word that
-  occurs. If nothing contains all words, results that contain some of them are returned, those with
-  most words first. A query without words matches everything. The id of a thing, or its URL on this
-  server, finds that thing first. At most 10,000 results are counted and can be paged through.
+  that begins with it, in its name, its tags, the name of its creator or its description. A single
+  letter or digit matches whole words only. Case and accents do not matter. A word that occurs
+  nowhere is replaced by the most similar word that occurs. If nothing contains all words, results
+  that contain some of them are returned, those with most words first. A query without words matches
+  everything. The id of a thing, or its URL on this server, finds that thing first. At most 10,000
+  results are counted and can be paged through.
   """
   search(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -11266,7 +11270,11 @@ input UpdateProfileInput {
   firstName: String @null(clears: true)
   "The family name, at most 200 characters."
   lastName: String @null(clears: true)
-  "The e-mail address, at most 200 characters. It is not shown to others."
+  """
+  The e-mail address, at most 200 characters. It is not shown to others. Changing it requires a
+  browser session, or a personal token that has all scopes and does not expire; otherwise it fails
+  with FORBIDDEN.
+  """
   email: String @null(clears: true)
   "The description in Markdown, at most 65,535 characters."
   bio: String @null(clears: true)
