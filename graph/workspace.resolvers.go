@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"time"
 
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -29,8 +30,9 @@ func (r *subscriptionResolver) MyProcessing(ctx context.Context) (<-chan *model.
 	if err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	return r.watchFiles(ctx, func(ctx context.Context, seen []int64) ([]*models.File, error) {
-		return r.Store.FilesInProcess(ctx, u.ID, seen)
+		return r.Store.FilesInProcess(ctx, u.ID, start, seen)
 	})
 }
 

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -34,15 +35,18 @@ func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
 // maxInProcess is the maximum number of files that FilesInProcess returns.
 const maxInProcess = 1_000
 
-// FilesInProcess returns the finalized files of a user whose previews are not finished, and those
-// with the given IDs. The preview may have been requested first for a file of another user.
-func (s *Store) FilesInProcess(ctx context.Context, userID int64, also []int64) ([]*File, error) {
+// FilesInProcess returns the finalized files of a user whose previews are not finished, those with
+// previews that were finalized since a time, and those with the given IDs. The preview may have
+// been requested first for a file of another user.
+func (s *Store) FilesInProcess(ctx context.Context, userID int64, since time.Time, also []int64) ([]*File, error) {
 	var ids []int64
 	// The query starts from the user's files and not from the unfinished previews, because after an
 	// upgrade of the pipeline every preview is unfinished.
 	err := s.db.Read.NewSelect().TableExpr("files AS f").Column("f.id").
-		Join("JOIN previews AS p ON p.id = f.preview_id AND p.state IN (?, ?)", PreviewWaiting, PreviewRunning).
-		Where("f.owner_id = ? AND f.state = ? AND f.preview_id <> 0", userID, Finalized).OrderExpr("p.id, f.id").Limit(maxInProcess).Scan(ctx, &ids)
+		Join("JOIN previews AS p ON p.id = f.preview_id").
+		Where("f.owner_id = ? AND f.state = ? AND f.preview_id <> 0", userID, Finalized).
+		Where("p.state IN (?0, ?1) OR f.finalized_at >= ?2", PreviewWaiting, PreviewRunning, since).
+		OrderExpr("p.state NOT IN (?, ?), p.id, f.id", PreviewWaiting, PreviewRunning).Limit(maxInProcess).Scan(ctx, &ids)
 	if err != nil {
 		return nil, err
 	}

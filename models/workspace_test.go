@@ -30,7 +30,7 @@ func TestFilesInProcess(t *testing.T) {
 		}
 		inProcess := func(userID int64) []*File {
 			t.Helper()
-			files, err := s.FilesInProcess(ctx, userID, nil)
+			files, err := s.FilesInProcess(ctx, userID, now(), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

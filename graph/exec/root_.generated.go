@@ -11891,8 +11891,9 @@ extend type Subscription {
   ): FileProcessing! @auth
   """
   The processing of the caller's files: each file that is waiting or being processed, at the start
-  or later, and again whenever its state changes. The subscription lasts until the client ends it,
-  at most 15 minutes.
+  or later, and again whenever its state changes. A file that is finalized after the start is
+  reported even if its processing ends at once. The subscription lasts until the client ends it, at
+  most 15 minutes.
   """
   myProcessing: FileProcessing! @auth
 }

@@ -333,12 +333,18 @@ func TestProcessingOfSeveralFiles(t *testing.T) {
 			events := openStream(t, ctx, cancel, ada, object{"query": document})
 			second := ada.Upload("b.stl", append(slices.Clone(stl), what...))
 			ada.Finalize("thing", thing, second).Want(t, 200)
-			done := fmt.Sprintf(`{"file":{"id":"%d"},"processing":{"state":"DONE"}}`, second)
-			for event := events.next(); !strings.Contains(event, done); event = events.next() {
-				if event == "" {
-					t.Fatalf("%s: the stream ended before file %d was done", what, second)
+			await := func(file int64) {
+				done := fmt.Sprintf(`{"file":{"id":"%d"},"processing":{"state":"DONE"}}`, file)
+				for event := events.next(); !strings.Contains(event, done); event = events.next() {
+					if event == "" {
+						t.Fatalf("%s: the stream ended before file %d was done", what, file)
+					}
 				}
 			}
+			await(second)
+			third := ada.Upload("c.stl", append(slices.Clone(stl), what...)) // processed already, as second
+			ada.Finalize("thing", thing, third).Want(t, 200)
+			await(third)
 			events.close()
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), hung)
