@@ -282,11 +282,14 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 	return users[0], nil
 }
 
+// IsDeleted reports whether the account was deleted.
+func (u *User) IsDeleted() bool { return u.DeletedAt != nil }
+
 // userByID returns the user with an ID, whatever the name is now. It returns NotFound if there is
 // no such user, or if the user is deleted.
 func (s *Store) userByID(ctx context.Context, id int64) (*User, error) {
 	users, err := s.UsersByID(ctx, []int64{id})
-	if u := users[id]; err != nil || u != nil && u.DeletedAt == nil {
+	if u := users[id]; err != nil || u != nil && !u.IsDeleted() {
 		return u, err
 	}
 	return nil, notFound("user", id)

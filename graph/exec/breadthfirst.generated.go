@@ -6669,6 +6669,13 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return strconv.AppendBool(b, v)
 				},
 			},
+			"isDeleted": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.User)
+					v := obj.IsDeleted()
+					return strconv.AppendBool(b, v), true
+				},
+			},
 			"role": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)

@@ -1194,6 +1194,7 @@ type ComplexityRoot struct {
 		FollowingCount          func(childComplexity int) int
 		ID                      func(childComplexity int) int
 		IsAiGeneratedHidden     func(childComplexity int) int
+		IsDeleted               func(childComplexity int) int
 		IsFollowed              func(childComplexity int) int
 		IsNsfwHidden            func(childComplexity int) int
 		IsViewer                func(childComplexity int) int
@@ -6182,6 +6183,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.User.IsAiGeneratedHidden(childComplexity), true
+	case "User.isDeleted":
+		if e.ComplexityRoot.User.IsDeleted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.IsDeleted(childComplexity), true
 	case "User.isFollowed":
 		if e.ComplexityRoot.User.IsFollowed == nil {
 			break
@@ -11081,6 +11088,11 @@ type User implements Node & Actor {
   isAiGeneratedHidden: Boolean @goField(forceResolver: true)
   "Whether the user is the caller."
   isViewer: Boolean! @goField(forceResolver: true)
+  """
+  Whether the account was deleted. Comments, reports and the moderation log still refer to such a
+  user, who has the username ` + "`" + `deleted-ID` + "`" + ` and cannot be queried.
+  """
+  isDeleted: Boolean!
   "The role of the user."
   role: Role!
   """
@@ -13863,6 +13875,8 @@ func (ec *executionContext) childFields_User(ctx context.Context, field graphql.
 		return ec.fieldContext_User_isAiGeneratedHidden(ctx, field)
 	case "isViewer":
 		return ec.fieldContext_User_isViewer(ctx, field)
+	case "isDeleted":
+		return ec.fieldContext_User_isDeleted(ctx, field)
 	case "role":
 		return ec.fieldContext_User_role(ctx, field)
 	case "suspension":

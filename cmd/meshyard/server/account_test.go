@@ -207,6 +207,14 @@ func TestDeleteAccount(t *testing.T) {
 		if author := left["user"].(object); left["is_deleted"] != true || left["body"] != "" || left["has_children"] != true || author["name"] != fmt.Sprintf("deleted-%v", id) || author["first_name"] != "" {
 			t.Errorf("got comment %v, want a deleted one without text, by a deleted user", left)
 		}
+		var gone, there struct {
+			Comment struct{ Creator struct{ IsDeleted bool } }
+		}
+		bob.Query(fmt.Sprintf(`{ comment(id: %v) { creator { isDeleted } } }`, comment["id"]), nil, &gone)
+		bob.Query(`{ comment(id: 2) { creator { isDeleted } } }`, nil, &there)
+		if !gone.Comment.Creator.IsDeleted || there.Comment.Creator.IsDeleted {
+			t.Errorf("isDeleted of the creators of two comments: %t and %t, want true and false", gone.Comment.Creator.IsDeleted, there.Comment.Creator.IsDeleted)
+		}
 		if body := string(bob.Get("/search?type=users").Want(t, 200).Bytes); strings.Contains(body, "deleted-") || strings.Contains(body, "ada") {
 			t.Errorf("a search for users: got %s, want no deleted user", body)
 		}
