@@ -93,7 +93,7 @@ func TestHomePageHasLinks(t *testing.T) {
 	page := serve(t, options, "GET", "/developers", nil).Body.String()
 	for _, want := range []string{
 		`<h1>`, `<main id="main"`, `<nav aria-label=`, `href="/login"`, `href="/login/tokens"`, "meshyard token create NAME",
-		`href="/graphiql"`, `href="/reference"`, `href="/openapi.json"`, `href="/migration"`, `href="/schema.graphql"`, `href="/healthz"`, `href="/readyz"`,
+		`href="/graphiql"`, `href="/reference"`, `href="/openapi.json"`, `href="/.well-known/oauth-authorization-server"`, `href="/migration"`, `href="/schema.graphql"`, `href="/healthz"`, `href="/readyz"`,
 		html.EscapeString("'" + base + "/graphql'"),
 	} {
 		if !strings.Contains(page, want) {
