@@ -82,7 +82,9 @@ func inRange(name string, n, most int32) error {
 	if n < 1 || n > most {
 		err := apierror.Invalid(name, "%s: must be between 1 and %d (got %d)", name, most, n).
 			WithFieldCode(apierror.FieldOutOfRange)
-		err.Limit = int64(most)
+		if n > most {
+			err.Limit = int64(most)
+		}
 		return err
 	}
 	return nil

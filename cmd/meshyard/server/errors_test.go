@@ -54,6 +54,7 @@ func TestAllFaultsOfAnInput(t *testing.T) {
 			{"publish", `mutation ($id: ID!) { updateThing(input: {id: $id, description: ""}) { thing { id } } publishThing(input: {id: $id}) { thing { id } } }`,
 				object{"id": thing}, []string{"input.id DESCRIPTION_REQUIRED", "input.id MODEL_REQUIRED"}, []int64{0, 0}},
 			{"argument", `{ things(first: 101) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{100}},
+			{"argument below 1", `{ things(first: 0) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{0}},
 			{"literal beyond 32 bits", `{ things(first: 3000000000) { nodes { id } } }`, nil, []string{"first OUT_OF_RANGE"}, []int64{0}},
 			{"variable beyond 32 bits", `query ($n: Int) { things(first: $n) { nodes { id } } }`, object{"n": -3_000_000_000},
 				[]string{"first OUT_OF_RANGE"}, []int64{0}},
