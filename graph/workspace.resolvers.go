@@ -7,7 +7,6 @@ package graph
 
 import (
 	"context"
-	"time"
 
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -30,9 +29,12 @@ func (r *subscriptionResolver) MyProcessing(ctx context.Context) (<-chan *model.
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
+	since, err := r.Store.ComingFiles(ctx, u.ID)
+	if err != nil {
+		return nil, err
+	}
 	return r.watchFiles(ctx, func(ctx context.Context, seen []int64) ([]*models.File, error) {
-		return r.Store.FilesInProcess(ctx, u.ID, start, seen)
+		return r.Store.FilesInProcess(ctx, u.ID, since, seen)
 	})
 }
 

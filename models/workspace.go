@@ -2,7 +2,7 @@ package models
 
 import (
 	"context"
-	"time"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -35,25 +35,44 @@ func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
 // maxInProcess is the maximum number of files that FilesInProcess returns.
 const maxInProcess = 1_000
 
-// FilesInProcess returns the finalized files of a user whose previews are not finished, those with
-// previews that were finalized since a time, and those with the given IDs. The preview may have
-// been requested first for a file of another user.
-func (s *Store) FilesInProcess(ctx context.Context, userID int64, since time.Time, also []int64) ([]*File, error) {
-	var ids []int64
+// ComingFiles identifies the files of a user that are finalized after a moment.
+type ComingFiles struct {
+	unfinalized []int64
+	last        int64 // the last ID of all files
+}
+
+// ComingFiles returns the files of a user that are finalized from now on.
+func (s *Store) ComingFiles(ctx context.Context, userID int64) (c ComingFiles, err error) {
+	if err := s.db.Read.NewSelect().Table("files").ColumnExpr("coalesce(max(id), 0)").Scan(ctx, &c.last); err != nil {
+		return c, err
+	}
+	err = s.db.Read.NewSelect().Table("files").Column("id").Where("owner_id = ? AND state <> 'finalized'", userID).Scan(ctx, &c.unfinalized)
+	return c, err
+}
+
+// FilesInProcess returns the finalized files of a user whose previews are not finished, and those
+// with previews that have come since, or that have the given IDs. The preview may have been
+// requested first for a file of another user.
+func (s *Store) FilesInProcess(ctx context.Context, userID int64, since ComingFiles, also []int64) ([]*File, error) {
+	query := func() *bun.SelectQuery {
+		return s.db.Read.NewSelect().TableExpr("files AS f").Column("f.id").
+			Where("f.owner_id = ? AND f.state = ? AND f.preview_id <> 0", userID, Finalized).Limit(maxInProcess)
+	}
+	var open, uploaded []int64
 	// The query starts from the user's files and not from the unfinished previews, because after an
 	// upgrade of the pipeline every preview is unfinished.
-	err := s.db.Read.NewSelect().TableExpr("files AS f").Column("f.id").
-		Join("JOIN previews AS p ON p.id = f.preview_id").
-		Where("f.owner_id = ? AND f.state = ? AND f.preview_id <> 0", userID, Finalized).
-		Where("p.state IN (?0, ?1) OR f.finalized_at >= ?2", PreviewWaiting, PreviewRunning, since).
-		OrderExpr("p.state NOT IN (?, ?), p.id, f.id", PreviewWaiting, PreviewRunning).Limit(maxInProcess).Scan(ctx, &ids)
+	err := query().Join("JOIN previews AS p ON p.id = f.preview_id AND p.state IN (?, ?)", PreviewWaiting, PreviewRunning).
+		OrderExpr("p.id, f.id").Scan(ctx, &open)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.FilesByID(ctx, append(ids, also...))
+	if err := query().Where("f.id > ?", since.last).OrderExpr("f.id").Scan(ctx, &uploaded); err != nil {
+		return nil, err
+	}
+	found, err := s.FilesByID(ctx, slices.Concat(open, uploaded, since.unfinalized, also))
 	files := make([]*File, 0, len(found))
 	for _, f := range found {
-		if f.OwnerID == userID {
+		if f.OwnerID == userID && f.State == Finalized && f.PreviewID != 0 {
 			files = append(files, f)
 		}
 	}

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ func TestFilesInProcess(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		bob := newUser(t, s, "bob")
-		of := make(map[int64]int64) // the file of a user
+		of, things := make(map[int64]int64), make(map[int64]int64) // the file and the thing of a user
 		for _, c := range []auth.Caller{ada, bob} {
 			thing, err := s.CreateThing(ctx, c, NewThing{Name: "a", License: CC, Category: "Art"})
 			if err != nil {
@@ -26,11 +27,15 @@ func TestFilesInProcess(t *testing.T) {
 			if _, err := s.Finalize(ctx, c, []FinalizeFile{{ID: f.ID}}, Target{OnThing, thing.ID}); err != nil {
 				t.Fatal(err)
 			}
-			of[c.UserID] = f.ID
+			of[c.UserID], things[c.UserID] = f.ID, thing.ID
 		}
 		inProcess := func(userID int64) []*File {
 			t.Helper()
-			files, err := s.FilesInProcess(ctx, userID, now(), nil)
+			since, err := s.ComingFiles(ctx, userID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := s.FilesInProcess(ctx, userID, since, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,5 +54,37 @@ func TestFilesInProcess(t *testing.T) {
 				t.Errorf("files in process of user %d after the preview has failed: %+v, want none", userID, files)
 			}
 		}
+		// Files that are finalized later are returned too, although their preview is finished.
+		upload := func() int64 {
+			t.Helper()
+			f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f.ID
+		}
+		before := upload()
+		since, err := s.ComingFiles(ctx, ada.UserID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		later := []int64{before, upload()}
+		check := func(want []int64) {
+			t.Helper()
+			files, err := s.FilesInProcess(ctx, ada.UserID, since, nil)
+			var got []int64
+			for _, f := range files {
+				got = append(got, f.ID)
+			}
+			slices.Sort(got)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("files in process: %d, %v; want %d", got, err, want)
+			}
+		}
+		check(nil)
+		if _, err := s.Finalize(ctx, ada, []FinalizeFile{{ID: later[0]}, {ID: later[1]}}, Target{OnThing, things[ada.UserID]}); err != nil {
+			t.Fatal(err)
+		}
+		check(later)
 	})
 }
