@@ -118,7 +118,9 @@ func (b *binaryFile) decode(records []byte) {
 // nil if there are none. If the header contains "COLOR=" and four bytes (Materialise Magics), that
 // is the color of the body, and words with a clear highest bit hold another color, red in the
 // lowest bits. Otherwise (VisCAM, SolidView), words with the highest bit set hold a color, blue in
-// the lowest bits; if any other word is not zero, the words have another meaning.
+// the lowest bits; if any other word is not zero, the words have another meaning. If all words have
+// that bit alone, they are those of Magics for the color of the body, not the black of VisCAM:
+// Autodesk's programs write them, also without a color in the header.
 func (b *binaryFile) colors(header []byte) []uint8 {
 	body, magics := uint32(geometry.NoColor), false
 	if _, after, ok := bytes.Cut(header, []byte("COLOR=")); ok && len(after) >= 4 {
@@ -128,10 +130,15 @@ func (b *binaryFile) colors(header []byte) []uint8 {
 		return nil
 	}
 	words := b.words[:min(b.kept, len(b.words))]
+	colored := magics
 	for _, w := range words {
 		if !magics && w != 0 && w&0x8000 == 0 {
 			return nil
 		}
+		colored = colored || w != 0x8000
+	}
+	if !colored {
+		return nil
 	}
 	colors := make([]uint8, 0, 12*b.kept)
 	for t := range b.kept {

@@ -113,6 +113,7 @@ func TestSTLColors(t *testing.T) {
 		{"none", "", []uint16{0, 0}, ""},
 		{"VisCAM", "", []uint16{0x8000 | 31<<10, 0x8000 | 31, 0x8000 | 1<<10 | 2<<5 | 3}, red + blue + "\x08\x10\x19\xFF"},
 		{"VisCAM, not all", "", []uint16{0, 0x8000 | 31}, white + blue},
+		{"the color of a body that has none", "", []uint16{0x8000, 0x8000}, ""},
 		{"words of something else", "", []uint16{7, 0x8000 | 31}, ""},
 		{"Magics", "COLOR=\x08\x10\x18\xFF,MATERIAL=", []uint16{31, 31 << 10, 0x8000, 0x8000 | 31}, red + blue + dark + dark},
 		{"Magics, the body alone", "COLOR=\xFF\x00\x00\x00", []uint16{0, 0}, red + red},
