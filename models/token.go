@@ -119,7 +119,7 @@ func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken)
 		case row.ExpiresAt == nil:
 			row.ExpiresAt = &limit
 		case row.ExpiresAt.After(limit):
-			return "", nil, badInput("expiresAt", "expiresAt: the access token that makes it ends at %s, and what it makes no later", limit.Format(time.RFC3339)).WithFieldCode(apierror.FieldOutOfRange)
+			return "", nil, badInput("expiresAt", "expiresAt: must be at most %s, when the access token of the request expires", limit.Format(time.RFC3339)).WithFieldCode(apierror.FieldOutOfRange)
 		}
 	}
 	token := ""

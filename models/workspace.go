@@ -41,12 +41,14 @@ type ComingFiles struct {
 	last        int64 // the last ID of all files
 }
 
-// ComingFiles returns the files of a user that are finalized from now on.
+// ComingFiles returns the files of a user that are finalized from now on. It includes at most the
+// last maxInProcess of the uploads that are pending now.
 func (s *Store) ComingFiles(ctx context.Context, userID int64) (c ComingFiles, err error) {
 	if err := s.db.Read.NewSelect().Table("files").ColumnExpr("coalesce(max(id), 0)").Scan(ctx, &c.last); err != nil {
 		return c, err
 	}
-	err = s.db.Read.NewSelect().Table("files").Column("id").Where("owner_id = ? AND state <> 'finalized'", userID).Scan(ctx, &c.unfinalized)
+	err = s.db.Read.NewSelect().Table("files").Column("id").Where("owner_id = ? AND state <> 'finalized'", userID).
+		OrderExpr("id DESC").Limit(maxInProcess).Scan(ctx, &c.unfinalized)
 	return c, err
 }
 
