@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
@@ -59,13 +58,7 @@ func (r *userResolver) AvatarURL(ctx context.Context, objs []*models.User, width
 	if err != nil {
 		return nil, err
 	}
-	files, err := readOrLoad(objs, has[*models.User](models.UserAvatar), func(u *models.User) *models.File { return u.Avatar }, func() ([]*models.File, error) {
-		return batch.Load(ctx, objs, loadersOf(ctx).avatars, func(u *models.User) int64 { return u.AvatarID })
-	})
-	if err != nil {
-		return nil, err
-	}
-	return r.userImages(ctx, files, request)
+	return each(objs, func(u *models.User) *string { return r.userImage(u.Avatar, request) })
 }
 
 // CoverURL is the batch resolver for the coverUrl field.
@@ -74,9 +67,8 @@ func (r *userResolver) CoverURL(ctx context.Context, objs []*models.User, width 
 	if err != nil {
 		return nil, err
 	}
-	files, err := batch.Load(ctx, objs, loadersOf(ctx).covers, func(u *models.User) int64 { return u.CoverID })
-	if err != nil {
-		return nil, err
-	}
-	return r.userImages(ctx, files, request)
+	covers, err := loadValues(objs, func(u *models.User) int64 { return u.CoverID }, func(ids []int64) (map[int64]*models.File, error) {
+		return r.Store.FilesByID(ctx, imageFields, ids)
+	})
+	return convert(covers, err, func(f *models.File) *string { return r.userImage(f, request) })
 }

@@ -8,20 +8,19 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
-// Things is the resolver for the things field.
-func (r *categoryResolver) Things(ctx context.Context, obj *models.Category, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Category.things", r.Store.ThingsInCategories(caller(ctx)), pageArgs{first, after, last, before}, obj, func(c *models.Category) int64 { return c.ID })
+// Things is the batch resolver for the things field.
+func (r *categoryResolver) Things(ctx context.Context, objs []*models.Category, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return thingsOf(ctx, r.Resolver, "Category.things", r.Store.ThingsInCategories(caller(ctx)), pageArgs{first, after, last, before}, objs, func(c *models.Category) int64 { return c.ID })
 }
 
 // Categories is the resolver for the categories field.
 func (r *queryResolver) Categories(ctx context.Context) ([]*models.Category, error) {
-	categories, err := loadersOf(ctx).categories()
+	categories, err := operationOf(ctx).categories()
 	if err != nil {
 		return nil, err
 	}
@@ -30,15 +29,11 @@ func (r *queryResolver) Categories(ctx context.Context) ([]*models.Category, err
 
 // Category is the resolver for the category field.
 func (r *queryResolver) Category(ctx context.Context, slug string) (*models.Category, error) {
-	categories, err := loadersOf(ctx).categories()
+	categories, err := operationOf(ctx).categories()
 	if err != nil {
 		return nil, err
 	}
-	c, err := categories.BySlug(slug)
-	if err == nil {
-		batch.Split(batch.FromContext(ctx), c) // otherwise its things would be read for all categories
-	}
-	return c, err
+	return categories.BySlug(slug)
 }
 
 // Category returns exec.CategoryResolver implementation.

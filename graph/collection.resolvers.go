@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -16,17 +15,17 @@ import (
 
 // Thing is the batch resolver for the thing field.
 func (r *addToCollectionPayloadResolver) Thing(ctx context.Context, objs []*model.Collected) ([]*models.Thing, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(c *model.Collected) int64 { return c.ThingID }, visibleThing(ctx))
+	return visibleThings(ctx, r.Resolver, objs, func(c *model.Collected) int64 { return c.ThingID })
 }
 
 // DescriptionHTML is the batch resolver for the descriptionHtml field.
 func (r *collectionResolver) DescriptionHTML(ctx context.Context, objs []*models.Collection) ([]string, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).html[models.CollectionDescription], func(c *models.Collection) int64 { return c.ID })
+	return html(ctx, r.Resolver, objs, func(c *models.Collection) (string, bool) { return c.ShownDescription, c.Stale })
 }
 
 // Creator is the batch resolver for the creator field.
 func (r *collectionResolver) Creator(ctx context.Context, objs []*models.Collection) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(c *models.Collection) int64 { return c.OwnerID })
+	return load(ctx, r.Resolver, objs, users, func(c *models.Collection) int64 { return c.OwnerID })
 }
 
 // IsEditable is the resolver for the isEditable field.
@@ -34,14 +33,14 @@ func (r *collectionResolver) IsEditable(ctx context.Context, obj *models.Collect
 	return obj.OwnerID == caller(ctx).UserID, nil
 }
 
-// Things is the resolver for the things field.
-func (r *collectionResolver) Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Collection.things", r.Store.CollectedThings(), pageArgs{first, after, last, before}, obj, func(c *models.Collection) int64 { return c.ID })
+// Things is the batch resolver for the things field.
+func (r *collectionResolver) Things(ctx context.Context, objs []*models.Collection, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return thingsOf(ctx, r.Resolver, "Collection.things", r.Store.CollectedThings(), pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
 }
 
 // FeaturedThing is the batch resolver for the featuredThing field.
 func (r *collectionResolver) FeaturedThing(ctx context.Context, objs []*models.Collection) ([]*models.Thing, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).things, func(c *models.Collection) int64 {
+	return load(ctx, r.Resolver, objs, things, func(c *models.Collection) int64 {
 		if !c.HasFeatured {
 			return 0
 		}
@@ -56,32 +55,32 @@ func (r *collectionResolver) Cover(ctx context.Context, objs []*models.Collectio
 
 // IsLiked is the batch resolver for the isLiked field.
 func (r *collectionResolver) IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).liked[models.OnCollection], func(c *models.Collection) int64 { return c.ID })
+	return each(objs, func(c *models.Collection) bool { return c.Liked })
 }
 
-// Likers is the resolver for the likers field.
-func (r *collectionResolver) Likers(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
-	return usersOf(ctx, "Collection.likers", r.Store.Likers(models.OnCollection), pageArgs{first, after, last, before}, obj, func(c *models.Collection) int64 { return c.ID })
+// Likers is the batch resolver for the likers field.
+func (r *collectionResolver) Likers(ctx context.Context, objs []*models.Collection, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
+	return usersOf(ctx, r.Resolver, "Collection.likers", r.Store.Likers(models.OnCollection), pageArgs{first, after, last, before}, objs, func(c *models.Collection) int64 { return c.ID })
 }
 
 // Things is the resolver for the things field.
 func (r *deleteCollectionPayloadResolver) Things(ctx context.Context, obj *model.DeletedCollection) ([]*models.Thing, error) {
-	return inOrder(ctx, obj.ThingIDs, r.Store.ThingsByID)
+	return inOrder(ctx, r.Resolver, obj.ThingIDs, things)
 }
 
 // Me is the resolver for the me field.
 func (r *deleteCollectionPayloadResolver) Me(ctx context.Context, obj *model.DeletedCollection) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // FromCollections is the resolver for the fromCollections field.
 func (r *moveThingsPayloadResolver) FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error) {
-	return inOrder(ctx, obj.From, r.Store.CollectionsByID)
+	return inOrder(ctx, r.Resolver, obj.From, collections)
 }
 
 // Things is the resolver for the things field.
 func (r *moveThingsPayloadResolver) Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error) {
-	return inOrder(ctx, obj.ThingIDs, r.Store.ThingsByID)
+	return inOrder(ctx, r.Resolver, obj.ThingIDs, things)
 }
 
 // CreateCollection is the resolver for the createCollection field.
@@ -98,8 +97,8 @@ func (r *mutationResolver) UpdateCollection(ctx context.Context, input models.Co
 
 // DeleteCollection is the resolver for the deleteCollection field.
 func (r *mutationResolver) DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeletedCollection, error) {
-	things, err := r.Store.DeleteCollection(ctx, caller(ctx), input.ID)
-	return &model.DeletedCollection{Deleted: model.Deleted{Type: "Collection", DeletedID: input.ID}, ThingIDs: orEmpty(things)}, err
+	thingIDs, err := r.Store.DeleteCollection(ctx, caller(ctx), input.ID)
+	return &model.DeletedCollection{Deleted: model.Deleted{Type: "Collection", DeletedID: input.ID}, ThingIDs: orEmpty(thingIDs)}, err
 }
 
 // AddToCollection is the resolver for the addToCollection field.
@@ -126,7 +125,7 @@ func (r *mutationResolver) RemoveThings(ctx context.Context, input model.RemoveT
 
 // Collection is the resolver for the collection field.
 func (r *queryResolver) Collection(ctx context.Context, id int64) (*models.Collection, error) {
-	return r.Store.Collection(ctx, caller(ctx), id)
+	return r.Store.Collection(ctx, caller(ctx), selected(ctx, models.AllCollectionFields), id)
 }
 
 // Collections is the resolver for the collections field.
@@ -135,27 +134,30 @@ func (r *queryResolver) Collections(ctx context.Context, first *int32, after *st
 	if err != nil {
 		return nil, err
 	}
-	return collectionsOf(ctx, "collections", list, pageArgs{first, after, last, before}, new(root), rootID)
+	return only(collectionsOf(ctx, r.Resolver, "collections", list, pageArgs{first, after, last, before}, theRoot, rootID))
 }
 
 // Thing is the batch resolver for the thing field.
 func (r *removeFromCollectionPayloadResolver) Thing(ctx context.Context, objs []*model.Collected) ([]*models.Thing, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(c *model.Collected) int64 { return c.ThingID }, visibleThing(ctx))
+	return visibleThings(ctx, r.Resolver, objs, func(c *model.Collected) int64 { return c.ThingID })
 }
 
 // FromCollections is the resolver for the fromCollections field.
 func (r *removeThingsPayloadResolver) FromCollections(ctx context.Context, obj *models.MovedThings) ([]*models.Collection, error) {
-	return inOrder(ctx, obj.From, r.Store.CollectionsByID)
+	return inOrder(ctx, r.Resolver, obj.From, collections)
 }
 
 // Things is the resolver for the things field.
 func (r *removeThingsPayloadResolver) Things(ctx context.Context, obj *models.MovedThings) ([]*models.Thing, error) {
-	return inOrder(ctx, obj.ThingIDs, r.Store.ThingsByID)
+	return inOrder(ctx, r.Resolver, obj.ThingIDs, things)
 }
 
 // Collections is the batch resolver for the collections field.
 func (r *thingResolver) Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).holding, thingID, orEmpty)
+	held, err := loadValues(objs, thingID, func(ids []int64) (map[int64][]*models.Collection, error) {
+		return r.Store.CollectionsHolding(ctx, caller(ctx), selected(ctx, models.AllCollectionFields), ids)
+	})
+	return convert(held, err, orEmpty)
 }
 
 // AddToCollectionPayload returns exec.AddToCollectionPayloadResolver implementation.

@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -16,12 +15,12 @@ import (
 
 // Creator is the batch resolver for the creator field.
 func (r *commentResolver) Creator(ctx context.Context, objs []*models.Comment) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(c *models.Comment) int64 { return c.OwnerID })
+	return load(ctx, r.Resolver, objs, users, func(c *models.Comment) int64 { return c.OwnerID })
 }
 
 // Target is the batch resolver for the target field.
 func (r *commentResolver) Target(ctx context.Context, objs []*models.Comment) ([]model.Commentable, error) {
-	found, err := targets[model.Commentable](ctx, objs, commentTarget)
+	found, err := targets[model.Commentable](ctx, r.Resolver, objs, commentTarget)
 	if models.CodeOf(err) == models.Forbidden { // taken down after the comment was read
 		err = stale(ctx)
 	}
@@ -30,22 +29,22 @@ func (r *commentResolver) Target(ctx context.Context, objs []*models.Comment) ([
 
 // BodyHTML is the batch resolver for the bodyHtml field.
 func (r *commentResolver) BodyHTML(ctx context.Context, objs []*models.Comment) ([]string, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).html[models.CommentBody], commentID)
+	return html(ctx, r.Resolver, objs, func(c *models.Comment) (string, bool) { return c.ShownBody, c.Stale })
 }
 
 // Files is the batch resolver for the files field.
 func (r *commentResolver) Files(ctx context.Context, objs []*models.Comment, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
-	return filesOn(ctx, objs, models.OnComment, commentID, first, kinds, ids)
+	return filesOn(ctx, r.Resolver, objs, models.OnComment, commentID, first, kinds, ids)
 }
 
 // Parent is the batch resolver for the parent field.
 func (r *commentResolver) Parent(ctx context.Context, objs []*models.Comment) ([]*models.Comment, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).comments, func(c *models.Comment) int64 { return c.ParentID })
+	return load(ctx, r.Resolver, objs, comments, func(c *models.Comment) int64 { return c.ParentID })
 }
 
-// Replies is the resolver for the replies field.
-func (r *commentResolver) Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error) {
-	return commentsOf(ctx, "Comment.replies", r.Store.Replies(), pageArgs{first, after, last, before}, obj, commentID)
+// Replies is the batch resolver for the replies field.
+func (r *commentResolver) Replies(ctx context.Context, objs []*models.Comment, first *int32, after *string, last *int32, before *string) ([]*model.CommentConnection, error) {
+	return commentsOf(ctx, r.Resolver, "Comment.replies", r.Store.Replies(), pageArgs{first, after, last, before}, objs, commentID)
 }
 
 // CreateComment is the resolver for the createComment field.
@@ -68,12 +67,12 @@ func (r *mutationResolver) DeleteComment(ctx context.Context, input model.Delete
 
 // Comment is the resolver for the comment field.
 func (r *queryResolver) Comment(ctx context.Context, id int64) (*models.Comment, error) {
-	return r.Store.Comment(ctx, caller(ctx), id)
+	return r.Store.Comment(ctx, caller(ctx), selected(ctx, models.AllCommentFields), id)
 }
 
 // Comments is the resolver for the comments field.
 func (r *queryResolver) Comments(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error) {
-	return commentsOf(ctx, "comments", r.Store.Comments(), pageArgs{first, after, last, before}, new(root), rootID)
+	return only(commentsOf(ctx, r.Resolver, "comments", r.Store.Comments(), pageArgs{first, after, last, before}, theRoot, rootID))
 }
 
 // Comment returns exec.CommentResolver implementation.

@@ -3,155 +3,110 @@ package graph
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
-// pageKey identifies a page of a list among the loads of a batch.
-type pageKey struct {
-	name                string
-	first, last         int
-	offset              int64
-	hasAfter, hasBefore bool
-	after, before       models.Position
-}
-
-func keyOf(name string, part models.Slice) pageKey {
-	k := pageKey{name: name, first: part.First, last: part.Last, offset: part.Offset}
-	if part.After != nil {
-		k.hasAfter, k.after = true, *part.After
-	}
-	if part.Before != nil {
-		k.hasBefore, k.before = true, *part.Before
-	}
-	return k
-}
-
-// joinedKey identifies a page of a list that is read together with its nodes.
-type joinedKey struct{ pageKey }
-
-// countKey identifies the length of a list among the loads of a batch.
-type countKey struct{ name string }
-
-// joinedPages reads pages of lists together with their nodes.
-type joinedPages[V any] func(ctx context.Context, list models.List, parents []int64, part models.Slice) (map[int64]models.JoinedPage[V], error)
-
-// maxJoined is the maximum size of a page of a top-level list that is read together with its nodes.
-const maxJoined = 24
-
 // ownedList is a list that belongs to an object.
-type ownedList[O comparable] struct {
-	name  string // identifies the list among the lists of owners of that type; part of its cursors
-	list  models.List
-	owner O
-	id    func(O) int64 // returns the ID by which an owner selects its list, or 0 if it has none
+type ownedList[O any] struct {
+	name string // identifies the list; part of its cursors
+	list models.List
+	id   func(O) int64 // returns the ID by which an owner selects its list, or 0 if it has none
 }
+
+// root is the owner of top-level lists, which belong to no object.
+type root struct{}
 
 // topLevel returns a list that belongs to no object.
-func topLevel(name string, list models.List) ownedList[*root] {
-	return ownedList[*root]{name, list, new(root), rootID}
+func topLevel(name string, list models.List) ownedList[root] {
+	return ownedList[root]{name, list, func(root) int64 { return 1 }}
 }
 
 // nodes describes how the nodes of a list are read, and converted to the type in the schema.
-type nodes[V comparable, N any] struct {
-	loader *batch.Loader[V]
-	as     func(V) N
-	joined joinedPages[V] // may be nil
+type nodes[V, N any] struct {
+	pages func(ctx context.Context, l models.List, parents []int64, part models.Slice) (map[int64]models.Page[V], error)
+	as    func(*V) N
 }
 
-// nodesOf returns nodes that are not converted. joined may be nil.
-func nodesOf[V comparable](loader *batch.Loader[V], joined joinedPages[V]) nodes[V, V] {
-	return nodes[V, V]{loader, func(v V) V { return v }, joined}
+// pagesOf returns a function that reads pages with the fields that the operation selects on their
+// nodes.
+func pagesOf[T any](r *Resolver, of rows[T]) func(context.Context, models.List, []int64, models.Slice) (map[int64]models.Page[T], error) {
+	return func(ctx context.Context, l models.List, parents []int64, part models.Slice) (map[int64]models.Page[T], error) {
+		return models.Pages(ctx, r.Store, caller(ctx), selected(ctx, of.all), l, parents, part)
+	}
 }
 
-// connect returns a page of a list. One statement reads the pages of all owners in the batch, and a
-// second statement reads all nodes on them. If of.joined is set, one statement reads both, except
-// for pages longer than maxJoined of top-level lists without a List.Name: a prepared statement
-// reads their nodes.
-func connect[E model.EdgeOf[N], O, V comparable, N any](
-	ctx context.Context, on ownedList[O], args pageArgs, of nodes[V, N],
-) (*model.Connection[N, E], error) {
+// nodesOf returns nodes that are not converted.
+func nodesOf[T any](r *Resolver, of rows[T]) nodes[T, *T] {
+	return nodes[T, *T]{pagesOf(r, of), func(v *T) *T { return v }}
+}
+
+// connect returns a page of the list of each owner. One statement reads the pages of all owners with
+// their nodes, and another one the lengths of their lists.
+func connect[E model.EdgeOf[N], O, V, N any](ctx context.Context, owners []O, on ownedList[O], args pageArgs, of nodes[V, N]) ([]*model.Connection[N, E], error) {
 	part, err := args.slice(on.name)
 	if err != nil {
 		return nil, err
 	}
-	owners := batch.Of(batch.FromContext(ctx), on.owner)
-	count := func(ctx context.Context) (int64, error) {
-		counts, err := batch.Once(ctx, owners, countKey{on.name}, on.id, on.list.Count)
-		return counts[on.id(on.owner)], err
-	}
+	ids := idsOf(owners, on.id)
+	counts := sync.OnceValues(func() (map[int64]int64, error) { return on.list.Count(ctx, ids) })
+	var pages map[int64]models.Page[V]
 	selected := selectedFields(ctx)
-	if !selected.nodes && !selected.edges && !selected.pageInfo {
-		return &model.Connection[N, E]{Count: count}, nil
-	}
-	_, isRoot := any(on.owner).(*root)
-	worthJoining := (selected.nodes || selected.edges) && (!isRoot || max(part.First, part.Last) <= maxJoined)
-	// A top-level list with a name is always read with its nodes. So two fields share a statement if
-	// one selects the nodes of a page and the other, as the deprecated listings do, only its pageInfo.
-	if of.joined != nil && (worthJoining || isRoot && on.list.Name != "") {
-		pages, err := batch.Once(ctx, owners, joinedKey{keyOf(on.name, part)}, on.id, func(ctx context.Context, ids []int64) (map[int64]models.JoinedPage[V], error) {
-			pages, err := of.joined(ctx, on.list, ids, part)
-			var all []V
-			for _, page := range pages {
-				all = append(all, page.Nodes...)
-			}
-			batch.Add(batch.FromContext(ctx), all)
-			return pages, err
-		})
-		page := pages[on.id(on.owner)]
-		return connection[V, N, E](selected, on.name, part, page.Page, page.Nodes, of.as, count), err
-	}
-	pages, err := batch.Once(ctx, owners, keyOf(on.name, part), on.id, func(ctx context.Context, ids []int64) (map[int64]models.Page, error) {
-		pages, err := on.list.Page(ctx, ids, part)
-		var all []*models.Entry
-		for _, page := range pages {
-			all = append(all, page.Entries...)
+	if len(ids) > 0 && (selected.nodes || selected.edges || selected.pageInfo) {
+		if pages, err = of.pages(ctx, on.list, ids, part); err != nil {
+			return nil, err
 		}
-		batch.Add(batch.FromContext(ctx), all)
-		return pages, err
-	})
+	}
+	connections := make([]*model.Connection[N, E], len(owners))
+	for i, owner := range owners {
+		id := on.id(owner)
+		c := connection[N, E](selected, on.name, part, pages[id], of.as)
+		c.Count = func(context.Context) (int64, error) {
+			if id == 0 {
+				return 0, nil
+			}
+			n, err := counts()
+			return n[id], err
+		}
+		connections[i] = c
+	}
+	return connections, nil
+}
+
+// connectRoot is connect for a list that belongs to no object.
+func connectRoot[E model.EdgeOf[N], V, N any](ctx context.Context, name string, list models.List, args pageArgs, of nodes[V, N]) (*model.Connection[N, E], error) {
+	found, err := connect[E](ctx, []root{{}}, topLevel(name, list), args, of)
 	if err != nil {
 		return nil, err
 	}
-	page := pages[on.id(on.owner)]
-	if !selected.nodes && !selected.edges {
-		return &model.Connection[N, E]{PageInfo: pageInfo(on.name, part, page), Count: count}, nil
-	}
-	values, err := batch.Load(ctx, page.Entries, of.loader, func(e *models.Entry) int64 { return e.NodeID })
-	if err != nil {
-		return nil, err
-	}
-	return connection[V, N, E](selected, on.name, part, page, values, of.as, count), nil
+	return found[0], nil
 }
 
 // connection returns a page as a connection, with its nodes and what else is selected: cursors take
 // longer to encode than nodes.
-func connection[V comparable, N any, E model.EdgeOf[N]](
-	selected selection, name string, part models.Slice, page models.Page, values []V, as func(V) N, count func(context.Context) (int64, error),
-) *model.Connection[N, E] {
-	c := &model.Connection[N, E]{Nodes: make([]N, 0, len(values)), Count: count}
+func connection[N any, E model.EdgeOf[N], V any](selected selection, name string, part models.Slice, page models.Page[V], as func(*V) N) *model.Connection[N, E] {
+	c := &model.Connection[N, E]{Nodes: make([]N, 0, len(page.Entries))}
 	if selected.pageInfo {
 		c.PageInfo = pageInfo(name, part, page)
 	}
 	if selected.edges {
-		c.Edges = make([]*E, 0, len(values))
+		c.Edges = make([]*E, 0, len(page.Entries))
 	}
-	var zero V
-	for i, v := range values {
-		if v == zero {
+	for _, e := range page.Entries {
+		if e.Node == nil {
 			continue // deleted since the page was read
 		}
-		node := as(v)
+		node := as(e.Node)
 		c.Nodes = append(c.Nodes, node)
 		if selected.edges {
 			edge := E(struct {
 				Cursor string
 				Node   N
-			}{cursor(name, page.Entries[i].Position), node})
+			}{cursor(name, e.Position), node})
 			c.Edges = append(c.Edges, &edge)
 		}
 	}
@@ -183,7 +138,7 @@ func selectedFields(ctx context.Context) (selected selection) {
 	return selected
 }
 
-func pageInfo(list string, part models.Slice, page models.Page) *model.PageInfo {
+func pageInfo[V any](list string, part models.Slice, page models.Page[V]) *model.PageInfo {
 	info := &model.PageInfo{HasNextPage: page.More, HasPreviousPage: part.After != nil || part.Offset != 0}
 	if part.Last > 0 {
 		info = &model.PageInfo{HasNextPage: part.Before != nil, HasPreviousPage: page.More}
@@ -195,42 +150,103 @@ func pageInfo(list string, part models.Slice, page models.Page) *model.PageInfo 
 	return info
 }
 
-// root is the owner of top-level lists, which belong to no object.
-type root struct{ _ byte }
+// The functions below return connections of one type. They convert the connections because each type
+// of the schema has a Go type of its own.
 
-func rootID(*root) int64 { return 1 }
-
-func thingsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.ThingConnection, error) {
-	c, err := connect[model.ThingEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).things, loadersOf(ctx).store.ThingsOnPages))
-	return &model.ThingConnection{Connection: c}, err
+func thingsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.ThingConnection, error) {
+	found, err := connect[model.ThingEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, things))
+	return convert(found, err, func(c *model.Connection[*models.Thing, model.ThingEdge]) *model.ThingConnection {
+		return &model.ThingConnection{Connection: c}
+	})
 }
 
-func makesOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.MakeConnection, error) {
-	c, err := connect[model.MakeEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).makes, loadersOf(ctx).store.MakesOnPages))
-	return &model.MakeConnection{Connection: c}, err
+func makesOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.MakeConnection, error) {
+	found, err := connect[model.MakeEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, makes))
+	return convert(found, err, func(c *model.Connection[*models.Make, model.MakeEdge]) *model.MakeConnection {
+		return &model.MakeConnection{Connection: c}
+	})
 }
 
-func commentsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.CommentConnection, error) {
-	c, err := connect[model.CommentEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).comments, loadersOf(ctx).store.CommentsOnPages))
-	return &model.CommentConnection{Connection: c}, err
+func commentsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.CommentConnection, error) {
+	found, err := connect[model.CommentEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, comments))
+	return convert(found, err, func(c *model.Connection[*models.Comment, model.CommentEdge]) *model.CommentConnection {
+		return &model.CommentConnection{Connection: c}
+	})
 }
 
-func usersOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.UserConnection, error) {
-	c, err := connect[model.UserEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).users, loadersOf(ctx).store.UsersOnPages))
-	return &model.UserConnection{Connection: c}, err
+func usersOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.UserConnection, error) {
+	found, err := connect[model.UserEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, users))
+	return convert(found, err, func(c *model.Connection[*models.User, model.UserEdge]) *model.UserConnection {
+		return &model.UserConnection{Connection: c}
+	})
 }
 
-func collectionsOf[O comparable](ctx context.Context, name string, list models.List, args pageArgs, owner O, id func(O) int64) (*model.CollectionConnection, error) {
-	c, err := connect[model.CollectionEdge](ctx, ownedList[O]{name, list, owner, id}, args, nodesOf(loadersOf(ctx).collections, loadersOf(ctx).store.CollectionsOnPages))
-	return &model.CollectionConnection{Connection: c}, err
+func collectionsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.CollectionConnection, error) {
+	found, err := connect[model.CollectionEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, collections))
+	return convert(found, err, func(c *model.Connection[*models.Collection, model.CollectionEdge]) *model.CollectionConnection {
+		return &model.CollectionConnection{Connection: c}
+	})
+}
+
+func filesOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.FileConnection, error) {
+	found, err := connect[model.FileEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, files))
+	return convert(found, err, func(c *model.Connection[*models.File, model.FileEdge]) *model.FileConnection {
+		return &model.FileConnection{Connection: c}
+	})
+}
+
+// only returns the only one of the values for one object.
+func only[V any](values []V, err error) (value V, _ error) {
+	if err != nil {
+		return value, err
+	}
+	return values[0], nil
+}
+
+// theRoot is the only owner of a list that belongs to no object.
+var theRoot = []root{{}}
+
+func rootID(root) int64 { return 1 }
+
+// ofOwn returns the connections of users that only the user may see. list returns the list of a
+// user, or an error unless the user is the caller: it is the error of the connection of that user.
+func ofOwn[C any](objs []*models.User, list func(userID int64) (models.List, error), connections func(models.List) ([]*C, error)) ([]*C, error) {
+	errs := make(graphql.BatchErrorList, len(objs))
+	var own *models.List
+	failed := false
+	for i, u := range objs {
+		l, err := list(u.ID)
+		if errs[i] = err; err != nil {
+			failed = true
+			continue
+		}
+		own = &l
+	}
+	found := make([]*C, len(objs))
+	if own != nil {
+		var err error
+		if found, err = connections(*own); err != nil {
+			return nil, err
+		}
+	}
+	if !failed {
+		return found, nil
+	}
+	for i := range found {
+		if errs[i] != nil {
+			found[i] = nil
+		}
+	}
+	return found, errs
 }
 
 // searchHits returns a page of the results of a search.
-func searchHits[V comparable](
-	ctx context.Context, name string, found *models.SearchResult, args pageArgs, loader *batch.Loader[V], joined joinedPages[V],
-) (*model.SearchConnection, error) {
-	c, err := connect[model.SearchEdge](ctx, topLevel(name, found.List), args, nodes[V, model.SearchHit]{loader, func(v V) model.SearchHit { return v }, joined})
-	if c != nil && selectedFields(ctx).facets {
+func searchHits[T any](ctx context.Context, r *Resolver, name string, found *models.SearchResult, args pageArgs, of rows[T], as func(*T) model.SearchHit) (*model.SearchConnection, error) {
+	c, err := connectRoot[model.HitEdge](ctx, name, found.List, args, nodes[T, model.SearchHit]{pagesOf(r, of), as})
+	if err != nil {
+		return nil, err
+	}
+	if selectedFields(ctx).facets {
 		count := c.Count
 		c.Count = func(ctx context.Context) (int64, error) {
 			if n, ok, err := found.CountWithFacets(ctx); ok || err != nil {
@@ -239,5 +255,9 @@ func searchHits[V comparable](
 			return count(ctx)
 		}
 	}
-	return &model.SearchConnection{Connection: c, Found: found}, err
+	edges := make([]*model.SearchEdge, len(c.Edges))
+	for i, e := range c.Edges {
+		edges[i] = &model.SearchEdge{HitEdge: *e, Words: found.Query}
+	}
+	return &model.SearchConnection{Connection: c, Edges: edges, Found: found}, nil
 }

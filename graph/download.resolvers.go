@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -18,16 +17,19 @@ import (
 
 // Thing is the batch resolver for the thing field.
 func (r *downloadResolver) Thing(ctx context.Context, objs []*models.Download) ([]*models.Thing, error) {
-	things, err := batch.Load(ctx, objs, loadersOf(ctx).things, func(d *models.Download) int64 { return d.ThingID })
-	if err == nil && slices.Contains(things, nil) {
+	found, err := load(ctx, r.Resolver, objs, things, func(d *models.Download) int64 { return d.ThingID })
+	if err == nil && slices.Contains(found, nil) {
 		err = stale(ctx)
 	}
-	return things, err
+	return found, err
 }
 
 // File is the batch resolver for the file field.
 func (r *downloadResolver) File(ctx context.Context, objs []*models.Download) ([]*models.File, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).files, func(d *models.Download) int64 { return d.FileID }, visibleFile(ctx))
+	found, err := loadValues(objs, func(d *models.Download) int64 { return d.FileID }, func(ids []int64) (map[int64]*models.File, error) {
+		return files.read(ctx, r.Resolver, ids, models.FileAccess)
+	})
+	return convert(found, err, visibleFile(ctx))
 }
 
 // RecordDownload is the resolver for the recordDownload field.
@@ -37,7 +39,7 @@ func (r *mutationResolver) RecordDownload(ctx context.Context, input model.Recor
 		return nil, err
 	}
 	expires := time.Now().Add(downloadURLTTL).Truncate(time.Second)
-	return &model.RecordDownloadPayload{URL: r.URLs.SignedBlob(f.ID, f.Name, f.TakenDown, expires), ExpiresAt: expires, Download: d}, nil
+	return &model.RecordDownloadPayload{URL: r.URLs.SignedBlob(f.ID, f.Name, f.TakenDown(), expires), ExpiresAt: expires, Download: d}, nil
 }
 
 // Download returns exec.DownloadResolver implementation.

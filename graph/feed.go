@@ -2,29 +2,52 @@ package graph
 
 import (
 	"context"
-	"maps"
-	"slices"
 
-	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
-// feedItems loads the objects of feed entries. The objects of each type form a batch.
-func feedItems(ctx context.Context, store *models.Store, ids []int64) (map[int64]any, error) {
-	found, err := store.FeedItemsByID(ctx, ids)
+// feedPages reads pages of feeds with their items.
+func (r *Resolver) feedPages(ctx context.Context, l models.List, parents []int64, part models.Slice) (map[int64]models.Page[model.FeedItem], error) {
+	pages, err := l.Page(ctx, parents, part)
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[int64]any, len(ids))
-	addItems(ctx, all, found.Things)
-	addItems(ctx, all, found.Makes)
-	addItems(ctx, all, found.Collections)
-	return all, nil
+	var ids []int64
+	for _, page := range pages {
+		for _, e := range page.Entries {
+			ids = append(ids, *e.Node)
+		}
+	}
+	fields := models.FeedFields{
+		Things: selected(ctx, models.AllThingFields), Makes: selected(ctx, models.AllMakeFields), Collections: selected(ctx, models.AllCollectionFields),
+	}
+	items, err := r.Store.FeedItemsByID(ctx, caller(ctx), fields, ids)
+	found := make(map[int64]models.Page[model.FeedItem], len(pages))
+	for parent, page := range pages {
+		with := models.Page[model.FeedItem]{More: page.More}
+		for _, e := range page.Entries {
+			entry := models.Entry[model.FeedItem]{Position: e.Position}
+			if item := feedItem(items, *e.Node); item != nil {
+				entry.Node = &item
+			}
+			with.Entries = append(with.Entries, entry)
+		}
+		found[parent] = with
+	}
+	return found, err
 }
 
-func addItems[O comparable](ctx context.Context, all map[int64]any, objects map[int64]O) {
-	batch.Add(batch.FromContext(ctx), slices.Collect(maps.Values(objects)))
-	for id, o := range objects {
-		all[id] = o
+// feedItem returns the item of an entry, or nil if it was deleted.
+func feedItem(items models.FeedItems, id int64) model.FeedItem {
+	if t := items.Things[id]; t != nil {
+		return t
 	}
+	if m := items.Makes[id]; m != nil {
+		return m
+	}
+	if c := items.Collections[id]; c != nil {
+		return c
+	}
+	return nil
 }

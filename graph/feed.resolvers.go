@@ -12,14 +12,13 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// Feed is the resolver for the feed field.
-func (r *userResolver) Feed(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.FeedConnection, error) {
-	list, err := r.Store.Feed(caller(ctx), obj.ID)
-	if err != nil {
-		return nil, err
-	}
-	on := ownedList[*models.User]{"User.feed", list, obj, ownID(ctx)}
-	items := nodes[any, model.FeedItem]{loader: loadersOf(ctx).feedItems, as: func(v any) model.FeedItem { return v }}
-	c, err := connect[model.FeedEdge](ctx, on, pageArgs{first, after, last, before}, items)
-	return &model.FeedConnection{Connection: c}, err
+// Feed is the batch resolver for the feed field.
+func (r *userResolver) Feed(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.FeedConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Feed(caller(ctx), userID) }, func(list models.List) ([]*model.FeedConnection, error) {
+		items := nodes[model.FeedItem, model.FeedItem]{r.feedPages, func(item *model.FeedItem) model.FeedItem { return *item }}
+		found, err := connect[model.FeedEdge](ctx, objs, ownedList[*models.User]{"User.feed", list, ownID(ctx)}, pageArgs{first, after, last, before}, items)
+		return convert(found, err, func(c *model.Connection[model.FeedItem, model.FeedEdge]) *model.FeedConnection {
+			return &model.FeedConnection{Connection: c}
+		})
+	})
 }

@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -16,28 +15,17 @@ import (
 
 // Target is the batch resolver for the target field.
 func (r *deleteFilePayloadResolver) Target(ctx context.Context, objs []*model.DeletedFile) ([]model.Attachable, error) {
-	return targets[model.Attachable](ctx, objs, func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
+	return targets[model.Attachable](ctx, r.Resolver, objs, func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
 }
 
 // Creator is the batch resolver for the creator field.
 func (r *fileResolver) Creator(ctx context.Context, objs []*models.File) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(f *models.File) int64 { return f.OwnerID })
+	return load(ctx, r.Resolver, objs, users, func(f *models.File) int64 { return f.OwnerID })
 }
 
 // Target is the batch resolver for the target field.
 func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model.Attachable, error) {
-	results := make([]model.Attachable, len(objs))
-	for i := range objs {
-		found, err := targets[model.Attachable](ctx, objs[i:i+1], fileTarget)
-		switch {
-		case models.CodeOf(err) == models.Forbidden: // such as a comment on a thing taken down
-		case err != nil:
-			return nil, err
-		default:
-			results[i] = found[0]
-		}
-	}
-	return results, nil
+	return r.fileTargets(ctx, objs)
 }
 
 // PublicURL is the resolver for the publicUrl field.
@@ -73,7 +61,7 @@ func (r *mutationResolver) DeleteFile(ctx context.Context, input model.DeleteFil
 
 // File is the resolver for the file field.
 func (r *queryResolver) File(ctx context.Context, id int64) (*models.File, error) {
-	return r.Store.File(ctx, caller(ctx), id)
+	return r.Store.File(ctx, caller(ctx), selected(ctx, models.AllFileFields), id)
 }
 
 // DeleteFilePayload returns exec.DeleteFilePayloadResolver implementation.

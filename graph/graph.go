@@ -31,7 +31,7 @@ func New(r *Resolver) *Graph {
 	config.Directives.Auth = r.authorize
 	config.Directives.Null = null
 	generated := exec.NewExecutableSchema(config)
-	return &Graph{resolver: r, schema: exec.NewBreadthFirst(generated, graphqlhttp.ResponseLimit, joinBatches), generated: generated}
+	return &Graph{resolver: r, schema: exec.NewBreadthFirst(generated, graphqlhttp.ResponseLimit), generated: generated}
 }
 
 // Generated returns the same graph with the executor that gqlgen generates. Tests compare the two
@@ -106,7 +106,7 @@ func (g *Graph) Executor(documents graphql.Cache[*ast.QueryDocument]) *executor.
 	e.SetErrorPresenter(graphqlhttp.Presenter(g.Schema()))
 	e.SetRecoverFunc(graphqlhttp.Recover)
 	e.SetQueryCache(documents)
-	e.Use(loaderExtension{newLoaders(g.resolver.Store)})
+	e.Use(operationExtension{g.resolver.Store})
 	return e
 }
 

@@ -3,50 +3,84 @@ package graph
 import (
 	"context"
 
-	"github.com/99designs/gqlgen/graphql"
-
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/tokenize"
 	"github.com/meshyard/meshyard/models"
 )
 
-// searchWords returns the words of the search that contains the field being resolved.
-func searchWords(ctx context.Context) []tokenize.Word {
-	for field := graphql.GetFieldContext(ctx); field != nil; field = field.Parent {
-		if query, ok := field.Args["query"].(string); ok {
-			return tokenize.Query(query)
-		}
-	}
-	return nil
-}
+// The fields of rows that highlights are excerpts of.
+var (
+	thingTexts      = fieldset.Of[models.Thing]("Name", "Description")
+	makeTexts       = fieldset.Of[models.Make]("Name", "Description")
+	collectionTexts = fieldset.Of[models.Collection]("Name", "Description")
+)
 
-// highlights returns excerpts of a search hit with the matching words marked.
-func (r *Resolver) highlights(ctx context.Context, hit model.SearchHit) ([]*model.Highlight, error) {
-	words := searchWords(ctx)
-	var all []*model.Highlight
-	mark := func(field model.HighlightField, text string) { all = append(all, highlight(field, text, words)...) }
-	switch hit := hit.(type) {
-	case *models.Thing:
-		mark(model.HighlightFieldName, hit.Name)
-		tags, err := batch.Load(ctx, []*models.Thing{hit}, loadersOf(ctx).tagsOf, thingID)
-		if err != nil {
-			return nil, err
+// highlights returns excerpts of search hits with the matching words marked. The hits of a search
+// have one type.
+func (r *Resolver) highlights(ctx context.Context, edges []*model.SearchEdge) ([][]*model.Highlight, error) {
+	var thingIDs, makeIDs, userIDs, collectionIDs []int64
+	for _, e := range edges {
+		switch hit := e.Node.(type) {
+		case *models.Thing:
+			thingIDs = append(thingIDs, hit.ID)
+		case *models.Make:
+			makeIDs = append(makeIDs, hit.ID)
+		case *models.User:
+			userIDs = append(userIDs, hit.ID)
+		case *models.Collection:
+			collectionIDs = append(collectionIDs, hit.ID)
 		}
-		for _, tag := range tags[0] {
-			mark(model.HighlightFieldTag, tag.Name)
-		}
-		mark(model.HighlightFieldDescription, hit.Description)
-	case *models.Make:
-		mark(model.HighlightFieldName, hit.Name)
-		mark(model.HighlightFieldDescription, hit.Description)
-	case *models.User:
-		mark(model.HighlightFieldName, hit.Username)
-	case *models.Collection:
-		mark(model.HighlightFieldName, hit.Name)
-		mark(model.HighlightFieldDescription, hit.Description)
 	}
-	return orEmpty(all), nil
+	foundThings, err := models.ByIDs(ctx, r.Store, caller(ctx), thingTexts, thingIDs)
+	if err != nil {
+		return nil, err
+	}
+	foundTags, err := r.Store.TagsOf(ctx, models.TagFields{}, thingIDs)
+	if err != nil {
+		return nil, err
+	}
+	foundMakes, err := models.ByIDs(ctx, r.Store, caller(ctx), makeTexts, makeIDs)
+	if err != nil {
+		return nil, err
+	}
+	foundUsers, err := models.ByIDs(ctx, r.Store, caller(ctx), nameOfUser, userIDs)
+	if err != nil {
+		return nil, err
+	}
+	foundCollections, err := models.ByIDs(ctx, r.Store, caller(ctx), collectionTexts, collectionIDs)
+	if err != nil {
+		return nil, err
+	}
+	return each(edges, func(e *model.SearchEdge) []*model.Highlight {
+		all := []*model.Highlight{}
+		mark := func(field model.HighlightField, text string) { all = append(all, highlight(field, text, e.Words)...) }
+		switch hit := e.Node.(type) {
+		case *models.Thing:
+			if t := foundThings[hit.ID]; t != nil {
+				mark(model.HighlightFieldName, t.Name)
+				for _, tag := range foundTags[hit.ID] {
+					mark(model.HighlightFieldTag, tag.Name)
+				}
+				mark(model.HighlightFieldDescription, t.Description)
+			}
+		case *models.Make:
+			if m := foundMakes[hit.ID]; m != nil {
+				mark(model.HighlightFieldName, m.Name)
+				mark(model.HighlightFieldDescription, m.Description)
+			}
+		case *models.User:
+			if u := foundUsers[hit.ID]; u != nil {
+				mark(model.HighlightFieldName, u.Username)
+			}
+		case *models.Collection:
+			if c := foundCollections[hit.ID]; c != nil {
+				mark(model.HighlightFieldName, c.Name)
+				mark(model.HighlightFieldDescription, c.Description)
+			}
+		}
+		return all
+	})
 }
 
 // highlight returns an excerpt of a text with the matching words marked, or nil if no word matches.

@@ -8,17 +8,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/thumbnail"
 	"github.com/meshyard/meshyard/models"
 )
 
-// mediaImage returns the image for a file, or nil if it has none. p can be nil.
-func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaImage {
+// imageFields has the fields of a file that its image needs.
+var imageFields = fieldset.Of[models.File]("Name", "Kind", "Rank", "RenderingID", "RenderingRank", "CreatedAt", "Preview", "ThingState")
+
+// mediaImage returns the image of a file, which was read with imageFields, or nil if it has none. f
+// can be nil.
+func (r *Resolver) mediaImage(f *models.File) *model.MediaImage {
 	if f == nil || f.ImageID() == 0 {
 		return nil
 	}
+	p := f.Preview
 	done := p != nil && p.State == models.PreviewDone && p.ImageFormat != ""
 	m := &model.MediaImage{ID: f.ImageID(), Name: f.Name, Rank: f.ImageRank(), File: f, CreatedAt: f.CreatedAt}
 	if done {
@@ -37,76 +42,53 @@ func (r *Resolver) mediaImage(f *models.File, p *models.Preview) *model.MediaIma
 	return m
 }
 
-// mediaImages returns the image of each file, or nil for a file without one.
-func (r *Resolver) mediaImages(ctx context.Context, files []*models.File) ([]*model.MediaImage, error) {
-	some := slices.DeleteFunc(slices.Clone(files), func(f *models.File) bool { return f == nil })
-	previews, err := previewsOf(ctx, some)
-	if err != nil {
-		return nil, err
-	}
-	of := make(map[*models.File]*models.Preview, len(some))
-	for i, f := range some {
-		of[f] = previews[i]
-	}
-	images := make([]*model.MediaImage, len(files))
-	for i, f := range files {
-		images[i] = r.mediaImage(f, of[f])
-	}
-	return images, nil
-}
-
 // imagesOf returns the first images of each target, in their order.
-func imagesOf[O comparable](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64, first int32, ids []int64) ([][]*model.MediaImage, error) {
+func imagesOf[O any](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64, first int32, ids []int64) ([][]*model.MediaImage, error) {
 	if err := inRange("first", first, models.MaxFiles); err != nil {
 		return nil, err
 	}
-	lists, err := batch.Load(ctx, objs, loadersOf(ctx).filesOn[on], id)
-	if err != nil {
-		return nil, err
-	}
-	images := make([][]*model.MediaImage, len(lists))
-	for i, files := range lists {
+	lists, err := loadValues(objs, id, func(targets []int64) (map[int64][]*models.File, error) {
+		return r.Store.FilesOn(ctx, imageFields, on, targets)
+	})
+	return convert(lists, err, func(files []*models.File) []*model.MediaImage {
 		shown := slices.DeleteFunc(slices.Clone(files), func(f *models.File) bool {
 			return f.ImageID() == 0 || ids != nil && !slices.Contains(ids, f.ImageID())
 		})
 		slices.SortFunc(shown, models.CompareImages)
-		all, err := r.mediaImages(ctx, shown)
-		if err != nil {
-			return nil, err
+		images := make([]*model.MediaImage, 0, min(len(shown), int(first)))
+		for _, f := range shown {
+			if m := r.mediaImage(f); m != nil && len(images) < int(first) {
+				images = append(images, m)
+			}
 		}
-		all = slices.DeleteFunc(all, func(m *model.MediaImage) bool { return m == nil })
-		images[i] = all[:min(len(all), int(first))]
-	}
-	return images, nil
+		return images
+	})
+}
+
+// firstImages returns the file with the first image of each target, or nil for a target without one.
+func firstImages[O any](ctx context.Context, r *Resolver, objs []O, fields models.FileFields, on models.TargetType, id func(O) int64) ([]*models.File, error) {
+	return loadValues(objs, id, func(targets []int64) (map[int64]*models.File, error) {
+		return r.Store.FirstImages(ctx, fields, on, targets)
+	})
 }
 
 // defaultImages returns the first image of each target, or nil for a target without one.
-func defaultImages[O comparable](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64) ([]*model.MediaImage, error) {
-	files, err := batch.Load(ctx, objs, loadersOf(ctx).images[on], id)
-	if err != nil {
-		return nil, err
-	}
-	return r.mediaImages(ctx, files)
+func defaultImages[O any](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64) ([]*model.MediaImage, error) {
+	found, err := firstImages(ctx, r, objs, imageFields, on, id)
+	return convert(found, err, r.mediaImage)
 }
 
-// userImages returns the image URL for each of the given files of users, in the requested size and
-// format, or nil for a user without an image.
-func (r *Resolver) userImages(ctx context.Context, files []*models.File, request imageRequest) ([]*string, error) {
-	images, err := r.mediaImages(ctx, files)
-	if err != nil {
-		return nil, err
+// userImage returns the URL of an image of a user in the requested size and format, or nil if f is
+// nil or no image.
+func (r *Resolver) userImage(f *models.File, request imageRequest) *string {
+	switch image := r.mediaImage(f); {
+	case image == nil:
+		return nil
+	case image.Preview == nil:
+		return &image.URL
+	default:
+		return &r.thumbnail(image.File, image.Preview, request).URL
 	}
-	shown := make([]*string, len(images))
-	for i, image := range images {
-		switch {
-		case image == nil:
-		case image.Preview == nil:
-			shown[i] = &image.URL
-		default:
-			shown[i] = &r.thumbnail(image.File, image.Preview, request).URL
-		}
-	}
-	return shown, nil
 }
 
 // blob returns the URL of the bytes of a file. It is signed if the bytes are not public, so the
@@ -125,7 +107,7 @@ func (r *Resolver) servesToAnyone(f *models.File) bool { return r.AnonymousRead 
 
 // signed returns a signed URL of the bytes of a file or of a rendition.
 func (r *Resolver) signed(url string, f *models.File) string {
-	return r.URLs.Signed(url, f.ID, f.TakenDown, recordExpiry())
+	return r.URLs.Signed(url, f.ID, f.TakenDown(), recordExpiry())
 }
 
 // imageRequest is the box and the format of a requested image.

@@ -15,12 +15,12 @@ import (
 
 // Target is the batch resolver for the target field.
 func (r *deleteImagePayloadResolver) Target(ctx context.Context, objs []*model.DeletedFile) ([]model.Attachable, error) {
-	return targets[model.Attachable](ctx, objs, func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
+	return targets[model.Attachable](ctx, r.Resolver, objs, func(d *model.DeletedFile) (models.Target, bool) { return fileTarget(d.File) })
 }
 
 // Image is the batch resolver for the image field.
 func (r *fileResolver) Image(ctx context.Context, objs []*models.File) ([]*model.MediaImage, error) {
-	return r.mediaImages(ctx, objs)
+	return each(objs, r.mediaImage)
 }
 
 // Images is the batch resolver for the images field.
@@ -48,15 +48,8 @@ func (r *mutationResolver) UpdateImage(ctx context.Context, input models.ImageCh
 	if err != nil {
 		return nil, err
 	}
-	images, err := r.mediaImages(ctx, []*models.File{f})
-	if err != nil {
-		return nil, err
-	}
-	target, err := targets[model.Attachable](ctx, []*models.File{f}, fileTarget)
-	if err != nil {
-		return nil, err
-	}
-	return &model.UpdateImagePayload{Image: images[0], Target: target[0]}, nil
+	target, err := only(targets[model.Attachable](ctx, r.Resolver, []*models.File{f}, fileTarget))
+	return &model.UpdateImagePayload{Image: r.mediaImage(f), Target: target}, err
 }
 
 // DeleteImage is the resolver for the deleteImage field.

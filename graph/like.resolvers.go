@@ -15,7 +15,7 @@ import (
 
 // Me is the resolver for the me field.
 func (r *likeThingPayloadResolver) Me(ctx context.Context, obj *model.LikeThingPayload) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // LikeThing is the resolver for the likeThing field.
@@ -56,7 +56,7 @@ func (r *mutationResolver) UnlikeCollection(ctx context.Context, input model.Unl
 
 // Me is the resolver for the me field.
 func (r *unlikeThingPayloadResolver) Me(ctx context.Context, obj *model.UnlikeThingPayload) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // LikeThingPayload returns exec.LikeThingPayloadResolver implementation.

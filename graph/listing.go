@@ -25,7 +25,7 @@ func (r *Resolver) listing(ctx context.Context, sort models.Sort, page, perPage 
 		after = new(PageCursor(int(page)))
 	}
 	args := pageArgs{first: &perPage, after: after}
-	c, err := thingsOf(ctx, thingList(sort), list, args, loadersOf(ctx).root, rootID)
+	c, err := only(thingsOf(ctx, r, thingList(sort), list, args, theRoot, rootID))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -17,52 +16,52 @@ import (
 
 // Thing is the batch resolver for the thing field.
 func (r *deleteMakePayloadResolver) Thing(ctx context.Context, objs []*model.DeletedContent) ([]*models.Thing, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(d *model.DeletedContent) int64 { return d.ThingID }, visibleThing(ctx))
+	return visibleThings(ctx, r.Resolver, objs, func(d *model.DeletedContent) int64 { return d.ThingID })
 }
 
 // Creator is the batch resolver for the creator field.
 func (r *deleteMakePayloadResolver) Creator(ctx context.Context, objs []*model.DeletedContent) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(d *model.DeletedContent) int64 { return d.OwnerID })
+	return load(ctx, r.Resolver, objs, users, func(d *model.DeletedContent) int64 { return d.OwnerID })
 }
 
 // Thing is the batch resolver for the thing field.
 func (r *makeResolver) Thing(ctx context.Context, objs []*models.Make) ([]*models.Thing, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).things, func(m *models.Make) int64 { return m.ThingID }, visibleThing(ctx))
+	return visibleThings(ctx, r.Resolver, objs, func(m *models.Make) int64 { return m.ThingID })
 }
 
 // Creator is the batch resolver for the creator field.
 func (r *makeResolver) Creator(ctx context.Context, objs []*models.Make) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(m *models.Make) int64 { return m.OwnerID })
+	return load(ctx, r.Resolver, objs, users, func(m *models.Make) int64 { return m.OwnerID })
 }
 
 // DescriptionHTML is the batch resolver for the descriptionHtml field.
 func (r *makeResolver) DescriptionHTML(ctx context.Context, objs []*models.Make) ([]string, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).html[models.MakeDescription], makeID)
+	return html(ctx, r.Resolver, objs, func(m *models.Make) (string, bool) { return m.ShownDescription, m.Stale })
 }
 
 // Files is the batch resolver for the files field.
 func (r *makeResolver) Files(ctx context.Context, objs []*models.Make, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
-	return filesOn(ctx, objs, models.OnMake, makeID, first, kinds, ids)
+	return filesOn(ctx, r.Resolver, objs, models.OnMake, makeID, first, kinds, ids)
 }
 
 // Image is the batch resolver for the image field.
 func (r *makeResolver) Image(ctx context.Context, objs []*models.Make) ([]*models.File, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).images[models.OnMake], makeID)
+	return firstImages(ctx, r.Resolver, objs, selected(ctx, models.AllFileFields), models.OnMake, makeID)
 }
 
 // IsLiked is the batch resolver for the isLiked field.
 func (r *makeResolver) IsLiked(ctx context.Context, objs []*models.Make) ([]bool, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).liked[models.OnMake], makeID)
+	return each(objs, func(m *models.Make) bool { return m.Liked })
 }
 
-// Comments is the resolver for the comments field.
-func (r *makeResolver) Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, rootsOnly bool) (*model.CommentConnection, error) {
-	return commentsOf(ctx, fmt.Sprint("Make.comments ", rootsOnly), r.Store.CommentsOn(models.OnMake, rootsOnly), pageArgs{first, after, last, before}, obj, makeID)
+// Comments is the batch resolver for the comments field.
+func (r *makeResolver) Comments(ctx context.Context, objs []*models.Make, first *int32, after *string, last *int32, before *string, rootsOnly bool) ([]*model.CommentConnection, error) {
+	return commentsOf(ctx, r.Resolver, fmt.Sprint("Make.comments ", rootsOnly), r.Store.CommentsOn(models.OnMake, rootsOnly), pageArgs{first, after, last, before}, objs, makeID)
 }
 
-// Likers is the resolver for the likers field.
-func (r *makeResolver) Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
-	return usersOf(ctx, "Make.likers", r.Store.Likers(models.OnMake), pageArgs{first, after, last, before}, obj, makeID)
+// Likers is the batch resolver for the likers field.
+func (r *makeResolver) Likers(ctx context.Context, objs []*models.Make, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
+	return usersOf(ctx, r.Resolver, "Make.likers", r.Store.Likers(models.OnMake), pageArgs{first, after, last, before}, objs, makeID)
 }
 
 // CreateMake is the resolver for the createMake field.
@@ -91,12 +90,12 @@ func (r *mutationResolver) DeleteMake(ctx context.Context, input model.DeleteMak
 
 // Make is the resolver for the make field.
 func (r *queryResolver) Make(ctx context.Context, id int64) (*models.Make, error) {
-	return r.Store.Make(ctx, caller(ctx), id)
+	return r.Store.Make(ctx, caller(ctx), selected(ctx, models.AllMakeFields), id)
 }
 
 // Makes is the resolver for the makes field.
 func (r *queryResolver) Makes(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error) {
-	return makesOf(ctx, "makes", r.Store.Makes(), pageArgs{first, after, last, before}, new(root), rootID)
+	return only(makesOf(ctx, r.Resolver, "makes", r.Store.Makes(), pageArgs{first, after, last, before}, theRoot, rootID))
 }
 
 // DeleteMakePayload returns exec.DeleteMakePayloadResolver implementation.

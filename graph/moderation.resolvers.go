@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
@@ -22,12 +21,13 @@ func (r *moderationDecisionResolver) Role(ctx context.Context, obj *models.Moder
 
 // Actor is the batch resolver for the actor field.
 func (r *moderationEntryResolver) Actor(ctx context.Context, objs []*models.ModerationEntry) ([]model.Actor, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).actors, func(e *models.ModerationEntry) int64 { return e.ActorID }, asActor)
+	found, err := load(ctx, r.Resolver, objs, users, func(e *models.ModerationEntry) int64 { return e.ActorID })
+	return convert(found, err, asActor)
 }
 
 // User is the batch resolver for the user field.
 func (r *moderationEntryResolver) User(ctx context.Context, objs []*models.ModerationEntry) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(e *models.ModerationEntry) int64 { return e.UserID })
+	return load(ctx, r.Resolver, objs, users, func(e *models.ModerationEntry) int64 { return e.UserID })
 }
 
 // ThingID is the resolver for the thingId field.
@@ -48,7 +48,7 @@ func (r *moderationEntryResolver) ObjectID(ctx context.Context, obj *models.Mode
 
 // Thing is the batch resolver for the thing field.
 func (r *moderationEntryResolver) Thing(ctx context.Context, objs []*models.ModerationEntry) ([]*models.Thing, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).things, func(e *models.ModerationEntry) int64 { return e.ThingID })
+	return load(ctx, r.Resolver, objs, things, func(e *models.ModerationEntry) int64 { return e.ThingID })
 }
 
 // Role is the resolver for the role field.
@@ -95,7 +95,7 @@ func (r *queryResolver) ModerationLog(ctx context.Context, first *int32, after *
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[model.ModerationEntryEdge](ctx, topLevel("moderationLog", list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).moderationEntries, nil))
+	c, err := connectRoot[model.ModerationEntryEdge](ctx, "moderationLog", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, moderationEntries))
 	return &model.ModerationEntryConnection{Connection: c}, err
 }
 

@@ -3,68 +3,71 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
-// nodes returns the objects with the given node IDs, or nil for an object that does not exist or is
-// hidden from the caller. Objects of one type are read together.
-func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error) {
-	l, refs := loadersOf(ctx), make([]*models.NodeRef, len(ids))
-	for i, id := range ids {
-		refs[i] = new(models.ParseNodeID(id))
-	}
-	load := map[string]func([]*models.NodeRef) ([]any, error){
-		"Thing":      loadNodes(ctx, "Thing", l.things),
-		"Collection": loadNodes(ctx, "Collection", l.collections),
-		"User":       loadNodes(ctx, "User", l.users),
-		"File":       loadNodes(ctx, "File", l.files),
-		"Category": func(refs []*models.NodeRef) ([]any, error) {
-			tree, err := l.categories()
-			if err != nil {
-				return nil, err
-			}
-			return []any{nilOrValue(tree.ByID(refs[0].ID))}, nil
-		},
-		"Make":            loadNodes(ctx, "Make", l.makes),
-		"Comment":         loadNodes(ctx, "Comment", l.comments),
-		"Notification":    loadNodes(ctx, "Notification", l.notifications),
-		"Report":          loadNodes(ctx, "Report", l.reports),
-		"Webhook":         loadNodes(ctx, "Webhook", l.webhooks),
-		"WebhookDelivery": loadNodes(ctx, "WebhookDelivery", l.deliveries),
-		"AccessToken":     loadNodes(ctx, "AccessToken", l.tokens),
-	}
-	batch.Add(batch.FromContext(ctx), refs)
-	found := make([]model.Node, len(refs))
-	for i, ref := range refs {
-		if load[ref.Type] == nil {
-			continue
-		}
-		object, err := load[ref.Type](refs[i : i+1])
-		if err == nil && object[0] != nil {
-			err = checkVisible(ctx, object[0])
-		}
-		switch models.CodeOf(err) {
-		case models.NotFound, models.Forbidden:
-			continue
-		}
+// nodeReaders read the objects that implement Node, by the name of their type.
+var nodeReaders = map[string]func(ctx context.Context, r *Resolver, ids []int64) (map[int64]any, error){
+	"Thing":           readAny(things),
+	"Collection":      readAny(collections),
+	"User":            readAny(users),
+	"File":            readAny(files),
+	"Make":            readAny(makes),
+	"Comment":         readAny(comments),
+	"Notification":    readAny(notifications),
+	"Report":          readAny(reports),
+	"Webhook":         readAny(webhooks),
+	"WebhookDelivery": readAny(deliveries),
+	"AccessToken":     readAny(tokens),
+	"Category": func(ctx context.Context, _ *Resolver, ids []int64) (map[int64]any, error) {
+		tree, err := operationOf(ctx).categories()
 		if err != nil {
 			return nil, err
 		}
-		found[i] = object[0]
-	}
-	return found, nil
+		found := make(map[int64]any)
+		for _, id := range ids {
+			if c := tree.ByID(id); c != nil {
+				found[id] = c
+			}
+		}
+		return found, nil
+	},
 }
 
-// loadNodes returns a function that loads the objects of one type in a batch.
-func loadNodes[V any](ctx context.Context, typeName string, loader *batch.Loader[*V]) func([]*models.NodeRef) ([]any, error) {
-	return func(refs []*models.NodeRef) ([]any, error) {
-		return batch.LoadAs(ctx, refs, loader, func(ref *models.NodeRef) int64 {
-			if ref.Type != typeName {
-				return 0
-			}
-			return ref.ID
-		}, nilOrValue)
+// nodes returns the objects with the given node IDs, or nil for an object that does not exist or is
+// hidden from the caller. Objects of one type are read together.
+func (r *Resolver) nodes(ctx context.Context, nodeIDs []string) ([]model.Node, error) {
+	refs, ids := make([]models.NodeRef, len(nodeIDs)), make(map[string][]int64)
+	for i, id := range nodeIDs {
+		refs[i] = models.ParseNodeID(id)
+		ids[refs[i].Type] = append(ids[refs[i].Type], refs[i].ID)
 	}
+	objects := make(map[models.NodeRef]any)
+	var all []any
+	for name, ids := range ids {
+		read := nodeReaders[name]
+		if read == nil {
+			continue
+		}
+		found, err := read(ctx, r, ids)
+		if err != nil {
+			return nil, err
+		}
+		for id, o := range found {
+			objects[models.NodeRef{Type: name, ID: id}] = o
+			all = append(all, o)
+		}
+	}
+	hidden, err := r.hidden(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]model.Node, len(refs))
+	for i, ref := range refs {
+		if o := objects[ref]; o != nil && hidden[o] == nil {
+			nodes[i] = o
+		}
+	}
+	return nodes, nil
 }

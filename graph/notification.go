@@ -1,6 +1,9 @@
 package graph
 
-import "github.com/meshyard/meshyard/models"
+import (
+	"github.com/meshyard/meshyard/internal/fieldset"
+	"github.com/meshyard/meshyard/models"
+)
 
 // phrases has the text for each kind of notification whose text does not depend on the target.
 var phrases = map[models.NotificationKind]string{
@@ -11,6 +14,9 @@ var phrases = map[models.NotificationKind]string{
 	models.NotifyRemix:            "published a remix",
 	models.NotifyProcessingFailed: "No preview could be made of a file",
 }
+
+// nameOfUser has the name of a user.
+var nameOfUser = fieldset.Of[models.User]("Username")
 
 // sentence returns a notification as one sentence of plain text. actor is nil if no user caused it.
 func sentence(n *models.Notification, actor *models.User) string {

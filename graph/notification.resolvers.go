@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -18,17 +17,17 @@ import (
 
 // Me is the resolver for the me field.
 func (r *deleteNotificationPayloadResolver) Me(ctx context.Context, obj *model.Deleted) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // Notifications is the resolver for the notifications field.
 func (r *markNotificationsReadPayloadResolver) Notifications(ctx context.Context, obj *models.ReadNotifications) ([]*models.Notification, error) {
-	return inOrder(ctx, obj.IDs, r.Store.NotificationsByID)
+	return inOrder(ctx, r.Resolver, obj.IDs, notifications)
 }
 
 // Me is the resolver for the me field.
 func (r *markNotificationsReadPayloadResolver) Me(ctx context.Context, obj *models.ReadNotifications) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // MarkNotificationsRead is the resolver for the markNotificationsRead field.
@@ -43,17 +42,20 @@ func (r *mutationResolver) DeleteNotification(ctx context.Context, input model.D
 
 // Actor is the batch resolver for the actor field.
 func (r *notificationResolver) Actor(ctx context.Context, objs []*models.Notification) ([]model.Actor, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).actors, func(n *models.Notification) int64 { return n.ActorID }, asActor)
+	found, err := load(ctx, r.Resolver, objs, users, func(n *models.Notification) int64 { return n.ActorID })
+	return convert(found, err, asActor)
 }
 
 // Target is the batch resolver for the target field.
 func (r *notificationResolver) Target(ctx context.Context, objs []*models.Notification) ([]model.NotificationTarget, error) {
-	return visibleTargets[model.NotificationTarget](ctx, objs, func(n *models.Notification) (models.Target, bool) { return n.Target(), true })
+	return visibleTargets[model.NotificationTarget](ctx, r.Resolver, objs, func(n *models.Notification) (models.Target, bool) { return n.Target(), true })
 }
 
 // Message is the batch resolver for the message field.
 func (r *notificationResolver) Message(ctx context.Context, objs []*models.Notification) ([]string, error) {
-	actors, err := batch.Load(ctx, objs, loadersOf(ctx).actors, func(n *models.Notification) int64 { return n.ActorID })
+	actors, err := loadValues(objs, func(n *models.Notification) int64 { return n.ActorID }, func(ids []int64) (map[int64]*models.User, error) {
+		return r.Store.UsersByID(ctx, caller(ctx), nameOfUser, ids)
+	})
 	sentences := make([]string, len(objs))
 	for i, actor := range actors {
 		sentences[i] = sentence(objs[i], actor)
@@ -63,12 +65,12 @@ func (r *notificationResolver) Message(ctx context.Context, objs []*models.Notif
 
 // Decision is the batch resolver for the decision field.
 func (r *notificationResolver) Decision(ctx context.Context, objs []*models.Notification) ([]*models.ModerationEntry, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).moderationEntries, func(n *models.Notification) int64 { return n.DecisionID })
+	return load(ctx, r.Resolver, objs, moderationEntries, func(n *models.Notification) int64 { return n.DecisionID })
 }
 
 // Notification is the resolver for the notification field.
 func (r *queryResolver) Notification(ctx context.Context, id int64) (*models.Notification, error) {
-	return r.Store.Notification(ctx, caller(ctx), id)
+	return r.Store.Notification(ctx, caller(ctx), selected(ctx, models.AllNotificationFields), id)
 }
 
 // Notifications is the resolver for the notifications field.
@@ -76,15 +78,16 @@ func (r *subscriptionResolver) Notifications(ctx context.Context) (<-chan *model
 	return r.watchNotifications(ctx)
 }
 
-// Notifications is the resolver for the notifications field.
-func (r *userResolver) Notifications(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) (*model.NotificationConnection, error) {
-	list, err := r.Store.Notifications(caller(ctx), obj.ID, models.NotificationFilter{UnreadOnly: unreadOnly, Since: since})
-	if err != nil {
-		return nil, err
-	}
-	on := ownedList[*models.User]{fmt.Sprint("User.notifications ", unreadOnly, since), list, obj, ownID(ctx)}
-	c, err := connect[model.NotificationEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).notifications, nil))
-	return &model.NotificationConnection{Connection: c}, err
+// Notifications is the batch resolver for the notifications field.
+func (r *userResolver) Notifications(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) ([]*model.NotificationConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) {
+		return r.Store.Notifications(caller(ctx), userID, models.NotificationFilter{UnreadOnly: unreadOnly, Since: since})
+	}, func(list models.List) ([]*model.NotificationConnection, error) {
+		found, err := connect[model.NotificationEdge](ctx, objs, ownedList[*models.User]{fmt.Sprint("User.notifications ", unreadOnly, since), list, ownID(ctx)}, pageArgs{first, after, last, before}, nodesOf(r.Resolver, notifications))
+		return convert(found, err, func(c *model.Connection[*models.Notification, model.NotificationEdge]) *model.NotificationConnection {
+			return &model.NotificationConnection{Connection: c}
+		})
+	})
 }
 
 // UnreadNotificationCount is the resolver for the unreadNotificationCount field.

@@ -25,7 +25,7 @@ func (r *mutationResolver) ReorderFiles(ctx context.Context, input model.Reorder
 	if err != nil {
 		return nil, err
 	}
-	target, err := targets[model.Attachable](ctx, []*models.Target{input.Target}, func(t *models.Target) (models.Target, bool) { return *t, true })
+	target, err := targets[model.Attachable](ctx, r.Resolver, []*models.Target{input.Target}, func(t *models.Target) (models.Target, bool) { return *t, true })
 	if err != nil {
 		return nil, err
 	}
@@ -38,12 +38,9 @@ func (r *mutationResolver) ReorderImages(ctx context.Context, input model.Reorde
 	if err != nil {
 		return nil, err
 	}
-	images, err := r.mediaImages(ctx, files)
-	if err != nil {
-		return nil, err
-	}
+	images, _ := each(files, r.mediaImage)
 	images = slices.DeleteFunc(images, func(m *model.MediaImage) bool { return m == nil })
-	target, err := targets[model.Attachable](ctx, []*models.Target{input.Target}, func(t *models.Target) (models.Target, bool) { return *t, true })
+	target, err := targets[model.Attachable](ctx, r.Resolver, []*models.Target{input.Target}, func(t *models.Target) (models.Target, bool) { return *t, true })
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,14 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 // Popularity is the batch resolver for the popularity field.
 func (r *thingResolver) Popularity(ctx context.Context, objs []*models.Thing) ([]*model.Popularity, error) {
-	return batch.LoadAs(ctx, objs, loadersOf(ctx).popularity, thingID, explainPopularity)
+	days, err := loadValues(objs, thingID, func(ids []int64) (map[int64][]models.PopularityDay, error) {
+		return r.Store.Popularity(ctx, ids)
+	})
+	return convert(days, err, explainPopularity)
 }

@@ -20,12 +20,12 @@ func (r *fileResolver) Thumbnail(ctx context.Context, objs []*models.File, width
 	if err != nil {
 		return nil, err
 	}
-	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *model.Image { return r.thumbnail(f, p, request) })
+	return fromPreview(objs, func(f *models.File, p *models.Preview) *model.Image { return r.thumbnail(f, p, request) })
 }
 
 // ThreejsURL is the batch resolver for the threejsUrl field.
 func (r *fileResolver) ThreejsURL(ctx context.Context, objs []*models.File) ([]*string, error) {
-	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *string {
+	return fromPreview(objs, func(f *models.File, p *models.Preview) *string {
 		if !p.Threejs {
 			return nil
 		}
@@ -35,7 +35,7 @@ func (r *fileResolver) ThreejsURL(ctx context.Context, objs []*models.File) ([]*
 
 // GlbURL is the batch resolver for the glbUrl field.
 func (r *fileResolver) GlbURL(ctx context.Context, objs []*models.File) ([]*string, error) {
-	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *string {
+	return fromPreview(objs, func(f *models.File, p *models.Preview) *string {
 		if !p.GLB {
 			return nil
 		}
@@ -45,7 +45,7 @@ func (r *fileResolver) GlbURL(ctx context.Context, objs []*models.File) ([]*stri
 
 // Mesh is the batch resolver for the mesh field.
 func (r *fileResolver) Mesh(ctx context.Context, objs []*models.File) ([]*model.Mesh, error) {
-	return fromPreview(ctx, objs, func(f *models.File, p *models.Preview) *model.Mesh {
+	return fromPreview(objs, func(f *models.File, p *models.Preview) *model.Mesh {
 		if p.Mesh == nil {
 			return nil
 		}
@@ -55,20 +55,12 @@ func (r *fileResolver) Mesh(ctx context.Context, objs []*models.File) ([]*model.
 
 // Processing is the batch resolver for the processing field.
 func (r *fileResolver) Processing(ctx context.Context, objs []*models.File) ([]*model.Processing, error) {
-	previews, err := previewsOf(ctx, objs)
-	all := make([]*model.Processing, len(previews))
-	for i, p := range previews {
-		all[i] = processing(objs[i], p)
-	}
-	return all, err
+	return each(objs, func(f *models.File) *model.Processing { return processing(f, f.Preview) })
 }
 
-// Duplicates is the resolver for the duplicates field.
-func (r *meshResolver) Duplicates(ctx context.Context, obj *model.Mesh, first *int32, after *string, last *int32, before *string) (*model.FileConnection, error) {
-	// The list belongs to the file, so that the duplicates of all files of a list are read together.
-	on := ownedList[*models.File]{"Mesh.duplicates", r.Store.Duplicates(caller(ctx)), obj.File, func(f *models.File) int64 { return f.ID }}
-	c, err := connect[model.FileEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).files, nil))
-	return &model.FileConnection{Connection: c}, err
+// Duplicates is the batch resolver for the duplicates field.
+func (r *meshResolver) Duplicates(ctx context.Context, objs []*model.Mesh, first *int32, after *string, last *int32, before *string) ([]*model.FileConnection, error) {
+	return filesOf(ctx, r.Resolver, "Mesh.duplicates", r.Store.Duplicates(caller(ctx)), pageArgs{first, after, last, before}, objs, func(m *model.Mesh) int64 { return m.File.ID })
 }
 
 // FileProcessing is the resolver for the fileProcessing field.

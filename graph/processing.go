@@ -1,33 +1,17 @@
 package graph
 
 import (
-	"context"
-
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/models"
 )
 
-// previewsOf returns the preview of each file, or nil for a file without one. Most files were read
-// with their previews; for the others, the previews are loaded.
-func previewsOf(ctx context.Context, files []*models.File) ([]*models.Preview, error) {
-	isRead := func(f *models.File) bool { return f.Preview != nil || f.PreviewID == 0 }
-	return readOrLoad(files, isRead, func(f *models.File) *models.Preview { return f.Preview }, func() ([]*models.Preview, error) {
-		return batch.Load(ctx, files, loadersOf(ctx).previews, func(f *models.File) int64 { return f.PreviewID })
-	})
-}
-
 // fromPreview converts the finished preview of each file. The result is nil for a file without one.
-func fromPreview[V any](ctx context.Context, files []*models.File, convert func(f *models.File, p *models.Preview) *V) ([]*V, error) {
-	previews, err := previewsOf(ctx, files)
-	if err != nil {
-		return nil, err
-	}
+func fromPreview[V any](files []*models.File, convert func(f *models.File, p *models.Preview) *V) ([]*V, error) {
 	values := make([]*V, len(files))
-	for i, p := range previews {
-		if p != nil && p.State == models.PreviewDone {
-			values[i] = convert(files[i], p)
+	for i, f := range files {
+		if f.Preview != nil && f.Preview.State == models.PreviewDone {
+			values[i] = convert(f, f.Preview)
 		}
 	}
 	return values, nil

@@ -9,7 +9,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -20,9 +19,7 @@ func (r *queryResolver) RandomThings(ctx context.Context, first int32) ([]*model
 	if err := inRange("first", first, maxFirst); err != nil {
 		return nil, err
 	}
-	found, err := r.Store.RandomThings(ctx, caller(ctx), int(first))
-	batch.Add(batch.FromContext(ctx), found)
-	return found, err
+	return r.Store.RandomThings(ctx, caller(ctx), selected(ctx, models.AllThingFields), int(first))
 }
 
 // RenderMarkdown is the resolver for the renderMarkdown field.
@@ -39,20 +36,16 @@ func (r *statsDayResolver) ThingID(ctx context.Context, obj *models.StatsDay) (*
 	return &obj.ThingID, nil
 }
 
-// RecommendedThings is the resolver for the recommendedThings field.
-func (r *userResolver) RecommendedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	list, err := r.Store.RecommendedThings(ctx, caller(ctx), obj.ID)
-	if err != nil {
-		return nil, err
-	}
-	return thingsOf(ctx, "User.recommendedThings", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
+// RecommendedThings is the batch resolver for the recommendedThings field.
+func (r *userResolver) RecommendedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.RecommendedThings(ctx, caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
+		return thingsOf(ctx, r.Resolver, "User.recommendedThings", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
+	})
 }
 
 // RecommendedTags is the resolver for the recommendedTags field.
 func (r *userResolver) RecommendedTags(ctx context.Context, obj *models.User) ([]*models.Tag, error) {
-	found, err := r.Store.RecommendedTags(ctx, caller(ctx), obj.ID)
-	batch.Add(batch.FromContext(ctx), found)
-	return found, err
+	return r.Store.RecommendedTags(ctx, caller(ctx), selected(ctx, models.AllTagFields), obj.ID)
 }
 
 // LikedThingIds is the resolver for the likedThingIds field.

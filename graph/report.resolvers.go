@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -16,7 +15,7 @@ import (
 
 // ClosedReports is the resolver for the closedReports field.
 func (r *dismissReportPayloadResolver) ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error) {
-	return inOrder(ctx, obj.Closed, r.Store.ReportsByID)
+	return inOrder(ctx, r.Resolver, obj.Closed, reports)
 }
 
 // ReportContent is the resolver for the reportContent field.
@@ -45,30 +44,30 @@ func (r *queryResolver) Reports(ctx context.Context, first *int32, after *string
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[model.ReportEdge](ctx, topLevel("reports "+string(in), list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).reports, nil))
+	c, err := connectRoot[model.ReportEdge](ctx, "reports "+string(in), list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, reports))
 	return &model.ReportConnection{Connection: c}, err
 }
 
 // Reporter is the batch resolver for the reporter field.
 func (r *reportResolver) Reporter(ctx context.Context, objs []*models.Report) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).actors, func(r *models.Report) int64 { return r.ReporterID })
+	return load(ctx, r.Resolver, objs, users, func(r *models.Report) int64 { return r.ReporterID })
 }
 
 // User is the batch resolver for the user field.
 func (r *reportResolver) User(ctx context.Context, objs []*models.Report) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(r *models.Report) int64 { return r.UserID })
+	return load(ctx, r.Resolver, objs, users, func(r *models.Report) int64 { return r.UserID })
 }
 
 // Target is the batch resolver for the target field.
 func (r *reportResolver) Target(ctx context.Context, objs []*models.Report) ([]model.ReportTarget, error) {
-	return visibleTargets[model.ReportTarget](ctx, objs, func(r *models.Report) (models.Target, bool) {
+	return visibleTargets[model.ReportTarget](ctx, r.Resolver, objs, func(r *models.Report) (models.Target, bool) {
 		return models.Target{Type: r.TargetType, ID: r.TargetID}, true
 	})
 }
 
 // DecidedBy is the batch resolver for the decidedBy field.
 func (r *reportResolver) DecidedBy(ctx context.Context, objs []*models.Report) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).deciders, func(r *models.Report) int64 { return r.DecidedBy })
+	return load(ctx, r.Resolver, objs, users, func(r *models.Report) int64 { return r.DecidedBy })
 }
 
 // Decision is the resolver for the decision field.
@@ -81,7 +80,7 @@ func (r *reportResolver) Decision(ctx context.Context, obj *models.Report) (stri
 
 // ClosedReports is the resolver for the closedReports field.
 func (r *resolveReportPayloadResolver) ClosedReports(ctx context.Context, obj *models.DecidedReport) ([]*models.Report, error) {
-	return inOrder(ctx, obj.Closed, r.Store.ReportsByID)
+	return inOrder(ctx, r.Resolver, obj.Closed, reports)
 }
 
 // DismissReportPayload returns exec.DismissReportPayloadResolver implementation.

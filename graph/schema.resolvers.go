@@ -24,7 +24,7 @@ func (r *mutationResolver) CreateThing(ctx context.Context, input models.NewThin
 
 // Me is the resolver for the me field.
 func (r *queryResolver) Me(ctx context.Context) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // Mutation returns exec.MutationResolver implementation.

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -33,29 +33,25 @@ func (r *Resolver) thingAt(text string) string {
 
 // names returns up to n distinct names of the things that a search found, ignoring case.
 func (r *Resolver) names(ctx context.Context, found *models.SearchResult, n int) ([]string, error) {
-	pages, err := found.Page(ctx, []int64{0}, models.Slice{First: maxFirst})
-	if err != nil {
-		return nil, err
-	}
-	entries := pages[0].Entries
-	batch.Add(batch.FromContext(ctx), entries)
-	things, err := batch.Load(ctx, entries, loadersOf(ctx).things, func(e *models.Entry) int64 { return e.NodeID })
+	pages, err := models.Pages(ctx, r.Store, caller(ctx), nameOfThing, found.List, []int64{0}, models.Slice{First: maxFirst})
 	names, seen := []string{}, make(map[string]bool)
-	for _, t := range things {
-		if t != nil && len(names) < n && !seen[strings.ToLower(t.Name)] {
-			seen[strings.ToLower(t.Name)] = true
-			names = append(names, t.Name)
+	for _, e := range pages[0].Entries {
+		if name := e.Node.Name; len(names) < n && !seen[strings.ToLower(name)] {
+			seen[strings.ToLower(name)] = true
+			names = append(names, name)
 		}
 	}
 	return names, err
 }
 
-// facetsOf converts the facets of a search. They form a batch.
-func facetsOf[F comparable, V any](ctx context.Context, counts []models.Facet[V], as func(model.Facet[V]) F) []F {
+// nameOfThing has the name of a thing.
+var nameOfThing = fieldset.Of[models.Thing]("Name")
+
+// facetsOf converts the facets of a search.
+func facetsOf[F, V any](counts []models.Facet[V], as func(model.Facet[V]) F) []F {
 	facets := make([]F, len(counts))
 	for i, c := range counts {
 		facets[i] = as(model.Facet[V]{Value: c.Value, Count: int32(c.Count)})
 	}
-	batch.Add(batch.FromContext(ctx), facets)
 	return facets
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -27,7 +26,7 @@ func (r *categoryFacetResolver) Category(ctx context.Context, objs []*model.Cate
 
 // Creator is the batch resolver for the creator field.
 func (r *creatorFacetResolver) Creator(ctx context.Context, objs []*model.CreatorFacet) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(f *model.CreatorFacet) int64 { return f.Value })
+	return load(ctx, r.Resolver, objs, users, func(f *model.CreatorFacet) int64 { return f.Value })
 }
 
 // Search is the resolver for the search field.
@@ -46,16 +45,16 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	if err != nil {
 		return nil, err
 	}
-	name, l := fmt.Sprint("search ", typeArg, " ", sort), loadersOf(ctx)
+	name := fmt.Sprint("search ", typeArg, " ", sort)
 	switch typeArg {
 	case models.SearchMakes:
-		return searchHits(ctx, name, found, at, l.makes, r.Store.MakesOnPages)
+		return searchHits(ctx, r.Resolver, name, found, at, makes, func(m *models.Make) model.SearchHit { return m })
 	case models.SearchUsers:
-		return searchHits(ctx, name, found, at, l.users, r.Store.UsersOnPages)
+		return searchHits(ctx, r.Resolver, name, found, at, users, func(u *models.User) model.SearchHit { return u })
 	case models.SearchCollections:
-		return searchHits(ctx, name, found, at, l.collections, r.Store.CollectionsOnPages)
+		return searchHits(ctx, r.Resolver, name, found, at, collections, func(c *models.Collection) model.SearchHit { return c })
 	}
-	return searchHits(ctx, name, found, at, l.things, r.Store.ThingsOnPages)
+	return searchHits(ctx, r.Resolver, name, found, at, things, func(t *models.Thing) model.SearchHit { return t })
 }
 
 // Suggestions is the resolver for the suggestions field.
@@ -81,24 +80,18 @@ func (r *searchConnectionResolver) Facets(ctx context.Context, obj *model.Search
 	if err != nil {
 		return nil, err
 	}
-	batch.Add(batch.FromContext(ctx), facets.Tree.All)
-	tags := make([]*models.Tag, len(facets.Tags))
-	for i, f := range facets.Tags {
-		tags[i] = f.Value
-	}
-	batch.Add(batch.FromContext(ctx), tags)
 	return &model.SearchFacets{
-		Categories: facetsOf(ctx, facets.Categories, func(f model.Facet[*models.Category]) *model.CategoryFacet { return &model.CategoryFacet{Facet: f} }),
-		Licenses:   facetsOf(ctx, facets.Licenses, func(f model.Facet[models.License]) *model.LicenseFacet { return &model.LicenseFacet{Facet: f} }),
-		Tags:       facetsOf(ctx, facets.Tags, func(f model.Facet[*models.Tag]) *model.TagFacet { return &model.TagFacet{Facet: f} }),
-		Creators:   facetsOf(ctx, facets.Creators, func(f model.Facet[int64]) *model.CreatorFacet { return &model.CreatorFacet{Facet: f} }),
-		Formats:    facetsOf(ctx, facets.Formats, func(f model.Facet[mesh.Format]) *model.FormatFacet { return &model.FormatFacet{Facet: f} }),
+		Categories: facetsOf(facets.Categories, func(f model.Facet[*models.Category]) *model.CategoryFacet { return &model.CategoryFacet{Facet: f} }),
+		Licenses:   facetsOf(facets.Licenses, func(f model.Facet[models.License]) *model.LicenseFacet { return &model.LicenseFacet{Facet: f} }),
+		Tags:       facetsOf(facets.Tags, func(f model.Facet[*models.Tag]) *model.TagFacet { return &model.TagFacet{Facet: f} }),
+		Creators:   facetsOf(facets.Creators, func(f model.Facet[int64]) *model.CreatorFacet { return &model.CreatorFacet{Facet: f} }),
+		Formats:    facetsOf(facets.Formats, func(f model.Facet[mesh.Format]) *model.FormatFacet { return &model.FormatFacet{Facet: f} }),
 	}, nil
 }
 
-// Highlights is the resolver for the highlights field.
-func (r *searchEdgeResolver) Highlights(ctx context.Context, obj *model.SearchEdge) ([]*model.Highlight, error) {
-	return r.highlights(ctx, obj.Node)
+// Highlights is the batch resolver for the highlights field.
+func (r *searchEdgeResolver) Highlights(ctx context.Context, objs []*model.SearchEdge) ([][]*model.Highlight, error) {
+	return r.highlights(ctx, objs)
 }
 
 // Tag is the batch resolver for the tag field.

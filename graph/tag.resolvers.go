@@ -15,7 +15,7 @@ import (
 
 // Tag is the resolver for the tag field.
 func (r *queryResolver) Tag(ctx context.Context, name string) (*models.Tag, error) {
-	return r.Store.Tag(ctx, name)
+	return r.Store.Tag(ctx, selected(ctx, models.AllTagFields), name)
 }
 
 // Tags is the resolver for the tags field.
@@ -24,13 +24,13 @@ func (r *queryResolver) Tags(ctx context.Context, first *int32, after *string, l
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[model.TagEdge](ctx, topLevel("tags", list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).tags, nil))
+	c, err := connectRoot[model.TagEdge](ctx, "tags", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, tags))
 	return &model.TagConnection{Connection: c}, err
 }
 
-// Things is the resolver for the things field.
-func (r *tagResolver) Things(ctx context.Context, obj *models.Tag, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Tag.things", r.Store.ThingsWithTags(caller(ctx)), pageArgs{first, after, last, before}, obj, func(g *models.Tag) int64 { return g.ID })
+// Things is the batch resolver for the things field.
+func (r *tagResolver) Things(ctx context.Context, objs []*models.Tag, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return thingsOf(ctx, r.Resolver, "Tag.things", r.Store.ThingsWithTags(caller(ctx)), pageArgs{first, after, last, before}, objs, func(g *models.Tag) int64 { return g.ID })
 }
 
 // Tag returns exec.TagResolver implementation.

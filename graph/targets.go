@@ -2,11 +2,12 @@ package graph
 
 import (
 	"context"
+	"maps"
 	"slices"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -36,15 +37,18 @@ func asActor(u *models.User) model.Actor {
 	return u
 }
 
-// visibleThing returns a function that returns nil for a thing that the caller is not allowed to
+// visibleThings returns the thing of each object, or nil for a thing that the caller is not allowed to
 // see, for example a thing that was taken down after a make of it was posted.
-func visibleThing(ctx context.Context) func(*models.Thing) *models.Thing {
-	return func(t *models.Thing) *models.Thing {
+func visibleThings[O any](ctx context.Context, r *Resolver, objs []O, id func(O) int64) ([]*models.Thing, error) {
+	found, err := loadValues(objs, id, func(ids []int64) (map[int64]*models.Thing, error) {
+		return things.read(ctx, r, ids, models.ThingAccess)
+	})
+	return convert(found, err, func(t *models.Thing) *models.Thing {
 		if t == nil || t.Allows(caller(ctx)) != nil {
 			return nil
 		}
 		return t
-	}
+	})
 }
 
 // visibleFile returns a function that returns nil for a file that the caller is not allowed to see.
@@ -57,12 +61,18 @@ func visibleFile(ctx context.Context) func(*models.File) *models.File {
 	}
 }
 
+// fileKind has the fields of a file by which files are chosen.
+var fileKind = fieldset.Of[models.File]("Kind")
+
 // filesOn returns the first matching files of each object. Nil kinds or ids match all files.
-func filesOn[O comparable](ctx context.Context, objects []O, on models.TargetType, id func(O) int64, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
+func filesOn[O any](ctx context.Context, r *Resolver, objects []O, on models.TargetType, id func(O) int64, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
 	if err := inRange("first", first, models.MaxFiles); err != nil {
 		return nil, err
 	}
-	return batch.LoadAs(ctx, objects, loadersOf(ctx).filesOn[on], id, func(files []*models.File) []*models.File {
+	lists, err := loadValues(objects, id, func(targets []int64) (map[int64][]*models.File, error) {
+		return r.Store.FilesOn(ctx, selected(ctx, models.AllFileFields).With(fileKind), on, targets)
+	})
+	return convert(lists, err, func(files []*models.File) []*models.File {
 		matching := make([]*models.File, 0, min(len(files), int(first)))
 		for _, f := range files {
 			if len(matching) < int(first) && (kinds == nil || slices.Contains(kinds, f.Kind)) && (ids == nil || slices.Contains(ids, f.ID)) {
@@ -86,15 +96,15 @@ func countOf(counts map[models.FileKind]int64, kinds []models.FileKind) (n int32
 // markFunc likes or watches a target, or removes the like or watch.
 type markFunc func(context.Context, auth.Caller, models.Target) error
 
-// readFunc returns an object that the caller can see, by its ID.
-type readFunc[O any] func(context.Context, auth.Caller, int64) (*O, error)
+// readFunc returns an object that the caller can see, with some fields, by its ID.
+type readFunc[O any] = func(context.Context, auth.Caller, fieldset.Set[O], int64) (*O, error)
 
 // afterMark calls mark, which adds a like or watch, and returns the object that it marks.
 func afterMark[O any](ctx context.Context, mark markFunc, on models.TargetType, id int64, read readFunc[O]) (*O, error) {
 	if err := mark(ctx, caller(ctx), models.Target{Type: on, ID: id}); err != nil {
 		return nil, err
 	}
-	return read(ctx, caller(ctx), id)
+	return read(ctx, caller(ctx), selected(ctx, models.AllFields[O]()), id)
 }
 
 // afterUnmark calls unmark, which removes a like or watch, and returns the object. It returns nil
@@ -104,138 +114,29 @@ func afterUnmark[O any](ctx context.Context, unmark markFunc, on models.TargetTy
 	if err := unmark(ctx, caller(ctx), models.Target{Type: on, ID: id}); err != nil {
 		return nil, err
 	}
-	object, err := read(ctx, caller(ctx), id)
+	object, err := read(ctx, caller(ctx), selected(ctx, models.AllFields[O]()), id)
 	if code := models.CodeOf(err); code == models.Forbidden || code == models.NotFound {
 		return nil, nil
 	}
 	return object, err
 }
 
-// targets returns the target of each object. If a target was deleted in the meantime, it returns
-// errStale and marks the operation as stale.
-func targets[T any, O comparable](ctx context.Context, objects []O, of func(O) (models.Target, bool)) ([]T, error) {
-	results := make([]T, len(objects))
-	for i, o := range objects {
-		if _, ok := of(o); !ok {
-			continue
-		}
-		found, err := targetOf(ctx, o, of)
-		if err != nil {
-			return nil, err
-		}
-		if found == nil {
-			return nil, stale(ctx)
-		}
-		if err := checkVisible(ctx, found); err != nil {
-			return nil, err
-		}
-		results[i] = found.(T)
-	}
-	return results, nil
-}
-
-// visibleTargets returns the target of each object, or nil if it was deleted or the caller is not
-// allowed to see it.
-func visibleTargets[T any, O comparable](ctx context.Context, objects []O, of func(O) (models.Target, bool)) ([]T, error) {
-	results := make([]T, len(objects))
-	for i, o := range objects {
-		found, err := targetOf(ctx, o, of)
-		if err != nil {
-			return nil, err
-		}
-		if found != nil && checkVisible(ctx, found) == nil {
-			results[i] = found.(T)
-		}
-	}
-	return results, nil
-}
-
-// targetOf returns the target of an object, or nil if it was deleted. It executes one statement for
-// each type of target of the objects in the batch.
-func targetOf[O comparable](ctx context.Context, object O, of func(O) (models.Target, bool)) (any, error) {
-	l := loadersOf(ctx)
-	switch t, _ := of(object); t.Type {
-	case models.OnThing:
-		return loadTarget(ctx, object, t.Type, of, l.things)
-	case models.OnMake:
-		return loadTarget(ctx, object, t.Type, of, l.makes)
-	case models.OnComment:
-		return loadTarget(ctx, object, t.Type, of, l.comments)
-	case models.OnCollection:
-		return loadTarget(ctx, object, t.Type, of, l.collections)
-	case models.OnFile:
-		return loadTarget(ctx, object, t.Type, of, l.files)
-	default:
-		return loadTarget(ctx, object, t.Type, of, l.targetUsers)
-	}
-}
-
-func loadTarget[O comparable, V any](ctx context.Context, object O, on models.TargetType, of func(O) (models.Target, bool), loader *batch.Loader[*V]) (any, error) {
-	found, err := batch.LoadAs(ctx, []O{object}, loader, func(o O) int64 {
-		if t, ok := of(o); ok && t.Type == on {
-			return t.ID
-		}
-		return 0
-	}, nilOrValue)
+// inOrder reads at most maxFirst objects and returns them in the order of their IDs, without
+// those that do not exist or that the caller cannot see.
+func inOrder[O any](ctx context.Context, r *Resolver, ids []int64, of rows[O]) ([]*O, error) {
+	ids = ids[:min(len(ids), maxFirst)]
+	found, err := of.read(ctx, r, ids, accessTo[O]())
 	if err != nil {
 		return nil, err
 	}
-	return found[0], nil
-}
-
-// inOrder reads at most maxFirst objects and returns them in the order of their IDs, without
-// those that do not exist or that the caller cannot see.
-func inOrder[O any](ctx context.Context, ids []int64, read func(context.Context, []int64) (map[int64]*O, error)) ([]*O, error) {
-	ids = ids[:min(len(ids), maxFirst)]
-	found, err := read(ctx, ids)
 	objects := make([]*O, 0, len(found))
+	hidden, err := r.hidden(ctx, anyOf(slices.Collect(maps.Values(found))))
 	for _, id := range ids {
-		if o := found[id]; o != nil && checkVisible(ctx, o) == nil {
+		if o := found[id]; o != nil && hidden[o] == nil {
 			objects = append(objects, o)
 		}
 	}
-	batch.Add(batch.FromContext(ctx), objects)
 	return objects, err
-}
-
-// nilOrValue converts a pointer to an interface. A nil pointer becomes a nil interface.
-func nilOrValue[V any](v *V) any {
-	if v == nil {
-		return nil
-	}
-	return v
-}
-
-// checkVisible returns Forbidden or NotFound if the caller is not allowed to see an object, for
-// example because it was taken down.
-func checkVisible(ctx context.Context, target any) error {
-	switch t := target.(type) {
-	case *models.Make:
-		return checkVisibleMake(ctx, t)
-	case *models.User:
-		if t.DeletedAt != nil {
-			return &models.Error{Code: models.NotFound, Message: "the user was deleted"}
-		}
-	case *models.Comment:
-		_, err := targets[model.Commentable](ctx, []*models.Comment{t}, commentTarget)
-		return err
-	case interface{ Allows(auth.Caller) error }:
-		return t.Allows(caller(ctx))
-	}
-	return nil
-}
-
-// checkVisibleMake returns an error if the caller is not allowed to see the make. The creator of a
-// make can always see it, even if its thing is hidden or deleted.
-func checkVisibleMake(ctx context.Context, m *models.Make) error {
-	if err := m.Allows(caller(ctx)); err != nil || m.ThingID == 0 || m.OwnerID == caller(ctx).UserID {
-		return err
-	}
-	things, err := batch.Load(ctx, []*models.Make{m}, loadersOf(ctx).things, func(m *models.Make) int64 { return m.ThingID })
-	if err != nil || things[0] == nil { // the thing was deleted after the make was read
-		return err
-	}
-	return things[0].Allows(caller(ctx))
 }
 
 // fileTarget returns the object that a file is attached to. ok is false for a pending upload and

@@ -8,9 +8,7 @@ package graph
 import (
 	"context"
 	"fmt"
-	"slices"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -18,7 +16,7 @@ import (
 
 // Creator is the batch resolver for the creator field.
 func (r *deleteThingPayloadResolver) Creator(ctx context.Context, objs []*model.DeletedContent) ([]*models.User, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).users, func(d *model.DeletedContent) int64 { return d.OwnerID })
+	return load(ctx, r.Resolver, objs, users, func(d *model.DeletedContent) int64 { return d.OwnerID })
 }
 
 // Category is the resolver for the category field.
@@ -28,12 +26,12 @@ func (r *deleteThingPayloadResolver) Category(ctx context.Context, obj *model.De
 
 // Ancestors is the resolver for the ancestors field.
 func (r *deleteThingPayloadResolver) Ancestors(ctx context.Context, obj *model.DeletedContent) ([]*models.Thing, error) {
-	return inOrder(ctx, obj.AncestorIDs, r.Store.ThingsByID)
+	return inOrder(ctx, r.Resolver, obj.AncestorIDs, things)
 }
 
 // FromCollections is the resolver for the fromCollections field.
 func (r *deleteThingPayloadResolver) FromCollections(ctx context.Context, obj *model.DeletedContent) ([]*models.Collection, error) {
-	return inOrder(ctx, obj.CollectionIDs, r.Store.CollectionsByID)
+	return inOrder(ctx, r.Resolver, obj.CollectionIDs, collections)
 }
 
 // PublishThing is the resolver for the publishThing field.
@@ -73,7 +71,7 @@ func (r *mutationResolver) UnfeatureThing(ctx context.Context, input model.Unfea
 
 // Thing is the resolver for the thing field.
 func (r *queryResolver) Thing(ctx context.Context, id int64) (*models.Thing, error) {
-	t, err := r.Store.Thing(ctx, caller(ctx), id)
+	t, err := r.Store.Thing(ctx, caller(ctx), selected(ctx, models.AllThingFields), id)
 	if err == nil {
 		r.noteView(ctx, t)
 	}
@@ -90,105 +88,87 @@ func (r *thingResolver) Takedown(ctx context.Context, obj *models.Thing) (*model
 
 // Creator is the batch resolver for the creator field.
 func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*models.User, error) {
-	creators, err := readOrLoad(objs, has[*models.Thing](models.ThingCreator), func(t *models.Thing) *models.User { return t.Creator }, func() ([]*models.User, error) {
-		return batch.Load(ctx, objs, loadersOf(ctx).users, func(t *models.Thing) int64 { return t.OwnerID })
-	})
-	if err == nil && !slices.Contains(creators, nil) {
-		batch.Add(batch.FromContext(ctx), creators) // those that were read with the things
-	}
-	return creators, err
+	return load(ctx, r.Resolver, objs, users, func(t *models.Thing) int64 { return t.OwnerID })
 }
 
 // Category is the batch resolver for the category field.
 func (r *thingResolver) Category(ctx context.Context, objs []*models.Thing) ([]*models.Category, error) {
-	return readOrLoad(objs, has[*models.Thing](models.ThingCategory), func(t *models.Thing) *models.Category { return t.Category }, func() ([]*models.Category, error) {
-		categories, err := loadersOf(ctx).categories()
-		if err != nil {
-			return nil, err
-		}
-		found := make([]*models.Category, len(objs))
-		for i, t := range objs {
-			found[i] = categories.ByID(t.CategoryID)
-		}
-		return found, nil
-	})
+	categories, err := operationOf(ctx).categories()
+	if err != nil {
+		return nil, err
+	}
+	return each(objs, func(t *models.Thing) *models.Category { return categories.ByID(t.CategoryID) })
 }
 
 // DescriptionHTML is the batch resolver for the descriptionHtml field.
 func (r *thingResolver) DescriptionHTML(ctx context.Context, objs []*models.Thing) ([]string, error) {
-	return r.thingHTML(ctx, objs, models.ThingDescriptionHTML, models.ThingDescription)
+	return html(ctx, r.Resolver, objs, func(t *models.Thing) (string, bool) { return t.ShownDescription, t.Stale })
 }
 
 // InstructionsHTML is the batch resolver for the instructionsHtml field.
 func (r *thingResolver) InstructionsHTML(ctx context.Context, objs []*models.Thing) ([]string, error) {
-	return r.thingHTML(ctx, objs, models.ThingInstructionsHTML, models.ThingInstructions)
+	return html(ctx, r.Resolver, objs, func(t *models.Thing) (string, bool) { return t.ShownInstructions, t.Stale })
 }
 
 // Tags is the batch resolver for the tags field.
 func (r *thingResolver) Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error) {
-	return readOrLoad(objs, has[*models.Thing](models.ThingTags), tagsWith(ctx), func() ([][]*models.Tag, error) {
-		return batch.LoadAs(ctx, objs, loadersOf(ctx).tagsOf, thingID, orEmpty)
+	found, err := loadValues(objs, thingID, func(ids []int64) (map[int64][]*models.Tag, error) {
+		return r.Store.TagsOf(ctx, selected(ctx, models.AllTagFields), ids)
 	})
+	return convert(found, err, orEmpty)
 }
 
 // Files is the batch resolver for the files field.
 func (r *thingResolver) Files(ctx context.Context, objs []*models.Thing, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error) {
-	return filesOn(ctx, objs, models.OnThing, thingID, first, kinds, ids)
+	return filesOn(ctx, r.Resolver, objs, models.OnThing, thingID, first, kinds, ids)
 }
 
 // Image is the batch resolver for the image field.
 func (r *thingResolver) Image(ctx context.Context, objs []*models.Thing) ([]*models.File, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).images[models.OnThing], thingID)
+	return firstImages(ctx, r.Resolver, objs, selected(ctx, models.AllFileFields), models.OnThing, thingID)
 }
 
 // FileCount is the batch resolver for the fileCount field.
 func (r *thingResolver) FileCount(ctx context.Context, objs []*models.Thing, kinds []models.FileKind) ([]int32, error) {
-	counts, err := readOrLoad(objs, has[*models.Thing](models.ThingFileCounts), func(t *models.Thing) map[models.FileKind]int64 { return t.FileCounts }, func() ([]map[models.FileKind]int64, error) {
-		return batch.Load(ctx, objs, loadersOf(ctx).fileCounts, thingID)
+	counts, err := loadValues(objs, thingID, func(ids []int64) (map[int64]map[models.FileKind]int64, error) {
+		return r.Store.FileCounts(ctx, ids)
 	})
-	if err != nil {
-		return nil, err
-	}
-	numbers := make([]int32, len(objs))
-	for i, of := range counts {
-		numbers[i] = countOf(of, kinds)
-	}
-	return numbers, nil
+	return convert(counts, err, func(of map[models.FileKind]int64) int32 { return countOf(of, kinds) })
 }
 
 // IsLiked is the batch resolver for the isLiked field.
 func (r *thingResolver) IsLiked(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return marked(ctx, objs, models.ThingLiked, func(m models.Marks) bool { return m.Liked })
+	return each(objs, func(t *models.Thing) bool { return t.Liked })
 }
 
 // IsCollected is the batch resolver for the isCollected field.
 func (r *thingResolver) IsCollected(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return marked(ctx, objs, models.ThingCollected, func(m models.Marks) bool { return m.Collected })
+	return each(objs, func(t *models.Thing) bool { return t.Collected })
 }
 
-// Ancestors is the resolver for the ancestors field.
-func (r *thingResolver) Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Thing.ancestors", r.Store.Ancestors(caller(ctx)), pageArgs{first, after, last, before}, obj, thingID)
+// Ancestors is the batch resolver for the ancestors field.
+func (r *thingResolver) Ancestors(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return thingsOf(ctx, r.Resolver, "Thing.ancestors", r.Store.Ancestors(caller(ctx)), pageArgs{first, after, last, before}, objs, thingID)
 }
 
-// Remixes is the resolver for the remixes field.
-func (r *thingResolver) Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "Thing.remixes", r.Store.Remixes(caller(ctx)), pageArgs{first, after, last, before}, obj, thingID)
+// Remixes is the batch resolver for the remixes field.
+func (r *thingResolver) Remixes(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return thingsOf(ctx, r.Resolver, "Thing.remixes", r.Store.Remixes(caller(ctx)), pageArgs{first, after, last, before}, objs, thingID)
 }
 
-// Makes is the resolver for the makes field.
-func (r *thingResolver) Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error) {
-	return makesOf(ctx, "Thing.makes", r.Store.MakesOfThings(), pageArgs{first, after, last, before}, obj, thingID)
+// Makes is the batch resolver for the makes field.
+func (r *thingResolver) Makes(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.MakeConnection, error) {
+	return makesOf(ctx, r.Resolver, "Thing.makes", r.Store.MakesOfThings(), pageArgs{first, after, last, before}, objs, thingID)
 }
 
-// Comments is the resolver for the comments field.
-func (r *thingResolver) Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, rootsOnly bool) (*model.CommentConnection, error) {
-	return commentsOf(ctx, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.CommentsOn(models.OnThing, rootsOnly), pageArgs{first, after, last, before}, obj, thingID)
+// Comments is the batch resolver for the comments field.
+func (r *thingResolver) Comments(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string, rootsOnly bool) ([]*model.CommentConnection, error) {
+	return commentsOf(ctx, r.Resolver, fmt.Sprint("Thing.comments ", rootsOnly), r.Store.CommentsOn(models.OnThing, rootsOnly), pageArgs{first, after, last, before}, objs, thingID)
 }
 
-// Likers is the resolver for the likers field.
-func (r *thingResolver) Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
-	return usersOf(ctx, "Thing.likers", r.Store.Likers(models.OnThing), pageArgs{first, after, last, before}, obj, thingID)
+// Likers is the batch resolver for the likers field.
+func (r *thingResolver) Likers(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
+	return usersOf(ctx, r.Resolver, "Thing.likers", r.Store.Likers(models.OnThing), pageArgs{first, after, last, before}, objs, thingID)
 }
 
 // FromCategory is the resolver for the fromCategory field.
@@ -198,7 +178,7 @@ func (r *updateThingPayloadResolver) FromCategory(ctx context.Context, obj *mode
 
 // FromAncestors is the resolver for the fromAncestors field.
 func (r *updateThingPayloadResolver) FromAncestors(ctx context.Context, obj *models.UpdatedThing) ([]*models.Thing, error) {
-	return inOrder(ctx, obj.FromAncestorIDs, r.Store.ThingsByID)
+	return inOrder(ctx, r.Resolver, obj.FromAncestorIDs, things)
 }
 
 // DeleteThingPayload returns exec.DeleteThingPayloadResolver implementation.

@@ -25,9 +25,5 @@ func (r *queryResolver) Things(ctx context.Context, first *int32, after *string,
 	if err != nil {
 		return nil, err
 	}
-	on := new(root)
-	if f.IsZero() {
-		on = loadersOf(ctx).root
-	}
-	return thingsOf(ctx, thingList(sort), list, pageArgs{first, after, last, before}, on, rootID)
+	return only(thingsOf(ctx, r.Resolver, thingList(sort), list, pageArgs{first, after, last, before}, theRoot, rootID))
 }

@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -16,7 +15,7 @@ import (
 
 // Application is the batch resolver for the application field.
 func (r *accessTokenResolver) Application(ctx context.Context, objs []*models.Token) ([]*models.Application, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).applications, func(t *models.Token) int64 { return t.ApplicationID })
+	return load(ctx, r.Resolver, objs, applications, func(t *models.Token) int64 { return t.ApplicationID })
 }
 
 // CreateToken is the resolver for the createToken field.
@@ -40,7 +39,7 @@ func (r *queryResolver) Tokens(ctx context.Context, first *int32, after *string,
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[model.AccessTokenEdge](ctx, topLevel("tokens", list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).tokens, nil))
+	c, err := connectRoot[model.AccessTokenEdge](ctx, "tokens", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, tokens))
 	return &model.AccessTokenConnection{Connection: c}, err
 }
 

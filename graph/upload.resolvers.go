@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/signing"
@@ -17,7 +16,7 @@ import (
 
 // Me is the resolver for the me field.
 func (r *deletePendingUploadPayloadResolver) Me(ctx context.Context, obj *model.Deleted) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // UploadFile is the resolver for the uploadFile field.
@@ -52,8 +51,7 @@ func (r *mutationResolver) FinalizeFiles(ctx context.Context, input model.Finali
 	if err != nil {
 		return nil, err
 	}
-	batch.Add(batch.FromContext(ctx), done)
-	target, err := targets[model.Attachable](ctx, done[:1], (*models.File).Target)
+	target, err := targets[model.Attachable](ctx, r.Resolver, done[:1], (*models.File).Target)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
@@ -18,7 +17,7 @@ import (
 
 // Me is the resolver for the me field.
 func (r *followUserPayloadResolver) Me(ctx context.Context, obj *model.FollowUserPayload) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // UpdateProfile is the resolver for the updateProfile field.
@@ -41,12 +40,12 @@ func (r *mutationResolver) UnfollowUser(ctx context.Context, input model.Unfollo
 
 // User is the resolver for the user field.
 func (r *queryResolver) User(ctx context.Context, username string) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), username)
+	return r.Store.User(ctx, caller(ctx), selected(ctx, models.AllUserFields), username)
 }
 
 // Me is the resolver for the me field.
 func (r *unfollowUserPayloadResolver) Me(ctx context.Context, obj *model.UnfollowUserPayload) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // Email is the resolver for the email field.
@@ -59,7 +58,7 @@ func (r *userResolver) Email(ctx context.Context, obj *models.User) (*string, er
 
 // BioHTML is the batch resolver for the bioHtml field.
 func (r *userResolver) BioHTML(ctx context.Context, objs []*models.User) ([]string, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).html[models.UserBio], userID)
+	return html(ctx, r.Resolver, objs, func(u *models.User) (string, bool) { return u.ShownBio, u.Stale })
 }
 
 // IsNsfwHidden is the resolver for the isNsfwHidden field.
@@ -109,59 +108,54 @@ func (r *userResolver) Usage(ctx context.Context, objs []*models.User) ([]*model
 
 // IsFollowed is the batch resolver for the isFollowed field.
 func (r *userResolver) IsFollowed(ctx context.Context, objs []*models.User) ([]bool, error) {
-	return readOrLoad(objs, has[*models.User](models.UserFollowed), func(u *models.User) bool { return u.Followed }, func() ([]bool, error) {
-		return batch.Load(ctx, objs, loadersOf(ctx).followed, userID)
+	return each(objs, func(u *models.User) bool { return u.Followed })
+}
+
+// Things is the batch resolver for the things field.
+func (r *userResolver) Things(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return thingsOf(ctx, r.Resolver, "User.things", r.Store.ThingsOfUsers(caller(ctx)), pageArgs{first, after, last, before}, objs, userID)
+}
+
+// Makes is the batch resolver for the makes field.
+func (r *userResolver) Makes(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.MakeConnection, error) {
+	return makesOf(ctx, r.Resolver, "User.makes", r.Store.MakesOfUsers(caller(ctx)), pageArgs{first, after, last, before}, objs, userID)
+}
+
+// LikedThings is the batch resolver for the likedThings field.
+func (r *userResolver) LikedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return thingsOf(ctx, r.Resolver, "User.likedThings", r.Store.LikedThings(), pageArgs{first, after, last, before}, objs, userID)
+}
+
+// Collections is the batch resolver for the collections field.
+func (r *userResolver) Collections(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.CollectionConnection, error) {
+	return collectionsOf(ctx, r.Resolver, "User.collections", r.Store.CollectionsOf(caller(ctx)), pageArgs{first, after, last, before}, objs, userID)
+}
+
+// Followers is the batch resolver for the followers field.
+func (r *userResolver) Followers(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
+	return usersOf(ctx, r.Resolver, "User.followers", r.Store.Followers(), pageArgs{first, after, last, before}, objs, userID)
+}
+
+// Following is the batch resolver for the following field.
+func (r *userResolver) Following(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error) {
+	return usersOf(ctx, r.Resolver, "User.following", r.Store.Following(), pageArgs{first, after, last, before}, objs, userID)
+}
+
+// Downloads is the batch resolver for the downloads field.
+func (r *userResolver) Downloads(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.DownloadConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Downloads(caller(ctx), userID) }, func(list models.List) ([]*model.DownloadConnection, error) {
+		found, err := connect[model.DownloadEdge](ctx, objs, ownedList[*models.User]{"User.downloads", list, ownID(ctx)}, pageArgs{first, after, last, before}, nodesOf(r.Resolver, downloads))
+		return convert(found, err, func(c *model.Connection[*models.Download, model.DownloadEdge]) *model.DownloadConnection {
+			return &model.DownloadConnection{Connection: c}
+		})
 	})
 }
 
-// Things is the resolver for the things field.
-func (r *userResolver) Things(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "User.things", r.Store.ThingsOfUsers(caller(ctx)), pageArgs{first, after, last, before}, obj, userID)
-}
-
-// Makes is the resolver for the makes field.
-func (r *userResolver) Makes(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error) {
-	return makesOf(ctx, "User.makes", r.Store.MakesOfUsers(caller(ctx)), pageArgs{first, after, last, before}, obj, userID)
-}
-
-// LikedThings is the resolver for the likedThings field.
-func (r *userResolver) LikedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	return thingsOf(ctx, "User.likedThings", r.Store.LikedThings(), pageArgs{first, after, last, before}, obj, userID)
-}
-
-// Collections is the resolver for the collections field.
-func (r *userResolver) Collections(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.CollectionConnection, error) {
-	return collectionsOf(ctx, "User.collections", r.Store.CollectionsOf(caller(ctx)), pageArgs{first, after, last, before}, obj, userID)
-}
-
-// Followers is the resolver for the followers field.
-func (r *userResolver) Followers(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
-	return usersOf(ctx, "User.followers", r.Store.Followers(), pageArgs{first, after, last, before}, obj, userID)
-}
-
-// Following is the resolver for the following field.
-func (r *userResolver) Following(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error) {
-	return usersOf(ctx, "User.following", r.Store.Following(), pageArgs{first, after, last, before}, obj, userID)
-}
-
-// Downloads is the resolver for the downloads field.
-func (r *userResolver) Downloads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.DownloadConnection, error) {
-	list, err := r.Store.Downloads(caller(ctx), obj.ID)
-	if err != nil {
-		return nil, err
-	}
-	on := ownedList[*models.User]{"User.downloads", list, obj, ownID(ctx)}
-	c, err := connect[model.DownloadEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).downloads, nil))
-	return &model.DownloadConnection{Connection: c}, err
-}
-
-// DownloadedThings is the resolver for the downloadedThings field.
-func (r *userResolver) DownloadedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	list, err := r.Store.DownloadedThings(caller(ctx), obj.ID)
-	if err != nil {
-		return nil, err
-	}
-	return thingsOf(ctx, "User.downloadedThings", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
+// DownloadedThings is the batch resolver for the downloadedThings field.
+func (r *userResolver) DownloadedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.DownloadedThings(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
+		return thingsOf(ctx, r.Resolver, "User.downloadedThings", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
+	})
 }
 
 // FollowUserPayload returns exec.FollowUserPayloadResolver implementation.

@@ -8,7 +8,6 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/graph/batch"
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
@@ -16,12 +15,12 @@ import (
 
 // IsWatched is the batch resolver for the isWatched field.
 func (r *collectionResolver) IsWatched(ctx context.Context, objs []*models.Collection) ([]bool, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).watched[models.OnCollection], func(c *models.Collection) int64 { return c.ID })
+	return each(objs, func(c *models.Collection) bool { return c.Watched })
 }
 
 // IsWatched is the batch resolver for the isWatched field.
 func (r *makeResolver) IsWatched(ctx context.Context, objs []*models.Make) ([]bool, error) {
-	return batch.Load(ctx, objs, loadersOf(ctx).watched[models.OnMake], makeID)
+	return each(objs, func(m *models.Make) bool { return m.Watched })
 }
 
 // WatchThing is the resolver for the watchThing field.
@@ -62,26 +61,24 @@ func (r *mutationResolver) UnwatchCollection(ctx context.Context, input model.Un
 
 // IsWatched is the batch resolver for the isWatched field.
 func (r *thingResolver) IsWatched(ctx context.Context, objs []*models.Thing) ([]bool, error) {
-	return marked(ctx, objs, models.ThingWatched, func(m models.Marks) bool { return m.Watched })
+	return each(objs, func(t *models.Thing) bool { return t.Watched })
 }
 
 // Me is the resolver for the me field.
 func (r *unwatchThingPayloadResolver) Me(ctx context.Context, obj *model.UnwatchThingPayload) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
-// WatchedThings is the resolver for the watchedThings field.
-func (r *userResolver) WatchedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	list, err := r.Store.WatchedThings(caller(ctx), obj.ID)
-	if err != nil {
-		return nil, err
-	}
-	return thingsOf(ctx, "User.watchedThings", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
+// WatchedThings is the batch resolver for the watchedThings field.
+func (r *userResolver) WatchedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.WatchedThings(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
+		return thingsOf(ctx, r.Resolver, "User.watchedThings", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
+	})
 }
 
 // Me is the resolver for the me field.
 func (r *watchThingPayloadResolver) Me(ctx context.Context, obj *model.WatchThingPayload) (*models.User, error) {
-	return r.Store.User(ctx, caller(ctx), "me")
+	return r.me(ctx)
 }
 
 // UnwatchThingPayload returns exec.UnwatchThingPayloadResolver implementation.

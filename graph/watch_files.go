@@ -63,20 +63,10 @@ func (r *Resolver) changedFiles(ctx context.Context, known map[int64]*model.Proc
 	if err != nil {
 		return nil, err
 	}
-	var ids []int64
-	for _, f := range files {
-		if f.PreviewID != 0 {
-			ids = append(ids, f.PreviewID)
-		}
-	}
-	previews, err := r.Store.PreviewsByID(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
 	slices.SortFunc(files, func(a, b *models.File) int { return cmp.Compare(a.ID, b.ID) })
 	var changes []*model.FileProcessing
 	for _, f := range files {
-		state := processing(f, previews[f.PreviewID])
+		state := processing(f, f.Preview)
 		if !reflect.DeepEqual(known[f.ID], state) {
 			known[f.ID] = state
 			changes = append(changes, &model.FileProcessing{File: f, Processing: state})

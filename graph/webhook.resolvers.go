@@ -54,24 +54,26 @@ func (r *queryResolver) Webhooks(ctx context.Context, first *int32, after *strin
 	if err != nil {
 		return nil, err
 	}
-	c, err := connect[model.WebhookEdge](ctx, topLevel("webhooks", list), pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).webhooks, nil))
+	c, err := connectRoot[model.WebhookEdge](ctx, "webhooks", list, pageArgs{first, after, last, before}, nodesOf(r.Resolver, webhooks))
 	return &model.WebhookConnection{Connection: c}, err
 }
 
 // Webhook is the resolver for the webhook field.
 func (r *queryResolver) Webhook(ctx context.Context, id int64) (*models.Webhook, error) {
-	return r.Store.Webhook(ctx, caller(ctx), id)
+	return r.Store.Webhook(ctx, caller(ctx), selected(ctx, models.AllWebhookFields), id)
 }
 
-// Deliveries is the resolver for the deliveries field.
-func (r *webhookResolver) Deliveries(ctx context.Context, obj *models.Webhook, first *int32, after *string, last *int32, before *string, state *models.DeliveryState) (*model.WebhookDeliveryConnection, error) {
+// Deliveries is the batch resolver for the deliveries field.
+func (r *webhookResolver) Deliveries(ctx context.Context, objs []*models.Webhook, first *int32, after *string, last *int32, before *string, state *models.DeliveryState) ([]*model.WebhookDeliveryConnection, error) {
 	var in models.DeliveryState
 	if state != nil {
 		in = *state
 	}
-	on := ownedList[*models.Webhook]{"Webhook.deliveries " + string(in), r.Store.WebhookDeliveriesOf(in), obj, webhookID}
-	c, err := connect[model.WebhookDeliveryEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).deliveries, nil))
-	return &model.WebhookDeliveryConnection{Connection: c}, err
+	on := ownedList[*models.Webhook]{"Webhook.deliveries " + string(in), r.Store.WebhookDeliveriesOf(in), webhookID}
+	found, err := connect[model.WebhookDeliveryEdge](ctx, objs, on, pageArgs{first, after, last, before}, nodesOf(r.Resolver, deliveries))
+	return convert(found, err, func(c *model.Connection[*models.WebhookDelivery, model.WebhookDeliveryEdge]) *model.WebhookDeliveryConnection {
+		return &model.WebhookDeliveryConnection{Connection: c}
+	})
 }
 
 // StatusCode is the resolver for the statusCode field.

@@ -15,17 +15,17 @@ import (
 // ThingProcessing is the resolver for the thingProcessing field.
 func (r *subscriptionResolver) ThingProcessing(ctx context.Context, id int64) (<-chan *model.FileProcessing, error) {
 	return r.watchFiles(ctx, func(ctx context.Context, _ []int64) ([]*models.File, error) {
-		if _, err := r.Store.Thing(ctx, caller(ctx), id); err != nil {
+		if _, err := r.Store.Thing(ctx, caller(ctx), models.ThingFields{}, id); err != nil {
 			return nil, err
 		}
-		files, err := r.Store.FilesOn(ctx, models.OnThing, []int64{id})
+		files, err := r.Store.FilesOn(ctx, models.AllFileFields, models.OnThing, []int64{id})
 		return files[id], err
 	})
 }
 
 // MyProcessing is the resolver for the myProcessing field.
 func (r *subscriptionResolver) MyProcessing(ctx context.Context) (<-chan *model.FileProcessing, error) {
-	u, err := r.Store.User(ctx, caller(ctx), "me")
+	u, err := r.Store.User(ctx, caller(ctx), models.UserFields{}, "me")
 	if err != nil {
 		return nil, err
 	}
@@ -38,22 +38,16 @@ func (r *subscriptionResolver) MyProcessing(ctx context.Context) (<-chan *model.
 	})
 }
 
-// Drafts is the resolver for the drafts field.
-func (r *userResolver) Drafts(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error) {
-	list, err := r.Store.Drafts(caller(ctx), obj.ID)
-	if err != nil {
-		return nil, err
-	}
-	return thingsOf(ctx, "User.drafts", list, pageArgs{first, after, last, before}, obj, ownID(ctx))
+// Drafts is the batch resolver for the drafts field.
+func (r *userResolver) Drafts(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.Drafts(caller(ctx), userID) }, func(list models.List) ([]*model.ThingConnection, error) {
+		return thingsOf(ctx, r.Resolver, "User.drafts", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
+	})
 }
 
-// PendingUploads is the resolver for the pendingUploads field.
-func (r *userResolver) PendingUploads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.FileConnection, error) {
-	list, err := r.Store.PendingUploads(caller(ctx), obj.ID)
-	if err != nil {
-		return nil, err
-	}
-	on := ownedList[*models.User]{"User.pendingUploads", list, obj, ownID(ctx)}
-	c, err := connect[model.FileEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).files, nil))
-	return &model.FileConnection{Connection: c}, err
+// PendingUploads is the batch resolver for the pendingUploads field.
+func (r *userResolver) PendingUploads(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.FileConnection, error) {
+	return ofOwn(objs, func(userID int64) (models.List, error) { return r.Store.PendingUploads(caller(ctx), userID) }, func(list models.List) ([]*model.FileConnection, error) {
+		return filesOf(ctx, r.Resolver, "User.pendingUploads", list, pageArgs{first, after, last, before}, objs, ownID(ctx))
+	})
 }

@@ -29,7 +29,7 @@ const purgeAgain = 5 * time.Minute
 // the last administrator. It opens a transaction. A background job soon deletes the user's things,
 // makes, collections and likes, and the texts of their comments.
 func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username, reason string) (id int64, err error) {
-	found, err := s.User(ctx, caller, username)
+	found, err := s.User(ctx, caller, UserAccess, username)
 	if err != nil {
 		return 0, err
 	}

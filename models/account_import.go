@@ -142,7 +142,7 @@ func (a Admin) CreateMakeWithoutThing(ctx context.Context, owner auth.Caller, na
 	}
 	m := &Make{OwnerID: owner.UserID, Name: name, Description: description, State: Draft, CreatedAt: now()}
 	var html renderedHTML
-	if err := s.renderTo(ctx, &html, MakeDescription, &description); err != nil {
+	if err := s.renderTo(ctx, &html, makeDescription, &description); err != nil {
 		return nil, err
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -54,7 +54,7 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 				t.Errorf("%s of a deleted account: got %v, want NOT_FOUND", what, err)
 			}
 		}
-		if users, err := s.UsersByID(ctx, []int64{bob.UserID}); err != nil || users[bob.UserID].FirstName != "" {
+		if users, err := s.UsersByID(ctx, auth.Caller{}, AllUserFields, []int64{bob.UserID}); err != nil || users[bob.UserID].FirstName != "" {
 			t.Errorf("a deleted account has a name (%v)", err)
 		}
 

@@ -21,29 +21,33 @@ func checkAncestors(ids []int64) error {
 	return nil
 }
 
+type remixes struct{ hidden hiddenThings }
+
+func (l remixes) Select(b *database.Builder, id any) *bun.SelectQuery {
+	q := b.Select().TableExpr("thing_ancestors AS ta").Where("ta.ancestor_id = ?", id).Where(isPublished, bun.Safe("ta.thing_id"))
+	if l.hidden != (hiddenThings{}) {
+		q = l.hidden.from(q.Join("JOIN things AS t ON t.id = ta.thing_id"), b.Arg(database.CallerArg))
+	}
+	return q
+}
+
 // Remixes lists the published remixes of things, newest first.
 func (s *Store) Remixes(caller auth.Caller) List {
-	hidden := hiddenFrom(caller)
-	l := List{DB: s.db.DB, By: database.Order{ID: "ta.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Where("ta.ancestor_id = ?", id).Where(isPublished, bun.Safe("ta.thing_id"))
-		if hidden != (hiddenThings{}) {
-			q = hidden.from(q.Join("JOIN things AS t ON t.id = ta.thing_id"))
-		}
-		return q
-	}}
-	if hidden == (hiddenThings{}) {
-		l.Name = "remixes"
-	}
-	return l
+	return List{DB: s.db.DB, By: database.Order{ID: "ta.thing_id"}, Rows: remixes{hiddenFrom(caller)}, Caller: caller.UserID}
+}
+
+type ancestors struct{}
+
+func (ancestors) Select(b *database.Builder, id any) *bun.SelectQuery {
+	return b.Select().TableExpr("thing_ancestors AS ta").
+		Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", b.Arg(database.CallerArg)).Where("ta.thing_id = ?", id)
 }
 
 // Ancestors lists the things that a remix was made from, in the order that its creator chose. It
 // has only published things and the caller's own.
 func (s *Store) Ancestors(caller auth.Caller) List {
 	by := database.Order{Key: "ta.position", ID: "ta.ancestor_id", Ascending: true}
-	return List{DB: s.db.DB, Name: "ancestors", Caller: &caller.UserID, By: by, Rows: func(id, userID any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("thing_ancestors AS ta").Join("JOIN things AS t ON t.id = ta.ancestor_id AND (t.state = 'published' OR t.owner_id = ?)", userID).Where("ta.thing_id = ?", id)
-	}}
+	return List{DB: s.db.DB, By: by, Rows: ancestors{}, Caller: caller.UserID}
 }
 
 type thingAncestor struct {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/oauth"
 )
 
@@ -29,6 +31,14 @@ type Application struct {
 	AllowsImplicit bool
 	CreatedAt      time.Time
 }
+
+// ApplicationFields is a set of fields of an application.
+type ApplicationFields = fieldset.Set[Application]
+
+var applications = database.NewTable(func(a *Application) (int64, *database.Listed) { return a.ID, nil })
+
+// AllApplicationFields has all fields of an application.
+var AllApplicationFields = applications.All()
 
 // RedirectURIs returns the redirect URIs of the application.
 func (a *Application) RedirectURIs() []string { return strings.Fields(a.Redirects) }
@@ -117,8 +127,8 @@ func (a Admin) AllApplications(ctx context.Context) (all []*Application, err err
 }
 
 // ApplicationsByID returns the applications with the given IDs.
-func (s *Store) ApplicationsByID(ctx context.Context, ids []int64) (map[int64]*Application, error) {
-	return byID(ctx, s.db, ids, unchanged, "ap.id", func(a *Application) int64 { return a.ID })
+func (s *Store) ApplicationsByID(ctx context.Context, fields ApplicationFields, ids []int64) (map[int64]*Application, error) {
+	return applications.ByIDs(ctx, s.db.DB, 0, fields, ids)
 }
 
 // DeleteApplication deletes an application and all tokens that were issued to it. It returns

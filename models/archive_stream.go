@@ -40,7 +40,7 @@ func (s *Store) UserArchive(ctx context.Context, caller auth.Caller) (a *UserArc
 	if err := requireUser(caller); err != nil {
 		return nil, err
 	}
-	u, err := s.userByID(ctx, caller.UserID)
+	u, err := s.userByID(ctx, caller, UserAccess, caller.UserID)
 	if err != nil {
 		return nil, err
 	}

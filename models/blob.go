@@ -5,6 +5,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // Signature is what the signature of a URL of a file permits.
@@ -17,10 +18,13 @@ const (
 	SignedTakenDown                  // issued during the takedown, to someone who sees the thing
 )
 
+// contentFields has the fields of a file that serving its content needs.
+var contentFields = fieldset.Of[File]("Name", "Kind", "Size", "ContentType", "SHA256", "MD5", "ObjectKey", "FinalizedAt", "CreatedAt", "ExpiresAt", "PreviewID").With(FileAccess)
+
 // Blob returns a file and the object key of its content. It returns NotFound if the file or its
 // content does not exist, and Forbidden if the signature does not permit access to the file.
 func (s *Store) Blob(ctx context.Context, fileID int64, by Signature) (*File, string, error) {
-	f, ok, err := s.contents.get(ctx, fileID)
+	f, ok, err := s.files.get(ctx, contentFields, fileID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -35,7 +39,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, by Signature) (*File, st
 	if f.State == Pending {
 		return f, f.ObjectKey, nil
 	}
-	if f.TakenDown && by != SignedTakenDown {
+	if f.TakenDown() && by != SignedTakenDown {
 		return nil, "", f.down()
 	}
 	if !f.IsAvailable() {

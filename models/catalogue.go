@@ -60,22 +60,38 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("t.id", "t.sort_name")
 	}
-	l := List{DB: s.db.DB, Name: f.name("things", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
-		q := s.things(f)
+	l := List{DB: s.db.DB, By: by, Caller: f.viewerID}
+	l.Rows = f.rows(allThings{f.hidden, sort == ByFeatured}, func(b *database.Builder, f Filter) *bun.SelectQuery {
+		q := filteredThings(b, f)
 		if sort == ByFeatured {
 			q = q.Where("t.featured_at IS NOT NULL")
 		}
 		return q
-	}}
-	hidden, rest := f.hidden, f
-	rest.hidden = hiddenThings{}
-	switch isAll := rest.IsZero(); {
-	case isAll && sort != ByFeatured:
-		l.Total = totalOf(func(ctx context.Context) (int64, error) { return s.countShown(ctx, hidden) })
-	case isAll && hidden == (hiddenThings{}):
+	})
+	if !f.hides() {
+		return l, nil
+	}
+	switch {
+	case sort != ByFeatured:
+		l.Total = totalOf(func(ctx context.Context) (int64, error) { return s.countShown(ctx, f.hidden, f.viewerID) })
+	case f.IsZero():
 		l.Total = totalOf(s.countFeatured)
 	}
 	return l, nil
+}
+
+// allThings selects the published things, without those that the caller hides.
+type allThings struct {
+	hidden   hiddenThings
+	featured bool // only featured ones
+}
+
+func (l allThings) Select(b *database.Builder, _ any) *bun.SelectQuery {
+	q := b.Select().TableExpr("things AS t").Where("t.state = 'published'")
+	if l.featured {
+		q = q.Where("t.featured_at IS NOT NULL")
+	}
+	return l.hidden.from(q, b.Arg(database.CallerArg))
 }
 
 // totalOf returns the function Total for a list that is the same for all parents.
@@ -95,48 +111,59 @@ func byName(id, name string) database.Order {
 	return database.Order{Key: name, Text: true, ID: id, Ascending: true}
 }
 
+type thingsOfUsers struct {
+	hidden hiddenThings
+	own    bool
+}
+
+func (l thingsOfUsers) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	q := b.Select().TableExpr("things AS t")
+	if !l.own {
+		q = q.Where("t.state = 'published'")
+	}
+	return l.hidden.from(q.Where("t.owner_id = ?", userID), b.Arg(database.CallerArg))
+}
+
 // ThingsOfUsers lists the published things of users, newest first. The list of the caller's own
 // things also has drafts and unlisted things.
 func (s *Store) ThingsOfUsers(caller auth.Caller) List {
-	hidden := hiddenFrom(caller)
-	l := List{DB: s.db.DB, Except: caller.UserID, By: database.Order{ID: "t.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("things AS t")
-		if userID != caller.UserID {
-			q = q.Where("t.state = 'published'")
-		}
-		return hidden.from(q.Where("t.owner_id = ?", userID))
-	}}
-	if hidden == (hiddenThings{}) {
-		l.Name = "things of users"
+	return List{
+		DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: thingsOfUsers{hidden: hiddenFrom(caller)},
+		Own: thingsOfUsers{own: true}, Owner: caller.UserID, Caller: caller.UserID,
 	}
-	return l
+}
+
+type thingsInCategories struct{ hidden hiddenThings }
+
+func (l thingsInCategories) Select(b *database.Builder, id any) *bun.SelectQuery {
+	q := b.Select().TableExpr("things AS t").Where("t.state = 'published' AND t.category_id IN (?)", below(id))
+	return l.hidden.from(q, b.Arg(database.CallerArg))
 }
 
 // ThingsInCategories lists the published things in categories and their descendants, most recently
 // published first.
 func (s *Store) ThingsInCategories(caller auth.Caller) List {
 	hidden := hiddenFrom(caller)
-	l := List{DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		return hidden.from(s.db.Read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.category_id IN (?)", below(id)))
-	}}
-	if hidden == (hiddenThings{}) {
-		l.Name = "things in categories"
+	return List{
+		DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: thingsInCategories{hidden}, Caller: caller.UserID,
+		Total: func(ctx context.Context, ids []int64) (map[int64]int64, error) {
+			return s.countInCategories(ctx, hidden, caller.UserID, ids)
+		},
 	}
-	l.Total = func(ctx context.Context, ids []int64) (map[int64]int64, error) {
-		return s.countInCategories(ctx, hidden, ids)
-	}
-	return l
+}
+
+type thingsWithTags struct{ hidden hiddenThings }
+
+func (l thingsWithTags) Select(b *database.Builder, id any) *bun.SelectQuery {
+	q := b.Select().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
+	return l.hidden.from(q, b.Arg(database.CallerArg))
 }
 
 // ThingsWithTags lists the published things that have a tag, newest first.
 func (s *Store) ThingsWithTags(caller auth.Caller) List {
-	hidden := hiddenFrom(caller)
-	l := List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Join("JOIN things AS t ON t.id = tt.thing_id AND t.state = 'published'").Where("tt.tag_id = ?", id)
-		return hidden.from(q)
-	}}
-	if hidden == (hiddenThings{}) {
-		l.Name, l.Total = "things with tags", s.countWithTags
+	l := List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: thingsWithTags{hiddenFrom(caller)}, Caller: caller.UserID}
+	if hiddenFrom(caller) == (hiddenThings{}) {
+		l.Total = s.countWithTags
 	}
 	return l
 }
@@ -157,13 +184,16 @@ func (s *Store) findMakes(f Filter, sort Sort) (List, error) {
 	case ByPopular, ByRelevance, ByText, ByLikes:
 		by.Key = "m.like_count"
 	}
-	return List{DB: s.db.DB, Name: f.name("makes", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
-		q := f.objects(s.makes(), "m.id", "m.owner_id")
-		if f.ThingID != nil {
-			q = q.Where("m.thing_id = ?", *f.ThingID)
-		}
-		return between(q, "m.published_at", f.PublishedAfter, f.PublishedBefore)
-	}}, nil
+	return List{DB: s.db.DB, By: by, Rows: f.rows(allMakes{}, filteredMakes)}, nil
+}
+
+// filteredMakes selects the makes that match a filter.
+func filteredMakes(b *database.Builder, f Filter) *bun.SelectQuery {
+	q := f.objects(publicMakes(b), "m.id", "m.owner_id")
+	if f.ThingID != nil {
+		q = q.Where("m.thing_id = ?", *f.ThingID)
+	}
+	return between(q, "m.published_at", f.PublishedAfter, f.PublishedBefore)
 }
 
 // findUsers lists the users that match a filter. It returns BadInput if the filter is not valid.
@@ -182,10 +212,19 @@ func (s *Store) findUsers(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("u.id", "u.sort_name")
 	}
-	return List{DB: s.db.DB, Name: f.name("users", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
-		q := f.objects(s.db.Read.NewSelect().TableExpr("users AS u").Where("u.deleted_at IS NULL"), "u.id", "")
-		return between(q, "u.created_at", f.PublishedAfter, f.PublishedBefore)
-	}}, nil
+	return List{DB: s.db.DB, By: by, Rows: f.rows(allUsers{}, filteredUsers)}, nil
+}
+
+// filteredUsers selects the users that match a filter.
+func filteredUsers(b *database.Builder, f Filter) *bun.SelectQuery {
+	q := f.objects(b.Select().TableExpr("users AS u").Where("u.deleted_at IS NULL"), "u.id", "")
+	return between(q, "u.created_at", f.PublishedAfter, f.PublishedBefore)
+}
+
+type allUsers struct{}
+
+func (allUsers) Select(b *database.Builder, _ any) *bun.SelectQuery {
+	return filteredUsers(b, Filter{})
 }
 
 // UserFilter selects users. A field with its zero value adds no condition.
@@ -202,8 +241,8 @@ func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
 	}
 	l, err := s.findUsers(Filter{IDs: f.IDs}, sort)
 	rows := l.Rows
-	l = l.WithRows(func(parent, caller any) *bun.SelectQuery {
-		q := rows(parent, caller)
+	l = l.WithRows(func(b *database.Builder, parent any) *bun.SelectQuery {
+		q := rows.Select(b, parent)
 		if prefix := strings.ToLower(f.Prefix); prefix != "" { // both engines use the index
 			q = q.Where("u.sort_name >= ? AND u.sort_name < ?", prefix, prefix+string(utf8.MaxRune))
 		}
@@ -234,14 +273,23 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("co.id", "co.sort_name")
 	}
-	return List{DB: s.db.DB, Name: f.name("collections", sort), By: by, Rows: func(any, any) *bun.SelectQuery {
-		q := f.objects(s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.visibility = 'public'"), "co.id", "co.owner_id")
-		if f.LikedByID != nil {
-			q = q.Where("co.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'collection' AND l.user_id = ?)", *f.LikedByID)
-		}
-		if f.IsFeatured != nil && *f.IsFeatured {
-			q = q.Where("false") // collections cannot be featured
-		}
-		return between(q, "co.created_at", f.PublishedAfter, f.PublishedBefore)
-	}}, nil
+	return List{DB: s.db.DB, By: by, Rows: f.rows(publicCollections{}, filteredCollections)}, nil
+}
+
+// filteredCollections selects the public collections that match a filter.
+func filteredCollections(b *database.Builder, f Filter) *bun.SelectQuery {
+	q := f.objects(b.Select().TableExpr("collections AS co").Where("co.visibility = 'public'"), "co.id", "co.owner_id")
+	if f.LikedByID != nil {
+		q = q.Where("co.id IN (SELECT l.target_id FROM likes AS l WHERE l.target_type = 'collection' AND l.user_id = ?)", *f.LikedByID)
+	}
+	if f.IsFeatured != nil && *f.IsFeatured {
+		q = q.Where("false") // collections cannot be featured
+	}
+	return between(q, "co.created_at", f.PublishedAfter, f.PublishedBefore)
+}
+
+type publicCollections struct{}
+
+func (publicCollections) Select(b *database.Builder, _ any) *bun.SelectQuery {
+	return filteredCollections(b, Filter{})
 }

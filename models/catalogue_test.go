@@ -76,7 +76,7 @@ func TestCountThings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := s.db.Read.NewSelect().TableExpr("(?) AS rows", list.Rows(nil, nil).ColumnExpr("t.id")).Count(ctx)
+			rows, err := s.db.Read.NewSelect().TableExpr("(?) AS rows", list.Select().ColumnExpr("t.id")).Count(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ func TestTotalsOfTags(t *testing.T) {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			if i == 0 {
-				if tag, err = s.Tag(ctx, "gear"); err != nil {
+				if tag, err = s.Tag(ctx, AllTagFields, "gear"); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Category is a category of things. Categories form a tree.
@@ -48,6 +49,14 @@ func category(ctx context.Context, db bun.IDB, which string) (*Category, error) 
 	return c, nil
 }
 
+// categoriesKey reads all categories.
+type categoriesKey struct{}
+
+// Text implements [database.Key].
+func (categoriesKey) Text(b *database.Builder) (string, error) {
+	return b.Text(pendingCounts(b.Select().Model((*Category)(nil)).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id"))
+}
+
 // CategoryTree holds all categories.
 type CategoryTree struct {
 	All   []*Category
@@ -57,20 +66,17 @@ type CategoryTree struct {
 
 // Categories returns all categories as a tree. There are at most a few hundred.
 func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
-	return s.categoriesWithout(ctx, hiddenThings{})
+	return s.categoriesWithout(ctx, hiddenThings{}, 0)
 }
 
 // categoriesWithout returns all categories as a tree, with counts that exclude hidden things.
-func (s *Store) categoriesWithout(ctx context.Context, hidden hiddenThings) (*CategoryTree, error) {
+func (s *Store) categoriesWithout(ctx context.Context, hidden hiddenThings, userID int64) (*CategoryTree, error) {
 	var all []*Category
-	err := s.db.Prepared(ctx, "categories", &all, func([]any) string {
-		return pendingCounts(s.db.Read.NewSelect().Model(&all).ColumnExpr("?TableColumns"), "categories", "c").Order("c.id").String()
-	})
-	if err != nil {
+	if err := database.Read(ctx, s.db.DB, categoriesKey{}, &all); err != nil {
 		return nil, err
 	}
 	if hidden != (hiddenThings{}) {
-		counts, err := hidden.inCategories(ctx, s.db.Read)
+		counts, err := hidden.inCategories(ctx, s.db.Read, userID)
 		if err != nil {
 			return nil, err
 		}
@@ -117,8 +123,8 @@ func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 
 // countInCategories returns the numbers of published things in categories and their descendants,
 // without hidden things.
-func (s *Store) countInCategories(ctx context.Context, hidden hiddenThings, ids []int64) (map[int64]int64, error) {
-	tree, err := s.categoriesWithout(ctx, hidden)
+func (s *Store) countInCategories(ctx context.Context, hidden hiddenThings, userID int64, ids []int64) (map[int64]int64, error) {
+	tree, err := s.categoriesWithout(ctx, hidden, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +143,11 @@ func (s *Store) CountPublished(ctx context.Context) (int64, error) {
 }
 
 // countShown returns the number of published things, without hidden things.
-func (s *Store) countShown(ctx context.Context, hidden hiddenThings) (n int64, err error) {
+func (s *Store) countShown(ctx context.Context, hidden hiddenThings, userID int64) (n int64, err error) {
 	if hidden == (hiddenThings{}) {
 		return s.CountPublished(ctx)
 	}
-	tree, err := s.categoriesWithout(ctx, hidden)
+	tree, err := s.categoriesWithout(ctx, hidden, userID)
 	if err != nil {
 		return 0, err
 	}
@@ -160,16 +166,18 @@ func (s *Store) countFeatured(ctx context.Context) (int64, error) {
 // folded yet. Each thing is in exactly one category.
 func (s *Store) sumOfCategories(ctx context.Context, c Count) (int64, error) {
 	n := []int64{0}
-	err := s.db.Constant(ctx, selectSumOfCategories(c), &n)
-	if err != nil {
+	if err := database.Read(ctx, s.db.DB, sumOfCategoriesKey{c}, &n); err != nil {
 		return 0, err
 	}
 	return n[0], nil
 }
 
-// selectSumOfCategories returns the statement of sumOfCategories. It adds up changes only if there
-// are any: otherwise, PostgreSQL could read all that were folded and deleted since the last VACUUM.
-func selectSumOfCategories(c Count) string {
+// sumOfCategoriesKey reads the sum of a count. It adds up changes only if there are any: otherwise,
+// PostgreSQL could read all that were folded and deleted since the last VACUUM.
+type sumOfCategoriesKey struct{ Count }
+
+// Text implements [database.Key].
+func (c sumOfCategoriesKey) Text(*database.Builder) (string, error) {
 	return "SELECT CAST(coalesce(sum(" + c.column + "), 0) + CASE WHEN " + strings.Replace(anyPending, "?", "'categories'", 1) + " THEN " +
-		"(SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'categories' AND of_column = '" + c.column + "') ELSE 0 END AS bigint) FROM categories"
+		"(SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'categories' AND of_column = '" + c.column + "') ELSE 0 END AS bigint) FROM categories", nil
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
-
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // maxIDs is the maximum length of a list of IDs.
@@ -23,16 +21,25 @@ func (s *Store) CollectedThingIDs(ctx context.Context, caller auth.Caller, userI
 	return ids, err
 }
 
-// CollectionsHolding returns, for each of the given things, the collections of a user that contain
+// holdingKey reads the collections of the user in argument 1 that hold the things in argument 0.
+type holdingKey struct{}
+
+// Text implements [database.Key].
+func (holdingKey) Text(b *database.Builder) (string, error) {
+	return b.Text(b.Select().TableExpr("collection_things AS ct").Column("ct.thing_id", "ct.collection_id").
+		Join("JOIN collections AS co ON co.id = ct.collection_id").
+		Where("ct.thing_id ? AND co.owner_id = ?", b.Among(0), b.Arg(1)).OrderExpr("ct.id DESC").Limit(maxIDs))
+}
+
+// CollectionsHolding returns, for each of the given things, the collections of the caller that contain
 // it, the collection to which it was added last first. It reads at most 10,000 rows. It does not
 // check visibility, and includes private collections.
-func (s *Store) CollectionsHolding(ctx context.Context, userID int64, thingIDs []int64) (map[int64][]*Collection, error) {
+func (s *Store) CollectionsHolding(ctx context.Context, caller auth.Caller, fields CollectionFields, thingIDs []int64) (map[int64][]*Collection, error) {
+	if len(thingIDs) == 0 {
+		return nil, nil
+	}
 	var rows []*collectionThing
-	err := s.db.ForIDs(ctx, "collections holding", thingIDs, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.Read.NewSelect().Model(&rows).Column("ct.thing_id", "ct.collection_id").
-			Join("JOIN collections AS co ON co.id = ct.collection_id").
-			Where("ct.thing_id ? AND co.owner_id = ?", among, user).OrderExpr("ct.id DESC").Limit(maxIDs)
-	}, userID)
+	err := database.Read(ctx, s.db.DB, holdingKey{}, &rows, thingIDs, caller.UserID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -40,7 +47,7 @@ func (s *Store) CollectionsHolding(ctx context.Context, userID int64, thingIDs [
 	for i, row := range rows {
 		ids[i] = row.CollectionID
 	}
-	found, err := s.CollectionsByID(ctx, slices.Compact(slices.Sorted(slices.Values(ids))))
+	found, err := s.CollectionsByID(ctx, caller, fields, slices.Compact(slices.Sorted(slices.Values(ids))))
 	held := make(map[int64][]*Collection)
 	for _, row := range rows {
 		if c := found[row.CollectionID]; c != nil {

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // CollectionVisibility determines who may see a collection. Only its owner, moderators and
@@ -33,8 +33,8 @@ type Collection struct {
 	Name        string
 	Description string // Markdown
 	Visibility  CollectionVisibility
-	ThingCount  int64
-	LikeCount   int64
+	ThingCount  int64 `reads:"Changes"`
+	LikeCount   int64 `reads:"Changes"`
 	CreatedAt   time.Time
 	ModifiedAt  time.Time
 	Changes     Changes `bun:",scanonly"`
@@ -44,7 +44,33 @@ type Collection struct {
 	FeaturedThingID int64
 	HasFeatured     bool  `bun:",scanonly"` // FeaturedThingID is in it and published
 	FirstThingID    int64 `bun:",scanonly"` // the first published thing; 0: there is none
+
+	Liked            bool   `bun:",scanonly"`               // by the caller
+	Watched          bool   `bun:",scanonly"`               // by the caller
+	ShownDescription string `bun:",scanonly" reads:"Stale"` // see Store.HTML
+	Stale            bool   `bun:",scanonly"`
 }
+
+// CollectionFields is a set of fields of a collection.
+type CollectionFields = fieldset.Set[Collection]
+
+var collections = database.NewTable(func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed },
+	database.Computed{Fields: []string{"HasFeatured"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
+			"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured")
+	}},
+	database.Computed{Fields: []string{"FirstThingID"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("coalesce((SELECT ct.thing_id FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
+			"WHERE ct.collection_id = co.id ORDER BY ct.position DESC, ct.id DESC LIMIT 1), 0) AS first_thing_id")
+	}},
+	pending("collections", "co"), liked(OnCollection, "co"), watched(OnCollection, "co"), shown("ShownDescription", "description", "co"), stale("co"),
+)
+
+// AllCollectionFields has all fields of a collection.
+var AllCollectionFields = collections.All()
+
+// CollectionAccess has the fields that Collection.Allows needs.
+var CollectionAccess = fieldset.Of[Collection]("Visibility", "OwnerID")
 
 // CoverThingID returns the thing whose image is the cover of the collection, or 0 if it has no
 // published thing.
@@ -66,7 +92,7 @@ func (c *Collection) Allows(caller auth.Caller) error {
 // AfterScanRow adds the changes that are not folded yet to the stored counts, and subtracts the
 // texts from the read limits of the operation. It returns TooLarge if they are exceeded.
 func (c *Collection) AfterScanRow(ctx context.Context) error {
-	if err := readText(ctx, len(c.Description)); err != nil {
+	if err := readText(ctx, len(c.Description)+len(c.ShownDescription)); err != nil {
 		return err
 	}
 	return c.Changes.addTo(map[string]*int64{"thing_count": &c.ThingCount, "like_count": &c.LikeCount})
@@ -102,7 +128,7 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 		return nil, err
 	}
 	var html renderedHTML
-	if err := s.renderTo(ctx, &html, CollectionDescription, &n.Description); err != nil {
+	if err := s.renderTo(ctx, &html, collectionDescription, &n.Description); err != nil {
 		return nil, err
 	}
 	at := now()
@@ -155,7 +181,7 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 		return nil, err
 	}
 	var html renderedHTML
-	if err := s.renderTo(ctx, &html, CollectionDescription, change.Description); err != nil {
+	if err := s.renderTo(ctx, &html, collectionDescription, change.Description); err != nil {
 		return nil, err
 	}
 	return s.changeCollection(ctx, caller, change.ID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
@@ -213,7 +239,7 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 	if err != nil {
 		return nil, err
 	}
-	return s.Collection(ctx, caller, id)
+	return s.Collection(ctx, caller, AllCollectionFields, id)
 }
 
 func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Collection, error) {
@@ -306,10 +332,10 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 	return thingIDs[:min(len(thingIDs), maxIDs)], err
 }
 
-// Collection returns a collection. It returns NotFound if it does not exist, and Forbidden if the
-// caller may not see it.
-func (s *Store) Collection(ctx context.Context, caller auth.Caller, id int64) (*Collection, error) {
-	c, err := readOne(ctx, s.CollectionsByID, "collection", id)
+// Collection returns a collection, with the given fields. It returns NotFound if it does not exist,
+// and Forbidden if the caller may not see it.
+func (s *Store) Collection(ctx context.Context, caller auth.Caller, fields CollectionFields, id int64) (*Collection, error) {
+	c, err := one(s, ctx, caller, collections, fields.With(CollectionAccess), "collection", id)
 	if err != nil {
 		return nil, err
 	}
@@ -321,53 +347,34 @@ func (s *Store) Collection(ctx context.Context, caller auth.Caller, id int64) (*
 
 // CollectionsByID returns the collections with the given IDs. It does not check visibility: the
 // caller must be allowed to see the objects that refer to them.
-func (s *Store) CollectionsByID(ctx context.Context, ids []int64) (map[int64]*Collection, error) {
-	return s.collectionRows(ctx).byID(ctx, ids)
+func (s *Store) CollectionsByID(ctx context.Context, caller auth.Caller, fields CollectionFields, ids []int64) (map[int64]*Collection, error) {
+	return collections.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
 }
 
-// CollectionsOnPages returns the same part of the list of each parent, with the collections.
-func (s *Store) CollectionsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Collection], error) {
-	return s.collectionRows(ctx).onPages(ctx, l, parents, part)
-}
+type collectionsOfUsers struct{ own bool }
 
-// collectionRows reads collections, which have no extras.
-func (s *Store) collectionRows(ctx context.Context) rowReader[Collection] {
-	return rowReader[Collection]{
-		db: s.db, column: "co.id",
-		add: func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-			return addCollections(ctx, q)
-		},
-		listed: func(c *Collection) (int64, *database.Listed) { return c.ID, &c.Listed },
+func (l collectionsOfUsers) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	q := b.Select().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
+	if !l.own {
+		q = q.Where("co.visibility = 'public'")
 	}
-}
-
-// addCollections adds the columns of collections to a query of their table.
-func addCollections(ctx context.Context, q *bun.SelectQuery) *bun.SelectQuery {
-	q = addColumns[Collection](ctx, q, extras{}).
-		ColumnExpr("EXISTS (SELECT 1 FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
-			"WHERE ct.collection_id = co.id AND ct.thing_id = co.featured_thing_id) AS has_featured").
-		ColumnExpr("coalesce((SELECT ct.thing_id FROM collection_things AS ct JOIN things AS t ON t.id = ct.thing_id AND t.state = 'published' " +
-			"WHERE ct.collection_id = co.id ORDER BY ct.position DESC, ct.id DESC LIMIT 1), 0) AS first_thing_id")
-	return pendingCounts(q, "collections", "co")
+	return q
 }
 
 // CollectionsOf lists the collections of users, newest first. Only the caller's own list has
 // private ones.
 func (s *Store) CollectionsOf(caller auth.Caller) List {
-	return List{DB: s.db.DB, Name: "collections of users", Except: caller.UserID, By: database.Order{ID: "co.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.owner_id = ?", userID)
-		if userID != caller.UserID {
-			q = q.Where("co.visibility = 'public'")
-		}
-		return q
-	}}
+	return List{DB: s.db.DB, By: database.Order{ID: "co.id"}, Rows: collectionsOfUsers{}, Own: collectionsOfUsers{own: true}, Owner: caller.UserID}
+}
+
+type thingsInCollections struct{}
+
+func (thingsInCollections) Select(b *database.Builder, id any) *bun.SelectQuery {
+	return b.Select().TableExpr("collection_things AS ct").Where("ct.collection_id = ?", id).Where(isPublished, bun.Safe("ct.thing_id"))
 }
 
 // CollectedThings lists the published things in collections, most recently added first unless the
 // owner chose another order. It does not list drafts for anyone, not even for their creators.
 func (s *Store) CollectedThings() List {
-	return List{DB: s.db.DB, Name: "things in collections", By: database.Order{Key: "ct.position", ID: "ct.id", Node: "ct.thing_id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("collection_things AS ct").
-			Where("ct.collection_id = ?", id).Where(isPublished, bun.Safe("ct.thing_id"))
-	}}
+	return List{DB: s.db.DB, By: database.Order{Key: "ct.position", ID: "ct.id", Node: "ct.thing_id"}, Rows: thingsInCollections{}}
 }

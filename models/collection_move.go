@@ -91,7 +91,7 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 	if err != nil {
 		return nil, err
 	}
-	to, err := s.Collection(ctx, caller, m.CollectionID)
+	to, err := s.Collection(ctx, caller, AllCollectionFields, m.CollectionID)
 	return &MovedThings{Collection: to, From: distinct(from), ThingIDs: m.ThingIDs}, err
 }
 

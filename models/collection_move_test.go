@@ -42,7 +42,7 @@ func TestMovingThingsTouchesCollections(t *testing.T) {
 			if _, err := s.MoveThings(ctx, ada, c.move); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			found, err := s.CollectionsByID(ctx, []int64{to, from, other})
+			found, err := s.CollectionsByID(ctx, auth.Caller{}, AllCollectionFields, []int64{to, from, other})
 			if err != nil {
 				t.Fatal(err)
 			}

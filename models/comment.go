@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // Comment is a text of a user on a thing or a make, or a reply to another comment. A deleted
@@ -32,14 +32,27 @@ type Comment struct {
 	DeletedAt  *time.Time
 	ReportedAt *time.Time // reported as spam; nil if not, or if a moderator decided
 	SpamBody   string     // the text of a comment that is hidden as spam
-	ReplyCount int64
-	Changes    Changes `bun:",scanonly"`
+	ReplyCount int64      `reads:"Changes"`
+	Changes    Changes    `bun:",scanonly"`
+	ShownBody  string     `bun:",scanonly" reads:"Stale"` // see Store.HTML
+	Stale      bool       `bun:",scanonly"`
 }
+
+// CommentFields is a set of fields of a comment.
+type CommentFields = fieldset.Set[Comment]
+
+var comments = database.NewTable(func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed }, pending("comments", "cm"), shown("ShownBody", "body", "cm"), stale("cm"))
+
+// AllCommentFields has all fields of a comment.
+var AllCommentFields = comments.All()
+
+// CommentAccess has the fields that say on what a comment is, which decides who sees it.
+var CommentAccess = fieldset.Of[Comment]("TargetType", "TargetID", "ThingID")
 
 // AfterScanRow adds the changes that are not folded yet to the stored counts, and subtracts the
 // texts from the read limits of the operation. It returns TooLarge if they are exceeded.
 func (c *Comment) AfterScanRow(ctx context.Context) error {
-	if err := readText(ctx, len(c.Body)); err != nil {
+	if err := readText(ctx, len(c.Body)+len(c.ShownBody)); err != nil {
 		return err
 	}
 	return c.Changes.addTo(map[string]*int64{"reply_count": &c.ReplyCount})
@@ -62,7 +75,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		return nil, err
 	}
 	var html renderedHTML
-	if err := s.renderTo(ctx, &html, CommentBody, &n.Body); err != nil {
+	if err := s.renderTo(ctx, &html, commentBody, &n.Body); err != nil {
 		return nil, err
 	}
 	at := now()
@@ -175,11 +188,11 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	if err := checkBody(body); err != nil {
 		return nil, err
 	}
-	if _, err := s.Comment(ctx, caller, id); err != nil {
+	if _, err := s.Comment(ctx, caller, CommentAccess, id); err != nil {
 		return nil, err
 	}
 	var html renderedHTML
-	if err := s.renderTo(ctx, &html, CommentBody, &body); err != nil {
+	if err := s.renderTo(ctx, &html, commentBody, &body); err != nil {
 		return nil, err
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -199,7 +212,7 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	if err != nil {
 		return nil, err
 	}
-	return s.Comment(ctx, caller, id)
+	return s.Comment(ctx, caller, AllCommentFields, id)
 }
 
 // DeleteComment soft-deletes a comment on a target that the caller may see. The author of the
@@ -208,7 +221,7 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 // replies. It is not an error if the comment was already deleted. If it was hidden as spam, its
 // author and the owner of the target delete the text for good. It opens a transaction.
 func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64, reason string) (*Comment, error) {
-	if _, err := s.Comment(ctx, caller, id); err != nil {
+	if _, err := s.Comment(ctx, caller, CommentAccess, id); err != nil {
 		return nil, err
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -238,7 +251,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 	if err != nil {
 		return nil, err
 	}
-	return s.Comment(ctx, caller, id)
+	return s.Comment(ctx, caller, AllCommentFields, id)
 }
 
 // mayDelete reports whether the caller wrote the comment, or owns its target.
@@ -302,81 +315,66 @@ func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) er
 	return err
 }
 
-// Comment returns a comment. It returns NotFound if it does not exist, and Forbidden if the caller
-// may not see its target.
-func (s *Store) Comment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
-	c, err := readOne(ctx, s.CommentsByID, "comment", id)
+// Comment returns a comment, with the given fields. It returns NotFound if it does not exist, and
+// Forbidden if the caller may not see its target.
+func (s *Store) Comment(ctx context.Context, caller auth.Caller, fields CommentFields, id int64) (*Comment, error) {
+	c, err := one(s, ctx, caller, comments, fields.With(CommentAccess), "comment", id)
 	if err != nil {
 		return nil, err
 	}
 	if c.TargetType == OnMake {
-		_, err = s.Make(ctx, caller, c.TargetID)
+		_, err = s.Make(ctx, caller, MakeAccess, c.TargetID)
 	} else {
-		_, err = s.Thing(ctx, caller, c.ThingID)
+		_, err = s.Thing(ctx, caller, ThingAccess, c.ThingID)
 	}
 	return c, err
 }
 
 // CommentsByID returns the comments with the given IDs. It does not check visibility: the caller
 // must be allowed to see the objects that refer to them.
-func (s *Store) CommentsByID(ctx context.Context, ids []int64) (map[int64]*Comment, error) {
-	return s.commentRows(ctx).byID(ctx, ids)
+func (s *Store) CommentsByID(ctx context.Context, caller auth.Caller, fields CommentFields, ids []int64) (map[int64]*Comment, error) {
+	return comments.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
 }
 
-// CommentsOnPages returns the same part of the list of each parent, with the comments.
-func (s *Store) CommentsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Comment], error) {
-	return s.commentRows(ctx).onPages(ctx, l, parents, part)
-}
+type allComments struct{}
 
-// commentRows reads comments with the extras that the operation needs.
-func (s *Store) commentRows(ctx context.Context) rowReader[Comment] {
-	with := extrasAmong(ctx, CommentOther)
-	return rowReader[Comment]{
-		db: s.db, with: with, column: "cm.id",
-		add: func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-			return addComments(ctx, q, with)
-		},
-		listed: func(c *Comment) (int64, *database.Listed) { return c.ID, &c.Listed },
-	}
-}
-
-// addComments adds the columns of comments to a query of their table.
-func addComments(ctx context.Context, q *bun.SelectQuery, with extras) *bun.SelectQuery {
-	q = addColumns[Comment](ctx, q, with)
-	if !with.has(CommentOther) {
-		return q
-	}
-	return pendingCounts(q, "comments", "cm")
+func (allComments) Select(b *database.Builder, _ any) *bun.SelectQuery {
+	return b.Select().TableExpr("comments AS cm").Where("cm.deleted_at IS NULL").
+		Where("cm.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = cm.thing_id AND t.state = 'published')").
+		Where("cm.target_type <> 'make' OR EXISTS (SELECT 1 FROM makes AS m WHERE m.id = cm.target_id AND m.state = 'published')")
 }
 
 // Comments lists the comments on published things and makes, newest first, without deleted ones.
 func (s *Store) Comments() List {
-	return List{DB: s.db.DB, Name: "comments", By: database.Order{ID: "cm.id"}, Rows: func(any, any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.deleted_at IS NULL").
-			Where("cm.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = cm.thing_id AND t.state = 'published')").
-			Where("cm.target_type <> 'make' OR EXISTS (SELECT 1 FROM makes AS m WHERE m.id = cm.target_id AND m.state = 'published')")
-	}}
+	return List{DB: s.db.DB, By: database.Order{ID: "cm.id"}, Rows: allComments{}}
+}
+
+type commentsOn struct {
+	on        TargetType
+	rootsOnly bool
+}
+
+func (l commentsOn) Select(b *database.Builder, id any) *bun.SelectQuery {
+	q := b.Select().TableExpr("comments AS cm").Where("cm.target_type = ? AND cm.target_id = ?", l.on, id)
+	if l.rootsOnly {
+		q = q.Where("cm.parent_id IS NULL")
+	}
+	return q
 }
 
 // CommentsOn lists the comments on things, or makes, newest first, including deleted ones. With
 // rootsOnly it leaves out replies.
 func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
-	name := "comments on " + string(on)
-	if rootsOnly {
-		name += ", without replies"
-	}
-	return List{DB: s.db.DB, Name: name, By: database.Order{ID: "cm.id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.target_type = ? AND cm.target_id = ?", on, id)
-		if rootsOnly {
-			q = q.Where("cm.parent_id IS NULL")
-		}
-		return q
-	}}
+	return List{DB: s.db.DB, By: database.Order{ID: "cm.id"}, Rows: commentsOn{on, rootsOnly}}
+}
+
+type replies struct{}
+
+func (replies) Select(b *database.Builder, id any) *bun.SelectQuery {
+	return b.Select().TableExpr("comments AS cm").Where("cm.parent_id = ?", id)
 }
 
 // Replies lists the direct replies to comments, oldest first.
 func (s *Store) Replies() List {
-	return List{DB: s.db.DB, Name: "replies", By: database.Order{ID: "cm.id", Ascending: true}, Rows: func(id, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("comments AS cm").Where("cm.parent_id = ?", id)
-	}}
+	return List{DB: s.db.DB, By: database.Order{ID: "cm.id", Ascending: true}, Rows: replies{}}
 }

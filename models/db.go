@@ -52,12 +52,11 @@ func (db *DB) exec(ctx context.Context, q interface {
 // The types of lists; see package database.
 type (
 	List     = database.List
-	Page     = database.Page
 	Slice    = database.Slice
-	Entry    = database.Entry
 	Position = database.Position
 
-	JoinedPage[O any] = database.JoinedPage[O]
+	Page[T any]  = database.Page[T]
+	Entry[T any] = database.Entry[T]
 )
 
 // now returns the current time in UTC, truncated to microseconds, the precision that both engines

@@ -156,6 +156,9 @@ func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
 	return nil
 }
 
+// unchanged adds nothing to a query.
+func unchanged(q *bun.SelectQuery) *bun.SelectQuery { return q }
+
 // reindex is index in a transaction of its own.
 func (db *DB) reindex(ctx context.Context, ix *index, ids ...int64) error {
 	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return db.index(ctx, tx, ix, ids...) })

@@ -11,11 +11,13 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // Download is an entry of a user's download history.
 type Download struct {
 	bun.BaseModel `bun:"table:downloads,alias:d"`
+	database.Listed
 
 	ID        int64 `bun:",pk,autoincrement"`
 	UserID    int64
@@ -23,6 +25,14 @@ type Download struct {
 	ThingID   int64
 	CreatedAt time.Time
 }
+
+// DownloadFields is a set of fields of a download.
+type DownloadFields = fieldset.Set[Download]
+
+var downloads = database.NewTable(func(d *Download) (int64, *database.Listed) { return d.ID, &d.Listed })
+
+// AllDownloadFields has all fields of a download.
+var AllDownloadFields = downloads.All()
 
 // newDownload is a download that the stored counts of its file and thing do not include yet. The
 // file may have been deleted since.
@@ -63,14 +73,14 @@ func (db *DB) growNewDownloads(ctx context.Context, tx bun.Tx) error {
 // upload, or has no content, and Forbidden if the caller may not see it or its thing was taken
 // down.
 func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID int64) (*Download, *File, error) {
-	f, err := visibleFile(ctx, caller, s.contents, fileID)
+	f, err := s.File(ctx, caller, contentFields, fileID)
 	if err != nil {
 		return nil, nil, err
 	}
 	if f.State != Finalized {
 		return nil, nil, fail(NotFound, "file %d is a pending upload: finalize it before downloading", fileID)
 	}
-	if f.TakenDown {
+	if f.TakenDown() {
 		return nil, nil, f.down()
 	}
 	if !f.IsAvailable() {
@@ -95,21 +105,26 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 // Other things may have been taken down since, or were drafts that the user saw as a moderator.
 const visibleThing = "EXISTS (SELECT 1 FROM things AS t WHERE t.id = d.thing_id AND (t.state = 'published' OR t.owner_id = ?))"
 
+type downloadsOf struct{}
+
+func (downloadsOf) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	return b.Select().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(visibleThing, userID)
+}
+
+type downloadedThings struct{}
+
+func (downloadedThings) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	last := downloadsOf{}.Select(b, userID).ColumnExpr("max(d.id) AS last, d.thing_id").Group("d.thing_id")
+	return b.Select().TableExpr("(?) AS h", last)
+}
+
 // Downloads lists the download history of a user, most recent first, with one entry for each
 // download. It returns Forbidden unless the user is the caller.
 func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	if err := requireSelf(caller, userID, "download histories"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "d.id"}, Rows: func(any, any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("downloads AS d").Where("d.user_id = ?", userID).Where(visibleThing, userID)
-	}}, nil
-}
-
-// DownloadsByID returns the entries of download histories with the given IDs. It does not check
-// visibility.
-func (s *Store) DownloadsByID(ctx context.Context, ids []int64) (map[int64]*Download, error) {
-	return byID(ctx, s.db, ids, unchanged, "d.id", func(d *Download) int64 { return d.ID })
+	return List{DB: s.db.DB, By: database.Order{ID: "d.id"}, Rows: downloadsOf{}}, nil
 }
 
 // DownloadedThings lists the things in a user's download history, each once, most recently
@@ -118,10 +133,7 @@ func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error)
 	if err := requireSelf(caller, userID, "download histories"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: func(any, any) *bun.SelectQuery {
-		last := s.db.Read.NewSelect().TableExpr("downloads AS d").ColumnExpr("max(d.id) AS last, d.thing_id").Where("d.user_id = ?", userID).Where(visibleThing, userID).Group("d.thing_id")
-		return s.db.Read.NewSelect().TableExpr("(?) AS h", last)
-	}}, nil
+	return List{DB: s.db.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: downloadedThings{}}, nil
 }
 
 // FoldDownloads adds new downloads to the stored counts of their files and things and deletes them

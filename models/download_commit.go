@@ -117,6 +117,15 @@ func (l *downloadLog) try(ctx context.Context, group []*recording) (err error) {
 	return l.insert(ctx, rows)
 }
 
+// recordDownloadsKey is the statement of insertDownloads on PostgreSQL. Its arguments are the
+// columns of the downloads.
+type recordDownloadsKey struct{}
+
+// Text implements [database.Key].
+func (recordDownloadsKey) Text(b *database.Builder) (string, error) {
+	return b.Raw(recordDownloads, b.Arg(0), b.Arg(1), b.Arg(2), b.Arg(3))
+}
+
 // recordDownloads is the statement of insertDownloads on PostgreSQL. The IDs that it returns are in
 // the order of its arguments.
 const recordDownloads = "WITH d AS (INSERT INTO downloads (user_id, file_id, thing_id, created_at) " +
@@ -161,9 +170,7 @@ func (s *Store) insertPrepared(ctx context.Context, rows []*Download) error {
 	}
 	return database.RetryOnDeadlock(func() error {
 		var ids []int64
-		err := s.db.Prepared(ctx, "record downloads", &ids, func(arrays []any) string {
-			return s.db.Write.NewRaw(recordDownloads, arrays...).String()
-		}, users, files, things, times)
+		err := database.Read(ctx, s.db.DB, recordDownloadsKey{}, &ids, users, files, things, times)
 		for i, id := range ids {
 			rows[i].ID = id
 		}

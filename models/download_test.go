@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
@@ -54,7 +55,7 @@ func TestNewDownloads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if read, err := s.DownloadsByID(ctx, []int64{d.ID}); err != nil || read[d.ID] == nil || read[d.ID].FileID != f.ID {
+				if read, err := ByIDs(ctx, s, auth.Caller{}, AllDownloadFields, []int64{d.ID}); err != nil || read[d.ID] == nil || read[d.ID].FileID != f.ID {
 					t.Errorf("download %d of file %d: got %+v, %v", d.ID, f.ID, read[d.ID], err)
 				}
 			}
@@ -113,11 +114,11 @@ func TestNewDownloads(t *testing.T) {
 					}
 					if c.gone == "thing" && when != "before" {
 						delete(want, w.second)
-					} else if th, err := s.Thing(ctx, ada, w.thing.ID); err != nil || th.DownloadCount() != first+second+picture {
+					} else if th, err := s.Thing(ctx, ada, AllThingFields, w.thing.ID); err != nil || th.DownloadCount() != first+second+picture {
 						t.Errorf("%s: %d downloads of the thing, %v, want %d", when, th.DownloadCount(), err, first+second+picture)
 					}
 					for f, n := range want {
-						if read, err := s.File(ctx, ada, f.ID); err != nil || read.DownloadCount() != n {
+						if read, err := s.File(ctx, ada, AllFileFields, f.ID); err != nil || read.DownloadCount() != n {
 							t.Errorf("%s: %d downloads of file %d, %v, want %d", when, read.DownloadCount(), f.ID, err, n)
 						}
 					}
@@ -169,12 +170,12 @@ func TestInsertDownloads(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, d := range rows {
-			if read, err := s.DownloadsByID(ctx, []int64{d.ID}); err != nil || read[d.ID] == nil || read[d.ID].FileID != files[i].ID {
+			if read, err := ByIDs(ctx, s, auth.Caller{}, AllDownloadFields, []int64{d.ID}); err != nil || read[d.ID] == nil || read[d.ID].FileID != files[i].ID {
 				t.Errorf("download %d has the ID %d, which is %+v (%v), want file %d", i, d.ID, read[d.ID], err, files[i].ID)
 			}
 		}
 		for f, want := range map[*File]int64{file: 3, picture: 2} {
-			if read, err := s.File(ctx, ada, f.ID); err != nil || read.DownloadCount() != want {
+			if read, err := s.File(ctx, ada, AllFileFields, f.ID); err != nil || read.DownloadCount() != want {
 				t.Errorf("%d downloads of file %d (%v), want %d", read.DownloadCount(), f.ID, err, want)
 			}
 		}
@@ -248,7 +249,7 @@ func TestFoldBesideRecount(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if th, err := s.Thing(ctx, ada, thing.ID); err != nil || th.DownloadCount() != 3 {
+		if th, err := s.Thing(ctx, ada, AllThingFields, thing.ID); err != nil || th.DownloadCount() != 3 {
 			t.Errorf("%d downloads of the thing (%v), want 3", th.DownloadCount(), err)
 		}
 	})
@@ -281,8 +282,8 @@ func TestPlansOfNewDownloads(t *testing.T) {
 		}
 		migrate() // as at each start
 		for _, q := range []*bun.SelectQuery{
-			addFiles(ctx, db.Read.NewSelect().Model(new([]*File)), extras{set: FileDownloads}).Where("f.id = 1"),
-			extras{set: ThingDownloads}.ofThings(db.Engine, db.Read.NewSelect().Model(new([]*Thing)), bun.Safe("0")).Where("t.id = 1"),
+			database.AddFields(db.Read.NewSelect().Model(new([]*File)), db.Literal(), fieldset.Of[File]("NewDownloads"), false, 0).Where("f.id = 1"),
+			database.AddFields(db.Read.NewSelect().Model(new([]*Thing)), db.Literal(), fieldset.Of[Thing]("NewDownloads"), false, 0).Where("t.id = 1"),
 		} {
 			var plan []string
 			if err := db.Read.NewRaw("EXPLAIN ?", q).Scan(ctx, &plan); err != nil {
@@ -335,11 +336,11 @@ func TestMigrationOfCounts(t *testing.T) {
 				t.Errorf("%d featured things, %v, want 1", featured, err)
 			}
 			for _, want := range []struct{ stored, file, thing int64 }{{3, 3, 5}, {5, 3, 5}} {
-				f, err := s.File(ctx, auth.Caller{}, 1)
+				f, err := s.File(ctx, auth.Caller{}, AllFileFields, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
-				th, err := s.Thing(ctx, auth.Caller{}, 1)
+				th, err := s.Thing(ctx, auth.Caller{}, AllThingFields, 1)
 				if err != nil || f.DownloadCount() != want.file || th.DownloadCount() != want.thing || th.FoldedDownloads != want.stored {
 					t.Errorf("%d downloads of the file and %d of the thing, %d of them stored, %v; want %+v", f.DownloadCount(), th.DownloadCount(), th.FoldedDownloads, err, want)
 				}

@@ -16,20 +16,24 @@ const maxAlike = 200
 // Duplicates lists, for mesh files, the other files of things that have the same shape and are
 // visible to the caller, the newest first. It considers the latest 200 contents of a shape.
 func (s *Store) Duplicates(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: func(fileID, _ any) *bun.SelectQuery {
-		shape := s.db.Read.NewSelect().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
-		alike := s.db.Read.NewSelect().TableExpr("previews AS p").ColumnExpr("p.id").Where("p.shape_id = (?)", shape).OrderExpr("p.id DESC").Limit(maxAlike)
-		q := s.db.Read.NewSelect()
-		if s.db.Engine == database.Postgres {
-			// With an array, PostgreSQL uses the index. With a subquery, it would join all files.
-			q = q.TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").Where("f.preview_id = ANY(ARRAY(?))", alike)
-		} else {
-			// CROSS JOIN makes SQLite join the tables in this order, from the few previews to their files.
-			q = q.TableExpr("(?) AS p", alike).Join("CROSS JOIN files AS f CROSS JOIN things AS t").Where("f.preview_id = p.id AND t.id = f.thing_id")
-		}
-		// The condition <> 0 lets the engines use the partial index on preview_id.
-		return q.Where("f.preview_id <> 0 AND f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, OnThing, Published, caller.UserID)
-	}}.Bounded(maxFound)
+	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: duplicates{}, Caller: caller.UserID}.Bounded(maxFound)
+}
+
+type duplicates struct{}
+
+func (duplicates) Select(b *database.Builder, fileID any) *bun.SelectQuery {
+	shape := b.Select().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
+	alike := b.Select().TableExpr("previews AS p").ColumnExpr("p.id").Where("p.shape_id = (?)", shape).OrderExpr("p.id DESC").Limit(maxAlike)
+	q := b.Select()
+	if b.Engine == database.Postgres {
+		// With an array, PostgreSQL uses the index. With a subquery, it would join all files.
+		q = q.TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").Where("f.preview_id = ANY(ARRAY(?))", alike)
+	} else {
+		// CROSS JOIN makes SQLite join the tables in this order, from the few previews to their files.
+		q = q.TableExpr("(?) AS p", alike).Join("CROSS JOIN files AS f CROSS JOIN things AS t").Where("f.preview_id = p.id AND t.id = f.thing_id")
+	}
+	// The condition <> 0 lets the engines use the partial index on preview_id.
+	return q.Where("f.preview_id <> 0 AND f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, OnThing, Published, b.Arg(database.CallerArg))
 }
 
 // shapeLock is the key of the PostgreSQL advisory lock that is held while shapes are assigned.

@@ -26,19 +26,28 @@ func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
 		return List{}, err
 	}
 	by := database.Order{Key: "e.at", Time: true, ID: "e.id"}
-	l := List{DB: s.db.DB, By: by, Rows: func(userID, _ any) *bun.SelectQuery {
-		followed := s.db.Read.NewSelect().TableExpr("follows AS fw").Column("fw.followed_id").Where("fw.follower_id = ?", userID)
+	var f Filter
+	f.Hide(caller)
+	l := List{DB: s.db.DB, By: by, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+		followed := b.Select().TableExpr("follows AS fw").Column("fw.followed_id").Where("fw.follower_id = ?", userID)
 		entries := func(q *bun.SelectQuery, id, at, owner string, number int) *bun.SelectQuery {
 			return q.ColumnExpr("? AS at, ? * ? + ? AS id", bun.Safe(at), bun.Safe(id), feedTypes, number).
 				Where("? IN (?)", bun.Safe(owner), followed)
 		}
-		collections := s.db.Read.NewSelect().TableExpr("collections AS co").Where("co.visibility = 'public'")
-		return s.db.Read.NewSelect().TableExpr("(?) AS e",
-			entries(s.things(Filter{hidden: hiddenFrom(caller)}), "t.id", "t.published_at", "t.owner_id", feedThing).
-				UnionAll(entries(s.makes(), "m.id", "m.published_at", "m.owner_id", feedMake)).
+		collections := b.Select().TableExpr("collections AS co").Where("co.visibility = 'public'")
+		return b.Select().TableExpr("(?) AS e",
+			entries(filteredThings(b, f), "t.id", "t.published_at", "t.owner_id", feedThing).
+				UnionAll(entries(publicMakes(b), "m.id", "m.published_at", "m.owner_id", feedMake)).
 				UnionAll(entries(collections, "co.id", "co.created_at", "co.owner_id", feedCollection)))
-	}}
+	})}
 	return l.Bounded(maxFound), nil
+}
+
+// FeedFields are the fields of the items of a feed.
+type FeedFields struct {
+	Things      ThingFields
+	Makes       MakeFields
+	Collections CollectionFields
 }
 
 // FeedItems holds the objects of entries of a feed, by the ID of the entry.
@@ -50,20 +59,20 @@ type FeedItems struct {
 
 // FeedItemsByID returns the objects of the entries of a feed with the given IDs. It does not check
 // visibility.
-func (s *Store) FeedItemsByID(ctx context.Context, ids []int64) (items FeedItems, err error) {
+func (s *Store) FeedItemsByID(ctx context.Context, caller auth.Caller, fields FeedFields, ids []int64) (items FeedItems, err error) {
 	of := make([][]int64, feedTypes)
 	for _, id := range ids {
 		of[id%feedTypes] = append(of[id%feedTypes], id/feedTypes)
 	}
-	things, err := s.ThingsByID(ctx, of[feedThing])
+	things, err := s.ThingsByID(ctx, caller, fields.Things, of[feedThing])
 	if err != nil {
 		return items, err
 	}
-	makes, err := s.MakesByID(ctx, of[feedMake])
+	makes, err := s.MakesByID(ctx, caller, fields.Makes, of[feedMake])
 	if err != nil {
 		return items, err
 	}
-	collections, err := s.CollectionsByID(ctx, of[feedCollection])
+	collections, err := s.CollectionsByID(ctx, caller, fields.Collections, of[feedCollection])
 	return FeedItems{byEntry(things, feedThing), byEntry(makes, feedMake), byEntry(collections, feedCollection)}, err
 }
 

@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // FileState is the state of a file.
@@ -39,6 +40,7 @@ const (
 // File is an uploaded file. It keeps the ID that it gets on upload.
 type File struct {
 	bun.BaseModel `bun:"table:files,alias:f"`
+	database.Listed
 
 	ID          int64 `bun:",pk,autoincrement"`
 	OwnerID     int64
@@ -68,15 +70,59 @@ type File struct {
 	CreatedAt     time.Time
 	FinalizedAt   *time.Time
 	ExpiresAt     *time.Time // nil once finalized
-	NewDownloads  int64      `bun:",scanonly"` // downloads that FoldedCount does not include yet
-	Preview       *Preview   `bun:",scanonly"` // nil if it was not read with the file
+	NewDownloads  int64      `bun:",scanonly"`                   // downloads that FoldedCount does not include yet
+	Preview       *Preview   `bun:",scanonly" reads:"PreviewID"` // nil: none
 
-	ThingState PublicationState `bun:",scanonly"`
-	ThingOwner int64            `bun:",scanonly"`
-	TakenDown  bool             `bun:",scanonly"` // whether the thing or the make was taken down
-	MakeState  PublicationState `bun:",scanonly"` // if the target is a make, or a comment on one
-	MakeOwner  int64            `bun:",scanonly"`
+	// The fields that Allows and Public need: those of the thing, and of the make if the target is one
+	// or a comment on one.
+	ThingState     PublicationState `bun:",scanonly" reads:"State,OwnerID,ThingID,TargetType,ExpiresAt,ThingOwner,MakeState"`
+	ThingOwner     int64            `bun:",scanonly"`
+	ThingTakenDown bool             `bun:",scanonly"`
+	MakeState      PublicationState `bun:",scanonly"`
+	MakeOwner      int64            `bun:",scanonly"`
+	MakeTakenDown  bool             `bun:",scanonly"`
 }
+
+// FileFields is a set of fields of a file.
+type FileFields = fieldset.Set[File]
+
+// previewFields are the fields of a preview that are read with its file.
+var previewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "Stage", "Progress", "Error", "Attempts", "ImageFormat",
+	"Width", "Height", "Threejs", "GLB", "Mesh")
+
+var files = database.NewTable(func(f *File) (int64, *database.Listed) { return f.ID, &f.Listed },
+	// The sum with the downloads that are not folded yet is always exact.
+	database.Computed{Fields: []string{"NewDownloads"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id) AS new_downloads")
+	}},
+	database.Computed{Fields: []string{"Preview"}, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		return database.AddColumns(q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id"), r.Builder, previewFields, "fp", "preview__")
+	}},
+	database.Computed{Fields: []string{"ThingState", "ThingOwner", "ThingTakenDown"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.Join("LEFT JOIN things AS ft ON ft.id = f.thing_id").ColumnExpr("coalesce(ft.state, '') AS thing_state, " +
+			"coalesce(ft.owner_id, 0) AS thing_owner, ft.taken_down_at IS NOT NULL AS thing_taken_down")
+	}},
+	database.Computed{Fields: []string{"MakeState", "MakeOwner", "MakeTakenDown"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.Join("LEFT JOIN comments AS fc ON f.target_type = 'comment' AND fc.id = f.target_id").
+			Join("LEFT JOIN makes AS fm ON fm.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN fc.target_type = 'make' THEN fc.target_id END").
+			ColumnExpr("coalesce(fm.state, '') AS make_state, coalesce(fm.owner_id, 0) AS make_owner, fm.taken_down_at IS NOT NULL AS make_taken_down")
+	}},
+)
+
+// AllFileFields has all fields of a file.
+var AllFileFields = files.All()
+
+var (
+	// FileAccess has the fields that File.Allows needs.
+	FileAccess = fieldset.Of[File]("ThingState")
+	// accessWithoutMakes has the same fields for a file that is on no make.
+	accessWithoutMakes = fieldset.Of[File]("ThingOwner", "State", "OwnerID", "ThingID", "TargetType", "ExpiresAt")
+
+	targetID = fieldset.Of[File]("TargetID")
+)
+
+// TakenDown reports whether the thing or the make was taken down.
+func (f *File) TakenDown() bool { return f.ThingTakenDown || f.MakeTakenDown }
 
 // DownloadCount returns the number of downloads of the file.
 func (f *File) DownloadCount() int64 { return f.FoldedCount + f.NewDownloads }
@@ -114,7 +160,7 @@ func (f *File) Allows(caller auth.Caller) error {
 		return notFound("file", f.ID)
 	case f.State == Pending, f.Public(), caller.UserID != 0 && f.ownedBy(caller.UserID), caller.Moderates():
 		return nil
-	case f.TakenDown:
+	case f.TakenDown():
 		return f.down()
 	}
 	return fail(Forbidden, "file %d belongs to a draft of someone else", f.ID)
@@ -125,14 +171,11 @@ func (f *File) down() error {
 	return fail(Forbidden, "file %d belongs to a thing that was taken down by a moderator", f.ID)
 }
 
-// File returns a file. It returns NotFound if the file does not exist or is a pending upload of
-// another user, and Forbidden if the caller may not see it. Concurrent reads share statements.
-func (s *Store) File(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
-	return visibleFile(ctx, caller, s.files, id)
-}
-
-func visibleFile(ctx context.Context, caller auth.Caller, files *batcher[int64, *File], id int64) (*File, error) {
-	f, ok, err := files.get(ctx, id)
+// File returns a file, with the given fields. It returns NotFound if the file does not exist or is a
+// pending upload of another user, and Forbidden if the caller may not see it. Concurrent reads of
+// the same fields share statements.
+func (s *Store) File(ctx context.Context, caller auth.Caller, fields FileFields, id int64) (*File, error) {
+	f, ok, err := s.files.get(ctx, fields.With(FileAccess), id)
 	if err != nil {
 		return nil, err
 	}
@@ -145,107 +188,86 @@ func visibleFile(ctx context.Context, caller auth.Caller, files *batcher[int64, 
 	return f, nil
 }
 
-// addFiles adds the columns of files to a query of their table. It counts the downloads that are
-// not folded yet, so that the sum is always exact.
-func addFiles(ctx context.Context, q *bun.SelectQuery, with extras) *bun.SelectQuery {
-	q = addColumns[File](ctx, q, with)
-	if with.has(FileDownloads) {
-		q = q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id) AS new_downloads")
+// FilesByID returns files by ID. It does not check visibility: the caller must be allowed to see
+// the objects that refer to them.
+func (s *Store) FilesByID(ctx context.Context, fields FileFields, ids []int64) (map[int64]*File, error) {
+	if !fields.Has(FileAccess) {
+		return files.ByIDs(ctx, s.db.DB, 0, fields, ids)
 	}
-	if with.has(FileStates) {
-		down := "t.taken_down_at IS NOT NULL"
-		q = q.ColumnExpr("coalesce(t.state, '') AS thing_state, coalesce(t.owner_id, 0) AS thing_owner").Join("LEFT JOIN things AS t ON t.id = f.thing_id")
-		if with.has(fileMakes) {
-			down += " OR m.taken_down_at IS NOT NULL"
-			q = q.ColumnExpr("coalesce(m.state, '') AS make_state, coalesce(m.owner_id, 0) AS make_owner").
-				Join("LEFT JOIN comments AS cm ON f.target_type = 'comment' AND cm.id = f.target_id").
-				Join("LEFT JOIN makes AS m ON m.id = CASE WHEN f.target_type = 'make' THEN f.target_id WHEN cm.target_type = 'make' THEN cm.target_id END")
-		}
-		q = q.ColumnExpr("(?) AS taken_down", bun.Safe(down))
-	}
-	if with.has(FilePreview) {
-		q = q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id").
-			ColumnExpr("fp.id AS preview__id, fp.sha256 AS preview__sha256, fp.subject AS preview__subject, fp.version AS preview__version, " +
-				"fp.state AS preview__state, fp.stage AS preview__stage, fp.progress AS preview__progress, fp.error AS preview__error, " +
-				"fp.attempts AS preview__attempts, fp.picture AS preview__picture, fp.width AS preview__width, fp.height AS preview__height, " +
-				"fp.threejs AS preview__threejs, fp.glb AS preview__glb, fp.mesh AS preview__mesh")
-	}
-	return q
-}
-
-// FilesByID returns files by ID without their previews. It does not check visibility: the caller
-// must be allowed to see the objects that refer to them.
-func (s *Store) FilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
-	return s.filesByID(ctx, ids, extras{set: partsOfFile &^ FilePreview})
-}
-
-// ShownFilesByID is FilesByID with the previews of the files.
-func (s *Store) ShownFilesByID(ctx context.Context, ids []int64) (map[int64]*File, error) {
-	return s.filesByID(ctx, ids, extras{set: partsOfFile})
-}
-
-// filesByID reads files by ID. It reads files on makes and comments again in a second statement,
-// with the states of their makes. Most files are on things, and joining the makes of all files
-// would account for a third of the time that the database spends.
-func (s *Store) filesByID(ctx context.Context, ids []int64, with extras) (map[int64]*File, error) {
-	read := func(ids []int64, with extras) (map[int64]*File, error) {
-		return byIDWith(ctx, s.db, ids, with, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-			return addFiles(ctx, q, with)
-		}, "f.id", func(f *File) int64 { return f.ID })
-	}
-	files, err := read(ids, with)
-	if err != nil || !with.has(FileStates) {
-		return files, err
+	// Most files are on things, and joining the makes of all files would account for a third of the
+	// time that the database spends. So files on makes and comments are read again.
+	found, err := files.ByIDs(ctx, s.db.DB, 0, fields.Without(FileAccess).With(accessWithoutMakes), ids)
+	if err != nil {
+		return nil, err
 	}
 	var again []int64
-	for id, f := range files {
+	for id, f := range found {
 		if mayBeOnMake(f.TargetType) {
 			again = append(again, id)
-			delete(files, id) // it may no longer exist when it is read again
+			delete(found, id) // it may no longer exist when it is read again
 		}
 	}
-	onMakes, err := read(again, with.and(fileMakes))
-	maps.Copy(files, onMakes)
-	return files, err
+	onMakes, err := files.ByIDs(ctx, s.db.DB, 0, fields, again)
+	maps.Copy(found, onMakes)
+	return found, err
 }
 
 // mayBeOnMake reports whether files whose targets have the given type may belong to a make or to a
 // comment on a make.
 func mayBeOnMake(on TargetType) bool { return on == OnMake || on == OnComment }
 
-// filesOf returns the extras to read with files whose targets have the given type.
-func filesOf(ctx context.Context, on TargetType) extras {
-	with := extrasAmong(ctx, partsOfFile)
-	if mayBeOnMake(on) && with.has(FileStates) {
-		with = with.and(fileMakes)
-	}
-	return with
+// filesOnKey reads the finalized files of the targets in argument 0, sorted by target, rank and ID.
+type filesOnKey struct {
+	on     TargetType
+	fields FileFields
 }
 
-// FilesOn returns the finalized files of targets of one type by target ID, sorted by rank and ID,
-// with their previews. It does not check visibility: the caller must be allowed to see the targets.
-func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[int64][]*File, error) {
-	with := filesOf(ctx, on)
+// Text implements [database.Key].
+func (k filesOnKey) Text(b *database.Builder) (string, error) {
+	return b.Text(k.add(b).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", k.on, b.Among(0), Finalized).Order("f.target_id", "f.rank", "f.id"))
+}
+
+// add selects the fields of files on targets of one type.
+func (k filesOnKey) add(b *database.Builder) *bun.SelectQuery {
+	fields := k.fields
+	if fields.Has(FileAccess) && !mayBeOnMake(k.on) {
+		fields = fields.Without(FileAccess).With(accessWithoutMakes)
+	}
+	return database.AddFields(b.Select().Model((*File)(nil)), b, fields.With(targetID), false, 0)
+}
+
+// FilesOn returns the finalized files of targets of one type by target ID, sorted by rank and ID. It
+// does not check visibility: the caller must be allowed to see the targets.
+func (s *Store) FilesOn(ctx context.Context, fields FileFields, on TargetType, ids []int64) (map[int64][]*File, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	var rows []*File
-	err := s.db.ForIDs(ctx, "files on "+string(on)+" with "+with.name(), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return addFiles(ctx, s.db.Read.NewSelect().Model(&rows), with).Where("f.target_type = ? AND f.target_id ? AND f.state = ?", on, among, Finalized).
-			Order("f.target_id", "f.rank", "f.id")
-	})
+	err := database.Read(ctx, s.db.DB, filesOnKey{on, fields}, &rows, ids)
 	return byParent(rows, func(f *File) int64 { return f.TargetID }), err
 }
 
+// firstImagesKey reads the files with the first images of the targets in argument 0.
+type firstImagesKey struct{ filesOnKey }
+
+// Text implements [database.Key].
+func (k firstImagesKey) Text(b *database.Builder) (string, error) {
+	places := b.Select().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
+		Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
+		Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)",
+			k.on, b.Among(0), Finalized, Image, PreviewDone)
+	return b.Text(k.add(b).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places))
+}
+
 // FirstImages returns the file with the first image of each target of one type that has an image,
-// by target ID, with its preview.
-func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
+// by target ID.
+func (s *Store) FirstImages(ctx context.Context, fields FileFields, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
-	with := filesOf(ctx, on)
+	if len(ids) == 0 {
+		return images, nil
+	}
 	var rows []*File
-	err := s.db.ForIDs(ctx, "images of "+string(on)+" with "+with.name(), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		places := s.db.Read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
-			Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
-			Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)", on, among, Finalized, Image, PreviewDone)
-		return addFiles(ctx, s.db.Read.NewSelect().Model(&rows), with).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
-	})
+	err := database.Read(ctx, s.db.DB, firstImagesKey{filesOnKey{on, fields}}, &rows, ids)
 	for _, f := range rows {
 		images[f.TargetID] = f
 	}
@@ -323,7 +345,7 @@ const (
 // caller is not among who, and Conflict if the file is a pending upload. If the target is a thing
 // or a make, its modification time changes. It opens a transaction.
 func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on *Target, who changers, change func(ctx context.Context, tx bun.Tx, f *File, owner int64) error) error {
-	if _, err := s.File(ctx, caller, id); err != nil {
+	if _, err := s.File(ctx, caller, FileAccess, id); err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -354,4 +376,10 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 		}
 		return touch(ctx, tx, target)
 	})
+}
+
+// Thing returns what is known of the thing of the file, with the fields ID, OwnerID and State. The
+// file must have been read with FileAccess.
+func (f *File) Thing() *Thing {
+	return &Thing{ID: f.ThingID, OwnerID: f.ThingOwner, State: f.ThingState}
 }

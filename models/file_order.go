@@ -102,7 +102,7 @@ func (s *Store) reorder(ctx context.Context, caller auth.Caller, on Target, ids 
 	if err != nil {
 		return nil, err
 	}
-	files, err := s.FilesOn(ctx, on.Type, []int64{on.ID})
+	files, err := s.FilesOn(ctx, AllFileFields, on.Type, []int64{on.ID})
 	return r.list(files[on.ID]), err
 }
 

@@ -131,20 +131,13 @@ func (p *filePoller) begin(now time.Time) (due []int64, next time.Time, ok bool)
 func (s *Store) readSnapshots(ids []int64) (map[int64]FileSnapshot, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), maxPollTime)
 	defer cancel()
-	files, err := s.FilesByID(ctx, ids)
+	files, err := s.FilesByID(ctx, AllFileFields, ids)
 	if err != nil {
 		return nil, err
 	}
-	var previewIDs []int64
-	for _, f := range files {
-		if f.PreviewID != 0 {
-			previewIDs = append(previewIDs, f.PreviewID)
-		}
-	}
-	previews, err := s.PreviewsByID(ctx, previewIDs)
 	snapshots := make(map[int64]FileSnapshot, len(files))
 	for id, f := range files {
-		snapshots[id] = FileSnapshot{File: f, Preview: previews[f.PreviewID]}
+		snapshots[id] = FileSnapshot{File: f, Preview: f.Preview}
 	}
 	return snapshots, err
 }

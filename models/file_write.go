@@ -54,7 +54,7 @@ func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange
 	if err != nil {
 		return nil, err
 	}
-	return s.File(ctx, caller, c.ID)
+	return s.File(ctx, caller, AllFileFields, c.ID)
 }
 
 // changeKind makes a locked file a model or an attachment. The rendering of a model is an image of

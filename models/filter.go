@@ -16,6 +16,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/mesh"
 )
 
@@ -51,6 +52,7 @@ type Filter struct {
 	UpdatedBefore   *time.Time // exclusive
 	ownCollections  bool       // CollectedByID is the caller
 	hidden          hiddenThings
+	viewerID        int64            // who hides things; 0 if hidden is zero
 	found           *bun.SelectQuery // the IDs to select things among; nil: all. Only on SQLite
 }
 
@@ -63,13 +65,19 @@ const noID = -1
 // IsZero reports whether the filter has no condition.
 func (f Filter) IsZero() bool { return reflect.ValueOf(f).IsZero() }
 
-// name returns the name of the list of all objects in an order, or "" if the filter has a
-// condition.
-func (f Filter) name(noun string, sort Sort) string {
-	if !f.IsZero() {
-		return ""
+// rows returns the rows of a list of the objects that match the filter: all if it has no condition,
+// otherwise those that filtered selects.
+func (f Filter) rows(all database.Rows, filtered func(b *database.Builder, f Filter) *bun.SelectQuery) database.Rows {
+	if f.hides() {
+		return all
 	}
-	return noun + " " + string(sort)
+	return database.RowsFunc(func(b *database.Builder, _ any) *bun.SelectQuery { return filtered(b, f) })
+}
+
+// hides reports whether the filter has no condition but the hidden things.
+func (f Filter) hides() bool {
+	f.hidden, f.viewerID = hiddenThings{}, 0
+	return f.IsZero()
 }
 
 // Resolve converts the usernames in the filter to IDs, excludes the things that the caller has
@@ -200,9 +208,9 @@ func between(q *bun.SelectQuery, column string, after, before *time.Time) *bun.S
 	return q
 }
 
-// things selects the things that match a filter.
-func (s *Store) things(f Filter) *bun.SelectQuery {
-	q := s.db.Read.NewSelect()
+// filteredThings selects the things that match a filter.
+func filteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
+	q := b.Select()
 	if f.found == nil {
 		q = q.TableExpr("things AS t")
 	} else {
@@ -225,7 +233,7 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 	if len(f.Licenses) > 0 {
 		q = among(q, "t.license", f.Licenses)
 	}
-	if models := s.models(f); models != nil {
+	if models := filteredModels(b, f); models != nil {
 		q = q.Where("EXISTS (?)", models)
 	}
 	if f.LikedByID != nil {
@@ -235,14 +243,14 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 		q = q.Where("t.id IN (SELECT m.thing_id FROM makes AS m WHERE m.state = 'published' AND m.owner_id = ?)", *f.MadeByID)
 	}
 	if f.CollectedByID != nil {
-		collections := s.db.Read.NewSelect().TableExpr("collection_things AS ct").Column("ct.thing_id").
+		collections := b.Select().TableExpr("collection_things AS ct").Column("ct.thing_id").
 			Join("JOIN collections AS co ON co.id = ct.collection_id").Where("co.owner_id = ?", *f.CollectedByID)
 		if !f.ownCollections {
 			collections = collections.Where("co.visibility = 'public'")
 		}
 		q = q.Where("t.id IN (?)", collections)
 	}
-	q = f.hidden.from(q)
+	q = f.hidden.from(q, f.viewerID)
 	q = whether(q, f.IsFeatured, "t.featured_at IS NOT NULL")
 	q = whether(q, f.IsWIP, "t.is_wip")
 	q = whether(q, f.IsDerivative, "t.is_derivative")
@@ -254,10 +262,10 @@ func (s *Store) things(f Filter) *bun.SelectQuery {
 // condition is written exactly like this.
 const shownModels = "f.target_type = 'thing' AND f.kind = 'model' AND f.state = 'finalized' AND f.format IS NOT NULL"
 
-// models selects the models of the thing t that match a filter. It returns nil if the filter has no
+// filteredModels selects the models of the thing t that match a filter. It returns nil if the filter has no
 // condition on models.
-func (s *Store) models(f Filter) *bun.SelectQuery {
-	q := s.db.Read.NewSelect().ColumnExpr("1").TableExpr("files AS f").Where("f.target_id = t.id AND " + shownModels)
+func filteredModels(b *database.Builder, f Filter) *bun.SelectQuery {
+	q := b.Select().ColumnExpr("1").TableExpr("files AS f").Where("f.target_id = t.id AND " + shownModels)
 	conditions := 0
 	where := func(condition string, value any) {
 		conditions++

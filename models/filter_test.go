@@ -11,7 +11,7 @@ import (
 func TestPeriodsOfFilters(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		made, _ := published(t, s, ada)
-		thing, err := s.Thing(t.Context(), ada, made.ID)
+		thing, err := s.Thing(t.Context(), ada, AllThingFields, made.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

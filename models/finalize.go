@@ -53,7 +53,7 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 	for i, f := range files {
 		ids[i] = f.ID
 	}
-	found, err := s.FilesByID(ctx, ids)
+	found, err := s.FilesByID(ctx, AllFileFields, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (
 			return nil, err
 		}
 	}
-	return s.File(ctx, caller, id)
+	return s.File(ctx, caller, AllFileFields, id)
 }
 
 // checkBatch returns the IDs of a batch. It returns BadInput if the batch is empty or too long, or

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
@@ -39,7 +38,7 @@ func (s *Store) Unfollow(ctx context.Context, caller auth.Caller, username strin
 }
 
 func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username string, by int64, change func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error)) (*User, error) {
-	u, err := s.User(ctx, caller, username)
+	u, err := s.User(ctx, caller, UserAccess, username)
 	if err != nil {
 		return nil, err
 	}
@@ -69,31 +68,27 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 	if err != nil {
 		return nil, err
 	}
-	return s.userByID(ctx, u.ID)
+	return s.userByID(ctx, caller, AllUserFields, u.ID)
 }
 
-// FollowedBy returns the users among ids that a user follows.
-func (s *Store) FollowedBy(ctx context.Context, userID int64, ids []int64) (map[int64]bool, error) {
-	if userID == 0 {
-		return nil, nil
-	}
-	var followed []int64
-	err := s.db.ForIDs(ctx, "followed by", ids, &followed, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.Read.NewSelect().Model((*follow)(nil)).Column("fw.followed_id").Where("fw.followed_id ? AND fw.follower_id = ?", among, user)
-	}, userID)
-	return setOf(followed), err
+type followers struct{}
+
+func (followers) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	return b.Select().TableExpr("follows AS fw").Where("fw.followed_id = ?", userID)
+}
+
+type following struct{}
+
+func (following) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	return b.Select().TableExpr("follows AS fw").Where("fw.follower_id = ?", userID)
 }
 
 // Followers lists the followers of users, most recent first.
 func (s *Store) Followers() List {
-	return List{DB: s.db.DB, Name: "followers", By: database.Order{ID: "fw.id", Node: "fw.follower_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("follows AS fw").Where("fw.followed_id = ?", userID)
-	}}
+	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.follower_id"}, Rows: followers{}}
 }
 
 // Following lists the users that users follow, most recent first.
 func (s *Store) Following() List {
-	return List{DB: s.db.DB, Name: "following", By: database.Order{ID: "fw.id", Node: "fw.followed_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("follows AS fw").Where("fw.follower_id = ?", userID)
-	}}
+	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.followed_id"}, Rows: following{}}
 }

@@ -10,37 +10,32 @@ import (
 
 // hiddenThings describes the things that a user has chosen to hide in lists. The user's own things
 // are never hidden.
-type hiddenThings struct {
-	nsfw, ai bool
-	userID   int64
-}
+type hiddenThings struct{ nsfw, ai bool }
 
 // hiddenFrom returns the things that the caller has chosen to hide.
 func hiddenFrom(caller auth.Caller) hiddenThings {
-	if !caller.HidesNSFW && !caller.HidesAI {
-		return hiddenThings{}
-	}
-	return hiddenThings{caller.HidesNSFW, caller.HidesAI, caller.UserID}
+	return hiddenThings{caller.HidesNSFW, caller.HidesAI}
 }
 
-// from excludes the hidden things from a query of things with the alias t.
-func (h hiddenThings) from(q *bun.SelectQuery) *bun.SelectQuery {
+// from excludes the hidden things from a query of things with the alias t. user is the ID of the
+// user, or its placeholder.
+func (h hiddenThings) from(q *bun.SelectQuery, user any) *bun.SelectQuery {
 	if h.nsfw {
-		q = q.Where("(NOT t.is_nsfw OR t.owner_id = ?)", h.userID)
+		q = q.Where("(NOT t.is_nsfw OR t.owner_id = ?)", user)
 	}
 	if h.ai {
-		q = q.Where("(NOT t.is_ai OR t.owner_id = ?)", h.userID)
+		q = q.Where("(NOT t.is_ai OR t.owner_id = ?)", user)
 	}
 	return q
 }
 
 // inCategories returns the numbers of hidden published things by category.
-func (h hiddenThings) inCategories(ctx context.Context, db bun.IDB) (map[int64]int64, error) {
+func (h hiddenThings) inCategories(ctx context.Context, db bun.IDB, userID int64) (map[int64]int64, error) {
 	var counts []struct{ CategoryID, N int64 }
 	// The first condition lets the database use the partial index things_hideable, so it reads few
 	// rows.
 	q := db.NewSelect().TableExpr("things AS t").ColumnExpr("t.category_id, count(*) AS n").
-		Where("t.state = 'published' AND (t.is_nsfw OR t.is_ai)").Where("t.owner_id <> ?", h.userID).Group("t.category_id")
+		Where("t.state = 'published' AND (t.is_nsfw OR t.is_ai)").Where("t.owner_id <> ?", userID).Group("t.category_id")
 	switch {
 	case !h.ai:
 		q = q.Where("t.is_nsfw")
@@ -56,4 +51,8 @@ func (h hiddenThings) inCategories(ctx context.Context, db bun.IDB) (map[int64]i
 }
 
 // Hide excludes the things that the caller has chosen to hide in lists.
-func (f *Filter) Hide(caller auth.Caller) { f.hidden = hiddenFrom(caller) }
+func (f *Filter) Hide(caller auth.Caller) {
+	if f.hidden = hiddenFrom(caller); f.hidden != (hiddenThings{}) {
+		f.viewerID = caller.UserID
+	}
+}

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/markdown"
 )
@@ -17,12 +16,28 @@ import (
 // of the renderer. A job renders the texts of rows with an older version again (see RenderStale);
 // until then they are rendered on demand.
 
-// textsOf returns the Markdown texts of a table.
-func textsOf(table string) []LongText {
-	return slices.DeleteFunc(slices.Clone(MarkdownTexts), func(t LongText) bool { return t.table != table })
+// markdownText names a column with a text in Markdown of up to [maxText] characters, whose HTML is
+// in the column with the suffix _html.
+type markdownText struct{ table, column string }
+
+// The texts in Markdown.
+var (
+	thingDescription      = markdownText{"things", "description"}
+	thingInstructions     = markdownText{"things", "instructions"}
+	makeDescription       = markdownText{"makes", "description"}
+	collectionDescription = markdownText{"collections", "description"}
+	commentBody           = markdownText{"comments", "body"}
+	userBio               = markdownText{"users", "bio"}
+
+	markdownTexts = []markdownText{thingDescription, thingInstructions, makeDescription, collectionDescription, commentBody, userBio}
+)
+
+// textsOf returns the texts of a table.
+func textsOf(table string) []markdownText {
+	return slices.DeleteFunc(slices.Clone(markdownTexts), func(t markdownText) bool { return t.table != table })
 }
 
-func (t LongText) html() bun.Ident { return bun.Ident(t.column + "_html") }
+func (t markdownText) html() bun.Ident { return bun.Ident(t.column + "_html") }
 
 // renderersAtOnce is the maximum number of texts that the process renders at the same time: one
 // takes up to about 100 ms and 10 MiB.
@@ -77,19 +92,19 @@ func (s *Store) Renders() int64 { return s.renderer.rendered.Load() }
 
 // renderedHTML holds the HTML of texts that will be saved.
 type renderedHTML []struct {
-	LongText
+	markdownText
 	html string
 }
 
 // renderTo renders a text that will be saved, and adds the HTML to all. It does nothing if text is
 // nil. It must be called before the transaction, which must not wait for a slot.
-func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of LongText, text *string) error {
+func (s *Store) renderTo(ctx context.Context, all *renderedHTML, of markdownText, text *string) error {
 	if text == nil {
 		return nil
 	}
 	html, err := s.renderer.render(ctx, *text)
 	*all = append(*all, struct {
-		LongText
+		markdownText
 		html string
 	}{of, html})
 	return err
@@ -108,7 +123,7 @@ func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
 // still old.
 func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	for _, r := range all {
-		q = q.Set("? = ?", r.LongText.html(), r.html)
+		q = q.Set("? = ?", r.markdownText.html(), r.html)
 	}
 	if len(all) > 0 && len(all) == len(textsOf(all[0].table)) {
 		return q.Set("html_version = ?", markdown.Version)
@@ -116,53 +131,15 @@ func (all renderedHTML) update(q *bun.UpdateQuery) *bun.UpdateQuery {
 	return q.Set("html_version = CASE WHEN html_version < ?0 THEN html_version ELSE ?0 END", markdown.Version)
 }
 
-// HTML returns the HTML of a text for the rows with the given IDs, in one statement. It renders
-// texts without HTML of this version, up to maxRendered in one operation; beyond that, texts are
-// returned unformatted.
-func (s *Store) HTML(ctx context.Context, of LongText, ids []int64) (map[int64]string, error) {
-	var rows []htmlRow
-	err := s.db.ForIDs(ctx, "HTML of "+of.table+"."+of.column, ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("? AS r", bun.Ident(of.table)).ColumnExpr("r.id, r.html_version < ? AS stale", markdown.Version).
-			ColumnExpr("CASE WHEN r.html_version < ? THEN r.? ELSE r.? END AS text", markdown.Version, bun.Ident(of.column), of.html()).Where("r.id ?", among)
-	})
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[int64]string, len(rows))
-	for _, row := range rows {
-		if found[row.ID], err = s.shown(ctx, row.Text, row.Stale); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-// shown returns the HTML of a stored text, which is HTML or, if stale is set, Markdown to render.
-func (s *Store) shown(ctx context.Context, text string, stale bool) (string, error) {
+// HTML returns the HTML of a text that was read as a field such as Thing.ShownDescription: HTML or,
+// if stale is set, Markdown to render. It renders up to maxRendered in one operation; beyond that,
+// texts are returned unformatted.
+func (s *Store) HTML(ctx context.Context, text string, stale bool) (string, error) {
 	if !stale {
 		return text, nil
 	}
 	return s.render(ctx, text)
 }
-
-// ThingHTML returns the HTML of a text that was read with a thing, as [Store.HTML] does.
-func (s *Store) ThingHTML(ctx context.Context, t *Thing, of LongText) (string, error) {
-	if of == ThingInstructions {
-		return s.shown(ctx, t.ShownInstructions, t.Stale)
-	}
-	return s.shown(ctx, t.ShownDescription, t.Stale)
-}
-
-// htmlRow is a stored text: HTML or, if Stale is set, Markdown.
-type htmlRow struct {
-	ID    int64
-	Stale bool
-	Text  string
-}
-
-// AfterScanRow subtracts the text from the read limits of the operation. It returns TooLarge if
-// they are exceeded.
-func (r *htmlRow) AfterScanRow(ctx context.Context) error { return readText(ctx, len(r.Text)) }
 
 // staleBatch is the number of rows that one transaction of RenderStale updates.
 const staleBatch = 50
@@ -181,7 +158,7 @@ func (s *Store) RenderStale(ctx context.Context) (updated int, err error) {
 }
 
 // renderTable is RenderStale for one table with one or two texts.
-func (s *Store) renderTable(ctx context.Context, table string, texts []LongText) (updated int, err error) {
+func (s *Store) renderTable(ctx context.Context, table string, texts []markdownText) (updated int, err error) {
 	// The order is that of the index. A row that a transaction leaves stale is not read again.
 	for lastVersion, last := int64(math.MinInt32), int64(0); ; {
 		var rows []struct {

@@ -88,7 +88,7 @@ func (s *Store) UpdateImage(ctx context.Context, caller auth.Caller, c ImageChan
 	if err != nil {
 		return nil, err
 	}
-	return s.File(ctx, caller, fileID)
+	return s.File(ctx, caller, AllFileFields, fileID)
 }
 
 // firstImageRank returns a rank that puts a file before the other images of its target.

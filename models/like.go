@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
@@ -129,29 +128,26 @@ func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
 	return count(ctx, tx, userLikes.by(-1, userIDs...))
 }
 
-// LikedBy returns which of the given makes or collections a user likes. For things, use
-// [Store.MarksOf].
-func (s *Store) LikedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
-	var liked []int64
-	err := s.db.ForIDs(ctx, "liked by, "+string(on), ids, &liked, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.Read.NewSelect().Model((*like)(nil)).Column("l.target_id").Where("l.target_id ? AND l.user_id = ? AND l.target_type = ?", among, user, on)
-	}, userID)
-	return setOf(liked), err
+type likesOn struct{ on TargetType }
+
+func (l likesOn) Select(b *database.Builder, id any) *bun.SelectQuery {
+	return b.Select().TableExpr("likes AS l").Where("l.target_type = ? AND l.target_id = ?", l.on, id)
+}
+
+type likedThings struct{}
+
+func (likedThings) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	return b.Select().TableExpr("likes AS l").Where("l.user_id = ? AND l.target_type = ?", userID, OnThing).Where(isPublished, bun.Safe("l.target_id"))
 }
 
 // Likers lists the users who like a target of the given type, the latest like first.
 func (s *Store) Likers(on TargetType) List {
-	return List{DB: s.db.DB, Name: "likes on " + string(on), By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: func(id, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("likes AS l").Where("l.target_type = ? AND l.target_id = ?", on, id)
-	}}
+	return List{DB: s.db.DB, By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: likesOn{on}}
 }
 
 // LikedThings lists the published things that a user likes, the latest like first.
 func (s *Store) LikedThings() List {
-	return List{DB: s.db.DB, Name: "liked things", By: database.Order{ID: "l.id", Node: "l.target_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("likes AS l").
-			Where("l.user_id = ? AND l.target_type = ?", userID, OnThing).Where(isPublished, bun.Safe("l.target_id"))
-	}}
+	return List{DB: s.db.DB, By: database.Order{ID: "l.id", Node: "l.target_id"}, Rows: likedThings{}}
 }
 
 // LikedThingIDs returns the IDs of the published things that a user likes, most recently liked

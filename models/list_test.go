@@ -14,6 +14,39 @@ type parentList struct {
 	list   List
 	parent int64
 	want   int64
+	page   func(t *testing.T, parents []int64, part Slice) map[int64]positions
+}
+
+// positions are the positions on a page, each with the ID of its node.
+type positions struct {
+	entries []position
+	more    bool
+}
+
+type position struct {
+	Position
+	node int64
+}
+
+// listOf returns a list whose nodes are in a table.
+func listOf[T any](s *Store, nodes *database.Table[T], list List, parent, want int64) parentList {
+	return parentList{list, parent, want, func(t *testing.T, parents []int64, part Slice) map[int64]positions {
+		t.Helper()
+		pages, err := nodes.Pages(t.Context(), list, list.Caller, nodes.All(), parents, part)
+		if err != nil {
+			t.Fatalf("%+v: %v", part, err)
+		}
+		found := make(map[int64]positions)
+		for parent, page := range pages {
+			p := positions{more: page.More}
+			for _, e := range page.Entries {
+				id, _ := nodes.ID(e.Node)
+				p.entries = append(p.entries, position{e.Position, id})
+			}
+			found[parent] = p
+		}
+		return found
+	}}
 }
 
 // TestPreparedLists checks that the prepared statements of lists return the wanted number of
@@ -21,7 +54,7 @@ type parentList struct {
 func TestPreparedLists(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		for name, c := range preparedLists(t, s, ada) {
-			if c.list.Name == "" {
+			if _, once := c.list.Rows.(database.RowsFunc); once {
 				t.Errorf("%s: the list is not prepared", name)
 			}
 			parents := []int64{1 << 40, c.parent} // the first one does not exist
@@ -57,7 +90,7 @@ func preparedLists(t *testing.T, s *Store, ada auth.Caller) map[string]parentLis
 	second, _ := published(t, s, ben)
 	draft, err := s.CreateThing(ctx, ada, NewThing{Name: "draft", License: CC, Category: "Art"})
 	must(err)
-	var things []int64
+	var thingIDs []int64
 	for range 4 {
 		remix, err := s.CreateThing(ctx, ada, NewThing{Name: "a", Description: "a", License: CC, Category: "Art", Tags: []string{"gear"}, AncestorIDs: []int64{first.ID, second.ID, draft.ID}})
 		must(err)
@@ -67,16 +100,16 @@ func preparedLists(t *testing.T, s *Store, ada auth.Caller) map[string]parentLis
 		must(err)
 		_, err = s.PublishThing(ctx, ada, remix.ID, Published)
 		must(err)
-		things = append(things, remix.ID)
+		thingIDs = append(thingIDs, remix.ID)
 	}
-	tags, err := s.TagsOf(ctx, things[:1])
+	tagsOfFirst, err := s.TagsOf(ctx, AllTagFields, thingIDs[:1])
 	must(err)
 	album, err := s.CreateCollection(ctx, ada, NewCollection{Name: "a", Visibility: PublicCollection})
 	must(err)
-	_, err = s.MoveThings(ctx, ada, MoveThings{CollectionID: album.ID, ThingIDs: things})
+	_, err = s.MoveThings(ctx, ada, MoveThings{CollectionID: album.ID, ThingIDs: thingIDs})
 	must(err)
 	var comment, makeID int64
-	for i, id := range append(things, first.ID, first.ID) {
+	for i, id := range append(thingIDs, first.ID, first.ID) {
 		c, err := s.CreateComment(ctx, ben, NewComment{Target: &Target{OnThing, id}, Body: "a"})
 		must(err)
 		for range 3 {
@@ -89,7 +122,7 @@ func preparedLists(t *testing.T, s *Store, ada auth.Caller) map[string]parentLis
 			makeID = m.ID
 		}
 		comment = c.ID
-		if i < len(things) {
+		if i < len(thingIDs) {
 			must(s.Like(ctx, eve, Target{OnThing, id}))
 			must(s.Like(ctx, ben, Target{OnThing, id}))
 			must(s.Watch(ctx, ben, Target{OnThing, id}))
@@ -102,27 +135,27 @@ func preparedLists(t *testing.T, s *Store, ada auth.Caller) map[string]parentLis
 	watched, err := s.WatchedThings(ben, ben.UserID)
 	must(err)
 	return map[string]parentList{
-		"remixes":               {s.Remixes(ben), first.ID, 4},
-		"ancestors of ada":      {s.Ancestors(ada), things[0], 3},
-		"ancestors of ben":      {s.Ancestors(ben), things[0], 2},
-		"things with a tag":     {s.ThingsWithTags(ada), tags[things[0]][0].ID, 4},
-		"things of users":       {s.ThingsOfUsers(ben), ada.UserID, 5},
-		"own things":            {s.ThingsOfUsers(ada), ada.UserID, 6},
-		"collections of users":  {s.CollectionsOf(ben), ada.UserID, 1},
-		"own collections":       {s.CollectionsOf(ada), ada.UserID, 1},
-		"makes of users":        {s.MakesOfUsers(ada), ben.UserID, 18},
-		"things in categories":  {s.ThingsInCategories(ada), first.CategoryID, 6},
-		"things in collections": {s.CollectedThings(), album.ID, 4},
-		"comments on things":    {s.CommentsOn(OnThing, false), first.ID, 8},
-		"root comments":         {s.CommentsOn(OnThing, true), first.ID, 2},
-		"comments on makes":     {s.CommentsOn(OnMake, false), makeID, 1},
-		"replies":               {s.Replies(), comment, 3},
-		"followers":             {s.Followers(), ada.UserID, 1},
-		"following":             {s.Following(), ben.UserID, 1},
-		"likers":                {s.Likers(OnThing), things[0], 2},
-		"liked things":          {s.LikedThings(), ben.UserID, 4},
-		"makes of things":       {s.MakesOfThings(), first.ID, 18},
-		"watched things":        {watched, ben.UserID, 4},
+		"remixes":               listOf(s, things, s.Remixes(ben), first.ID, 4),
+		"ancestors of ada":      listOf(s, things, s.Ancestors(ada), thingIDs[0], 3),
+		"ancestors of ben":      listOf(s, things, s.Ancestors(ben), thingIDs[0], 2),
+		"things with a tag":     listOf(s, things, s.ThingsWithTags(ada), tagsOfFirst[thingIDs[0]][0].ID, 4),
+		"things of users":       listOf(s, things, s.ThingsOfUsers(ben), ada.UserID, 5),
+		"own things":            listOf(s, things, s.ThingsOfUsers(ada), ada.UserID, 6),
+		"collections of users":  listOf(s, collections, s.CollectionsOf(ben), ada.UserID, 1),
+		"own collections":       listOf(s, collections, s.CollectionsOf(ada), ada.UserID, 1),
+		"makes of users":        listOf(s, makes, s.MakesOfUsers(ada), ben.UserID, 18),
+		"things in categories":  listOf(s, things, s.ThingsInCategories(ada), first.CategoryID, 6),
+		"things in collections": listOf(s, things, s.CollectedThings(), album.ID, 4),
+		"comments on things":    listOf(s, comments, s.CommentsOn(OnThing, false), first.ID, 8),
+		"root comments":         listOf(s, comments, s.CommentsOn(OnThing, true), first.ID, 2),
+		"comments on makes":     listOf(s, comments, s.CommentsOn(OnMake, false), makeID, 1),
+		"replies":               listOf(s, comments, s.Replies(), comment, 3),
+		"followers":             listOf(s, users, s.Followers(), ada.UserID, 1),
+		"following":             listOf(s, users, s.Following(), ben.UserID, 1),
+		"likers":                listOf(s, users, s.Likers(OnThing), thingIDs[0], 2),
+		"liked things":          listOf(s, things, s.LikedThings(), ben.UserID, 4),
+		"makes of things":       listOf(s, makes, s.MakesOfThings(), first.ID, 18),
+		"watched things":        listOf(s, things, watched, ben.UserID, 4),
 	}
 }
 
@@ -140,25 +173,18 @@ func (c parentList) checkCounts(t *testing.T, name string, parents []int64) {
 // checkPages reads several parts of the list, of all parents together and of each one alone.
 func (c parentList) checkPages(t *testing.T, name string, parents []int64) {
 	t.Helper()
-	page := func(ids []int64, part database.Slice) map[int64]database.Page {
-		t.Helper()
-		pages, err := c.list.Page(t.Context(), ids, part)
-		if err != nil {
-			t.Fatalf("%s, %+v: %v", name, part, err)
-		}
-		return pages
-	}
-	all := page([]int64{c.parent}, database.Slice{First: 100})[c.parent].Entries
+	page := func(ids []int64, part Slice) map[int64]positions { return c.page(t, ids, part) }
+	all := page([]int64{c.parent}, Slice{First: 100})[c.parent].entries
 	if len(all) != int(c.want) {
 		t.Fatalf("%s: got %d entries, want %d", name, len(all), c.want)
 	}
 	first, last := &all[0].Position, &all[c.want-1].Position
-	for _, part := range []database.Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {First: 2, Offset: 2}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
+	for _, part := range []Slice{{First: 100}, {First: 2}, {First: 2, Offset: 1}, {First: 2, Offset: 2}, {Last: 2}, {First: 2, After: first}, {Last: 2, Before: last}, {First: 9, After: first, Before: last}} {
 		among := page(parents, part)
 		if part.Offset > 0 {
 			from := min(int(part.Offset), len(all))
 			want := all[from:min(from+part.First, len(all))]
-			if got := among[c.parent].Entries; len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
+			if got := among[c.parent].entries; len(got) != len(want) || len(got) > 0 && !reflect.DeepEqual(got, want) {
 				t.Errorf("%s, %+v: got %+v, want %+v", name, part, got, want)
 			}
 		}

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // Make is a user's print of a thing.
@@ -31,11 +31,28 @@ type Make struct {
 	// the make is not hidden.
 	TakenDownAt *time.Time
 
-	LikeCount        int64
-	CommentCount     int64
-	RootCommentCount int64
+	LikeCount        int64   `reads:"Changes"`
+	CommentCount     int64   `reads:"Changes"`
+	RootCommentCount int64   `reads:"Changes"`
 	Changes          Changes `bun:",scanonly"`
+
+	Liked            bool   `bun:",scanonly"`               // by the caller
+	Watched          bool   `bun:",scanonly"`               // by the caller
+	ShownDescription string `bun:",scanonly" reads:"Stale"` // see Store.HTML
+	Stale            bool   `bun:",scanonly"`
 }
+
+// MakeFields is a set of fields of a make.
+type MakeFields = fieldset.Set[Make]
+
+var makes = database.NewTable(func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed },
+	pending("makes", "m"), liked(OnMake, "m"), watched(OnMake, "m"), shown("ShownDescription", "description", "m"), stale("m"))
+
+// AllMakeFields has all fields of a make.
+var AllMakeFields = makes.All()
+
+// MakeAccess has the fields that Make.Allows needs, and the thing.
+var MakeAccess = fieldset.Of[Make]("State", "OwnerID", "ThingID")
 
 // UpdatedAt returns when the make or its list of files last changed, or when it was created.
 func (m *Make) UpdatedAt() time.Time {
@@ -48,7 +65,7 @@ func (m *Make) UpdatedAt() time.Time {
 // AfterScanRow adds the pending count changes to the stored counts. It returns TooLarge if the
 // operation has read more bytes of texts than allowed.
 func (m *Make) AfterScanRow(ctx context.Context) error {
-	if err := readText(ctx, len(m.Description)); err != nil {
+	if err := readText(ctx, len(m.Description)+len(m.ShownDescription)); err != nil {
 		return err
 	}
 	return m.Changes.addTo(map[string]*int64{"like_count": &m.LikeCount, "comment_count": &m.CommentCount, "root_comment_count": &m.RootCommentCount})
@@ -72,7 +89,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	}
 	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: now()}
 	var html renderedHTML
-	if err := s.renderTo(ctx, &html, MakeDescription, &n.Description); err != nil {
+	if err := s.renderTo(ctx, &html, makeDescription, &n.Description); err != nil {
 		return nil, nil, err
 	}
 	var picture *StagedUpload
@@ -192,7 +209,7 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 		return nil, err
 	}
 	var html renderedHTML
-	if err := s.renderTo(ctx, &html, MakeDescription, c.Description); err != nil {
+	if err := s.renderTo(ctx, &html, makeDescription, c.Description); err != nil {
 		return nil, err
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -217,7 +234,7 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 	if err != nil {
 		return nil, err
 	}
-	return s.Make(ctx, caller, c.ID)
+	return s.Make(ctx, caller, AllMakeFields, c.ID)
 }
 
 // DeleteMake deletes a make with its files, likes and comments. The caller must be its creator, or
@@ -261,17 +278,17 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 	return deleted, err
 }
 
-// Make returns a make that the caller can see. The creator of a make can always see it, even if its
-// thing is hidden or deleted.
-func (s *Store) Make(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
-	m, err := readOne(ctx, s.MakesByID, "make", id)
+// Make returns a make that the caller can see, with the given fields. The creator of a make can
+// always see it, even if its thing is hidden or deleted.
+func (s *Store) Make(ctx context.Context, caller auth.Caller, fields MakeFields, id int64) (*Make, error) {
+	m, err := one(s, ctx, caller, makes, fields.With(MakeAccess), "make", id)
 	if err != nil {
 		return nil, err
 	}
 	if err := m.Allows(caller); err != nil || m.ThingID == 0 || m.OwnerID == caller.UserID {
 		return m, err
 	}
-	_, err = s.Thing(ctx, caller, m.ThingID)
+	_, err = s.Thing(ctx, caller, ThingAccess, m.ThingID)
 	return m, err
 }
 
@@ -286,62 +303,48 @@ func (m *Make) Allows(caller auth.Caller) error {
 
 // MakesByID returns the makes with the given IDs. It does not check visibility: the caller must be
 // allowed to see the object that refers to them.
-func (s *Store) MakesByID(ctx context.Context, ids []int64) (map[int64]*Make, error) {
-	return s.makeRows(ctx).byID(ctx, ids)
+func (s *Store) MakesByID(ctx context.Context, caller auth.Caller, fields MakeFields, ids []int64) (map[int64]*Make, error) {
+	return makes.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
 }
 
-// MakesOnPages returns the same part of the list of each parent, with the makes.
-func (s *Store) MakesOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Make], error) {
-	return s.makeRows(ctx).onPages(ctx, l, parents, part)
-}
-
-// makeRows reads makes with the extras that the operation needs.
-func (s *Store) makeRows(ctx context.Context) rowReader[Make] {
-	with := extrasAmong(ctx, MakeCounts)
-	return rowReader[Make]{
-		db: s.db, with: with, column: "m.id",
-		add: func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery {
-			return addMakes(ctx, q, with)
-		},
-		listed: func(m *Make) (int64, *database.Listed) { return m.ID, &m.Listed },
-	}
-}
-
-// addMakes adds the columns of makes to a query of their table.
-func addMakes(ctx context.Context, q *bun.SelectQuery, with extras) *bun.SelectQuery {
-	q = addColumns[Make](ctx, q, with)
-	if !with.has(MakeCounts) {
-		return q
-	}
-	return pendingCounts(q, "makes", "m")
-}
-
-// makes selects the makes that everyone can see.
-func (s *Store) makes() *bun.SelectQuery {
-	return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published'").
+// publicMakes selects the makes that everyone can see.
+func publicMakes(b *database.Builder) *bun.SelectQuery {
+	return b.Select().TableExpr("makes AS m").Where("m.state = 'published'").
 		Where("m.thing_id IS NULL OR EXISTS (SELECT 1 FROM things AS t WHERE t.id = m.thing_id AND t.state = 'published')")
 }
 
+type allMakes struct{}
+
+func (allMakes) Select(b *database.Builder, _ any) *bun.SelectQuery { return publicMakes(b) }
+
 // Makes lists the makes that everyone can see, the latest first.
 func (s *Store) Makes() List {
-	return List{DB: s.db.DB, Name: "makes", By: database.Order{ID: "m.id"}, Rows: func(any, any) *bun.SelectQuery { return s.makes() }}
+	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: allMakes{}}
+}
+
+type makesOfThings struct{}
+
+func (makesOfThings) Select(b *database.Builder, thingID any) *bun.SelectQuery {
+	return b.Select().TableExpr("makes AS m").Where("m.state = 'published' AND m.thing_id = ?", thingID)
 }
 
 // MakesOfThings lists the published makes of a thing, the latest first. It does not check
 // visibility: the caller must be allowed to see the thing.
 func (s *Store) MakesOfThings() List {
-	return List{DB: s.db.DB, Name: "makes of things", By: database.Order{ID: "m.id"}, Rows: func(thingID, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.state = 'published' AND m.thing_id = ?", thingID)
-	}}
+	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: makesOfThings{}}
+}
+
+type makesOfUsers struct{ own bool }
+
+func (l makesOfUsers) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	if l.own {
+		return b.Select().TableExpr("makes AS m").Where("m.owner_id = ?", userID)
+	}
+	return publicMakes(b).Where("m.owner_id = ?", userID)
 }
 
 // MakesOfUsers lists the makes of a user, the latest first. Only the user's own list contains
 // drafts, and makes of things that are not published.
 func (s *Store) MakesOfUsers(caller auth.Caller) List {
-	return List{DB: s.db.DB, Name: "makes of users", Except: caller.UserID, By: database.Order{ID: "m.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		if userID == caller.UserID {
-			return s.db.Read.NewSelect().TableExpr("makes AS m").Where("m.owner_id = ?", userID)
-		}
-		return s.makes().Where("m.owner_id = ?", userID)
-	}}
+	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: makesOfUsers{}, Own: makesOfUsers{own: true}, Owner: caller.UserID}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // Action is a decision of a moderator.
@@ -44,6 +45,7 @@ const maxReason = 2_000
 // ModerationEntry is an entry of the moderation log. Entries are kept forever.
 type ModerationEntry struct {
 	bun.BaseModel `bun:"table:moderation_log,alias:ml"`
+	database.Listed
 
 	ID        int64 `bun:",pk,autoincrement"`
 	ActorID   int64 `bun:",nullzero"` // 0: the operator, on the command line
@@ -55,6 +57,14 @@ type ModerationEntry struct {
 	Reason    string
 	CreatedAt time.Time
 }
+
+// ModerationEntryFields is a set of fields of a moderation entry.
+type ModerationEntryFields = fieldset.Set[ModerationEntry]
+
+var moderationEntries = database.NewTable(func(e *ModerationEntry) (int64, *database.Listed) { return e.ID, &e.Listed })
+
+// AllModerationEntryFields has all fields of a moderation entry.
+var AllModerationEntryFields = moderationEntries.All()
 
 // record adds a decision to the moderation log, in the transaction that carries it out, notifies
 // the user concerned, and emits a webhook event.
@@ -89,18 +99,18 @@ func checkReason(reason string) error {
 	return text("reason", reason, maxReason)
 }
 
+type moderationLog struct{}
+
+func (moderationLog) Select(b *database.Builder, _ any) *bun.SelectQuery {
+	return b.Select().TableExpr("moderation_log AS ml")
+}
+
 // ModerationLog lists all decisions, the latest first. It requires a moderator or an administrator.
 func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 	if err := requireModerator(caller); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "ml.id"}, Rows: func(any, any) *bun.SelectQuery { return s.db.Read.NewSelect().TableExpr("moderation_log AS ml") }}, nil
-}
-
-// ModerationEntriesByID returns the decisions with the given IDs. It does not check permissions:
-// the caller must be a moderator or an administrator.
-func (s *Store) ModerationEntriesByID(ctx context.Context, ids []int64) (map[int64]*ModerationEntry, error) {
-	return byID(ctx, s.db, ids, unchanged, "ml.id", func(e *ModerationEntry) int64 { return e.ID })
+	return List{DB: s.db.DB, By: database.Order{ID: "ml.id"}, Rows: moderationLog{}}, nil
 }
 
 // checkDecision returns Forbidden if the caller is not a moderator or an administrator, and

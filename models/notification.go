@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // NotificationKind is the type of event that a notification reports.
@@ -37,8 +38,9 @@ const (
 // Notification reports one event to one user. It is written in the transaction of the event.
 type Notification struct {
 	bun.BaseModel `bun:"table:notifications,alias:n"`
+	database.Listed
 
-	ID         int64 `bun:",pk,autoincrement"`
+	ID         int64 `bun:",pk,autoincrement" reads:"UserID"`
 	UserID     int64 // the recipient
 	Kind       NotificationKind
 	ActorID    int64      `bun:",nullzero"` // the user who caused it; 0: the server or a moderator
@@ -48,6 +50,14 @@ type Notification struct {
 	CreatedAt  time.Time
 	ReadAt     *time.Time // nil: unread
 }
+
+// NotificationFields is a set of fields of a notification.
+type NotificationFields = fieldset.Set[Notification]
+
+var notifications = database.NewTable(func(n *Notification) (int64, *database.Listed) { return n.ID, &n.Listed })
+
+// AllNotificationFields has all fields of a notification.
+var AllNotificationFields = notifications.All()
 
 // IsRead reports whether the notification was marked as read.
 func (n *Notification) IsRead() bool { return n.ReadAt != nil }
@@ -144,8 +154,8 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 			return List{}, err
 		}
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "n.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("notifications AS n").Where("n.user_id = ?", userID)
+	return List{DB: s.db.DB, By: database.Order{ID: "n.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+		q := b.Select().TableExpr("notifications AS n").Where("n.user_id = ?", userID)
 		if filter.UnreadOnly {
 			q = q.Where("n.read_at IS NULL")
 		}
@@ -153,18 +163,12 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 			q = q.Where("n.created_at >= ?", filter.Since.UTC())
 		}
 		return q
-	}}, nil
-}
-
-// NotificationsByID returns the notifications with the given IDs. It does not check permissions:
-// the caller must be their recipient.
-func (s *Store) NotificationsByID(ctx context.Context, ids []int64) (map[int64]*Notification, error) {
-	return byID(ctx, s.db, ids, unchanged, "n.id", func(n *Notification) int64 { return n.ID })
+	})}, nil
 }
 
 // Notification returns a notification of the caller. It returns NotFound for one of another user.
-func (s *Store) Notification(ctx context.Context, caller auth.Caller, id int64) (*Notification, error) {
-	n, err := readOne(ctx, s.NotificationsByID, "notification", id)
+func (s *Store) Notification(ctx context.Context, caller auth.Caller, fields NotificationFields, id int64) (*Notification, error) {
+	n, err := one(s, ctx, caller, notifications, fields, "notification", id)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 	if err != nil {
 		return err
 	}
-	u, err := s.User(ctx, auth.Caller{}, username)
+	u, err := s.User(ctx, auth.Caller{}, UserAccess, username)
 	if err != nil {
 		return err
 	}

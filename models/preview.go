@@ -7,7 +7,10 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
@@ -51,6 +54,8 @@ type Preview struct {
 	ShapeID int64 `bun:",nullzero"`
 }
 
+var previews = database.NewTable(func(p *Preview) (int64, *database.Listed) { return p.ID, nil })
+
 // key returns the object key of a part of the preview.
 func (p *Preview) key(part string) string {
 	return bucket.DerivedKey(p.SHA256, p.Subject.PartName(p.Version, part))
@@ -58,11 +63,6 @@ func (p *Preview) key(part string) string {
 
 // Tag identifies the content of all parts: a URL that contains it never changes its content.
 func (p *Preview) Tag() string { return fmt.Sprintf("%s-%s-%d", p.SHA256[:16], p.Subject, p.Version) }
-
-// PreviewsByID returns previews by ID.
-func (s *Store) PreviewsByID(ctx context.Context, ids []int64) (map[int64]*Preview, error) {
-	return byID(ctx, s.db, ids, unchanged, "p.id", func(p *Preview) int64 { return p.ID })
-}
 
 // schedulePreview ensures in tx that a preview of a file's content exists or will be generated, and
 // returns its ID and state, or 0 if there are no previews of such files. tx must have locked the
@@ -78,4 +78,9 @@ func (s *Store) schedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64,
 		err = notify(ctx, tx, NotifyProcessingFailed, 0, Target{OnFile, f.ID}, f.OwnerID)
 	}
 	return p.ID, p.State, err
+}
+
+// preview returns a preview without its mesh. It returns NotFound if there is no such preview.
+func (s *Store) preview(ctx context.Context, id int64) (*Preview, error) {
+	return one(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh")), "preview", id)
 }

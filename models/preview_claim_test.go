@@ -138,7 +138,7 @@ func TestRescheduledPreview(t *testing.T) {
 		if err := s.finishPreview(ctx, newer, preview.Result{Width: 2}); err != nil {
 			t.Fatal(err)
 		}
-		found, err := s.PreviewsByID(ctx, []int64{newer.ID})
+		found, err := ByIDs(ctx, s, auth.Caller{}, AllFields[Preview](), []int64{newer.ID})
 		if p := found[newer.ID]; err != nil || p.State != PreviewDone || p.Version != preview.Version || p.Width != 2 {
 			t.Errorf("%v: %+v", err, p)
 		}
@@ -176,11 +176,11 @@ func TestNewerPreviews(t *testing.T) {
 		set(PreviewDone)
 		only := func() *Preview {
 			t.Helper()
-			f, err := s.File(ctx, ada, file.ID)
+			f, err := s.File(ctx, ada, AllFileFields, file.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, err := s.PreviewsByID(ctx, []int64{f.PreviewID})
+			found, err := ByIDs(ctx, s, auth.Caller{}, AllFields[Preview](), []int64{f.PreviewID})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -40,13 +40,9 @@ func (a Admin) EachFailedPreview(ctx context.Context, fn func(FailedPreview) err
 // RetryPreview schedules a failed preview again. It returns NotFound if there is no such preview,
 // and Conflict if it has not failed.
 func (a Admin) RetryPreview(ctx context.Context, id int64) error {
-	previews, err := a.store.PreviewsByID(ctx, []int64{id})
+	p, err := a.store.preview(ctx, id)
 	if err != nil {
 		return err
-	}
-	p := previews[id]
-	if p == nil {
-		return notFound("preview", id)
 	}
 	scheduled := false
 	if p.State == PreviewFailed {

@@ -73,7 +73,7 @@ func TestPostponedPreviews(t *testing.T) {
 			if err := s.postponePreview(ctx, p); err != nil {
 				t.Fatal(err)
 			}
-			stored, err := s.PreviewsByID(ctx, []int64{p.ID})
+			stored, err := ByIDs(ctx, s, auth.Caller{}, AllFields[Preview](), []int64{p.ID})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -75,15 +75,11 @@ var ErrGenerating = errors.New("the preview is being generated")
 // RegeneratePreview schedules the preview of a file again, because an object with the tag is
 // missing. It returns NotFound if no preview of the file has the tag, and otherwise ErrGenerating.
 func (s *Store) RegeneratePreview(ctx context.Context, fileID int64, tag string) error {
-	files, err := s.FilesByID(ctx, []int64{fileID})
+	files, err := s.FilesByID(ctx, AllFileFields, []int64{fileID})
 	if err != nil || files[fileID] == nil {
 		return errors.Join(err, notFound("file", fileID))
 	}
-	previews, err := s.PreviewsByID(ctx, []int64{files[fileID].PreviewID})
-	if err != nil {
-		return err
-	}
-	p := previews[files[fileID].PreviewID]
+	p := files[fileID].Preview
 	if p == nil || p.Tag() != tag {
 		return notFound("file", fileID)
 	}

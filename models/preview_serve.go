@@ -21,13 +21,12 @@ func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, tag, na
 	if err != nil {
 		return part, "", err
 	}
-	previews, err := s.PreviewsByID(ctx, []int64{f.PreviewID})
-	if err != nil {
+	absent := fail(NotFound, "file %d has no rendition %.40q", fileID, name)
+	p, err := s.preview(ctx, f.PreviewID)
+	if err != nil && CodeOf(err) != NotFound {
 		return part, "", err
 	}
-	p := previews[f.PreviewID]
-	absent := fail(NotFound, "file %d has no rendition %.40q", fileID, name)
-	if p == nil || p.Tag() != tag {
+	if err != nil || p.Tag() != tag {
 		return part, "", absent
 	}
 	switch p.State {

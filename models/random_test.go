@@ -361,7 +361,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 
 // nameOf returns the current name of a user.
 func (r *randomizer) nameOf(of auth.Caller) (string, error) {
-	u, err := r.User(r.ctx, of, "me")
+	u, err := r.User(r.ctx, of, AllUserFields, "me")
 	if err != nil {
 		return "", err
 	}

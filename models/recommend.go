@@ -42,19 +42,19 @@ func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userI
 	if err := s.tagsOfInterest(userID).Scan(ctx, &tags); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{Key: "t.popularity", ID: "t.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
+	return List{DB: s.db.DB, By: database.Order{Key: "t.popularity", ID: "t.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+		q := b.Select().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
 			Where("NOT EXISTS (SELECT 1 FROM likes AS l WHERE l.user_id = ? AND l.target_type = 'thing' AND l.target_id = t.id)", userID)
 		if len(tags) > 0 {
 			q = q.Where("EXISTS (SELECT 1 FROM thing_tags AS tt WHERE tt.thing_id = t.id AND tt.tag_id IN (?))", bun.List(tags))
 		}
-		return hiddenFrom(caller).from(q)
-	}}.Bounded(maxFound), nil
+		return hiddenFrom(caller).from(q, caller.UserID)
+	})}.Bounded(maxFound), nil
 }
 
 // RecommendedTags returns the tags of the things that the caller likes and can see, or created, the
 // most frequent first. It returns Forbidden if userID is another user.
-func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID int64) ([]*Tag, error) {
+func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, fields TagFields, userID int64) ([]*Tag, error) {
 	if err := requireSelf(caller, userID, "recommendations"); err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID 
 	if err := s.tagsOfInterest(userID).Scan(ctx, &ids); err != nil || len(ids) == 0 {
 		return []*Tag{}, err
 	}
-	found, err := s.TagsByID(ctx, ids)
+	found, err := s.TagsByID(ctx, fields, ids)
 	tags := make([]*Tag, 0, len(ids))
 	for _, id := range ids {
 		if t := found[id]; t != nil {
@@ -75,7 +75,7 @@ func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, userID 
 // RandomThings returns n distinct published things, chosen at random, or all of them if there are
 // fewer. Each choice starts at a random ID, so a thing after a gap of deleted IDs is chosen more
 // often. Things that the caller does not want to see are not chosen.
-func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, n int) ([]*Thing, error) {
+func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, fields ThingFields, n int) ([]*Thing, error) {
 	var bounds struct{ Least, Most int64 }
 	err := s.db.Read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").
 		Where("state = ?", Published).Scan(ctx, &bounds)
@@ -88,7 +88,7 @@ func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, n int) ([]
 	for i := range starts {
 		starts[i] = bun.Tuple([]int64{bounds.Least + rand.Int64N(bounds.Most-bounds.Least+1)})
 	}
-	first := hiddenFrom(caller).from(s.db.Read.NewSelect().TableExpr("things AS t")).Column("t.id").
+	first := hiddenFrom(caller).from(s.db.Read.NewSelect().TableExpr("things AS t"), caller.UserID).Column("t.id").
 		Where("t.state = ? AND t.id >= v.column1", Published).OrderExpr("t.id").Limit(1)
 	picks := s.db.Read.NewSelect().TableExpr("(VALUES ?) AS v", bun.List(starts)).ColumnExpr("(?) AS id", first)
 	var ids []int64
@@ -98,7 +98,7 @@ func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, n int) ([]
 	if ids, err = s.fillRandom(ctx, caller, distinct(ids), n, bounds.Least+rand.Int64N(bounds.Most-bounds.Least+1)); err != nil {
 		return nil, err
 	}
-	found, err := s.ThingsByID(ctx, ids)
+	found, err := s.ThingsByID(ctx, caller, fields.With(ThingAccess), ids)
 	things := make([]*Thing, 0, len(found))
 	for _, id := range ids {
 		if t := found[id]; t != nil && t.State == Published {
@@ -119,7 +119,7 @@ func (s *Store) fillRandom(ctx context.Context, caller auth.Caller, ids []int64,
 			break
 		}
 		var more []int64
-		q := hiddenFrom(caller).from(s.db.Read.NewSelect().TableExpr("things AS t")).Column("t.id").
+		q := hiddenFrom(caller).from(s.db.Read.NewSelect().TableExpr("things AS t"), caller.UserID).Column("t.id").
 			Where("t.state = ?", Published).Where(condition, start).OrderExpr("t.id").Limit(int64(n))
 		if err := q.Scan(ctx, &more); err != nil {
 			return nil, err

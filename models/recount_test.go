@@ -56,7 +56,7 @@ func TestRecountBesideWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 { // before and after folding
-			if th, err := s.Thing(ctx, ada, thing.ID); err != nil || th.LikeCount != 1 {
+			if th, err := s.Thing(ctx, ada, AllThingFields, thing.ID); err != nil || th.LikeCount != 1 {
 				t.Errorf("%d likes (%v), want 1", th.LikeCount, err)
 			}
 			if _, err := s.FoldCounts(ctx); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // ReportReason is what is wrong with reported content.
@@ -40,8 +41,9 @@ const maxOpenReports = 100
 // Report is a report of content to the moderators.
 type Report struct {
 	bun.BaseModel `bun:"table:reports,alias:rp"`
+	database.Listed
 
-	ID         int64 `bun:",pk,autoincrement"`
+	ID         int64 `bun:",pk,autoincrement" reads:"UserID"`
 	ReporterID int64
 	TargetType TargetType
 	TargetID   int64
@@ -54,6 +56,14 @@ type Report struct {
 	Decision   string // why
 	CreatedAt  time.Time
 }
+
+// ReportFields is a set of fields of a report.
+type ReportFields = fieldset.Set[Report]
+
+var reports = database.NewTable(func(r *Report) (int64, *database.Listed) { return r.ID, &r.Listed })
+
+// AllReportFields has all fields of a report.
+var AllReportFields = reports.All()
 
 // NewReport is the input of ReportContent.
 type NewReport struct {
@@ -241,6 +251,22 @@ func closeReports(ctx context.Context, tx bun.Tx, target Target) error {
 	return err
 }
 
+type allReports struct {
+	state  ReportState // empty: all
+	others bool        // without reports about the caller
+}
+
+func (l allReports) Select(b *database.Builder, _ any) *bun.SelectQuery {
+	q := b.Select().TableExpr("reports AS rp")
+	if l.state != "" {
+		q = q.Where("rp.state = ?", l.state)
+	}
+	if l.others {
+		q = q.Where("rp.user_id <> ?", b.Arg(database.CallerArg))
+	}
+	return q
+}
+
 // Reports lists the reports in a state, or all if the state is empty, the latest first. It requires
 // a moderator or an administrator. Moderators do not see reports about themselves, which would
 // reveal the reporters to them.
@@ -248,16 +274,7 @@ func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
 	if err := requireModerator(caller); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "rp.id"}, Rows: func(any, any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("reports AS rp")
-		if state != "" {
-			q = q.Where("rp.state = ?", state)
-		}
-		if !caller.Administers() {
-			q = q.Where("rp.user_id <> ?", caller.UserID)
-		}
-		return q
-	}}, nil
+	return List{DB: s.db.DB, By: database.Order{ID: "rp.id"}, Rows: allReports{state, !caller.Administers()}, Caller: caller.UserID}, nil
 }
 
 // Allows returns nil if the caller may read the report, as [Store.Reports] lists it, else
@@ -271,11 +288,5 @@ func (r *Report) Allows(caller auth.Caller) error {
 
 // report returns a report by its ID.
 func (s *Store) report(ctx context.Context, id int64) (*Report, error) {
-	return readOne(ctx, s.ReportsByID, "report", id)
-}
-
-// ReportsByID returns the reports with the given IDs. It does not check permissions: the caller
-// must be a moderator, an administrator or the reporter.
-func (s *Store) ReportsByID(ctx context.Context, ids []int64) (map[int64]*Report, error) {
-	return byID(ctx, s.db, ids, unchanged, "rp.id", func(r *Report) int64 { return r.ID })
+	return one(s, ctx, auth.Caller{}, reports, AllReportFields, "report", id)
 }

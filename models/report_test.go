@@ -134,7 +134,7 @@ func TestReportsOfModerators(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n, err := list.Rows(nil, nil).Count(ctx); n != c.want || err != nil {
+			if n, err := list.Select().Count(ctx); n != c.want || err != nil {
 				t.Errorf("%s sees %d reports (%v), want %d", c.caller.Role, n, err, c.want)
 			}
 		}
@@ -205,7 +205,7 @@ func TestReportsOfDeletedContent(t *testing.T) {
 			return c
 		}
 		things, makes, comments := []*Thing{newThing(), newThing()}, []*Make{newMake(), newMake()}, []*Comment{newComment(), newComment(), newComment(), newComment()}
-		user, err := s.User(ctx, mod, "ada")
+		user, err := s.User(ctx, mod, AllUserFields, "ada")
 		ok(user, err)
 		for i, d := range []struct {
 			name, node string

@@ -4,25 +4,18 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"reflect"
-	"strconv"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
+	"github.com/meshyard/meshyard/internal/markdown"
 )
 
-// byID reads the rows whose column is one of ids, in one statement, and returns them by ID. add
-// adds the columns to the query, if they are not those of the model.
-func byID[T any](ctx context.Context, db *DB, ids []int64, add func(*bun.SelectQuery) *bun.SelectQuery, column string, id func(*T) int64) (map[int64]*T, error) {
-	return byIDWith(ctx, db, ids, extras{}, func(q *bun.SelectQuery, _ schema.QueryAppender) *bun.SelectQuery { return add(q) }, column, id)
-}
-
-// readOne returns the object with an ID, or NotFound if read, which reads objects by ID, does not
-// find it.
-func readOne[T any](ctx context.Context, read func(ctx context.Context, ids []int64) (map[int64]*T, error), noun string, id int64) (*T, error) {
-	found, err := read(ctx, []int64{id})
+// one returns the row with an ID, or NotFound if there is none.
+func one[T any](s *Store, ctx context.Context, caller auth.Caller, of *database.Table[T], fields fieldset.Set[T], noun string, id int64) (*T, error) {
+	found, err := of.ByIDs(ctx, s.db.DB, caller.UserID, fields, []int64{id})
 	if err != nil {
 		return nil, err
 	}
@@ -32,52 +25,63 @@ func readOne[T any](ctx context.Context, read func(ctx context.Context, ids []in
 	return found[id], nil
 }
 
-// unchanged adds nothing to a query.
-func unchanged(q *bun.SelectQuery) *bun.SelectQuery { return q }
+// AllFields returns all fields of a row of T that can be read.
+func AllFields[T any]() fieldset.Set[T] { return database.TableOf[T]().All() }
 
-// adder adds columns to a query. It also gets the ID of the caller, because some columns depend on
-// it.
-type adder = func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery
-
-// byIDWith is byID for rows with extras.
-func byIDWith[T any](ctx context.Context, db *DB, ids []int64, with extras, add adder, column string, id func(*T) int64) (map[int64]*T, error) {
-	var rows []*T
-	err := db.ForIDs(ctx, columnsName[T](ctx, db, with)+" by "+column, ids, &rows, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return add(db.Read.NewSelect().Model(&rows), user).Where("? ?", bun.Safe(column), among)
-	}, with.also()...)
-	found := make(map[int64]*T, len(rows))
-	for _, row := range rows {
-		found[id(row)] = row
-	}
-	return found, err
+// ByIDs returns the rows with the given IDs, with the given fields. Rows that do not exist are
+// missing. It does not check visibility: the caller must be allowed to see the objects that refer to
+// them.
+func ByIDs[T any](ctx context.Context, s *Store, caller auth.Caller, fields fieldset.Set[T], ids []int64) (map[int64]*T, error) {
+	return database.TableOf[T]().ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
 }
 
-// columnsName identifies the columns of rows that are read with extras.
-func columnsName[T any](ctx context.Context, db *DB, with extras) string {
-	table := db.Read.Table(reflect.TypeFor[T]()).Name
-	return table + " " + strconv.Itoa(int(neededTexts(ctx, table))) + " with " + with.name()
+// Pages returns the same part of the list of each parent, with the given fields of the rows.
+func Pages[T any](ctx context.Context, s *Store, caller auth.Caller, fields fieldset.Set[T], l List, parents []int64, part Slice) (map[int64]Page[T], error) {
+	return database.TableOf[T]().Pages(ctx, l, caller.UserID, fields, parents, part)
 }
 
-// rowReader defines how to read the objects of one type that lists refer to, by ID and on pages.
-type rowReader[T any] struct {
-	db     *DB
-	with   extras
-	add    adder
-	column string                                  // the column with the IDs, such as "t.id"
-	listed func(*T) (id int64, l *database.Listed) // the ID and the embedded Listed
+// The functions below describe computed fields that several tables have. alias is the alias of the
+// table.
+
+// pending describes the field Changes; see count.go.
+func pending(table, alias string) database.Computed {
+	return database.Computed{Fields: []string{"Changes"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return pendingCounts(q, table, alias)
+	}}
 }
 
-// byID returns the objects with the given IDs, by ID.
-func (r rowReader[T]) byID(ctx context.Context, ids []int64) (map[int64]*T, error) {
-	return byIDWith(ctx, r.db, ids, r.with, r.add, r.column, func(object *T) int64 {
-		id, _ := r.listed(object)
-		return id
-	})
+// The marks of the caller are selected by subqueries with IS NOT NULL instead of EXISTS, for which
+// PostgreSQL may read all marks of the caller, however many there are.
+
+// liked describes the field Liked: whether the caller likes the object.
+func liked(on TargetType, alias string) database.Computed {
+	return database.Computed{Fields: []string{"Liked"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("(SELECT true FROM likes AS l WHERE l.target_type = ? AND l.target_id = ?.id AND l.user_id = ?) IS NOT NULL AS liked",
+			on, bun.Safe(alias), r.Caller)
+	}}
 }
 
-// onPages returns the same part of the list of each parent, with the objects.
-func (r rowReader[T]) onPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*T], error) {
-	return database.Joined(ctx, l, parents, part, database.Objects[T]{Name: columnsName[T](ctx, r.db, r.with), Add: r.add, Also: r.with.also(), ID: r.column, Listed: r.listed})
+// watched describes the field Watched: whether the caller watches the object.
+func watched(on TargetType, alias string) database.Computed {
+	return database.Computed{Fields: []string{"Watched"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("(SELECT true FROM watches AS w WHERE w.target_type = ? AND w.target_id = ?.id AND w.user_id = ?) IS NOT NULL AS watched",
+			on, bun.Safe(alias), r.Caller)
+	}}
+}
+
+// shown describes a field with the stored HTML of a Markdown text, or the text itself if the HTML is
+// stale; see [Store.HTML]. column is the column of the text.
+func shown(field, column, alias string) database.Computed {
+	return database.Computed{Fields: []string{field}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("CASE WHEN ?0.html_version < ?2 THEN ?0.?1 ELSE ?0.?1_html END AS shown_?1", bun.Safe(alias), bun.Safe(column), markdown.Version)
+	}}
+}
+
+// stale describes the field Stale: whether the stored HTML has an older version.
+func stale(alias string) database.Computed {
+	return database.Computed{Fields: []string{"Stale"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("?.html_version < ? AS stale", bun.Safe(alias), markdown.Version)
+	}}
 }
 
 // byParent groups rows that are sorted by their parent. The groups are subslices of rows.

@@ -52,7 +52,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		return nil, err
 	}
 	if strings.TrimSpace(query) == "" {
-		return &SearchResult{List: list.Bounded(maxFound), kind: kind, sort: sort, filter: f, things: s.things}, nil
+		return &SearchResult{List: list.Bounded(maxFound), kind: kind, sort: sort, filter: f, things: func(f Filter) *bun.SelectQuery { return filteredThings(s.db.Literal(), f) }}, nil
 	}
 	asked := tokenize.Query(query)
 	list.Total = nil
@@ -61,8 +61,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	if err != nil {
 		return nil, err
 	}
-	rowsOfAll := list.Rows
-	all := func() *bun.SelectQuery { return rowsOfAll(nil, nil) } // search results have no parent
+	all := list.Select // search results have no parent
 	var exact int64
 	if id := bareID(query); kind == SearchThings && id != 0 {
 		found, err := all().ColumnExpr("1").Where("t.id = ?", id).Exists(ctx)
@@ -85,9 +84,9 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		return matching
 	}
 	found := func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("? IN (?)", bun.Safe(ix.id), matching()) }
-	rows := func(any, any) *bun.SelectQuery { return found(all()) }
+	rows := func(*database.Builder, any) *bun.SelectQuery { return found(all()) }
 	if s.db.Engine == database.SQLite && kind == SearchThings && f.IsZero() && slices.Contains(inThingsFound, sort) {
-		rows = func(any, any) *bun.SelectQuery { return s.things(Filter{found: matching()}) }
+		rows = func(b *database.Builder, _ any) *bun.SelectQuery { return filteredThings(b, Filter{found: matching()}) }
 	}
 	list = list.WithRows(rows)
 	if kind == SearchThings && f.IsZero() && exact == 0 && e.match != "" && sort != ByFeatured {
@@ -96,7 +95,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
 		list.Best = s.best(list, ix, e, sort, exact)
 	}
-	things := func(f Filter) *bun.SelectQuery { return found(s.things(f)) }
+	things := func(f Filter) *bun.SelectQuery { return found(filteredThings(s.db.Literal(), f)) }
 	return &SearchResult{List: list, Query: asked, kind: kind, sort: sort, filter: f, things: things}, nil
 }
 
@@ -304,15 +303,15 @@ const exactScore = database.BestKey / 4
 func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64) *database.Best {
 	key, id := bun.Safe(list.By.Key), bun.Safe(list.By.ID)
 	limit := int64(maxBest)
-	others := func() *bun.SelectQuery { return list.Rows(nil, nil) }
+	others := func() *bun.SelectQuery { return list.Select() }
 	if exact != 0 {
 		limit--
-		others = func() *bun.SelectQuery { return list.Rows(nil, nil).Where("? <> ?", id, exact) }
+		others = func() *bun.SelectQuery { return list.Select().Where("? <> ?", id, exact) }
 	}
 	first := func() *bun.SelectQuery {
 		return others().ColumnExpr("? AS id, ? AS number", id, key).OrderExpr("? DESC, ? DESC", key, id).Limit(limit)
 	}
-	rows := func(any, any) *bun.SelectQuery {
+	rows := func(*database.Builder, any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
 		if s.db.Engine == database.Postgres {
 			q = q.Join("JOIN ? AS d ON d.id = b.id", bun.Safe(ix.documents))
@@ -324,11 +323,11 @@ func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64)
 		}
 		return s.db.Read.NewSelect().TableExpr("(?) AS r", q)
 	}
-	rest := list.WithRows(func(any, any) *bun.SelectQuery {
+	rest := list.WithRows(func(*database.Builder, any) *bun.SelectQuery {
 		last := s.db.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
 		return others().Where("(?, ?) < (?)", key, id, last)
 	})
-	return &database.Best{First: List{DB: s.db.DB, By: database.Order{Key: "r.score", ID: "r.id"}, Rows: rows, Bound: maxBest}, Rest: rest}
+	return &database.Best{First: List{DB: s.db.DB, By: database.Order{Key: "r.score", ID: "r.id"}, Rows: database.RowsFunc(rows), Bound: maxBest}, Rest: rest}
 }
 
 // score returns the expression that sorts the best results.

@@ -21,7 +21,7 @@ func TestSearchReadsIndex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			statement, err := found.Statement(database.Slice{First: 30})
+			statement, err := things.Statement(found.List, ThingFields{}, database.Slice{First: 30})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -73,7 +73,7 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 
 // moderateComment locks a comment that the caller can see, calls change, and stores the result.
 func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Comment) error) (*Comment, error) {
-	if _, err := s.Comment(ctx, caller, id); err != nil {
+	if _, err := s.Comment(ctx, caller, CommentAccess, id); err != nil {
 		return nil, err
 	}
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -85,7 +85,7 @@ func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int6
 			return err
 		}
 		var html renderedHTML
-		if err := s.renderTo(ctx, &html, CommentBody, &c.Body); err != nil {
+		if err := s.renderTo(ctx, &html, commentBody, &c.Body); err != nil {
 			return err
 		}
 		_, err = html.update(tx.NewUpdate().Model(c).Column("body", "spam_body", "reported_at", "modified_at", "deleted_at").WherePK()).Exec(ctx)
@@ -94,5 +94,5 @@ func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int6
 	if err != nil {
 		return nil, err
 	}
-	return s.Comment(ctx, caller, id)
+	return s.Comment(ctx, caller, AllCommentFields, id)
 }

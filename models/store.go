@@ -72,8 +72,7 @@ type Store struct {
 	bucket     *bucket.Bucket
 	options    Options
 	enqueue    func(ctx context.Context, tx bun.Tx, work Work) error
-	files      *batcher[int64, *File]
-	contents   *batcher[int64, *File] // to serve the contents of files: without download counts
+	files      *fileBatcher
 	downloads  downloadLog
 	poller     filePoller
 	tokens     *tokenCache
@@ -92,10 +91,7 @@ type Store struct {
 // transaction.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
 	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache(), scaling: make(chan struct{}, scalingAtOnce), renderer: newRenderer()}
-	s.files = newBatcher(s.FilesByID)
-	s.contents = newBatcher(func(ctx context.Context, ids []int64) (map[int64]*File, error) {
-		return s.filesByID(ctx, ids, extras{set: FileOther | FileStates})
-	})
+	s.files = &fileBatcher{read: s.FilesByID}
 	s.downloads.insert = s.insertDownloads
 	return s
 }

@@ -8,21 +8,30 @@ import (
 	"unicode"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // Tag is a label that creators assign to their things.
 type Tag struct {
 	bun.BaseModel `bun:"table:tags,alias:g"`
+	database.Listed
 
 	ID         int64 `bun:",pk,autoincrement"`
 	Name       string
-	Slug       string // lower case, spaces as underscores
-	ThingCount int64
+	Slug       string  // lower case, spaces as underscores
+	ThingCount int64   `reads:"Changes"`
 	Changes    Changes `bun:",scanonly"`
 }
+
+// TagFields is a set of fields of a tag.
+type TagFields = fieldset.Set[Tag]
+
+var tags = database.NewTable(func(g *Tag) (int64, *database.Listed) { return g.ID, &g.Listed }, pending("tags", "g"))
+
+// AllTagFields has all fields of a tag.
+var AllTagFields = tags.All()
 
 // AfterScanRow adds the pending count changes to the stored count.
 func (g *Tag) AfterScanRow(context.Context) error {
@@ -189,17 +198,23 @@ func tagIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err err
 	return ids, err
 }
 
-// Tag returns the tag with a name, in any spelling. It returns NotFound if no published thing has
-// the tag.
-func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
+// tagSlugKey reads the tag with the slug in argument 0.
+type tagSlugKey struct{ fields TagFields }
+
+// Text implements [database.Key].
+func (k tagSlugKey) Text(b *database.Builder) (string, error) {
+	return b.Text(database.AddFields(b.Select().Model((*Tag)(nil)), b, k.fields, false, 0).Where("g.slug = ?", b.Arg(0)))
+}
+
+// Tag returns the tag with a name, in any spelling, with the given fields. It returns NotFound if no
+// published thing has the tag.
+func (s *Store) Tag(ctx context.Context, fields TagFields, name string) (*Tag, error) {
+	fields = fields.With(tagCount)
 	if text("name", name, maxTag) != nil { // no tag has such a name
 		return nil, fail(NotFound, "tag %.60q does not exist", name)
 	}
 	var found []*Tag
-	err := s.db.Prepared(ctx, "tag by slug", &found, func(placeholders []any) string {
-		return addTags(ctx, s.db.Read.NewSelect().Model(&found)).Where("g.slug = ?", placeholders[0]).String()
-	}, tagSlug(name))
-	if err != nil {
+	if err := database.Read(ctx, s.db.DB, tagSlugKey{fields}, &found, tagSlug(name)); err != nil {
 		return nil, err
 	}
 	if len(found) == 0 || found[0].ThingCount == 0 {
@@ -208,29 +223,48 @@ func (s *Store) Tag(ctx context.Context, name string) (*Tag, error) {
 	return found[0], nil
 }
 
-// addTags adds the columns of tags to a query of their table.
-func addTags(ctx context.Context, q *bun.SelectQuery) *bun.SelectQuery {
-	return pendingCounts(addColumns[Tag](ctx, q, extras{}), "tags", "g")
+// TagsByID returns the tags with the given IDs.
+func (s *Store) TagsByID(ctx context.Context, fields TagFields, ids []int64) (map[int64]*Tag, error) {
+	return tags.ByIDs(ctx, s.db.DB, 0, fields, ids)
 }
 
-// TagsByID returns the tags with the given IDs.
-func (s *Store) TagsByID(ctx context.Context, ids []int64) (map[int64]*Tag, error) {
-	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery { return addTags(ctx, q) }, "g.id", func(g *Tag) int64 { return g.ID })
-}
+// tagCount is the number of things with a tag.
+var tagCount = fieldset.Of[Tag]("ThingCount")
 
 // countWithTags returns the number of published things with each of the tags.
 func (s *Store) countWithTags(ctx context.Context, ids []int64) (map[int64]int64, error) {
-	tags, err := s.TagsByID(ctx, ids)
-	counts := make(map[int64]int64, len(tags))
-	for id, g := range tags {
+	found, err := s.TagsByID(ctx, tagCount, ids)
+	counts := make(map[int64]int64, len(found))
+	for id, g := range found {
 		counts[id] = g.ThingCount
 	}
 	return counts, err
 }
 
+// tagsOfKey reads the tags of the things in argument 0.
+type tagsOfKey struct{ counts bool }
+
+// Text implements [database.Key].
+func (k tagsOfKey) Text(b *database.Builder) (string, error) {
+	q := b.Select().TableExpr("thing_tags AS tt").ColumnExpr("tt.thing_id, tt.tag_id AS id, tt.name")
+	if k.counts {
+		q = q.ColumnExpr("g.thing_count, "+anyPending+" AS pending", "tags")
+		if b.Engine == database.Postgres {
+			// OFFSET 0 prevents a hash join, for which PostgreSQL would read the whole table of tags.
+			q = q.Join("CROSS JOIN LATERAL (SELECT thing_count FROM tags WHERE id = tt.tag_id OFFSET 0) AS g")
+		} else {
+			q = q.Join("JOIN tags AS g ON g.id = tt.tag_id")
+		}
+	}
+	return b.Text(q.Where("tt.thing_id ?", b.Among(0)).Order("tt.thing_id", "tt.position"))
+}
+
 // TagsOf returns the tags of things, with the names and in the order that the creators of the
 // things chose.
-func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag, error) {
+func (s *Store) TagsOf(ctx context.Context, fields TagFields, thingIDs []int64) (map[int64][]*Tag, error) {
+	if len(thingIDs) == 0 {
+		return nil, nil
+	}
 	var rows []struct {
 		ThingID    int64
 		ID         int64
@@ -238,20 +272,7 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 		ThingCount int64
 		Pending    bool // any tag has count changes that are not folded yet
 	}
-	with := extrasAmong(ctx, TagCounts)
-	err := s.db.ForIDs(ctx, "tags of things with "+with.name(), thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("thing_tags AS tt").ColumnExpr("tt.thing_id, tt.tag_id AS id, tt.name")
-		if with.has(TagCounts) {
-			q = q.ColumnExpr("g.thing_count, "+anyPending+" AS pending", "tags")
-			if s.db.Engine == database.Postgres {
-				// OFFSET 0 prevents a hash join, for which PostgreSQL would read the whole table of tags.
-				q = q.Join("CROSS JOIN LATERAL (SELECT thing_count FROM tags WHERE id = tt.tag_id OFFSET 0) AS g")
-			} else {
-				q = q.Join("JOIN tags AS g ON g.id = tt.tag_id")
-			}
-		}
-		return q.Where("tt.thing_id ?", among).Order("tt.thing_id", "tt.position")
-	})
+	err := database.Read(ctx, s.db.DB, tagsOfKey{fields.Has(tagCount)}, &rows, thingIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +285,7 @@ func (s *Store) TagsOf(ctx context.Context, thingIDs []int64) (map[int64][]*Tag,
 			ids[i] = row.ID
 		}
 		slices.Sort(ids)
-		if counted, err = s.TagsByID(ctx, slices.Compact(ids)); err != nil {
+		if counted, err = s.TagsByID(ctx, tagCount, slices.Compact(ids)); err != nil {
 			return nil, err
 		}
 	}
@@ -288,21 +309,23 @@ func (s *Store) Tags(prefix string) (List, error) {
 	if err := text("prefix", prefix, maxTag); err != nil {
 		return List{}, err
 	}
-	name, slug := "tags", tagSlug(prefix)
-	if slug != "" {
-		name = ""
+	l := List{DB: s.db.DB, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: allTags{}}
+	if slug := tagSlug(prefix); slug != "" {
+		l.Rows = database.RowsFunc(func(b *database.Builder, parent any) *bun.SelectQuery {
+			return allTags{}.Select(b, parent).Where("g.slug LIKE ? ESCAPE '\\'", likePattern(slug)+"%")
+		})
 	}
-	return List{DB: s.db.DB, Name: name, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: func(any, any) *bun.SelectQuery {
-		// Only tags of published things, with the changes of their counts that are not folded yet: tags
-		// that only drafts have are private.
-		q := s.db.Read.NewSelect().TableExpr("tags AS g").Where("CASE WHEN "+anyPending+" THEN g.thing_count + "+
-			"(SELECT coalesce(sum(cc.delta), 0) FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.of_column = 'thing_count' AND cc.object_id = g.id) "+
-			"ELSE g.thing_count END > 0", "tags")
-		if slug != "" {
-			q = q.Where("g.slug LIKE ? ESCAPE '\\'", likePattern(slug)+"%")
-		}
-		return q
-	}}, nil
+	return l, nil
+}
+
+type allTags struct{}
+
+// Select selects the tags of published things, with the changes of their counts that are not folded
+// yet: tags that only drafts have are private.
+func (allTags) Select(b *database.Builder, _ any) *bun.SelectQuery {
+	return b.Select().TableExpr("tags AS g").Where("CASE WHEN "+anyPending+" THEN g.thing_count + "+
+		"(SELECT coalesce(sum(cc.delta), 0) FROM count_changes AS cc WHERE cc.of_table = 'tags' AND cc.of_column = 'thing_count' AND cc.object_id = g.id) "+
+		"ELSE g.thing_count END > 0", "tags")
 }
 
 var likeEscapes = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

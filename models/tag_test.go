@@ -85,7 +85,7 @@ func TestNumberOfTags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of, err := s.TagsOf(t.Context(), []int64{thing.ID})
+		of, err := s.TagsOf(t.Context(), AllTagFields, []int64{thing.ID})
 		if n := len(of[thing.ID]); err != nil || n != 100 {
 			t.Errorf("got %d tags (%v), want 100", n, err)
 		}

@@ -120,7 +120,7 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 	if err != nil {
 		return nil, err
 	}
-	return s.Thing(ctx, caller, id)
+	return s.Thing(ctx, caller, AllThingFields, id)
 }
 
 // RestoreMake restores a make that is hidden because its thing was taken down and deleted. It
@@ -158,5 +158,5 @@ func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (
 	if err != nil {
 		return nil, err
 	}
-	return s.Make(ctx, caller, id)
+	return s.Make(ctx, caller, AllMakeFields, id)
 }

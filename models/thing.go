@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // PublicationState determines who can see a thing or a make. A draft is visible only to its
@@ -52,33 +52,51 @@ type Thing struct {
 	TakedownReason string           // empty if it is not taken down
 	HiddenState    PublicationState // the state after the takedown; empty if it is not taken down
 
-	LikeCount        int64
-	CollectCount     int64
-	MakeCount        int64
-	CommentCount     int64
-	RootCommentCount int64
-	RemixCount       int64
+	LikeCount        int64   `reads:"Changes"`
+	CollectCount     int64   `reads:"Changes"`
+	MakeCount        int64   `reads:"Changes"`
+	CommentCount     int64   `reads:"Changes"`
+	RootCommentCount int64   `reads:"Changes"`
+	RemixCount       int64   `reads:"Changes"`
 	ViewCount        int64   // see view.go
 	FoldedDownloads  int64   `bun:"download_count"`
 	NewDownloads     int64   `bun:",scanonly"` // not yet included in FoldedDownloads
 	Changes          Changes `bun:",scanonly"`
 
-	Extras  Extra `bun:",scanonly"` // what was read with the thing
-	Creator *User `bun:",scanonly"` // nil: not read
-	Marks         // of the caller
-	thingExtras
+	Liked     bool `bun:",scanonly"` // by the caller
+	Collected bool `bun:",scanonly"` // by the caller, in any collection
+	Watched   bool `bun:",scanonly"` // by the caller
+
+	ShownDescription  string `bun:",scanonly" reads:"Stale"` // see Store.HTML
+	ShownInstructions string `bun:",scanonly" reads:"Stale"`
+	Stale             bool   `bun:",scanonly"`
 }
 
-// Has reports whether an extra was read with the thing.
-func (t *Thing) Has(extra Extra) bool { return t.Extras&extra != 0 }
+// ThingFields is a set of fields of a thing.
+type ThingFields = fieldset.Set[Thing]
 
-// AfterScanRow adds the pending count changes to the stored counts, and decodes the extras. It
-// returns TooLarge if the operation has read more bytes of texts than allowed.
+var things = database.NewTable(func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed },
+	database.Computed{Fields: []string{"NewDownloads"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = t.id) AS new_downloads")
+	}},
+	database.Computed{Fields: []string{"Collected"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("(SELECT true FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id "+
+			"WHERE ct.thing_id = t.id AND co.owner_id = ? LIMIT 1) IS NOT NULL AS collected", r.Caller)
+	}},
+	pending("things", "t"), liked(OnThing, "t"), watched(OnThing, "t"),
+	shown("ShownDescription", "description", "t"), shown("ShownInstructions", "instructions", "t"), stale("t"),
+)
+
+// AllThingFields has all fields of a thing.
+var AllThingFields = things.All()
+
+// ThingAccess has the fields that Thing.Allows needs.
+var ThingAccess = fieldset.Of[Thing]("State", "OwnerID", "TakenDownAt", "HiddenState")
+
+// AfterScanRow adds the pending count changes to the stored counts. It returns TooLarge if the
+// operation has read more bytes of texts than allowed.
 func (t *Thing) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(t.Description)+len(t.Instructions)+len(t.DetailsParts)+len(t.ShownDescription)+len(t.ShownInstructions)); err != nil {
-		return err
-	}
-	if err := t.decode(ctx); err != nil {
 		return err
 	}
 	return t.Changes.addTo(map[string]*int64{
@@ -93,32 +111,6 @@ func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownload
 
 // IsFeatured reports whether the thing is featured by moderators.
 func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
-
-// addThings adds the columns of things, with their counts and extras, to a query of their table.
-// user is the ID of the caller.
-func (s *Store) addThings(ctx context.Context, q *bun.SelectQuery, with extras, user schema.QueryAppender) *bun.SelectQuery {
-	q = with.ofThings(s.db.Engine, addColumns[Thing](ctx, q, with), user)
-	if with.has(ThingCreator) {
-		q = s.joinCreators(ctx, q)
-	}
-	if !with.has(ThingCounts) {
-		return q
-	}
-	return pendingCounts(q, "things", "t")
-}
-
-// joinCreators adds the columns of the creators to a query of things with the alias t.
-func (s *Store) joinCreators(ctx context.Context, q *bun.SelectQuery) *bun.SelectQuery {
-	const prefix = "creator__"
-	if s.db.Engine == database.SQLite {
-		// SQLite does not change the order of a CROSS JOIN.
-		return addColumnsAs[User](ctx, q, extras{}, prefix).Join("CROSS JOIN users AS u ON u.id = t.owner_id")
-	}
-	// With LIMIT, PostgreSQL looks up the creator of each thing. Without it, PostgreSQL could read all
-	// users, because it does not know how many things a prepared statement returns.
-	creator := addColumnsAs[User](ctx, s.db.Read.NewSelect().Model((*User)(nil)), extras{}, prefix).Where("u.id = t.owner_id").Limit(1)
-	return q.ColumnExpr("cr.*").Join("CROSS JOIN LATERAL (?) AS cr", creator)
-}
 
 // lockThing reads a thing and locks its row until tx ends. It returns NotFound if there is no such
 // thing.
@@ -141,9 +133,10 @@ func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	return t, err
 }
 
-// Thing returns a thing that the caller can see. Otherwise it returns NotFound or Forbidden.
-func (s *Store) Thing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
-	t, err := readOne(ctx, s.thingRows(ctx, ofOneThing).byID, "thing", id)
+// Thing returns a thing that the caller can see, with the given fields. Otherwise it returns
+// NotFound or Forbidden.
+func (s *Store) Thing(ctx context.Context, caller auth.Caller, fields ThingFields, id int64) (*Thing, error) {
+	t, err := one(s, ctx, caller, things, fields.With(ThingAccess), "thing", id)
 	if err != nil {
 		return nil, err
 	}
@@ -163,25 +156,17 @@ func (t *Thing) Allows(caller auth.Caller) error {
 
 // ThingsByID returns the things with the given IDs. It does not check visibility: the caller must
 // be allowed to see the object that refers to them.
-func (s *Store) ThingsByID(ctx context.Context, ids []int64) (map[int64]*Thing, error) {
-	return s.thingRows(ctx, ofThing).byID(ctx, ids)
+func (s *Store) ThingsByID(ctx context.Context, caller auth.Caller, fields ThingFields, ids []int64) (map[int64]*Thing, error) {
+	return things.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
 }
 
-// ThingsOnPages returns the same part of the list of each parent, with the things.
-func (s *Store) ThingsOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*Thing], error) {
-	return s.thingRows(ctx, ofThing).onPages(ctx, l, parents, part)
-}
+// fileCountsKey reads the numbers of finalized files of the things in argument 0.
+type fileCountsKey struct{}
 
-// thingRows reads things with those extras among some that the operation needs.
-func (s *Store) thingRows(ctx context.Context, some Extra) rowReader[Thing] {
-	with := extrasAmong(ctx, some)
-	return rowReader[Thing]{
-		db: s.db, with: with, column: "t.id",
-		add: func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
-			return s.addThings(ctx, q, with, user)
-		},
-		listed: func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed },
-	}
+// Text implements [database.Key].
+func (fileCountsKey) Text(b *database.Builder) (string, error) {
+	return b.Text(b.Select().TableExpr("files AS f").ColumnExpr("f.target_id AS id, f.kind, count(*) AS n").
+		Where("f.target_type = ? AND f.target_id ? AND f.state = ?", OnThing, b.Among(0), Finalized).Group("f.target_id", "f.kind"))
 }
 
 // FileCounts returns the numbers of finalized files of things, by kind.
@@ -191,10 +176,7 @@ func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]map
 		Kind FileKind
 		N    int64
 	}
-	err := s.db.ForIDs(ctx, "files of things", thingIDs, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		return s.db.Read.NewSelect().Model((*File)(nil)).ColumnExpr("f.target_id AS id, f.kind, count(*) AS n").
-			Where("f.target_type = ? AND f.target_id ? AND f.state = ?", OnThing, among, Finalized).Group("f.target_id", "f.kind")
-	})
+	err := database.Read(ctx, s.db.DB, fileCountsKey{}, &rows, thingIDs)
 	counts := make(map[int64]map[FileKind]int64, len(rows))
 	for _, row := range rows {
 		if counts[row.ID] == nil {

@@ -50,7 +50,7 @@ func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to P
 	if err != nil {
 		return nil, err
 	}
-	return s.Thing(ctx, caller, id)
+	return s.Thing(ctx, caller, AllThingFields, id)
 }
 
 // changeState changes the state of a locked thing to another one.
@@ -178,5 +178,5 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 	if err != nil {
 		return nil, err
 	}
-	return s.Thing(ctx, caller, id)
+	return s.Thing(ctx, caller, AllThingFields, id)
 }

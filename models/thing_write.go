@@ -43,7 +43,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		return nil, s.withCategory(ctx, err, &n.Category)
 	}
 	var html renderedHTML
-	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, &n.Description), s.renderTo(ctx, &html, ThingInstructions, &n.Instructions)); err != nil {
+	if err := errors.Join(s.renderTo(ctx, &html, thingDescription, &n.Description), s.renderTo(ctx, &html, thingInstructions, &n.Instructions)); err != nil {
 		return nil, err
 	}
 	if n.PrintSettings != nil {
@@ -179,7 +179,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		return nil, s.withCategory(ctx, err, c.Category)
 	}
 	var html renderedHTML
-	if err := errors.Join(s.renderTo(ctx, &html, ThingDescription, c.Description), s.renderTo(ctx, &html, ThingInstructions, c.Instructions)); err != nil {
+	if err := errors.Join(s.renderTo(ctx, &html, thingDescription, c.Description), s.renderTo(ctx, &html, thingInstructions, c.Instructions)); err != nil {
 		return nil, err
 	}
 	u := &UpdatedThing{}
@@ -245,7 +245,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	if err != nil {
 		return nil, err
 	}
-	u.Thing, err = s.Thing(ctx, caller, c.ID)
+	u.Thing, err = s.Thing(ctx, caller, AllThingFields, c.ID)
 	return u, err
 }
 

@@ -12,13 +12,15 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // Token is an access token. Only its hash is stored.
 type Token struct {
 	bun.BaseModel `bun:"table:tokens,alias:tk"`
+	database.Listed
 
-	ID            int64 `bun:",pk,autoincrement"`
+	ID            int64 `bun:",pk,autoincrement" reads:"UserID"`
 	UserID        int64 `bun:",nullzero"` // 0: it belongs to an application itself
 	ApplicationID int64 `bun:",nullzero"` // 0: it was not issued to an application
 	Name          string
@@ -29,6 +31,14 @@ type Token struct {
 	RevokedAt     *time.Time
 	LastUsedAt    *time.Time // accurate to usedEvery; nil: never
 }
+
+// TokenFields is a set of fields of a token.
+type TokenFields = fieldset.Set[Token]
+
+var tokens = database.NewTable(func(t *Token) (int64, *database.Listed) { return t.ID, &t.Listed })
+
+// AllTokenFields has all fields of a token except its hash.
+var AllTokenFields = tokens.All().Without(fieldset.Of[Token]("SHA256"))
 
 // ScopeList returns the scopes as a list.
 func (t *Token) ScopeList() []auth.Scope {
@@ -53,7 +63,7 @@ func (a Admin) CreateToken(ctx context.Context, username, name string, scopes au
 	if err := line("name", name, maxName); err != nil {
 		return "", err
 	}
-	u, err := s.User(ctx, auth.Caller{}, username)
+	u, err := s.User(ctx, auth.Caller{}, UserAccess, username)
 	if err != nil {
 		return "", err
 	}
@@ -159,15 +169,19 @@ func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) er
 	return e
 }
 
+type ownTokens struct{}
+
+func (ownTokens) Select(b *database.Builder, _ any) *bun.SelectQuery {
+	return b.Select().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", b.Arg(database.CallerArg))
+}
+
 // Tokens lists the access tokens of the caller's user that are not revoked, the latest first. They
 // may have expired.
 func (s *Store) Tokens(caller auth.Caller) (List, error) {
 	if err := requireUser(caller); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "tk.id"}, Rows: func(any, any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("tokens AS tk").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID)
-	}}, nil
+	return List{DB: s.db.DB, By: database.Order{ID: "tk.id"}, Rows: ownTokens{}, Caller: caller.UserID}, nil
 }
 
 // WorkingTokens returns the access tokens of the caller's user that give access, the latest first.
@@ -184,14 +198,6 @@ func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens [
 	return tokens, err
 }
 
-// TokensByID returns the tokens with the given IDs, without their hashes. It does not check
-// permissions: they must belong to the caller's user.
-func (s *Store) TokensByID(ctx context.Context, ids []int64) (map[int64]*Token, error) {
-	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.ExcludeColumn("sha256")
-	}, "tk.id", func(t *Token) int64 { return t.ID })
-}
-
 // Allows returns nil if the token belongs to the caller's user, else NotFound.
 func (t *Token) Allows(caller auth.Caller) error {
 	if caller.UserID == 0 || t.UserID != caller.UserID {
@@ -204,7 +210,7 @@ func (t *Token) Allows(caller auth.Caller) error {
 // first.
 func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, err error) {
 	s := a.store
-	u, err := s.User(ctx, auth.Caller{}, username)
+	u, err := s.User(ctx, auth.Caller{}, UserAccess, username)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +273,7 @@ func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, u
 	if err != nil || caller.ApplicationID == 0 {
 		return "", caller.UserID, err
 	}
-	found, err := s.ApplicationsByID(ctx, []int64{caller.ApplicationID})
+	found, err := s.ApplicationsByID(ctx, AllApplicationFields, []int64{caller.ApplicationID})
 	if err != nil {
 		return "", 0, err
 	}

@@ -80,7 +80,7 @@ func TestUploadOutlivesItsRequest(t *testing.T) {
 		if err != nil {
 			t.Fatalf("upload: %v", err)
 		}
-		if _, err := s.File(t.Context(), ada, f.ID); err != nil {
+		if _, err := s.File(t.Context(), ada, AllFileFields, f.ID); err != nil {
 			t.Error(err)
 		}
 		// A client that disconnected before leaves nothing behind.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // User is a user with an account.
@@ -40,22 +40,47 @@ type User struct {
 	SuspendedAt      *time.Time // nil: not suspended
 	SuspensionReason string
 
-	ThingCount      int64
-	MakeCount       int64
-	LikeCount       int64
-	CollectionCount int64
-	FollowerCount   int64
-	FollowingCount  int64
-	HeldBytes       int64   // of files, as quotas count them
+	ThingCount      int64   `reads:"Changes"`
+	MakeCount       int64   `reads:"Changes"`
+	LikeCount       int64   `reads:"Changes"`
+	CollectionCount int64   `reads:"Changes"`
+	FollowerCount   int64   `reads:"Changes"`
+	FollowingCount  int64   `reads:"Changes"`
+	HeldBytes       int64   `reads:"Changes"` // of files, as quotas count them
 	Changes         Changes `bun:",scanonly"`
 
-	Extras   Extra `bun:",scanonly"` // what was read with the user
-	Avatar   *File `bun:",scanonly"` // with its preview; nil: none
-	Followed bool  `bun:",scanonly"` // by the caller
+	Avatar   *File  `bun:",scanonly"`               // with its preview; nil: none
+	Followed bool   `bun:",scanonly"`               // by the caller
+	ShownBio string `bun:",scanonly" reads:"Stale"` // see Store.HTML
+	Stale    bool   `bun:",scanonly"`
 }
 
-// Has reports whether an extra was read with the user.
-func (u *User) Has(extra Extra) bool { return u.Extras&extra != 0 }
+// UserFields is a set of fields of a user.
+type UserFields = fieldset.Set[User]
+
+var (
+	// avatarFields and avatarPreviewFields are the fields of an avatar that are read with its user.
+	avatarFields        = fieldset.Of[File]("ID", "Name", "Kind", "State", "ThingID", "PreviewID", "CreatedAt")
+	avatarPreviewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "ImageFormat", "Width", "Height")
+)
+
+var users = database.NewTable(func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed },
+	database.Computed{Fields: []string{"Avatar"}, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		q = q.Join("LEFT JOIN files AS av ON av.id = u.avatar_id").Join("LEFT JOIN previews AS avp ON avp.id = av.preview_id")
+		q = database.AddColumns(q, r.Builder, avatarFields, "av", "avatar__")
+		return database.AddColumns(q, r.Builder, avatarPreviewFields, "avp", "avatar__preview__")
+	}},
+	database.Computed{Fields: []string{"Followed"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("(SELECT true FROM follows AS fw WHERE fw.followed_id = u.id AND fw.follower_id = ?) IS NOT NULL AS followed", r.Caller)
+	}},
+	pending("users", "u"), shown("ShownBio", "bio", "u"), stale("u"),
+)
+
+// AllUserFields has all fields of a user.
+var AllUserFields = users.All()
+
+// UserAccess has the fields that decide what a user may do.
+var UserAccess = fieldset.Of[User]("Username", "IsAdmin", "IsModerator", "DeletedAt", "SuspendedAt")
 
 // Role returns the role of the user.
 func (u *User) Role() auth.Role { return roleOf(u.IsAdmin, u.IsModerator) }
@@ -73,7 +98,7 @@ func roleOf(admin, moderator bool) auth.Role {
 // AfterScanRow adds the pending count changes to the stored counts. It returns TooLarge if the
 // operation has read more bytes of texts than allowed.
 func (u *User) AfterScanRow(ctx context.Context) error {
-	if err := readText(ctx, len(u.Bio)); err != nil {
+	if err := readText(ctx, len(u.Bio)+len(u.ShownBio)); err != nil {
 		return err
 	}
 	return u.Changes.addTo(map[string]*int64{
@@ -177,14 +202,14 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		return nil, err
 	}
 	if c.Username != nil {
-		if u, err := s.User(ctx, caller, *c.Username); err != nil {
+		if u, err := s.User(ctx, caller, UserAccess, *c.Username); err != nil {
 			return nil, err
 		} else if err := checkOwnProfile(caller, u); err != nil {
 			return nil, err
 		}
 	}
 	var html renderedHTML
-	if err := s.renderTo(ctx, &html, UserBio, c.Bio); err != nil {
+	if err := s.renderTo(ctx, &html, userBio, c.Bio); err != nil {
 		return nil, err
 	}
 	images := c.images()
@@ -228,7 +253,7 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 	if c.HidesNSFW != nil || c.HidesAI != nil {
 		s.tokens.forget() // cached callers contain these preferences
 	}
-	return s.User(ctx, caller, "me")
+	return s.User(ctx, caller, AllUserFields, "me")
 }
 
 // changesEmail reports whether the caller may change the e-mail address of their user. Anyone who
@@ -245,14 +270,26 @@ func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string,
 	return taken, err
 }
 
-// User returns the user with a name, ignoring case; "me" is the caller. It returns NotFound if
-// there is no such user.
-func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*User, error) {
+// userNameKey reads the user with the name in argument 0; argument 1 is the caller.
+type userNameKey struct {
+	fields   UserFields
+	signedIn bool
+}
+
+// Text implements [database.Key].
+func (k userNameKey) Text(b *database.Builder) (string, error) {
+	q := database.AddFields(b.Select().Model((*User)(nil)), b, k.fields, k.signedIn, 1)
+	return b.Text(q.Where("lower(u.username) = lower(?) AND u.deleted_at IS NULL", b.Arg(0)))
+}
+
+// User returns the user with a name, ignoring case, with the given fields; "me" is the caller. It
+// returns NotFound if there is no such user.
+func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields, name string) (*User, error) {
 	if name == "me" {
 		if err := requireUser(caller); err != nil {
 			return nil, err
 		}
-		if u, err := s.userByID(ctx, caller.UserID); CodeOf(err) != NotFound {
+		if u, err := s.userByID(ctx, caller, fields, caller.UserID); CodeOf(err) != NotFound {
 			return u, err
 		}
 		return nil, fail(NotFound, "user %.60q does not exist", name)
@@ -260,26 +297,14 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, name string) (*Use
 	if !auth.IsUsername(name) {
 		return nil, fail(NotFound, "user %.60q does not exist", name)
 	}
-	with := extrasAmong(ctx, OfUser)
-	args := []any{name}
-	for _, n := range with.also() {
-		args = append(args, n)
-	}
-	var users []*User
-	err := s.db.Prepared(ctx, columnsName[User](ctx, s.db, with)+" by name", &users, func(placeholders []any) string {
-		also := bun.SafeQuery("")
-		if len(placeholders) > 1 {
-			also = bun.SafeQuery("?", placeholders[1])
-		}
-		return addUsers(ctx, s.db.Read.NewSelect().Model(&users), with, also).Where("lower(u.username) = lower(?) AND u.deleted_at IS NULL", placeholders[0]).String()
-	}, args...)
-	if err != nil {
+	var found []*User
+	if err := database.Read(ctx, s.db.DB, userNameKey{fields, caller.UserID != 0}, &found, name, caller.UserID); err != nil {
 		return nil, err
 	}
-	if len(users) == 0 {
+	if len(found) == 0 {
 		return nil, fail(NotFound, "user %.60q does not exist", name)
 	}
-	return users[0], nil
+	return found[0], nil
 }
 
 // IsDeleted reports whether the account was deleted.
@@ -287,44 +312,17 @@ func (u *User) IsDeleted() bool { return u.DeletedAt != nil }
 
 // userByID returns the user with an ID, whatever the name is now. It returns NotFound if there is
 // no such user, or if the user is deleted.
-func (s *Store) userByID(ctx context.Context, id int64) (*User, error) {
-	users, err := s.UsersByID(ctx, []int64{id})
-	if u := users[id]; err != nil || u != nil && !u.IsDeleted() {
+func (s *Store) userByID(ctx context.Context, caller auth.Caller, fields UserFields, id int64) (*User, error) {
+	found, err := s.UsersByID(ctx, caller, fields.With(UserAccess), []int64{id})
+	if u := found[id]; err != nil || u != nil && !u.IsDeleted() {
 		return u, err
 	}
 	return nil, notFound("user", id)
 }
 
-// addUsers adds the columns of users, with their counts and extras, to a query of their table. user
-// is the ID of the caller.
-func addUsers(ctx context.Context, q *bun.SelectQuery, with extras, user schema.QueryAppender) *bun.SelectQuery {
-	q = with.ofUsers(addColumns[User](ctx, q, with), user)
-	if !with.has(UserCounts) {
-		return q
-	}
-	return pendingCounts(q, "users", "u")
-}
-
-// UsersOnPages returns the same part of the list of each parent, with the users.
-func (s *Store) UsersOnPages(ctx context.Context, l List, parents []int64, part Slice) (map[int64]JoinedPage[*User], error) {
-	return s.userRows(ctx).onPages(ctx, l, parents, part)
-}
-
 // UsersByID returns the users with the given IDs. Users that do not exist are missing in the map.
-func (s *Store) UsersByID(ctx context.Context, ids []int64) (map[int64]*User, error) {
-	return s.userRows(ctx).byID(ctx, ids)
-}
-
-// userRows reads users with the extras that the operation needs.
-func (s *Store) userRows(ctx context.Context) rowReader[User] {
-	with := extrasAmong(ctx, OfUser)
-	return rowReader[User]{
-		db: s.db, with: with, column: "u.id",
-		add: func(q *bun.SelectQuery, user schema.QueryAppender) *bun.SelectQuery {
-			return addUsers(ctx, q, with, user)
-		},
-		listed: func(u *User) (int64, *database.Listed) { return u.ID, &u.Listed },
-	}
+func (s *Store) UsersByID(ctx context.Context, caller auth.Caller, fields UserFields, ids []int64) (map[int64]*User, error) {
+	return users.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
 }
 
 // lockAccount reads a user who is not deleted, and locks the row until tx ends. It returns NotFound

@@ -12,14 +12,23 @@ import (
 
 // User returns the user with a name.
 func (a Admin) User(ctx context.Context, name string) (*User, error) {
-	return a.store.User(ctx, auth.Caller{}, name)
+	return a.store.User(ctx, auth.Caller{}, AllUserFields, name)
+}
+
+// nextUsersKey reads some users after the one with the ID in argument 0.
+type nextUsersKey struct{}
+
+// Text implements [database.Key].
+func (nextUsersKey) Text(b *database.Builder) (string, error) {
+	q := database.AddFields(b.Select().Model((*User)(nil)), b, AllUserFields, false, 0)
+	return b.Text(q.Where("u.id > ? AND u.deleted_at IS NULL", b.Arg(0)).Order("u.id").Limit(500))
 }
 
 // EachUser calls fn with every user who is not deleted, in the order of their IDs.
 func (a Admin) EachUser(ctx context.Context, fn func(*User) error) error {
 	for last := int64(0); ; {
 		var rows []*User
-		err := addUsers(ctx, a.store.db.Read.NewSelect().Model(&rows), allParts, nil).Where("u.id > ? AND u.deleted_at IS NULL", last).Order("u.id").Limit(500).Scan(ctx)
+		err := database.Read(ctx, a.store.db.DB, nextUsersKey{}, &rows, last)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -50,7 +59,7 @@ func (s *Store) renameUser(ctx context.Context, caller auth.Caller, from, to str
 	if err := s.checkUsername(to); err != nil {
 		return nil, err
 	}
-	found, err := s.User(ctx, caller, from)
+	found, err := s.User(ctx, caller, UserAccess, from)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +84,7 @@ func (s *Store) renameUser(ctx context.Context, caller auth.Caller, from, to str
 	if err != nil {
 		return nil, err
 	}
-	return s.userByID(ctx, found.ID)
+	return s.userByID(ctx, caller, AllUserFields, found.ID)
 }
 
 // SuspendAndRevokeTokens suspends a user and revokes their tokens, like
@@ -162,7 +171,7 @@ const byOperator = "By the operator, on the command line."
 // change reports that it changes nothing, nothing is recorded. It opens a transaction.
 func (s *Store) changeUser(ctx context.Context, caller auth.Caller, name string, action Action, reason string,
 	change func(context.Context, bun.Tx, *User) (changed bool, err error), columns ...string) (*User, error) {
-	found, err := s.User(ctx, caller, name)
+	found, err := s.User(ctx, caller, UserAccess, name)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +196,7 @@ func (s *Store) changeUser(ctx context.Context, caller auth.Caller, name string,
 		return nil, err
 	}
 	s.tokens.forget()
-	return s.userByID(ctx, found.ID)
+	return s.userByID(ctx, caller, AllUserFields, found.ID)
 }
 
 // DeleteUser deletes the account of a user, like [Store.DeleteAccount].

@@ -21,7 +21,7 @@ func isUserImage(on TargetType) bool { return on == OnAvatar || on == OnCover }
 // finalized, it replaces the previous one. It returns Forbidden if the username is not that of the
 // caller.
 func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username string, on TargetType, name string) (*StagedUpload, error) {
-	u, err := s.User(ctx, caller, username)
+	u, err := s.User(ctx, caller, UserAccess, username)
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,18 @@ func termOf(w tokenize.Word, isKnown, areParts bool) (t term) {
 	return t
 }
 
+// knownWord selects a prefix if it occurs in the vocabulary: the operands are the noun of the index,
+// the prefix, and a text after all words with the prefix.
+const knownWord = "SELECT CAST(?1 AS text) AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)"
+
+// knownWordKey is the statement for one prefix. Its arguments are the operands of knownWord.
+type knownWordKey struct{}
+
+// Text implements [database.Key].
+func (knownWordKey) Text(b *database.Builder) (string, error) {
+	return b.Raw(knownWord, b.Arg(0), b.Arg(1), b.Arg(2))
+}
+
 // known returns which of the prefixes in beginnings occur in the vocabulary. The result also
 // contains the empty prefix if a document matches one of the expressions in matches. These are
 // tried in order, so the cheapest ones should come first: to find the first match of a prefix,
@@ -102,7 +114,7 @@ func (db *DB) known(ctx context.Context, ix *index, beginnings, matches []string
 		noun, bounds := values[0], values[1:]
 		var selects []string
 		for bound := range slices.Chunk(bounds, 2) {
-			selects = append(selects, db.Read.NewRaw("SELECT CAST(?1 AS text) AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)", noun, bound[0], bound[1]).String())
+			selects = append(selects, db.Read.NewRaw(knownWord, noun, bound[0], bound[1]).String())
 		}
 		if len(matches) > 0 {
 			exists := make([]string, len(matches))
@@ -116,7 +128,7 @@ func (db *DB) known(ctx context.Context, ix *index, beginnings, matches []string
 	var found []struct{ Beginning string }
 	var err error
 	if len(beginnings) == 1 && len(matches) == 0 { // planning takes longer than the rest
-		err = db.Prepared(ctx, "known word", &found, query, arguments...)
+		err = database.Read(ctx, db.DB, knownWordKey{}, &found, arguments...)
 	} else {
 		err = db.Read.NewRaw(query(arguments)).Scan(ctx, &found)
 	}

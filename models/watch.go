@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
@@ -67,15 +66,10 @@ func removeWatch(ctx context.Context, tx bun.Tx, userID int64, target Target) (r
 	return n > 0, err
 }
 
-// WatchedBy returns which of the given makes or collections a user watches. For things, use
-// [Store.MarksOf].
-func (s *Store) WatchedBy(ctx context.Context, userID int64, on TargetType, ids []int64) (map[int64]bool, error) {
-	var watched []int64
-	err := s.db.ForIDs(ctx, "watched by, "+string(on), ids, &watched, func(among, user schema.QueryAppender) *bun.SelectQuery {
-		return s.db.Read.NewSelect().Model((*watch)(nil)).Column("w.target_id").
-			Where("w.target_id ? AND w.user_id = ? AND w.target_type = ?", among, user, on)
-	}, userID)
-	return setOf(watched), err
+type watchedThings struct{}
+
+func (watchedThings) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	return b.Select().TableExpr("watches AS w").Where("w.user_id = ? AND w.target_type = ?", userID, OnThing).Where(isPublished, bun.Safe("w.target_id"))
 }
 
 // WatchedThings lists the published things that the caller watches, the latest watch first. It
@@ -84,8 +78,5 @@ func (s *Store) WatchedThings(caller auth.Caller, userID int64) (List, error) {
 	if err := requireSelf(caller, userID, "watched things"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, Name: "watched things", By: database.Order{ID: "w.id", Node: "w.target_id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("watches AS w").
-			Where("w.user_id = ? AND w.target_type = ?", userID, OnThing).Where(isPublished, bun.Safe("w.target_id"))
-	}}, nil
+	return List{DB: s.db.DB, By: database.Order{ID: "w.id", Node: "w.target_id"}, Rows: watchedThings{}}, nil
 }

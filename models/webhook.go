@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/webhook"
 )
 
@@ -63,8 +64,9 @@ type WebhookOptions struct {
 // global webhook of an administrator, all events on public content, and moderation events.
 type Webhook struct {
 	bun.BaseModel `bun:"table:webhooks,alias:wh"`
+	database.Listed
 
-	ID             int64 `bun:",pk,autoincrement"`
+	ID             int64 `bun:",pk,autoincrement" reads:"OwnerID"`
 	OwnerID        int64
 	IsGlobal       bool
 	URL            string `bun:"url"`
@@ -79,6 +81,14 @@ type Webhook struct {
 	CreatedAt      time.Time
 	ModifiedAt     time.Time
 }
+
+// WebhookFields is a set of fields of a webhook.
+type WebhookFields = fieldset.Set[Webhook]
+
+var webhooks = database.NewTable(func(w *Webhook) (int64, *database.Listed) { return w.ID, &w.Listed })
+
+// AllWebhookFields has all fields of a webhook except its secrets.
+var AllWebhookFields = webhooks.All().Without(fieldset.Of[Webhook]("Secret", "OldSecret"))
 
 // IsEnabled reports whether events are sent to the webhook.
 func (w *Webhook) IsEnabled() bool { return w.DisabledAt == nil }
@@ -341,22 +351,26 @@ func deleteWebhook(ctx context.Context, db *DB, id int64, whose string, args ...
 	return notFound("webhook", id)
 }
 
+type ownWebhooks struct{}
+
+func (ownWebhooks) Select(b *database.Builder, _ any) *bun.SelectQuery {
+	return b.Select().TableExpr("webhooks AS wh").Where("wh.owner_id = ?", b.Arg(database.CallerArg))
+}
+
 // Webhooks lists the webhooks of the caller, the latest first.
 func (s *Store) Webhooks(caller auth.Caller) (List, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "wh.id"}, Rows: func(any, any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("webhooks AS wh").Where("wh.owner_id = ?", caller.UserID)
-	}}, nil
+	return List{DB: s.db.DB, By: database.Order{ID: "wh.id"}, Rows: ownWebhooks{}, Caller: caller.UserID}, nil
 }
 
 // Webhook returns a webhook of the caller. It returns NotFound for a webhook of another user.
-func (s *Store) Webhook(ctx context.Context, caller auth.Caller, id int64) (*Webhook, error) {
+func (s *Store) Webhook(ctx context.Context, caller auth.Caller, fields WebhookFields, id int64) (*Webhook, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, err
 	}
-	found, err := s.WebhooksByID(ctx, []int64{id})
+	found, err := s.WebhooksByID(ctx, fields, []int64{id})
 	if err != nil {
 		return nil, err
 	}
@@ -380,8 +394,6 @@ func (w *Webhook) Allows(caller auth.Caller) error {
 
 // WebhooksByID returns the webhooks with the given IDs, without their secrets. It does not check
 // permissions: the caller must be their owner.
-func (s *Store) WebhooksByID(ctx context.Context, ids []int64) (map[int64]*Webhook, error) {
-	return byID(ctx, s.db, ids, func(q *bun.SelectQuery) *bun.SelectQuery {
-		return q.ExcludeColumn("secret", "old_secret")
-	}, "wh.id", func(w *Webhook) int64 { return w.ID })
+func (s *Store) WebhooksByID(ctx context.Context, fields WebhookFields, ids []int64) (map[int64]*Webhook, error) {
+	return webhooks.ByIDs(ctx, s.db.DB, 0, fields, ids)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/meshyard/meshyard/internal/auth"
+
 	"github.com/meshyard/meshyard/internal/apierror"
 )
 
@@ -47,7 +49,7 @@ func (a Admin) EachWebhook(ctx context.Context, fn func(w *Webhook, owner string
 		for i, w := range some {
 			ids[i] = w.OwnerID
 		}
-		owners, err := a.store.UsersByID(ctx, ids)
+		owners, err := a.store.UsersByID(ctx, auth.Caller{}, UserAccess, ids)
 		if err != nil {
 			return err
 		}
@@ -97,7 +99,7 @@ func (a Admin) DeleteWebhook(ctx context.Context, id int64) error {
 
 // WebhookDeliveries returns up to limit deliveries to a webhook of any user, the latest first.
 func (a Admin) WebhookDeliveries(ctx context.Context, webhookID int64, limit int) (latest []*WebhookDelivery, err error) {
-	if _, err := readOne(ctx, a.store.WebhooksByID, "webhook", webhookID); err != nil {
+	if _, err := one(a.store, ctx, auth.Caller{}, webhooks, AllWebhookFields, "webhook", webhookID); err != nil {
 		return nil, err
 	}
 	err = a.store.db.Read.NewSelect().Model(&latest).Where("wd.webhook_id = ?", webhookID).Order("wd.id DESC").Limit(int64(limit)).Scan(ctx)

@@ -10,6 +10,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/webhook"
 )
 
@@ -54,8 +56,9 @@ const (
 // the log of sent messages.
 type WebhookDelivery struct {
 	bun.BaseModel `bun:"table:webhook_deliveries,alias:wd"`
+	database.Listed
 
-	ID            int64 `bun:",pk,autoincrement"`
+	ID            int64 `bun:",pk,autoincrement" reads:"OwnerID"`
 	WebhookID     int64
 	MessageID     string // the same for all webhooks that receive an event
 	Event         WebhookEvent
@@ -69,6 +72,18 @@ type WebhookDelivery struct {
 	CreatedAt     time.Time
 	OwnerID       int64 `bun:",scanonly"` // of the webhook; only WebhookDeliveriesByID sets it
 }
+
+// WebhookDeliveryFields is a set of fields of a delivery.
+type WebhookDeliveryFields = fieldset.Set[WebhookDelivery]
+
+var deliveries = database.NewTable(func(d *WebhookDelivery) (int64, *database.Listed) { return d.ID, &d.Listed },
+	database.Computed{Fields: []string{"OwnerID"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("(SELECT wh.owner_id FROM webhooks AS wh WHERE wh.id = wd.webhook_id) AS owner_id")
+	}},
+)
+
+// AllWebhookDeliveryFields has all fields of a delivery.
+var AllWebhookDeliveryFields = deliveries.All()
 
 // deliveryTurns records the webhooks to which this process is sending messages, so that only one
 // goroutine at a time sends to each.

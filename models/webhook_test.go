@@ -123,7 +123,7 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 		if _, err := s.Admin().UnsuspendUser(ctx, "ada"); err != nil {
 			t.Fatal(err)
 		}
-		found, err := s.WebhooksByID(ctx, []int64{own})
+		found, err := s.WebhooksByID(ctx, AllWebhookFields, []int64{own})
 		if err != nil || found[own].IsEnabled() || found[own].DisabledReason != disabledWithOwner {
 			t.Errorf("the webhook of a user who was disabled is %+v (%v), want it to stay disabled", found[own], err)
 		}
@@ -143,7 +143,7 @@ func TestOperatorEnablesWebhooks(t *testing.T) {
 		published(t, s, ada)
 		check := func(doing, reason string, waiting int64) {
 			t.Helper()
-			w, err := s.Webhook(ctx, ada, w.ID)
+			w, err := s.Webhook(ctx, ada, AllWebhookFields, w.ID)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,15 +10,19 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
+type draftsOf struct{}
+
+func (draftsOf) Select(b *database.Builder, userID any) *bun.SelectQuery {
+	return b.Select().TableExpr("things AS t").Where("t.owner_id = ? AND t.state = 'draft'", userID)
+}
+
 // Drafts lists the drafts of the caller, the latest first. It returns Forbidden if userID is
 // another user.
 func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
 	if err := requireSelf(caller, userID, "drafts"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("things AS t").Where("t.owner_id = ? AND t.state = 'draft'", userID)
-	}}, nil
+	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: draftsOf{}}, nil
 }
 
 // PendingUploads lists the pending uploads of the caller whose bytes are stored, the latest first.
@@ -27,9 +31,9 @@ func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
 	if err := requireSelf(caller, userID, "pending uploads"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: func(userID, _ any) *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("files AS f").Where("f.owner_id = ? AND f.state = 'pending' AND f.expires_at > ?", userID, now())
-	}}, nil
+	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+		return b.Select().TableExpr("files AS f").Where("f.owner_id = ? AND f.state = 'pending' AND f.expires_at > ?", userID, now())
+	})}, nil
 }
 
 // maxInProcess is the maximum number of files that FilesInProcess returns.
@@ -71,7 +75,7 @@ func (s *Store) FilesInProcess(ctx context.Context, userID int64, since ComingFi
 	if err := query().Where("f.id > ?", since.last).OrderExpr("f.id").Scan(ctx, &uploaded); err != nil {
 		return nil, err
 	}
-	found, err := s.FilesByID(ctx, slices.Concat(open, uploaded, since.unfinalized, also))
+	found, err := s.FilesByID(ctx, AllFileFields, slices.Concat(open, uploaded, since.unfinalized, also))
 	files := make([]*File, 0, len(found))
 	for _, f := range found {
 		if f.OwnerID == userID && f.State == Finalized && f.PreviewID != 0 {

@@ -218,11 +218,11 @@ func attach(ctx context.Context, store *models.Store, dir string, things iter.Se
 }
 
 func attachOne(ctx context.Context, store *models.Store, path string, thingID int64) (done bool, err error) {
-	found, err := store.ThingsByID(ctx, []int64{thingID})
+	found, err := store.ThingsByID(ctx, auth.Caller{}, models.AllThingFields, []int64{thingID})
 	if err != nil || found[thingID] == nil {
 		return false, err // the import skipped the thing
 	}
-	there, err := store.FilesOn(ctx, models.OnThing, []int64{thingID})
+	there, err := store.FilesOn(ctx, models.AllFileFields, models.OnThing, []int64{thingID})
 	if err != nil || slices.ContainsFunc(there[thingID], func(f *models.File) bool { return f.Name == filepath.Base(path) && f.SHA256 != "" }) {
 		return false, err
 	}

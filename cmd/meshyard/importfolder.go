@@ -248,7 +248,7 @@ func (up *uploading) isOn(ctx context.Context, ids []int64, names []string) (boo
 	if len(ids) == 0 {
 		return false, nil
 	}
-	found, err := up.store.FilesOn(ctx, models.OnThing, ids)
+	found, err := up.store.FilesOn(ctx, models.AllFileFields, models.OnThing, ids)
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -13,15 +14,16 @@ import (
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/breadthfirst"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/models"
 )
 
 // NewBreadthFirst returns an executable schema that runs queries and mutations level by level; see package breadthfirst.
 // generated is one of NewExecutableSchema.
-func NewBreadthFirst(generated graphql.ExecutableSchema, limit breadthfirst.Limit, join breadthfirst.Join) graphql.ExecutableSchema {
+func NewBreadthFirst(generated graphql.ExecutableSchema, limit breadthfirst.Limit) graphql.ExecutableSchema {
 	return breadthfirst.New(generated, breadthFirst, func(oc *graphql.OperationContext) *executionContext {
 		return newExecutionContext(oc, generated.(*executableSchema), nil)
-	}, limit, join)
+	}, limit)
 }
 
 // enumValue returns the Go value of the enum value called name, and the zero value for null: input is what name was read
@@ -36,8 +38,9 @@ func enumValue[V any](enum string, values map[string]V, input any, name string, 
 
 var breadthFirst = breadthfirst.Schema[*executionContext]{
 	Types: map[string]*breadthfirst.Type[*executionContext]{
-		"AccessToken": {Name: "AccessToken", Implements: []string{"AccessToken", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"AccessToken": {Name: "AccessToken", Implements: []string{"AccessToken", "Node"}, Row: reflect.TypeFor[models.Token](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Token]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Token)
 					v := obj.ID
@@ -52,6 +55,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"name": {
+				Reads: fieldset.Of[models.Token]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Token)
 					v := obj.Name
@@ -59,6 +63,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"scopes": {
+				Reads: fieldset.Of[models.Token]("Scopes").Bits(),
 				Get: func(object any) any {
 					obj := object.(*models.Token)
 					return obj.ScopeList()
@@ -68,6 +73,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"application": {
+				Reads: fieldset.Of[models.Token]("ApplicationID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Token](objects)
 					return breadthfirst.Values(ec.Resolvers.AccessToken().Application(ctx, objs))
@@ -76,6 +82,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Application],
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Token]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Token)
 					v := obj.CreatedAt
@@ -83,6 +90,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"lastUsedAt": {
+				Reads: fieldset.Of[models.Token]("LastUsedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Token)
 					p := obj.LastUsedAt
@@ -94,6 +102,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"expiresAt": {
+				Reads: fieldset.Of[models.Token]("ExpiresAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Token)
 					p := obj.ExpiresAt
@@ -105,6 +114,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"revokedAt": {
+				Reads: fieldset.Of[models.Token]("RevokedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Token)
 					p := obj.RevokedAt
@@ -183,8 +193,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 		}},
-		"Application": {Name: "Application", Implements: []string{"Application"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Application": {Name: "Application", Implements: []string{"Application"}, Row: reflect.TypeFor[models.Application](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"clientId": {
+				Reads: fieldset.Of[models.Application]("ClientID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Application)
 					v := obj.ClientID
@@ -192,6 +203,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"name": {
+				Reads: fieldset.Of[models.Application]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Application)
 					v := obj.Name
@@ -199,6 +211,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"redirectUris": {
+				Reads: fieldset.Of[models.Application]("Redirects").Bits(),
 				Get: func(object any) any {
 					obj := object.(*models.Application)
 					return obj.RedirectURIs()
@@ -208,6 +221,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isPublic": {
+				Reads: fieldset.Of[models.Application]("SecretSHA256").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Application)
 					v := obj.IsPublic()
@@ -215,6 +229,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"allowsImplicit": {
+				Reads: fieldset.Of[models.Application]("AllowsImplicit").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Application)
 					v := obj.AllowsImplicit
@@ -222,6 +237,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Application]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Application)
 					v := obj.CreatedAt
@@ -229,8 +245,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Category": {Name: "Category", Implements: []string{"Category", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Category": {Name: "Category", Implements: []string{"Category", "Node"}, Row: reflect.TypeFor[models.Category](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Category]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Category)
 					v := obj.ID
@@ -245,6 +262,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"name": {
+				Reads: fieldset.Of[models.Category]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Category)
 					v := obj.Name
@@ -252,6 +270,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"slug": {
+				Reads: fieldset.Of[models.Category]("Slug").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Category)
 					v := obj.Slug
@@ -259,6 +278,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"parent": {
+				Reads: fieldset.Of[models.Category]("Parent").Bits(),
 				Get: func(object any) any {
 					obj := object.(*models.Category)
 					return obj.Parent
@@ -266,6 +286,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Category],
 			},
 			"children": {
+				Reads: fieldset.Of[models.Category]("Children").Bits(),
 				Get: func(object any) any {
 					obj := object.(*models.Category)
 					return obj.Children
@@ -273,6 +294,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Each: breadthfirst.EachPointer[models.Category],
 			},
 			"thingCount": {
+				Reads: fieldset.Of[models.Category]("ThingCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Category)
 					v := obj.ThingCount
@@ -280,9 +302,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"things": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Category)
-					return breadthfirst.Value(ec.Resolvers.Category().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Category](objects)
+					return breadthfirst.Values(ec.Resolvers.Category().Things(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Category_things_args,
 				Waits: true,
@@ -306,8 +328,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Collection": {Name: "Collection", Implements: []string{"Collection", "Node", "Likeable", "FeedItem", "NotificationTarget", "ReportTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Collection": {Name: "Collection", Implements: []string{"Collection", "Node", "Likeable", "FeedItem", "NotificationTarget", "ReportTarget", "SearchHit"}, Row: reflect.TypeFor[models.Collection](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Collection]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.ID
@@ -322,6 +345,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"name": {
+				Reads: fieldset.Of[models.Collection]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.Name
@@ -329,6 +353,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"description": {
+				Reads: fieldset.Of[models.Collection]("Description").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.Description
@@ -336,6 +361,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"descriptionHtml": {
+				Reads: fieldset.Of[models.Collection]("ShownDescription").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Collection](objects)
 					return breadthfirst.Values(ec.Resolvers.Collection().DescriptionHTML(ctx, objs))
@@ -347,6 +373,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"creator": {
+				Reads: fieldset.Of[models.Collection]("OwnerID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Collection](objects)
 					return breadthfirst.Values(ec.Resolvers.Collection().Creator(ctx, objs))
@@ -355,6 +382,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"isEditable": {
+				Reads: fieldset.Of[models.Collection]("OwnerID").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Collection)
 					return breadthfirst.Value(ec.Resolvers.Collection().IsEditable(ctx, obj))
@@ -365,6 +393,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"visibility": {
+				Reads: fieldset.Of[models.Collection]("Visibility").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.Visibility
@@ -372,6 +401,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"thingCount": {
+				Reads: fieldset.Of[models.Collection]("ThingCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.ThingCount
@@ -379,15 +409,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"things": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Collection)
-					return breadthfirst.Value(ec.Resolvers.Collection().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Collection](objects)
+					return breadthfirst.Values(ec.Resolvers.Collection().Things(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Collection_things_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
 			"featuredThing": {
+				Reads: fieldset.Of[models.Collection]("HasFeatured", "FeaturedThingID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Collection](objects)
 					return breadthfirst.Values(ec.Resolvers.Collection().FeaturedThing(ctx, objs))
@@ -396,6 +427,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 			"cover": {
+				Reads: fieldset.Of[models.Collection]("HasFeatured", "FeaturedThingID", "FirstThingID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Collection](objects)
 					return breadthfirst.Values(ec.Resolvers.Collection().Cover(ctx, objs))
@@ -404,6 +436,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
 			},
 			"likeCount": {
+				Reads: fieldset.Of[models.Collection]("LikeCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.LikeCount
@@ -411,6 +444,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isLiked": {
+				Reads: fieldset.Of[models.Collection]("Liked").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Collection](objects)
 					return breadthfirst.Values(ec.Resolvers.Collection().IsLiked(ctx, objs))
@@ -422,15 +456,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"likers": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Collection)
-					return breadthfirst.Value(ec.Resolvers.Collection().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Collection](objects)
+					return breadthfirst.Values(ec.Resolvers.Collection().Likers(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Collection_likers_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.UserConnection],
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Collection]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.CreatedAt
@@ -438,6 +473,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"updatedAt": {
+				Reads: fieldset.Of[models.Collection]("ModifiedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.ModifiedAt
@@ -445,6 +481,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isWatched": {
+				Reads: fieldset.Of[models.Collection]("Watched").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Collection](objects)
 					return breadthfirst.Values(ec.Resolvers.Collection().IsWatched(ctx, objs))
@@ -506,8 +543,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Collection],
 			},
 		}},
-		"Comment": {Name: "Comment", Implements: []string{"Comment", "Node", "Attachable", "NotificationTarget", "ReportTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Comment": {Name: "Comment", Implements: []string{"Comment", "Node", "Attachable", "NotificationTarget", "ReportTarget"}, Row: reflect.TypeFor[models.Comment](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Comment]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
 					v := obj.ID
@@ -522,6 +560,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"creator": {
+				Reads: fieldset.Of[models.Comment]("OwnerID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Comment](objects)
 					return breadthfirst.Values(ec.Resolvers.Comment().Creator(ctx, objs))
@@ -530,6 +569,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"target": {
+				Reads: fieldset.Of[models.Comment]("TargetType", "TargetID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Comment](objects)
 					return breadthfirst.Values(ec.Resolvers.Comment().Target(ctx, objs))
@@ -537,6 +577,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 			},
 			"body": {
+				Reads: fieldset.Of[models.Comment]("Body").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
 					v := obj.Body
@@ -544,6 +585,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"bodyHtml": {
+				Reads: fieldset.Of[models.Comment]("ShownBody").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Comment](objects)
 					return breadthfirst.Values(ec.Resolvers.Comment().BodyHTML(ctx, objs))
@@ -564,6 +606,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Each:  breadthfirst.EachPointer[models.File],
 			},
 			"parent": {
+				Reads: fieldset.Of[models.Comment]("ParentID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Comment](objects)
 					return breadthfirst.Values(ec.Resolvers.Comment().Parent(ctx, objs))
@@ -572,15 +615,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Comment],
 			},
 			"replies": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Comment)
-					return breadthfirst.Value(ec.Resolvers.Comment().Replies(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Comment](objects)
+					return breadthfirst.Values(ec.Resolvers.Comment().Replies(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Comment_replies_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.CommentConnection],
 			},
 			"replyCount": {
+				Reads: fieldset.Of[models.Comment]("ReplyCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
 					v := obj.ReplyCount
@@ -588,6 +632,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isDeleted": {
+				Reads: fieldset.Of[models.Comment]("DeletedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
 					v := obj.IsDeleted()
@@ -595,6 +640,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Comment]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
 					v := obj.CreatedAt
@@ -602,6 +648,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"updatedAt": {
+				Reads: fieldset.Of[models.Comment]("ModifiedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Comment)
 					v := obj.ModifiedAt
@@ -609,6 +656,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"needsModeration": {
+				Reads: fieldset.Of[models.Comment]("ReportedAt").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Comment)
 					return breadthfirst.Value(ec.Resolvers.Comment().NeedsModeration(ctx, obj))
@@ -1055,8 +1103,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"DeprecatedCall": {Name: "DeprecatedCall", Implements: []string{"DeprecatedCall"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"DeprecatedCall": {Name: "DeprecatedCall", Implements: []string{"DeprecatedCall"}, Row: reflect.TypeFor[models.DeprecatedCall](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"operation": {
+				Reads: fieldset.Of[models.DeprecatedCall]("Operation").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.DeprecatedCall)
 					v := obj.Operation
@@ -1064,6 +1113,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"tokenId": {
+				Reads: fieldset.Of[models.DeprecatedCall]("TokenID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.DeprecatedCall)
 					v := obj.TokenID
@@ -1071,6 +1121,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"tokenName": {
+				Reads: fieldset.Of[models.DeprecatedCall]("TokenName").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.DeprecatedCall)
 					v := obj.TokenName
@@ -1078,6 +1129,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"username": {
+				Reads: fieldset.Of[models.DeprecatedCall]("Username").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.DeprecatedCall)
 					v := obj.Username
@@ -1085,6 +1137,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"userAgent": {
+				Reads: fieldset.Of[models.DeprecatedCall]("UserAgent").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.DeprecatedCall)
 					v := obj.UserAgent
@@ -1092,6 +1145,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"calls": {
+				Reads: fieldset.Of[models.DeprecatedCall]("Calls").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.DeprecatedCall)
 					v := obj.Calls
@@ -1099,6 +1153,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"firstAt": {
+				Reads: fieldset.Of[models.DeprecatedCall]("FirstAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.DeprecatedCall)
 					v := obj.FirstAt
@@ -1106,6 +1161,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"lastAt": {
+				Reads: fieldset.Of[models.DeprecatedCall]("LastAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.DeprecatedCall)
 					v := obj.LastAt
@@ -1139,8 +1195,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Each:  breadthfirst.EachPointer[models.Report],
 			},
 		}},
-		"Download": {Name: "Download", Implements: []string{"Download"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Download": {Name: "Download", Implements: []string{"Download"}, Row: reflect.TypeFor[models.Download](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"thing": {
+				Reads: fieldset.Of[models.Download]("ThingID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Download](objects)
 					return breadthfirst.Values(ec.Resolvers.Download().Thing(ctx, objs))
@@ -1149,6 +1206,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 			"file": {
+				Reads: fieldset.Of[models.Download]("FileID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Download](objects)
 					return breadthfirst.Values(ec.Resolvers.Download().File(ctx, objs))
@@ -1157,6 +1215,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.File],
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Download]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Download)
 					v := obj.CreatedAt
@@ -1283,8 +1342,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"File": {Name: "File", Implements: []string{"File", "Node", "NotificationTarget"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"File": {Name: "File", Implements: []string{"File", "Node", "NotificationTarget"}, Row: reflect.TypeFor[models.File](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.File]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.ID
@@ -1299,6 +1359,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"name": {
+				Reads: fieldset.Of[models.File]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.Name
@@ -1306,6 +1367,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"kind": {
+				Reads: fieldset.Of[models.File]("Kind").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.Kind
@@ -1313,6 +1375,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"state": {
+				Reads: fieldset.Of[models.File]("State").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.State
@@ -1320,6 +1383,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"size": {
+				Reads: fieldset.Of[models.File]("Size").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.Size
@@ -1327,6 +1391,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"contentType": {
+				Reads: fieldset.Of[models.File]("ContentType").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.ContentType
@@ -1334,6 +1399,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isAvailable": {
+				Reads: fieldset.Of[models.File]("SHA256").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.IsAvailable()
@@ -1341,6 +1407,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"sha256": {
+				Reads: fieldset.Of[models.File]("SHA256").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.SHA256
@@ -1348,6 +1415,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"md5": {
+				Reads: fieldset.Of[models.File]("MD5").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.MD5
@@ -1355,6 +1423,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"rank": {
+				Reads: fieldset.Of[models.File]("Rank").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.Rank
@@ -1362,6 +1431,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"note": {
+				Reads: fieldset.Of[models.File]("Note").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.Note
@@ -1369,6 +1439,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"creator": {
+				Reads: fieldset.Of[models.File]("OwnerID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().Creator(ctx, objs))
@@ -1377,6 +1448,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"target": {
+				Reads: fieldset.Of[models.File]("State", "TargetType", "TargetID", "ThingState").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().Target(ctx, objs))
@@ -1384,6 +1456,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.File]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.CreatedAt
@@ -1391,6 +1464,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"finalizedAt": {
+				Reads: fieldset.Of[models.File]("FinalizedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					p := obj.FinalizedAt
@@ -1402,6 +1476,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"expiresAt": {
+				Reads: fieldset.Of[models.File]("ExpiresAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					p := obj.ExpiresAt
@@ -1413,6 +1488,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"downloadCount": {
+				Reads: fieldset.Of[models.File]("FoldedCount", "NewDownloads").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.DownloadCount()
@@ -1430,6 +1506,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"directUrl": {
+				Reads: fieldset.Of[models.File]("Name", "Kind", "SHA256", "ThingState").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.File)
 					return breadthfirst.Value(ec.Resolvers.File().DirectURL(ctx, obj))
@@ -1441,6 +1518,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"image": {
+				Reads: fieldset.Of[models.File]("Name", "Kind", "Rank", "RenderingID", "RenderingRank", "CreatedAt", "Preview", "ThingState").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().Image(ctx, objs))
@@ -1449,6 +1527,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
 			},
 			"thumbnail": {
+				Reads: fieldset.Of[models.File]("Preview", "ThingState").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().Thumbnail(ctx, objs, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat)))
@@ -1458,6 +1537,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.Image],
 			},
 			"threejsUrl": {
+				Reads: fieldset.Of[models.File]("Preview", "ThingState").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().ThreejsURL(ctx, objs))
@@ -1470,6 +1550,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"glbUrl": {
+				Reads: fieldset.Of[models.File]("Preview", "ThingState").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().GlbURL(ctx, objs))
@@ -1482,6 +1563,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"mesh": {
+				Reads: fieldset.Of[models.File]("Preview").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().Mesh(ctx, objs))
@@ -1490,6 +1572,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.Mesh],
 			},
 			"processing": {
+				Reads: fieldset.Of[models.File]("Name", "ContentType", "State", "Preview").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().Processing(ctx, objs))
@@ -1692,8 +1775,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Invitation": {Name: "Invitation", Implements: []string{"Invitation"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Invitation": {Name: "Invitation", Implements: []string{"Invitation"}, Row: reflect.TypeFor[models.Invitation](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Invitation]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Invitation)
 					v := obj.ID
@@ -1701,6 +1785,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"email": {
+				Reads: fieldset.Of[models.Invitation]("Email").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Invitation)
 					return breadthfirst.Value(ec.Resolvers.Invitation().Email(ctx, obj))
@@ -1712,6 +1797,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Invitation]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Invitation)
 					v := obj.CreatedAt
@@ -1719,6 +1805,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"expiresAt": {
+				Reads: fieldset.Of[models.Invitation]("ExpiresAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Invitation)
 					v := obj.ExpiresAt
@@ -1777,8 +1864,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
-		"Make": {Name: "Make", Implements: []string{"Make", "FeedItem", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "ReportTarget", "SearchHit"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Make": {Name: "Make", Implements: []string{"Make", "FeedItem", "Node", "Attachable", "Commentable", "Likeable", "NotificationTarget", "ReportTarget", "SearchHit"}, Row: reflect.TypeFor[models.Make](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Make]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.ID
@@ -1793,6 +1881,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"thing": {
+				Reads: fieldset.Of[models.Make]("ThingID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Make](objects)
 					return breadthfirst.Values(ec.Resolvers.Make().Thing(ctx, objs))
@@ -1801,6 +1890,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 			"creator": {
+				Reads: fieldset.Of[models.Make]("OwnerID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Make](objects)
 					return breadthfirst.Values(ec.Resolvers.Make().Creator(ctx, objs))
@@ -1809,6 +1899,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"name": {
+				Reads: fieldset.Of[models.Make]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.Name
@@ -1816,6 +1907,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"description": {
+				Reads: fieldset.Of[models.Make]("Description").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.Description
@@ -1823,6 +1915,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"descriptionHtml": {
+				Reads: fieldset.Of[models.Make]("ShownDescription").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Make](objects)
 					return breadthfirst.Values(ec.Resolvers.Make().DescriptionHTML(ctx, objs))
@@ -1834,6 +1927,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"state": {
+				Reads: fieldset.Of[models.Make]("State").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.State
@@ -1858,6 +1952,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.File],
 			},
 			"likeCount": {
+				Reads: fieldset.Of[models.Make]("LikeCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.LikeCount
@@ -1865,6 +1960,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"commentCount": {
+				Reads: fieldset.Of[models.Make]("CommentCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.CommentCount
@@ -1872,6 +1968,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"rootCommentCount": {
+				Reads: fieldset.Of[models.Make]("RootCommentCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.RootCommentCount
@@ -1879,6 +1976,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isLiked": {
+				Reads: fieldset.Of[models.Make]("Liked").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Make](objects)
 					return breadthfirst.Values(ec.Resolvers.Make().IsLiked(ctx, objs))
@@ -1890,24 +1988,25 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"comments": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Make)
-					return breadthfirst.Value(ec.Resolvers.Make().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Make](objects)
+					return breadthfirst.Values(ec.Resolvers.Make().Comments(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool)))
 				},
 				Args:  (*executionContext).field_Make_comments_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.CommentConnection],
 			},
 			"likers": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Make)
-					return breadthfirst.Value(ec.Resolvers.Make().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Make](objects)
+					return breadthfirst.Values(ec.Resolvers.Make().Likers(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Make_likers_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.UserConnection],
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Make]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.CreatedAt
@@ -1915,6 +2014,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"updatedAt": {
+				Reads: fieldset.Of[models.Make]("ModifiedAt", "CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.UpdatedAt()
@@ -1922,6 +2022,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"publishedAt": {
+				Reads: fieldset.Of[models.Make]("PublishedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					p := obj.PublishedAt
@@ -1933,6 +2034,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isTakenDown": {
+				Reads: fieldset.Of[models.Make]("TakenDownAt").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Make)
 					return breadthfirst.Value(ec.Resolvers.Make().IsTakenDown(ctx, obj))
@@ -1960,6 +2062,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
 			},
 			"isWatched": {
+				Reads: fieldset.Of[models.Make]("Watched").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Make](objects)
 					return breadthfirst.Values(ec.Resolvers.Make().IsWatched(ctx, objs))
@@ -2219,17 +2322,18 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"duplicates": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*model.Mesh)
-					return breadthfirst.Value(ec.Resolvers.Mesh().Duplicates(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*model.Mesh](objects)
+					return breadthfirst.Values(ec.Resolvers.Mesh().Duplicates(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Mesh_duplicates_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.FileConnection],
 			},
 		}},
-		"ModerationDecision": {Name: "ModerationDecision", Implements: []string{"ModerationDecision"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"ModerationDecision": {Name: "ModerationDecision", Implements: []string{"ModerationDecision"}, Row: reflect.TypeFor[models.ModerationEntry](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"action": {
+				Reads: fieldset.Of[models.ModerationEntry]("Action").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.Action
@@ -2237,6 +2341,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"role": {
+				Reads: fieldset.Of[models.ModerationEntry]("Role").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.ModerationEntry)
 					return breadthfirst.Value(ec.Resolvers.ModerationDecision().Role(ctx, obj))
@@ -2248,6 +2353,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[auth.Role],
 			},
 			"reason": {
+				Reads: fieldset.Of[models.ModerationEntry]("Reason").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.Reason
@@ -2255,8 +2361,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"ModerationEntry": {Name: "ModerationEntry", Implements: []string{"ModerationEntry"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"ModerationEntry": {Name: "ModerationEntry", Implements: []string{"ModerationEntry"}, Row: reflect.TypeFor[models.ModerationEntry](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.ModerationEntry]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.ID
@@ -2264,6 +2371,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"action": {
+				Reads: fieldset.Of[models.ModerationEntry]("Action").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.Action
@@ -2271,6 +2379,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"actor": {
+				Reads: fieldset.Of[models.ModerationEntry]("ActorID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.ModerationEntry](objects)
 					return breadthfirst.Values(ec.Resolvers.ModerationEntry().Actor(ctx, objs))
@@ -2278,6 +2387,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 			},
 			"user": {
+				Reads: fieldset.Of[models.ModerationEntry]("UserID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.ModerationEntry](objects)
 					return breadthfirst.Values(ec.Resolvers.ModerationEntry().User(ctx, objs))
@@ -2286,6 +2396,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"thingId": {
+				Reads: fieldset.Of[models.ModerationEntry]("ThingID").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.ModerationEntry)
 					return breadthfirst.Value(ec.Resolvers.ModerationEntry().ThingID(ctx, obj))
@@ -2297,6 +2408,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[int64],
 			},
 			"objectId": {
+				Reads: fieldset.Of[models.ModerationEntry]("ObjectID").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.ModerationEntry)
 					return breadthfirst.Value(ec.Resolvers.ModerationEntry().ObjectID(ctx, obj))
@@ -2308,6 +2420,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[int64],
 			},
 			"thing": {
+				Reads: fieldset.Of[models.ModerationEntry]("ThingID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.ModerationEntry](objects)
 					return breadthfirst.Values(ec.Resolvers.ModerationEntry().Thing(ctx, objs))
@@ -2316,6 +2429,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Thing],
 			},
 			"role": {
+				Reads: fieldset.Of[models.ModerationEntry]("Role").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.ModerationEntry)
 					return breadthfirst.Value(ec.Resolvers.ModerationEntry().Role(ctx, obj))
@@ -2327,6 +2441,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[auth.Role],
 			},
 			"reason": {
+				Reads: fieldset.Of[models.ModerationEntry]("Reason").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.Reason
@@ -2334,6 +2449,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.ModerationEntry]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.CreatedAt
@@ -3849,8 +3965,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.RedeliverWebhookPayload],
 			},
 		}},
-		"Notification": {Name: "Notification", Implements: []string{"Notification", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Notification": {Name: "Notification", Implements: []string{"Notification", "Node"}, Row: reflect.TypeFor[models.Notification](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Notification]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Notification)
 					v := obj.ID
@@ -3865,6 +3982,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"kind": {
+				Reads: fieldset.Of[models.Notification]("Kind").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Notification)
 					v := obj.Kind
@@ -3872,6 +3990,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"actor": {
+				Reads: fieldset.Of[models.Notification]("ActorID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Notification](objects)
 					return breadthfirst.Values(ec.Resolvers.Notification().Actor(ctx, objs))
@@ -3879,6 +3998,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 			},
 			"target": {
+				Reads: fieldset.Of[models.Notification]("TargetType", "TargetID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Notification](objects)
 					return breadthfirst.Values(ec.Resolvers.Notification().Target(ctx, objs))
@@ -3886,6 +4006,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 			},
 			"message": {
+				Reads: fieldset.Of[models.Notification]("Kind", "ActorID", "TargetType").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Notification](objects)
 					return breadthfirst.Values(ec.Resolvers.Notification().Message(ctx, objs))
@@ -3897,6 +4018,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"decision": {
+				Reads: fieldset.Of[models.Notification]("DecisionID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Notification](objects)
 					return breadthfirst.Values(ec.Resolvers.Notification().Decision(ctx, objs))
@@ -3905,6 +4027,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.ModerationEntry],
 			},
 			"isRead": {
+				Reads: fieldset.Of[models.Notification]("ReadAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Notification)
 					v := obj.IsRead()
@@ -3912,6 +4035,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"readAt": {
+				Reads: fieldset.Of[models.Notification]("ReadAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Notification)
 					p := obj.ReadAt
@@ -3923,6 +4047,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Notification]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Notification)
 					v := obj.CreatedAt
@@ -5055,8 +5180,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Report": {Name: "Report", Implements: []string{"Report", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Report": {Name: "Report", Implements: []string{"Report", "Node"}, Row: reflect.TypeFor[models.Report](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Report]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.ID
@@ -5071,6 +5197,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"reporter": {
+				Reads: fieldset.Of[models.Report]("ReporterID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Report](objects)
 					return breadthfirst.Values(ec.Resolvers.Report().Reporter(ctx, objs))
@@ -5079,6 +5206,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"user": {
+				Reads: fieldset.Of[models.Report]("UserID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Report](objects)
 					return breadthfirst.Values(ec.Resolvers.Report().User(ctx, objs))
@@ -5087,6 +5215,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"target": {
+				Reads: fieldset.Of[models.Report]("TargetType", "TargetID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Report](objects)
 					return breadthfirst.Values(ec.Resolvers.Report().Target(ctx, objs))
@@ -5094,6 +5223,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 			},
 			"reason": {
+				Reads: fieldset.Of[models.Report]("Reason").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.Reason
@@ -5101,6 +5231,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"note": {
+				Reads: fieldset.Of[models.Report]("Note").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.Note
@@ -5108,6 +5239,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"state": {
+				Reads: fieldset.Of[models.Report]("State").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.State
@@ -5115,6 +5247,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"decidedBy": {
+				Reads: fieldset.Of[models.Report]("DecidedBy").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Report](objects)
 					return breadthfirst.Values(ec.Resolvers.Report().DecidedBy(ctx, objs))
@@ -5123,6 +5256,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"decidedAt": {
+				Reads: fieldset.Of[models.Report]("DecidedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					p := obj.DecidedAt
@@ -5134,6 +5268,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"decision": {
+				Reads: fieldset.Of[models.Report]("Decision").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Report)
 					return breadthfirst.Value(ec.Resolvers.Report().Decision(ctx, obj))
@@ -5144,6 +5279,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Report]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.CreatedAt
@@ -5355,9 +5491,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"highlights": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*model.SearchEdge)
-					return breadthfirst.Value(ec.Resolvers.SearchEdge().Highlights(ctx, obj))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*model.SearchEdge](objects)
+					return breadthfirst.Values(ec.Resolvers.SearchEdge().Highlights(ctx, objs))
 				},
 				Waits: true,
 				Each:  breadthfirst.EachPointer[model.Highlight],
@@ -5400,8 +5536,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Each: breadthfirst.EachPointer[model.FormatFacet],
 			},
 		}},
-		"Session": {Name: "Session", Implements: []string{"Session"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Session": {Name: "Session", Implements: []string{"Session"}, Row: reflect.TypeFor[models.Session](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Session]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Session)
 					v := obj.ID
@@ -5409,6 +5546,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"browser": {
+				Reads: fieldset.Of[models.Session]("UserAgent").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Session)
 					p := obj.Browser()
@@ -5420,6 +5558,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"system": {
+				Reads: fieldset.Of[models.Session]("UserAgent").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Session)
 					p := obj.System()
@@ -5431,6 +5570,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"userAgent": {
+				Reads: fieldset.Of[models.Session]("UserAgent").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Session)
 					v := obj.UserAgent
@@ -5438,6 +5578,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Session]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Session)
 					v := obj.CreatedAt
@@ -5445,6 +5586,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"lastUsedAt": {
+				Reads: fieldset.Of[models.Session]("LastUsedAt", "CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Session)
 					v := obj.LastUsed()
@@ -5452,6 +5594,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"expiresAt": {
+				Reads: fieldset.Of[models.Session]("ExpiresAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Session)
 					v := obj.ExpiresAt
@@ -5634,8 +5777,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Tag": {Name: "Tag", Implements: []string{"Tag"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Tag": {Name: "Tag", Implements: []string{"Tag"}, Row: reflect.TypeFor[models.Tag](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"name": {
+				Reads: fieldset.Of[models.Tag]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Tag)
 					v := obj.Name
@@ -5643,6 +5787,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"slug": {
+				Reads: fieldset.Of[models.Tag]("Slug").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Tag)
 					v := obj.Slug
@@ -5650,6 +5795,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"thingCount": {
+				Reads: fieldset.Of[models.Tag]("ThingCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Tag)
 					v := obj.ThingCount
@@ -5657,9 +5803,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"things": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Tag)
-					return breadthfirst.Value(ec.Resolvers.Tag().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Tag](objects)
+					return breadthfirst.Values(ec.Resolvers.Tag().Things(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Tag_things_args,
 				Waits: true,
@@ -5758,8 +5904,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"Thing": {Name: "Thing", Implements: []string{"Thing", "FeedItem", "NotificationTarget", "ReportTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Thing": {Name: "Thing", Implements: []string{"Thing", "FeedItem", "NotificationTarget", "ReportTarget", "SearchHit", "Node", "Attachable", "Commentable", "Likeable"}, Row: reflect.TypeFor[models.Thing](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Thing]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.ID
@@ -5774,6 +5921,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"name": {
+				Reads: fieldset.Of[models.Thing]("Name").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.Name
@@ -5781,6 +5929,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"state": {
+				Reads: fieldset.Of[models.Thing]("State").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.State
@@ -5788,6 +5937,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"takedown": {
+				Reads: fieldset.Of[models.Thing]("TakenDownAt", "TakedownReason").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.Thing)
 					return breadthfirst.Value(ec.Resolvers.Thing().Takedown(ctx, obj))
@@ -5796,6 +5946,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.Takedown],
 			},
 			"creator": {
+				Reads: fieldset.Of[models.Thing]("OwnerID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().Creator(ctx, objs))
@@ -5804,6 +5955,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 			"license": {
+				Reads: fieldset.Of[models.Thing]("License").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.License
@@ -5811,6 +5963,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"category": {
+				Reads: fieldset.Of[models.Thing]("CategoryID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().Category(ctx, objs))
@@ -5819,6 +5972,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Category],
 			},
 			"description": {
+				Reads: fieldset.Of[models.Thing]("Description").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.Description
@@ -5826,6 +5980,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"descriptionHtml": {
+				Reads: fieldset.Of[models.Thing]("ShownDescription").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().DescriptionHTML(ctx, objs))
@@ -5837,6 +5992,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"instructions": {
+				Reads: fieldset.Of[models.Thing]("Instructions").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.Instructions
@@ -5844,6 +6000,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"instructionsHtml": {
+				Reads: fieldset.Of[models.Thing]("ShownInstructions").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().InstructionsHTML(ctx, objs))
@@ -5855,6 +6012,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isWip": {
+				Reads: fieldset.Of[models.Thing]("IsWIP").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.IsWIP
@@ -5862,6 +6020,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isNsfw": {
+				Reads: fieldset.Of[models.Thing]("IsNSFW").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.IsNSFW
@@ -5869,6 +6028,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isAiGenerated": {
+				Reads: fieldset.Of[models.Thing]("IsAI").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.IsAI
@@ -5876,6 +6036,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"detailsParts": {
+				Reads: fieldset.Of[models.Thing]("DetailsParts").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.DetailsParts
@@ -5920,6 +6081,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"makeCount": {
+				Reads: fieldset.Of[models.Thing]("MakeCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.MakeCount
@@ -5927,6 +6089,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"commentCount": {
+				Reads: fieldset.Of[models.Thing]("CommentCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.CommentCount
@@ -5934,6 +6097,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"rootCommentCount": {
+				Reads: fieldset.Of[models.Thing]("RootCommentCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.RootCommentCount
@@ -5941,6 +6105,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"likeCount": {
+				Reads: fieldset.Of[models.Thing]("LikeCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.LikeCount
@@ -5948,6 +6113,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"collectCount": {
+				Reads: fieldset.Of[models.Thing]("CollectCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.CollectCount
@@ -5955,6 +6121,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"remixCount": {
+				Reads: fieldset.Of[models.Thing]("RemixCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.RemixCount
@@ -5962,6 +6129,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"downloadCount": {
+				Reads: fieldset.Of[models.Thing]("FoldedDownloads", "NewDownloads").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.DownloadCount()
@@ -5969,6 +6137,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isLiked": {
+				Reads: fieldset.Of[models.Thing]("Liked").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().IsLiked(ctx, objs))
@@ -5980,6 +6149,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isCollected": {
+				Reads: fieldset.Of[models.Thing]("Collected").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().IsCollected(ctx, objs))
@@ -5991,6 +6161,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isDerivative": {
+				Reads: fieldset.Of[models.Thing]("IsDerivative").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.IsDerivative
@@ -5998,6 +6169,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isFeatured": {
+				Reads: fieldset.Of[models.Thing]("FeaturedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.IsFeatured()
@@ -6005,6 +6177,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"featuredAt": {
+				Reads: fieldset.Of[models.Thing]("FeaturedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					p := obj.FeaturedAt
@@ -6016,51 +6189,52 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"ancestors": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Ancestors(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().Ancestors(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Thing_ancestors_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
 			"remixes": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Remixes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().Remixes(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Thing_remixes_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
 			"makes": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().Makes(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Thing_makes_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.MakeConnection],
 			},
 			"comments": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().Comments(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool)))
 				},
 				Args:  (*executionContext).field_Thing_comments_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.CommentConnection],
 			},
 			"likers": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Thing)
-					return breadthfirst.Value(ec.Resolvers.Thing().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Thing](objects)
+					return breadthfirst.Values(ec.Resolvers.Thing().Likers(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args:  (*executionContext).field_Thing_likers_args,
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.UserConnection],
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Thing]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.CreatedAt
@@ -6068,6 +6242,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"updatedAt": {
+				Reads: fieldset.Of[models.Thing]("ModifiedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.ModifiedAt
@@ -6075,6 +6250,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"publishedAt": {
+				Reads: fieldset.Of[models.Thing]("PublishedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					p := obj.PublishedAt
@@ -6129,6 +6305,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.Popularity],
 			},
 			"printSettings": {
+				Reads: fieldset.Of[models.Thing]("DetailsParts").Bits(),
 				Get: func(object any) any {
 					obj := object.(*models.Thing)
 					return obj.PrintSettings()
@@ -6136,6 +6313,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.PrintSettings],
 			},
 			"viewCount": {
+				Reads: fieldset.Of[models.Thing]("ViewCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.ViewCount
@@ -6143,6 +6321,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isWatched": {
+				Reads: fieldset.Of[models.Thing]("Watched").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().IsWatched(ctx, objs))
@@ -6558,8 +6737,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "ReportTarget", "SearchHit", "Node", "Actor"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"User": {Name: "User", Implements: []string{"User", "NotificationTarget", "ReportTarget", "SearchHit", "Node", "Actor"}, Row: reflect.TypeFor[models.User](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.User]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.ID
@@ -6574,6 +6754,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"username": {
+				Reads: fieldset.Of[models.User]("Username").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.Username
@@ -6581,6 +6762,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"firstName": {
+				Reads: fieldset.Of[models.User]("FirstName").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.FirstName
@@ -6588,6 +6770,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"lastName": {
+				Reads: fieldset.Of[models.User]("LastName").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.LastName
@@ -6595,6 +6778,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"email": {
+				Reads: fieldset.Of[models.User]("Email").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
 					return breadthfirst.Value(ec.Resolvers.User().Email(ctx, obj))
@@ -6606,6 +6790,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"bio": {
+				Reads: fieldset.Of[models.User]("Bio").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.Bio
@@ -6613,6 +6798,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"bioHtml": {
+				Reads: fieldset.Of[models.User]("ShownBio").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.User](objects)
 					return breadthfirst.Values(ec.Resolvers.User().BioHTML(ctx, objs))
@@ -6624,6 +6810,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"location": {
+				Reads: fieldset.Of[models.User]("Location").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.Location
@@ -6631,6 +6818,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"defaultLicense": {
+				Reads: fieldset.Of[models.User]("DefaultLicense").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.DefaultLicense
@@ -6638,6 +6826,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isNsfwHidden": {
+				Reads: fieldset.Of[models.User]("HidesNSFW").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
 					return breadthfirst.Value(ec.Resolvers.User().IsNsfwHidden(ctx, obj))
@@ -6649,6 +6838,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[bool],
 			},
 			"isAiGeneratedHidden": {
+				Reads: fieldset.Of[models.User]("HidesAI").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
 					return breadthfirst.Value(ec.Resolvers.User().IsAiGeneratedHidden(ctx, obj))
@@ -6670,6 +6860,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isDeleted": {
+				Reads: fieldset.Of[models.User]("DeletedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.IsDeleted()
@@ -6677,6 +6868,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"role": {
+				Reads: fieldset.Of[models.User]("IsAdmin", "IsModerator").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.Role()
@@ -6684,6 +6876,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"suspension": {
+				Reads: fieldset.Of[models.User]("SuspendedAt", "SuspensionReason").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.User)
 					return breadthfirst.Value(ec.Resolvers.User().Suspension(ctx, obj))
@@ -6700,6 +6893,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.Usage],
 			},
 			"isFollowed": {
+				Reads: fieldset.Of[models.User]("Followed").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.User](objects)
 					return breadthfirst.Values(ec.Resolvers.User().IsFollowed(ctx, objs))
@@ -6711,6 +6905,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.User]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.CreatedAt
@@ -6718,6 +6913,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"lastActiveAt": {
+				Reads: fieldset.Of[models.User]("LastActiveAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					p := obj.LastActiveAt
@@ -6729,6 +6925,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"thingCount": {
+				Reads: fieldset.Of[models.User]("ThingCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.ThingCount
@@ -6736,6 +6933,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"makeCount": {
+				Reads: fieldset.Of[models.User]("MakeCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.MakeCount
@@ -6743,6 +6941,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"likeCount": {
+				Reads: fieldset.Of[models.User]("LikeCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.LikeCount
@@ -6750,6 +6949,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"collectionCount": {
+				Reads: fieldset.Of[models.User]("CollectionCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.CollectionCount
@@ -6757,6 +6957,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"followerCount": {
+				Reads: fieldset.Of[models.User]("FollowerCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.FollowerCount
@@ -6764,6 +6965,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"followingCount": {
+				Reads: fieldset.Of[models.User]("FollowingCount").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.FollowingCount
@@ -6771,9 +6973,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"things": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().Things(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_things_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6790,9 +6992,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
 			"makes": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().Makes(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_makes_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6809,9 +7011,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.MakeConnection],
 			},
 			"likedThings": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().LikedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().LikedThings(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_likedThings_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6828,9 +7030,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
 			"collections": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Collections(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().Collections(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_collections_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6847,9 +7049,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.CollectionConnection],
 			},
 			"followers": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Followers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().Followers(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_followers_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6866,9 +7068,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.UserConnection],
 			},
 			"following": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Following(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().Following(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_following_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6885,9 +7087,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.UserConnection],
 			},
 			"downloads": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Downloads(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().Downloads(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_downloads_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6904,9 +7106,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.DownloadConnection],
 			},
 			"downloadedThings": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().DownloadedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().DownloadedThings(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_downloadedThings_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6923,6 +7125,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
 			"avatarUrl": {
+				Reads: fieldset.Of[models.User]("Avatar").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.User](objects)
 					return breadthfirst.Values(ec.Resolvers.User().AvatarURL(ctx, objs, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat)))
@@ -6936,6 +7139,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"coverUrl": {
+				Reads: fieldset.Of[models.User]("CoverID").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.User](objects)
 					return breadthfirst.Values(ec.Resolvers.User().CoverURL(ctx, objs, fc.Args["width"].(*int32), fc.Args["height"].(*int32), fc.Args["fit"].(model.ImageFit), fc.Args["format"].(*model.ImageFormat)))
@@ -6949,9 +7153,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"feed": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Feed(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().Feed(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_feed_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6968,9 +7172,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.FeedConnection],
 			},
 			"notifications": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Notifications(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["unreadOnly"].(bool), fc.Args["since"].(*time.Time)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().Notifications(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["unreadOnly"].(bool), fc.Args["since"].(*time.Time)))
 				},
 				Args: (*executionContext).field_User_notifications_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -7008,9 +7212,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[int32],
 			},
 			"recommendedThings": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().RecommendedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().RecommendedThings(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_recommendedThings_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -7106,9 +7310,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilSlice[*models.StatsDay],
 			},
 			"watchedThings": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().WatchedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().WatchedThings(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_watchedThings_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -7125,9 +7329,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
 			"drafts": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().Drafts(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().Drafts(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_drafts_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -7144,9 +7348,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[model.ThingConnection],
 			},
 			"pendingUploads": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.User)
-					return breadthfirst.Value(ec.Resolvers.User().PendingUploads(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.User](objects)
+					return breadthfirst.Values(ec.Resolvers.User().PendingUploads(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string)))
 				},
 				Args: (*executionContext).field_User_pendingUploads_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -7248,8 +7452,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
-		"Webhook": {Name: "Webhook", Implements: []string{"Webhook", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Webhook": {Name: "Webhook", Implements: []string{"Webhook", "Node"}, Row: reflect.TypeFor[models.Webhook](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.Webhook]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					v := obj.ID
@@ -7264,6 +7469,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"url": {
+				Reads: fieldset.Of[models.Webhook]("URL").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					v := obj.URL
@@ -7271,6 +7477,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"description": {
+				Reads: fieldset.Of[models.Webhook]("Description").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					v := obj.Description
@@ -7278,6 +7485,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"events": {
+				Reads: fieldset.Of[models.Webhook]("Events").Bits(),
 				Get: func(object any) any {
 					obj := object.(*models.Webhook)
 					return obj.EventList()
@@ -7287,6 +7495,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isGlobal": {
+				Reads: fieldset.Of[models.Webhook]("IsGlobal").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					v := obj.IsGlobal
@@ -7294,6 +7503,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"isEnabled": {
+				Reads: fieldset.Of[models.Webhook]("DisabledAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					v := obj.IsEnabled()
@@ -7301,6 +7511,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"disabledAt": {
+				Reads: fieldset.Of[models.Webhook]("DisabledAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					p := obj.DisabledAt
@@ -7312,6 +7523,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"disabledReason": {
+				Reads: fieldset.Of[models.Webhook]("DisabledReason").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					v := obj.DisabledReason
@@ -7319,6 +7531,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"failingSince": {
+				Reads: fieldset.Of[models.Webhook]("FailingSince").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					p := obj.FailingSince
@@ -7330,6 +7543,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.Webhook]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					v := obj.CreatedAt
@@ -7337,6 +7551,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"updatedAt": {
+				Reads: fieldset.Of[models.Webhook]("ModifiedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Webhook)
 					v := obj.ModifiedAt
@@ -7344,9 +7559,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"deliveries": {
-				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.Webhook)
-					return breadthfirst.Value(ec.Resolvers.Webhook().Deliveries(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*models.DeliveryState)))
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.Webhook](objects)
+					return breadthfirst.Values(ec.Resolvers.Webhook().Deliveries(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*models.DeliveryState)))
 				},
 				Args:  (*executionContext).field_Webhook_deliveries_args,
 				Waits: true,
@@ -7387,8 +7602,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"WebhookDelivery": {Name: "WebhookDelivery", Implements: []string{"WebhookDelivery", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"WebhookDelivery": {Name: "WebhookDelivery", Implements: []string{"WebhookDelivery", "Node"}, Row: reflect.TypeFor[models.WebhookDelivery](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
+				Reads: fieldset.Of[models.WebhookDelivery]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.ID
@@ -7403,6 +7619,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"messageId": {
+				Reads: fieldset.Of[models.WebhookDelivery]("MessageID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.MessageID
@@ -7410,6 +7627,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"event": {
+				Reads: fieldset.Of[models.WebhookDelivery]("Event").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.Event
@@ -7417,6 +7635,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"payload": {
+				Reads: fieldset.Of[models.WebhookDelivery]("Payload").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.Payload
@@ -7424,6 +7643,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"state": {
+				Reads: fieldset.Of[models.WebhookDelivery]("State").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.State
@@ -7431,6 +7651,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"attempts": {
+				Reads: fieldset.Of[models.WebhookDelivery]("Attempts").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.Attempts
@@ -7438,6 +7659,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"statusCode": {
+				Reads: fieldset.Of[models.WebhookDelivery]("StatusCode").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.WebhookDelivery)
 					return breadthfirst.Value(ec.Resolvers.WebhookDelivery().StatusCode(ctx, obj))
@@ -7449,6 +7671,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[int32],
 			},
 			"error": {
+				Reads: fieldset.Of[models.WebhookDelivery]("Error").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.Error
@@ -7456,6 +7679,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"nextAttemptAt": {
+				Reads: fieldset.Of[models.WebhookDelivery]("NextAttemptAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					p := obj.NextAttemptAt
@@ -7467,6 +7691,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"attemptedAt": {
+				Reads: fieldset.Of[models.WebhookDelivery]("AttemptedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					p := obj.AttemptedAt
@@ -7478,6 +7703,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
+				Reads: fieldset.Of[models.WebhookDelivery]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.CreatedAt

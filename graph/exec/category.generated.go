@@ -18,7 +18,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CategoryResolver interface {
-	Things(ctx context.Context, obj *models.Category, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
+	Things(ctx context.Context, objs []*models.Category, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -255,8 +255,7 @@ func (ec *executionContext) _Category_things(ctx context.Context, field graphql.
 			return ec.fieldContext_Category_things(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Category().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Category_things(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
@@ -288,6 +287,30 @@ func (ec *executionContext) fieldContext_Category_things(ctx context.Context, fi
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Category_things(ctx context.Context, field graphql.CollectedField, obj *models.Category) (any, error) {
+	resolver := ec.Resolvers.Category()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Category](ctx, "Category"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Things(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Category.things",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Things(ctx, []*models.Category{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"Category.things",
+	)
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -413,6 +436,7 @@ func (ec *executionContext) _Category(ctx context.Context, sel ast.SelectionSet,
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) marshalNCategory2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCategoryᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Category) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Category", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -442,6 +466,7 @@ func (ec *executionContext) marshalOCategory2ᚕᚖgithubᚗcomᚋmeshyardᚋmes
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Category", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -27,12 +27,12 @@ type CollectionResolver interface {
 	Creator(ctx context.Context, objs []*models.Collection) ([]*models.User, error)
 	IsEditable(ctx context.Context, obj *models.Collection) (bool, error)
 
-	Things(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
+	Things(ctx context.Context, objs []*models.Collection, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
 	FeaturedThing(ctx context.Context, objs []*models.Collection) ([]*models.Thing, error)
 	Cover(ctx context.Context, objs []*models.Collection) ([]*model.MediaImage, error)
 
 	IsLiked(ctx context.Context, objs []*models.Collection) ([]bool, error)
-	Likers(ctx context.Context, obj *models.Collection, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
+	Likers(ctx context.Context, objs []*models.Collection, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error)
 
 	IsWatched(ctx context.Context, objs []*models.Collection) ([]bool, error)
 }
@@ -496,8 +496,7 @@ func (ec *executionContext) _Collection_things(ctx context.Context, field graphq
 			return ec.fieldContext_Collection_things(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Collection().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Collection_things(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
@@ -529,6 +528,30 @@ func (ec *executionContext) fieldContext_Collection_things(ctx context.Context, 
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Collection_things(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (any, error) {
+	resolver := ec.Resolvers.Collection()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Collection](ctx, "Collection"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Things(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Collection.things",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Things(ctx, []*models.Collection{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"Collection.things",
+	)
 }
 
 func (ec *executionContext) _Collection_featuredThing(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {
@@ -719,8 +742,7 @@ func (ec *executionContext) _Collection_likers(ctx context.Context, field graphq
 			return ec.fieldContext_Collection_likers(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Collection().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Collection_likers(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.UserConnection) graphql.Marshaler {
@@ -752,6 +774,30 @@ func (ec *executionContext) fieldContext_Collection_likers(ctx context.Context, 
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Collection_likers(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (any, error) {
+	resolver := ec.Resolvers.Collection()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Collection](ctx, "Collection"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Likers(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.UserConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Collection.likers",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Likers(ctx, []*models.Collection{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.UserConnection](
+		ctx,
+		results,
+		err,
+		"Collection.likers",
+	)
 }
 
 func (ec *executionContext) _Collection_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.Collection) (ret graphql.Marshaler) {

@@ -25,7 +25,7 @@ type CommentResolver interface {
 	BodyHTML(ctx context.Context, objs []*models.Comment) ([]string, error)
 	Files(ctx context.Context, objs []*models.Comment, first int32, kinds []models.FileKind, ids []int64) ([][]*models.File, error)
 	Parent(ctx context.Context, objs []*models.Comment) ([]*models.Comment, error)
-	Replies(ctx context.Context, obj *models.Comment, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error)
+	Replies(ctx context.Context, objs []*models.Comment, first *int32, after *string, last *int32, before *string) ([]*model.CommentConnection, error)
 
 	NeedsModeration(ctx context.Context, obj *models.Comment) (bool, error)
 }
@@ -462,8 +462,7 @@ func (ec *executionContext) _Comment_replies(ctx context.Context, field graphql.
 			return ec.fieldContext_Comment_replies(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Comment().Replies(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Comment_replies(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CommentConnection) graphql.Marshaler {
@@ -495,6 +494,30 @@ func (ec *executionContext) fieldContext_Comment_replies(ctx context.Context, fi
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Comment_replies(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (any, error) {
+	resolver := ec.Resolvers.Comment()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Comment](ctx, "Comment"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Replies(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.CommentConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Comment.replies",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Replies(ctx, []*models.Comment{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.CommentConnection](
+		ctx,
+		results,
+		err,
+		"Comment.replies",
+	)
 }
 
 func (ec *executionContext) _Comment_replyCount(ctx context.Context, field graphql.CollectedField, obj *models.Comment) (ret graphql.Marshaler) {

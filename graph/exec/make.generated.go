@@ -33,8 +33,8 @@ type MakeResolver interface {
 	Image(ctx context.Context, objs []*models.Make) ([]*models.File, error)
 
 	IsLiked(ctx context.Context, objs []*models.Make) ([]bool, error)
-	Comments(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string, rootsOnly bool) (*model.CommentConnection, error)
-	Likers(ctx context.Context, obj *models.Make, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
+	Comments(ctx context.Context, objs []*models.Make, first *int32, after *string, last *int32, before *string, rootsOnly bool) ([]*model.CommentConnection, error)
+	Likers(ctx context.Context, objs []*models.Make, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error)
 
 	IsTakenDown(ctx context.Context, obj *models.Make) (bool, error)
 	Images(ctx context.Context, objs []*models.Make, first int32, ids []int64) ([][]*model.MediaImage, error)
@@ -923,8 +923,7 @@ func (ec *executionContext) _Make_comments(ctx context.Context, field graphql.Co
 			return ec.fieldContext_Make_comments(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Make().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool))
+			return ec.resolveBatch_Make_comments(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CommentConnection) graphql.Marshaler {
@@ -957,6 +956,30 @@ func (ec *executionContext) fieldContext_Make_comments(ctx context.Context, fiel
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Make_comments(ctx context.Context, field graphql.CollectedField, obj *models.Make) (any, error) {
+	resolver := ec.Resolvers.Make()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Make](ctx, "Make"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Comments(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool))
+		})
+		return graphql.ResolveBatchGroupResult[*model.CommentConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Make.comments",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Comments(ctx, []*models.Make{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool))
+	return graphql.ResolveBatchSingleResult[*model.CommentConnection](
+		ctx,
+		results,
+		err,
+		"Make.comments",
+	)
+}
 
 func (ec *executionContext) _Make_likers(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -967,8 +990,7 @@ func (ec *executionContext) _Make_likers(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_Make_likers(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Make().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Make_likers(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.UserConnection) graphql.Marshaler {
@@ -1000,6 +1022,30 @@ func (ec *executionContext) fieldContext_Make_likers(ctx context.Context, field 
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Make_likers(ctx context.Context, field graphql.CollectedField, obj *models.Make) (any, error) {
+	resolver := ec.Resolvers.Make()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Make](ctx, "Make"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Likers(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.UserConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Make.likers",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Likers(ctx, []*models.Make{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.UserConnection](
+		ctx,
+		results,
+		err,
+		"Make.likers",
+	)
 }
 
 func (ec *executionContext) _Make_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.Make) (ret graphql.Marshaler) {

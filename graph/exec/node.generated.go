@@ -351,12 +351,16 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 		batchIdxMapComment := map[int]int{}
 		var batchItemsCollection []*models.Collection
 		batchIdxMapCollection := map[int]int{}
+		var batchItemsWebhook []*models.Webhook
+		batchIdxMapWebhook := map[int]int{}
 		var batchItemsReport []*models.Report
 		batchIdxMapReport := map[int]int{}
 		var batchItemsNotification []*models.Notification
 		batchIdxMapNotification := map[int]int{}
 		var batchItemsFile []*models.File
 		batchIdxMapFile := map[int]int{}
+		var batchItemsCategory []*models.Category
+		batchIdxMapCategory := map[int]int{}
 		var batchItemsAccessToken []*models.Token
 		batchIdxMapAccessToken := map[int]int{}
 		for i, item := range v {
@@ -391,6 +395,12 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 			case *models.Collection:
 				batchIdxMapCollection[i] = len(batchItemsCollection)
 				batchItemsCollection = append(batchItemsCollection, concrete)
+			case models.Webhook:
+				batchIdxMapWebhook[i] = len(batchItemsWebhook)
+				batchItemsWebhook = append(batchItemsWebhook, &concrete)
+			case *models.Webhook:
+				batchIdxMapWebhook[i] = len(batchItemsWebhook)
+				batchItemsWebhook = append(batchItemsWebhook, concrete)
 			case models.Report:
 				batchIdxMapReport[i] = len(batchItemsReport)
 				batchItemsReport = append(batchItemsReport, &concrete)
@@ -409,6 +419,12 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 			case *models.File:
 				batchIdxMapFile[i] = len(batchItemsFile)
 				batchItemsFile = append(batchItemsFile, concrete)
+			case models.Category:
+				batchIdxMapCategory[i] = len(batchItemsCategory)
+				batchItemsCategory = append(batchItemsCategory, &concrete)
+			case *models.Category:
+				batchIdxMapCategory[i] = len(batchItemsCategory)
+				batchItemsCategory = append(batchItemsCategory, concrete)
 			case models.Token:
 				batchIdxMapAccessToken[i] = len(batchItemsAccessToken)
 				batchItemsAccessToken = append(batchItemsAccessToken, &concrete)
@@ -432,6 +448,9 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 		if len(batchItemsCollection) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Collection", batchItemsCollection, batchIdxMapCollection)
 		}
+		if len(batchItemsWebhook) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Webhook", batchItemsWebhook, batchIdxMapWebhook)
+		}
 		if len(batchItemsReport) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "Report", batchItemsReport, batchIdxMapReport)
 		}
@@ -440,6 +459,9 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 		}
 		if len(batchItemsFile) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "File", batchItemsFile, batchIdxMapFile)
+		}
+		if len(batchItemsCategory) > 0 {
+			ctx = graphql.WithBatchParents(ctx, "Category", batchItemsCategory, batchIdxMapCategory)
 		}
 		if len(batchItemsAccessToken) > 0 {
 			ctx = graphql.WithBatchParents(ctx, "AccessToken", batchItemsAccessToken, batchIdxMapAccessToken)

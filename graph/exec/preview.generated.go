@@ -19,7 +19,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type MeshResolver interface {
-	Duplicates(ctx context.Context, obj *model.Mesh, first *int32, after *string, last *int32, before *string) (*model.FileConnection, error)
+	Duplicates(ctx context.Context, objs []*model.Mesh, first *int32, after *string, last *int32, before *string) ([]*model.FileConnection, error)
 }
 type SubscriptionResolver interface {
 	FileProcessing(ctx context.Context, id int64) (<-chan *model.Processing, error)
@@ -680,8 +680,7 @@ func (ec *executionContext) _Mesh_duplicates(ctx context.Context, field graphql.
 			return ec.fieldContext_Mesh_duplicates(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mesh().Duplicates(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Mesh_duplicates(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.FileConnection) graphql.Marshaler {
@@ -713,6 +712,30 @@ func (ec *executionContext) fieldContext_Mesh_duplicates(ctx context.Context, fi
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Mesh_duplicates(ctx context.Context, field graphql.CollectedField, obj *model.Mesh) (any, error) {
+	resolver := ec.Resolvers.Mesh()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*model.Mesh](ctx, "Mesh"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Duplicates(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.FileConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Mesh.duplicates",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Duplicates(ctx, []*model.Mesh{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.FileConnection](
+		ctx,
+		results,
+		err,
+		"Mesh.duplicates",
+	)
 }
 
 func (ec *executionContext) _Point_x(ctx context.Context, field graphql.CollectedField, obj *model.Point) (ret graphql.Marshaler) {

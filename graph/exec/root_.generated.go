@@ -6923,7 +6923,7 @@ extend type User {
     fit: ImageFit! = COVER
     "The file format. The default is that in which the image is stored."
     format: ImageFormat
-  ): String @goField(forceResolver: true, batch: true)
+  ): String @goField(forceResolver: true, batch: true) @reads(fields: ["Avatar"])
   """
   The URL of the smallest available cover image that covers ` + "`" + `width` + "`" + ` × ` + "`" + `height` + "`" + ` pixels, as for
   ` + "`" + `File.thumbnail` + "`" + `, or of the original until the sizes have been created. Null if there is none.
@@ -6937,7 +6937,7 @@ extend type User {
     fit: ImageFit! = CONTAIN
     "The file format. The default is that in which the image is stored."
     format: ImageFormat
-  ): String @goField(forceResolver: true, batch: true)
+  ): String @goField(forceResolver: true, batch: true) @reads(fields: ["CoverID"])
 }
 
 extend type Comment {
@@ -6945,12 +6945,12 @@ extend type Comment {
   Whether it was reported as spam and no moderator has decided yet. Always false unless the caller
   is a moderator or an administrator.
   """
-  needsModeration: Boolean! @goField(forceResolver: true)
+  needsModeration: Boolean! @goField(forceResolver: true) @reads(fields: ["ReportedAt"])
 }
 
 extend type Make {
   "Whether it is hidden because its thing was taken down and deleted."
-  isTakenDown: Boolean! @goField(forceResolver: true)
+  isTakenDown: Boolean! @goField(forceResolver: true) @reads(fields: ["TakenDownAt"])
 }
 
 "An image of a user."
@@ -7057,9 +7057,9 @@ type Application {
   "The name that users see on the consent page."
   name: String!
   "The exact redirect URIs that are allowed. For loopback addresses the port is not compared."
-  redirectUris: [String!]!
+  redirectUris: [String!]! @reads(fields: ["Redirects"])
   "Whether it is a public client (RFC 6749), which has no secret and must use PKCE."
-  isPublic: Boolean!
+  isPublic: Boolean! @reads(fields: ["SecretSHA256"])
   "Whether it can use the implicit grant, which legacy programs need."
   allowsImplicit: Boolean!
   "When it was registered."
@@ -7116,7 +7116,7 @@ type Category implements Node {
   "The decimal id, the same integer as in the REST API."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The display name: ` + "`" + `3D Printing` + "`" + `, ` + "`" + `Toys & Games` + "`" + `."
   name: String!
   "The slug, as it appears in URLs: ` + "`" + `3d-printing` + "`" + `, ` + "`" + `toys-and-games` + "`" + `."
@@ -7137,7 +7137,7 @@ type Category implements Node {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection! @goField(forceResolver: true)
+  ): ThingConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 `, BuiltIn: false},
 	{Name: "../collection.graphqls", Input: `extend type Query {
@@ -7161,7 +7161,7 @@ type Category implements Node {
 
 extend type Thing {
   "The caller's collections that contain it, the one to which it was added last first."
-  collections: [Collection!]! @goField(forceResolver: true, batch: true)
+  collections: [Collection!]! @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 extend type Mutation {
@@ -7227,17 +7227,17 @@ type Collection implements Node & Likeable {
   "The decimal id, the same integer as in the REST API."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The name, at most 200 characters."
   name: String!
   "The description in Markdown."
   description: String!
   "The description as sanitized HTML."
-  descriptionHtml: String! @goField(forceResolver: true, batch: true)
+  descriptionHtml: String! @goField(forceResolver: true, batch: true) @reads(fields: ["ShownDescription"])
   "The user who created the collection and can change it."
-  creator: User! @goField(forceResolver: true, batch: true)
+  creator: User! @goField(forceResolver: true, batch: true) @reads(fields: ["OwnerID"])
   "Whether the caller can change it."
-  isEditable: Boolean! @goField(forceResolver: true)
+  isEditable: Boolean! @goField(forceResolver: true) @reads(fields: ["OwnerID"])
   "Who can see it."
   visibility: CollectionVisibility!
   "The number of things in it, including drafts."
@@ -7255,21 +7255,21 @@ type Collection implements Node & Likeable {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection! @goField(forceResolver: true)
+  ): ThingConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   """
   The thing that the creator chose to represent the collection. Null if there is none, and while
   that thing is not in the collection or not published.
   """
-  featuredThing: Thing @goField(forceResolver: true, batch: true)
+  featuredThing: Thing @goField(forceResolver: true, batch: true) @reads(fields: ["HasFeatured", "FeaturedThingID"])
   """
   The cover: the first image of ` + "`" + `featuredThing` + "`" + `, or of the first thing if there is none. Null if
   that thing has no image.
   """
-  cover: MediaImage @goField(forceResolver: true, batch: true)
+  cover: MediaImage @goField(forceResolver: true, batch: true) @reads(fields: ["HasFeatured", "FeaturedThingID", "FirstThingID"])
   "The number of users who like it."
   likeCount: Int64!
   "Whether the caller likes it."
-  isLiked: Boolean! @goField(forceResolver: true, batch: true)
+  isLiked: Boolean! @goField(forceResolver: true, batch: true) @reads(fields: ["Liked"])
   "The users who like it, most recent like first."
   likers(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -7280,7 +7280,7 @@ type Collection implements Node & Likeable {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): UserConnection! @goField(forceResolver: true)
+  ): UserConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "When it was created."
   createdAt: DateTime!
   "When the collection or its content last changed."
@@ -7483,15 +7483,15 @@ type Comment implements Node & Attachable {
   "The decimal id, the same integer as in the REST API."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The user who wrote the comment and can attach files to it."
-  creator: User! @goField(forceResolver: true, batch: true)
+  creator: User! @goField(forceResolver: true, batch: true) @reads(fields: ["OwnerID"])
   "The thing or make that was commented on."
-  target: Commentable! @goField(forceResolver: true, batch: true)
+  target: Commentable! @goField(forceResolver: true, batch: true) @reads(fields: ["TargetType", "TargetID"])
   "The text in Markdown, at most 65,535 characters. Empty if the comment was deleted."
   body: String!
   "The text as sanitized HTML."
-  bodyHtml: String! @goField(forceResolver: true, batch: true)
+  bodyHtml: String! @goField(forceResolver: true, batch: true) @reads(fields: ["ShownBody"])
   "The attached files by rank, at most 1,000."
   files(
     "The maximum number of files, 1 to 1,000."
@@ -7500,9 +7500,9 @@ type Comment implements Node & Attachable {
     kinds: [FileKind!]
     "Return files with these ids only."
     ids: [ID!]
-  ): [File!]! @goField(forceResolver: true, batch: true)
+  ): [File!]! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The comment that this one replies to; null if it is not a reply."
-  parent: Comment @goField(forceResolver: true, batch: true)
+  parent: Comment @goField(forceResolver: true, batch: true) @reads(fields: ["ParentID"])
   "The direct replies, oldest first, including deleted ones."
   replies(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -7513,11 +7513,11 @@ type Comment implements Node & Attachable {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): CommentConnection! @goField(forceResolver: true)
+  ): CommentConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The number of direct replies, including deleted ones."
   replyCount: Int64!
   "Whether the comment was deleted."
-  isDeleted: Boolean!
+  isDeleted: Boolean! @reads(fields: ["DeletedAt"])
   "When it was written."
   createdAt: DateTime!
   "When its creator last changed it, or when it was deleted. Equal to ` + "`" + `createdAt` + "`" + ` until then."
@@ -7627,9 +7627,9 @@ type RecordDownloadPayload {
 "An entry of a download history."
 type Download {
   "The thing that the file belongs to, directly or through a make or a comment."
-  thing: Thing! @goField(forceResolver: true, batch: true)
+  thing: Thing! @goField(forceResolver: true, batch: true) @reads(fields: ["ThingID"])
   "The downloaded file; null if it was deleted."
-  file: File @goField(forceResolver: true, batch: true)
+  file: File @goField(forceResolver: true, batch: true) @reads(fields: ["FileID"])
   "When the file was downloaded."
   createdAt: DateTime!
 }
@@ -7669,7 +7669,7 @@ type DownloadEdge {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): FeedConnection @auth @goField(forceResolver: true)
+  ): FeedConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 "An entry of a feed: a published thing, a published make or a new collection."
@@ -7765,7 +7765,7 @@ type File implements Node {
   "The decimal id, the same integer as in the REST API."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The file name, without folders and control characters, at most 255 bytes."
   name: String!
   "The role of the file."
@@ -7783,7 +7783,7 @@ type File implements Node {
   Whether the server has the bytes. It does not if the file was imported without them. Such a file
   has empty hashes and no ` + "`" + `directUrl` + "`" + `, and the response from its ` + "`" + `publicUrl` + "`" + ` is 404.
   """
-  isAvailable: Boolean!
+  isAvailable: Boolean! @reads(fields: ["SHA256"])
   "The SHA-256 hash of the bytes in hexadecimal."
   sha256: String!
   "The MD5 hash of the bytes in hexadecimal."
@@ -7795,12 +7795,12 @@ type File implements Node {
   "A note of the owner about the file, in plain text; may be empty."
   note: String!
   "The user who uploaded the file."
-  creator: User! @goField(forceResolver: true, batch: true)
+  creator: User! @goField(forceResolver: true, batch: true) @reads(fields: ["OwnerID"])
   """
   The object that the file is attached to. Null while it is pending, and if the caller cannot see
   the object, such as their comment on a thing that was taken down.
   """
-  target: Attachable @goField(forceResolver: true, batch: true)
+  target: Attachable @goField(forceResolver: true, batch: true) @reads(fields: ["State", "TargetType", "TargetID", "ThingState"])
   "When it was uploaded."
   createdAt: DateTime!
   "When it was finalized; null while it is pending."
@@ -7808,19 +7808,19 @@ type File implements Node {
   "When the pending upload expires; null once it is finalized."
   expiresAt: DateTime
   "The number of tracked downloads."
-  downloadCount: Int64!
+  downloadCount: Int64! @reads(fields: ["FoldedCount", "NewDownloads"])
   """
   A stable URL of the bytes that works without a token while the target is published. Downloads by
   this URL are not recorded. If the server does not permit anonymous reading, the URL is signed and
   valid for an hour.
   """
-  publicUrl: String! @goField(forceResolver: true)
+  publicUrl: String! @goField(forceResolver: true) @reads(fields: [])
   """
   A URL of the bytes that works without a token. It is signed and valid for an hour unless the file
   is public and the server permits anonymous reading. Null for attachments, which need a tracked
   download, and for files that are not available.
   """
-  directUrl: String @goField(forceResolver: true)
+  directUrl: String @goField(forceResolver: true) @reads(fields: ["Name", "Kind", "SHA256", "ThingState"])
 }
 
 "New values for a file."
@@ -7939,7 +7939,7 @@ extend type File {
   The image that shows the file: the file itself if it is an image, otherwise its rendering. Null if
   there is none, or if the rendering was removed.
   """
-  image: MediaImage @goField(forceResolver: true, batch: true)
+  image: MediaImage @goField(forceResolver: true, batch: true) @reads(fields: ["Name", "Kind", "Rank", "RenderingID", "RenderingRank", "CreatedAt", "Preview", "ThingState"])
 }
 
 extend type Thing {
@@ -7951,9 +7951,9 @@ extend type Thing {
     first: Int! = 100
     "Return images with these ids only."
     ids: [ID!]
-  ): [MediaImage!]! @goField(forceResolver: true, batch: true)
+  ): [MediaImage!]! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The first of its images; null if it has none."
-  defaultImage: MediaImage @goField(forceResolver: true, batch: true)
+  defaultImage: MediaImage @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 extend type Make {
@@ -7965,9 +7965,9 @@ extend type Make {
     first: Int! = 100
     "Return images with these ids only."
     ids: [ID!]
-  ): [MediaImage!]! @goField(forceResolver: true, batch: true)
+  ): [MediaImage!]! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The first of its images; null if it has none."
-  defaultImage: MediaImage @goField(forceResolver: true, batch: true)
+  defaultImage: MediaImage @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 "New values for an image."
@@ -8060,7 +8060,7 @@ type Invitation {
   "The decimal id."
   id: ID!
   "The e-mail address of the invited person. Null if there is none."
-  email: String @goField(forceResolver: true)
+  email: String @goField(forceResolver: true) @reads(fields: ["Email"])
   "When it was created."
   createdAt: DateTime!
   "When its link stops working."
@@ -8405,17 +8405,17 @@ type Make implements Node & Attachable & Commentable & Likeable {
   "The decimal id, the same integer as in the REST API, where makes are called copies."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The thing that was made; null if it was deleted or taken down."
-  thing: Thing @goField(forceResolver: true, batch: true)
+  thing: Thing @goField(forceResolver: true, batch: true) @reads(fields: ["ThingID"])
   "The user who created the make and can change it."
-  creator: User! @goField(forceResolver: true, batch: true)
+  creator: User! @goField(forceResolver: true, batch: true) @reads(fields: ["OwnerID"])
   "The name, at most 200 characters. The default is the name of the thing."
   name: String!
   "The description in Markdown."
   description: String!
   "The description as sanitized HTML."
-  descriptionHtml: String! @goField(forceResolver: true, batch: true)
+  descriptionHtml: String! @goField(forceResolver: true, batch: true) @reads(fields: ["ShownDescription"])
   "Whether the make is published. A published make is visible to everyone who can see its thing."
   state: PublicationState!
   "The finalized files by rank, at most 1,000."
@@ -8426,9 +8426,9 @@ type Make implements Node & Attachable & Commentable & Likeable {
     kinds: [FileKind!]
     "Return files with these ids only."
     ids: [ID!]
-  ): [File!]! @goField(forceResolver: true, batch: true)
+  ): [File!]! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The file of ` + "`" + `defaultImage` + "`" + `. Null if there is none."
-  image: File @goField(forceResolver: true, batch: true)
+  image: File @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The number of users who like it."
   likeCount: Int64!
   "The number of comments, including replies and without deleted ones."
@@ -8439,7 +8439,7 @@ type Make implements Node & Attachable & Commentable & Likeable {
   """
   rootCommentCount: Int64!
   "Whether the caller likes it."
-  isLiked: Boolean! @goField(forceResolver: true, batch: true)
+  isLiked: Boolean! @goField(forceResolver: true, batch: true) @reads(fields: ["Liked"])
   "The comments, newest first, including deleted ones."
   comments(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -8452,7 +8452,7 @@ type Make implements Node & Attachable & Commentable & Likeable {
     before: String
     "Exclude replies."
     rootsOnly: Boolean! = false
-  ): CommentConnection! @goField(forceResolver: true)
+  ): CommentConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The users who like it, most recent like first."
   likers(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -8463,11 +8463,11 @@ type Make implements Node & Attachable & Commentable & Likeable {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): UserConnection! @goField(forceResolver: true)
+  ): UserConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "When it was created."
   createdAt: DateTime!
   "When the make or its list of files last changed. Equal to ` + "`" + `createdAt` + "`" + ` until then."
-  updatedAt: DateTime!
+  updatedAt: DateTime! @reads(fields: ["ModifiedAt", "CreatedAt"])
   "When it was first published; null for a draft."
   publishedAt: DateTime
 }
@@ -8672,17 +8672,17 @@ type ModerationEntry {
   "The action."
   action: ModerationAction!
   "The user who performed the action. Null for an action on the command line."
-  actor: Actor @goField(forceResolver: true, batch: true)
+  actor: Actor @goField(forceResolver: true, batch: true) @reads(fields: ["ActorID"])
   "The user concerned; for a thing, its owner."
-  user: User! @goField(forceResolver: true, batch: true)
+  user: User! @goField(forceResolver: true, batch: true) @reads(fields: ["UserID"])
   "The id of the thing concerned; null if the action does not concern a thing."
-  thingId: ID @goField(forceResolver: true)
+  thingId: ID @goField(forceResolver: true) @reads(fields: ["ThingID"])
   "The id of the make, comment, file or report concerned; null for other actions."
-  objectId: ID @goField(forceResolver: true)
+  objectId: ID @goField(forceResolver: true) @reads(fields: ["ObjectID"])
   "The thing concerned; null if there is none or it was deleted."
-  thing: Thing @goField(forceResolver: true, batch: true)
+  thing: Thing @goField(forceResolver: true, batch: true) @reads(fields: ["ThingID"])
   "The new role; null unless a role changed."
-  role: Role @goField(forceResolver: true)
+  role: Role @goField(forceResolver: true) @reads(fields: ["Role"])
   "The reason that the actor gave; may be empty."
   reason: String!
   "When the action was taken."
@@ -8694,7 +8694,7 @@ type ModerationDecision {
   "The action."
   action: ModerationAction!
   "The new role; null unless the role of the user changed."
-  role: Role @goField(forceResolver: true)
+  role: Role @goField(forceResolver: true) @reads(fields: ["Role"])
   "The reason that was given."
   reason: String!
 }
@@ -8990,9 +8990,9 @@ extend type User {
     unreadOnly: Boolean! = false
     "Exclude earlier notifications."
     since: DateTime
-  ): NotificationConnection @auth @goField(forceResolver: true)
+  ): NotificationConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The number of unread notifications. Null for another user."
-  unreadNotificationCount: Int @auth @goField(forceResolver: true)
+  unreadNotificationCount: Int @auth @goField(forceResolver: true) @reads(fields: [])
 }
 
 "The kind of event that a notification reports."
@@ -9031,19 +9031,19 @@ type Notification implements Node {
   "The decimal id, the same integer as in the REST API."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The kind of event."
   kind: NotificationKind!
   "The performer of the action; null for the server and for moderators."
-  actor: Actor @goField(forceResolver: true, batch: true)
+  actor: Actor @goField(forceResolver: true, batch: true) @reads(fields: ["ActorID"])
   "The object that it is about. Null if the caller can no longer see it."
-  target: NotificationTarget @goField(forceResolver: true, batch: true)
+  target: NotificationTarget @goField(forceResolver: true, batch: true) @reads(fields: ["TargetType", "TargetID"])
   "The event in a sentence, as plain text."
-  message: String! @goField(forceResolver: true, batch: true)
+  message: String! @goField(forceResolver: true, batch: true) @reads(fields: ["Kind", "ActorID", "TargetType"])
   "The decision, if ` + "`" + `kind` + "`" + ` is ` + "`" + `MODERATION` + "`" + `. Null for others."
-  decision: ModerationDecision @goField(forceResolver: true, batch: true)
+  decision: ModerationDecision @goField(forceResolver: true, batch: true) @reads(fields: ["DecisionID"])
   "Whether it was marked as read."
-  isRead: Boolean!
+  isRead: Boolean! @reads(fields: ["ReadAt"])
   "When it was marked as read; null if it is unread."
   readAt: DateTime
   "When it happened."
@@ -9177,7 +9177,7 @@ type ReorderImagesPayload {
 `, BuiltIn: false},
 	{Name: "../popularity.graphqls", Input: `extend type Thing {
   "How the popularity of the thing is computed. Requires a moderator or an administrator."
-  popularity: Popularity @auth(scope: ADMIN) @goField(forceResolver: true, batch: true)
+  popularity: Popularity @auth(scope: ADMIN) @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 """
@@ -9252,22 +9252,22 @@ extend type File {
     fit: ImageFit! = COVER
     "The file format. The default is that in which the image is stored."
     format: ImageFormat
-  ): Image @goField(forceResolver: true, batch: true)
+  ): Image @goField(forceResolver: true, batch: true) @reads(fields: ["Preview", "ThingState"])
   """
   The URL of the mesh as three.js JSON (object format 4), in the file's own coordinates and unit.
   Meshes of more than 200,000 triangles are decimated; ` + "`" + `userData.decimated` + "`" + ` is true then. It needs
   no token. Null if there is no mesh, and until ` + "`" + `processing` + "`" + ` is DONE.
   """
-  threejsUrl: String @goField(forceResolver: true, batch: true)
+  threejsUrl: String @goField(forceResolver: true, batch: true) @reads(fields: ["Preview", "ThingState"])
   """
   The URL of the whole mesh as GLB, in meters with the Y axis up. Null if there is no mesh, and
   until ` + "`" + `processing` + "`" + ` is DONE.
   """
-  glbUrl: String @goField(forceResolver: true, batch: true)
+  glbUrl: String @goField(forceResolver: true, batch: true) @reads(fields: ["Preview", "ThingState"])
   "The measurements of the mesh. Null if there is no mesh, and until ` + "`" + `processing` + "`" + ` is DONE."
-  mesh: Mesh @goField(forceResolver: true, batch: true)
+  mesh: Mesh @goField(forceResolver: true, batch: true) @reads(fields: ["Preview"])
   "The progress of creating the thumbnail, three.js JSON, GLB and measurements."
-  processing: Processing! @goField(forceResolver: true, batch: true)
+  processing: Processing! @goField(forceResolver: true, batch: true) @reads(fields: ["Name", "ContentType", "State", "Preview"])
 }
 
 "How an image fits a box."
@@ -9410,7 +9410,7 @@ type Mesh {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): FileConnection! @goField(forceResolver: true)
+  ): FileConnection! @goField(forceResolver: true, batch: true)
 }
 
 "A page of files."
@@ -9438,7 +9438,7 @@ type FileEdge {
   The recommended print settings. Null if the creator gave none. They are a part of ` + "`" + `detailsParts` + "`" + `,
   where legacy clients keep them.
   """
-  printSettings: PrintSettings
+  printSettings: PrintSettings @reads(fields: ["DetailsParts"])
 }
 
 "The recommended settings for printing a thing. A field is null if the creator did not specify it."
@@ -9542,16 +9542,16 @@ extend type User {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   """
   The tags of the things that the user likes or has made, most frequent first; at most 20. For
   another user it fails with FORBIDDEN.
   """
-  recommendedTags: [Tag!] @auth @goField(forceResolver: true)
+  recommendedTags: [Tag!] @auth @goField(forceResolver: true) @reads(fields: [])
   "The ids of the published things that the user likes, most recent like first; at most 10,000."
-  likedThingIds: [ID!] @auth @goField(forceResolver: true)
+  likedThingIds: [ID!] @auth @goField(forceResolver: true) @reads(fields: [])
   "The ids of the published things in the user's collections; at most 10,000."
-  collectedThingIds: [ID!] @auth @goField(forceResolver: true)
+  collectedThingIds: [ID!] @auth @goField(forceResolver: true) @reads(fields: [])
   """
   The number of events each day for the user's published things, earliest day first. Days without
   events are omitted. Events that were undone, such as a removed like, are not counted. For another
@@ -9564,7 +9564,7 @@ extend type User {
     to: DateTime!
     "Whether there is an entry for each day and thing, at most 10,000, instead of one for each day."
     byThing: Boolean! = false
-  ): [StatsDay!] @auth @goField(forceResolver: true)
+  ): [StatsDay!] @auth @goField(forceResolver: true) @reads(fields: [])
 }
 
 "The events of a day for the things of a user, or for one of them."
@@ -9672,13 +9672,13 @@ type Report implements Node {
   """
   The id among all objects, for ` + "`" + `node` + "`" + `, which returns reports to moderators and administrators only.
   """
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The user who reported it."
-  reporter: User! @goField(forceResolver: true, batch: true)
+  reporter: User! @goField(forceResolver: true, batch: true) @reads(fields: ["ReporterID"])
   "The user who created the reported object, or the reported user."
-  user: User! @goField(forceResolver: true, batch: true)
+  user: User! @goField(forceResolver: true, batch: true) @reads(fields: ["UserID"])
   "The reported object. Null if it was deleted, or if the caller can no longer see it."
-  target: ReportTarget @goField(forceResolver: true, batch: true)
+  target: ReportTarget @goField(forceResolver: true, batch: true) @reads(fields: ["TargetType", "TargetID"])
   "The reason of the report."
   reason: ReportReason!
   "The note of the reporter; may be empty."
@@ -9689,11 +9689,11 @@ type Report implements Node {
   The moderator who decided, or who deleted the object. Null while it is open, and if another user
   deleted the object.
   """
-  decidedBy: User @goField(forceResolver: true, batch: true)
+  decidedBy: User @goField(forceResolver: true, batch: true) @reads(fields: ["DecidedBy"])
   "When the moderator decided or deleted the object. Null if ` + "`" + `decidedBy` + "`" + ` is null."
   decidedAt: DateTime
   "The reason of the decision; may be empty. Only moderators and administrators see it."
-  decision: String! @goField(forceResolver: true)
+  decision: String! @goField(forceResolver: true) @reads(fields: ["Decision"])
   "When it was reported."
   createdAt: DateTime!
 }
@@ -9767,6 +9767,9 @@ type DismissReportPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema.graphqls", Input: `directive @goField(forceResolver: Boolean, name: String, omittable: Boolean, batch: Boolean) on INPUT_FIELD_DEFINITION | FIELD_DEFINITION
+
+"The fields of the Go struct that a resolver or a method of a row reads."
+directive @reads(fields: [String!]!) on FIELD_DEFINITION
 
 """
 The access token must carry the scope. Without a valid token the field fails with UNAUTHENTICATED;
@@ -10099,7 +10102,7 @@ type SearchEdge {
   "The entry."
   node: SearchHit!
   "Excerpts in which words of the query occur; empty for a search without words."
-  highlights: [Highlight!]!
+  highlights: [Highlight!]! @goField(forceResolver: true, batch: true)
 }
 
 "An excerpt around the first match in one text of a result."
@@ -10152,19 +10155,19 @@ type Session {
   "The id, by which the session is ended. It is not secret."
   id: ID!
   "The name of the browser, such as ` + "`" + `Firefox` + "`" + `. Null if it is not a well-known one."
-  browser: String
+  browser: String @reads(fields: ["UserAgent"])
   "The name of the operating system, such as ` + "`" + `Windows` + "`" + `. Null if the browser does not report it."
-  system: String
+  system: String @reads(fields: ["UserAgent"])
   "The user agent of the browser, at most 200 characters."
   userAgent: String!
   "When the user signed in."
   createdAt: DateTime!
   "When the session was last used, to within five minutes."
-  lastUsedAt: DateTime! @goField(name: "LastUsed")
+  lastUsedAt: DateTime! @goField(name: "LastUsed") @reads(fields: ["LastUsedAt", "CreatedAt"])
   "When the session ends by itself."
   expiresAt: DateTime!
   "Whether it is the session of this request."
-  isCurrent: Boolean! @goField(forceResolver: true)
+  isCurrent: Boolean! @goField(forceResolver: true) @reads(fields: [])
 }
 
 "The sessions to end."
@@ -10224,7 +10227,7 @@ type Tag {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection! @goField(forceResolver: true)
+  ): ThingConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 "A page of tags."
@@ -10304,7 +10307,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   "The decimal id, the same integer as in the REST API."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The name, at most 200 characters."
   name: String!
   "Whether the thing is a draft, unlisted or published."
@@ -10313,21 +10316,21 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   The takedown, if the thing was taken down. Until it is restored, it is a draft, and its creator
   can neither change nor delete it, unless they are an administrator.
   """
-  takedown: Takedown @goField(forceResolver: true)
+  takedown: Takedown @goField(forceResolver: true) @reads(fields: ["TakenDownAt", "TakedownReason"])
   "The user who created the thing and can change it."
-  creator: User! @goField(forceResolver: true, batch: true)
+  creator: User! @goField(forceResolver: true, batch: true) @reads(fields: ["OwnerID"])
   "The license of the thing."
   license: License!
   "The category of the thing."
-  category: Category! @goField(forceResolver: true, batch: true)
+  category: Category! @goField(forceResolver: true, batch: true) @reads(fields: ["CategoryID"])
   "The description in Markdown, at most 65,535 characters."
   description: String!
   "The description as sanitized HTML."
-  descriptionHtml: String! @goField(forceResolver: true, batch: true)
+  descriptionHtml: String! @goField(forceResolver: true, batch: true) @reads(fields: ["ShownDescription"])
   "How to print and assemble the thing, in Markdown."
   instructions: String!
   "The instructions as sanitized HTML."
-  instructionsHtml: String! @goField(forceResolver: true, batch: true)
+  instructionsHtml: String! @goField(forceResolver: true, batch: true) @reads(fields: ["ShownInstructions"])
   "Whether the creator marked it as work in progress."
   isWip: Boolean!
   "Whether the creator marked it as not safe for work."
@@ -10340,7 +10343,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   """
   detailsParts: String!
   "The tags in the creator's order, at most 100."
-  tags: [Tag!]! @goField(forceResolver: true, batch: true)
+  tags: [Tag!]! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The finalized files by rank, at most 1,000."
   files(
     "The maximum number of files, 1 to 1,000. ` + "`" + `fileCount` + "`" + ` is the total."
@@ -10349,14 +10352,14 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     kinds: [FileKind!]
     "Return files with these ids only."
     ids: [ID!]
-  ): [File!]! @goField(forceResolver: true, batch: true)
+  ): [File!]! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The file of ` + "`" + `defaultImage` + "`" + `. Null if there is none."
-  image: File @goField(forceResolver: true, batch: true)
+  image: File @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The number of files that ` + "`" + `files` + "`" + ` lists, including those that are not available."
   fileCount(
     "Count files of these kinds only."
     kinds: [FileKind!]
-  ): Int! @goField(forceResolver: true, batch: true)
+  ): Int! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The number of published makes."
   makeCount: Int64!
   "The number of comments, including replies and without deleted ones."
@@ -10373,15 +10376,15 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   "The number of published remixes."
   remixCount: Int64!
   "The number of tracked downloads of its files and of the files of its makes and comments."
-  downloadCount: Int64!
+  downloadCount: Int64! @reads(fields: ["FoldedDownloads", "NewDownloads"])
   "Whether the caller likes it."
-  isLiked: Boolean! @goField(forceResolver: true, batch: true)
+  isLiked: Boolean! @goField(forceResolver: true, batch: true) @reads(fields: ["Liked"])
   "Whether it is in a collection of the caller."
-  isCollected: Boolean! @goField(forceResolver: true, batch: true)
+  isCollected: Boolean! @goField(forceResolver: true, batch: true) @reads(fields: ["Collected"])
   "Whether it is a remix, of things on this server or elsewhere."
   isDerivative: Boolean!
   "Whether it is featured."
-  isFeatured: Boolean!
+  isFeatured: Boolean! @reads(fields: ["FeaturedAt"])
   "When it was featured; null if it is not."
   featuredAt: DateTime
   """
@@ -10397,7 +10400,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection! @goField(forceResolver: true)
+  ): ThingConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The published remixes of it, newest first."
   remixes(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -10408,7 +10411,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection! @goField(forceResolver: true)
+  ): ThingConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The published makes of it, newest first."
   makes(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -10419,7 +10422,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): MakeConnection! @goField(forceResolver: true)
+  ): MakeConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The comments, newest first, including deleted ones."
   comments(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -10432,7 +10435,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     before: String
     "Exclude replies."
     rootsOnly: Boolean! = false
-  ): CommentConnection! @goField(forceResolver: true)
+  ): CommentConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The users who like it, most recent like first."
   likers(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -10443,7 +10446,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): UserConnection! @goField(forceResolver: true)
+  ): UserConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
   "When the draft was created."
   createdAt: DateTime!
   "When the thing or its list of files last changed."
@@ -10802,13 +10805,13 @@ type AccessToken implements Node {
   "The id, by which the token is revoked. It is not secret."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The purpose as its creator named it; for an application's token, the name of the application."
   name: String!
   "The scopes of the token."
-  scopes: [Scope!]! @goField(name: "ScopeList")
+  scopes: [Scope!]! @goField(name: "ScopeList") @reads(fields: ["Scopes"])
   "The application that it was granted to; null for a personal token."
-  application: Application @goField(forceResolver: true, batch: true)
+  application: Application @goField(forceResolver: true, batch: true) @reads(fields: ["ApplicationID"])
   "When it was created."
   createdAt: DateTime!
   "When it was last used, to within five minutes; null if never."
@@ -11053,7 +11056,7 @@ type User implements Node & Actor {
   "The decimal id, the same integer as in the REST API."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The username: 1 to 64 letters, digits, ` + "`" + `_` + "`" + `, ` + "`" + `.` + "`" + ` or ` + "`" + `-` + "`" + `. It is unique regardless of case."
   username: String!
   "The given name; may be empty."
@@ -11064,11 +11067,11 @@ type User implements Node & Actor {
   The e-mail address of the caller. Null if there is none, for other users, and if the token lacks
   the READ scope.
   """
-  email: String @goField(forceResolver: true)
+  email: String @goField(forceResolver: true) @reads(fields: ["Email"])
   "The user's description of themselves in Markdown."
   bio: String!
   "The bio as sanitized HTML."
-  bioHtml: String! @goField(forceResolver: true, batch: true)
+  bioHtml: String! @goField(forceResolver: true, batch: true) @reads(fields: ["ShownBio"])
   "The location as the user wrote it."
   location: String!
   "The license that clients preselect for new things."
@@ -11079,31 +11082,31 @@ type User implements Node & Actor {
   downloaded things, makes and ancestors, and when they are requested by id. Counters include them.
   Null for other users.
   """
-  isNsfwHidden: Boolean @goField(forceResolver: true)
+  isNsfwHidden: Boolean @goField(forceResolver: true) @reads(fields: ["HidesNSFW"])
   """
   Whether things of others that are marked as made with artificial intelligence are hidden from the
   caller in lists, searches, the feed and recommendations. The exceptions are those of
   ` + "`" + `isNsfwHidden` + "`" + `. Null for other users.
   """
-  isAiGeneratedHidden: Boolean @goField(forceResolver: true)
+  isAiGeneratedHidden: Boolean @goField(forceResolver: true) @reads(fields: ["HidesAI"])
   "Whether the user is the caller."
-  isViewer: Boolean! @goField(forceResolver: true)
+  isViewer: Boolean! @goField(forceResolver: true) @reads(fields: [])
   """
   Whether the account was deleted. Comments, reports and the moderation log still refer to such a
   user, who has the username ` + "`" + `deleted-ID` + "`" + ` and cannot be queried.
   """
-  isDeleted: Boolean!
+  isDeleted: Boolean! @reads(fields: ["DeletedAt"])
   "The role of the user."
-  role: Role!
+  role: Role! @reads(fields: ["IsAdmin", "IsModerator"])
   """
   The suspension of the user, visible to the user, moderators and administrators. Null for others
   and if there is none.
   """
-  suspension: Suspension @goField(forceResolver: true)
+  suspension: Suspension @goField(forceResolver: true) @reads(fields: ["SuspendedAt", "SuspensionReason"])
   "The caller's use of the server and its limits. Null for other users."
-  usage: Usage @goField(forceResolver: true, batch: true)
+  usage: Usage @goField(forceResolver: true, batch: true) @reads(fields: [])
   "Whether the caller follows the user."
-  isFollowed: Boolean! @goField(forceResolver: true, batch: true)
+  isFollowed: Boolean! @goField(forceResolver: true, batch: true) @reads(fields: ["Followed"])
   "When the account was created."
   createdAt: DateTime!
   "When the user last made an authenticated request, to the hour. Null if they never did."
@@ -11130,7 +11133,7 @@ type User implements Node & Actor {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The makes of the user, newest first. Only the user sees their drafts."
   makes(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -11141,7 +11144,7 @@ type User implements Node & Actor {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): MakeConnection @auth @goField(forceResolver: true)
+  ): MakeConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The published things that the user likes, most recent like first."
   likedThings(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -11152,7 +11155,7 @@ type User implements Node & Actor {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The collections of the user, newest first. Only the user sees private ones."
   collections(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -11163,7 +11166,7 @@ type User implements Node & Actor {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): CollectionConnection @auth @goField(forceResolver: true)
+  ): CollectionConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The followers of the user, most recent first."
   followers(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -11174,7 +11177,7 @@ type User implements Node & Actor {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): UserConnection @auth @goField(forceResolver: true)
+  ): UserConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   "The users that this user follows, most recent first."
   following(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -11185,7 +11188,7 @@ type User implements Node & Actor {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): UserConnection @auth @goField(forceResolver: true)
+  ): UserConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   """
   The download history with one entry for each tracked download, newest first. It fails with
   FORBIDDEN for other users.
@@ -11199,7 +11202,7 @@ type User implements Node & Actor {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): DownloadConnection @auth @goField(forceResolver: true)
+  ): DownloadConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   """
   The things in the download history, each once, most recently downloaded first. It fails with
   FORBIDDEN for other users.
@@ -11213,7 +11216,7 @@ type User implements Node & Actor {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 """
@@ -11436,17 +11439,17 @@ enum UserSort {
 
 extend type Thing {
   "Whether the caller watches it."
-  isWatched: Boolean! @goField(forceResolver: true, batch: true)
+  isWatched: Boolean! @goField(forceResolver: true, batch: true) @reads(fields: ["Watched"])
 }
 
 extend type Make {
   "Whether the caller watches it."
-  isWatched: Boolean! @goField(forceResolver: true, batch: true)
+  isWatched: Boolean! @goField(forceResolver: true, batch: true) @reads(fields: ["Watched"])
 }
 
 extend type Collection {
   "Whether the caller watches it."
-  isWatched: Boolean! @goField(forceResolver: true, batch: true)
+  isWatched: Boolean! @goField(forceResolver: true, batch: true) @reads(fields: ["Watched"])
 }
 
 extend type User {
@@ -11463,7 +11466,7 @@ extend type User {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 "The thing to watch."
@@ -11645,13 +11648,13 @@ type Webhook implements Node {
   "The decimal id."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The URL to which messages are sent."
   url: String!
   "The purpose, as its owner describes it; may be empty."
   description: String!
   "The events that it receives."
-  events: [WebhookEvent!]! @goField(name: "EventList")
+  events: [WebhookEvent!]! @goField(name: "EventList") @reads(fields: ["Events"])
   """
   Whether it receives the events of everyone's public content and of moderation. Its owner must be
   an administrator, otherwise it receives nothing.
@@ -11661,7 +11664,7 @@ type Webhook implements Node {
   Whether events are sent to it. The server disables a webhook if all deliveries failed for three
   days, or if the receiver responded with the status 410.
   """
-  isEnabled: Boolean!
+  isEnabled: Boolean! @reads(fields: ["DisabledAt"])
   "When it was disabled; null if it is enabled."
   disabledAt: DateTime
   "Why it was disabled; empty if it is enabled."
@@ -11684,7 +11687,7 @@ type Webhook implements Node {
     before: String
     "Only deliveries in this state."
     state: WebhookDeliveryState
-  ): WebhookDeliveryConnection! @goField(forceResolver: true)
+  ): WebhookDeliveryConnection! @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 "The state of a delivery."
@@ -11702,7 +11705,7 @@ type WebhookDelivery implements Node {
   "The decimal id."
   id: ID!
   "The id among all objects, for ` + "`" + `node` + "`" + `."
-  nodeId: NodeID!
+  nodeId: NodeID! @reads(fields: [])
   "The header ` + "`" + `webhook-id` + "`" + ` of the message. It is the same for all attempts."
   messageId: String!
   "The event that it reports."
@@ -11714,7 +11717,7 @@ type WebhookDelivery implements Node {
   "The number of attempts, of at most 8."
   attempts: Int!
   "The HTTP status of the response to the last attempt; null if there was none."
-  statusCode: Int @goField(forceResolver: true)
+  statusCode: Int @goField(forceResolver: true) @reads(fields: ["StatusCode"])
   "Why the last attempt failed; empty if it succeeded, or if there was none."
   error: String!
   "When the next attempt is due; null if there is none. It can be a few seconds in the past."
@@ -11874,7 +11877,7 @@ type RedeliverWebhookPayload {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
   """
   The uploads of the caller whose bytes have arrived and that are not finalized, newest first. They
   are deleted when they expire. It fails with FORBIDDEN for other users.
@@ -11888,7 +11891,7 @@ type RedeliverWebhookPayload {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): FileConnection @auth @goField(forceResolver: true)
+  ): FileConnection @auth @goField(forceResolver: true, batch: true) @reads(fields: [])
 }
 
 extend type Subscription {

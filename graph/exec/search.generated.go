@@ -29,7 +29,7 @@ type SearchConnectionResolver interface {
 	Facets(ctx context.Context, obj *model.SearchConnection, first int32) (*model.SearchFacets, error)
 }
 type SearchEdgeResolver interface {
-	Highlights(ctx context.Context, obj *model.SearchEdge) ([]*model.Highlight, error)
+	Highlights(ctx context.Context, objs []*model.SearchEdge) ([][]*model.Highlight, error)
 }
 type TagFacetResolver interface {
 	Tag(ctx context.Context, objs []*model.TagFacet) ([]*models.Tag, error)
@@ -615,7 +615,7 @@ func (ec *executionContext) _SearchEdge_highlights(ctx context.Context, field gr
 			return ec.fieldContext_SearchEdge_highlights(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.SearchEdge().Highlights(ctx, obj)
+			return ec.resolveBatch_SearchEdge_highlights(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.Highlight) graphql.Marshaler {
@@ -636,6 +636,29 @@ func (ec *executionContext) fieldContext_SearchEdge_highlights(_ context.Context
 		},
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_SearchEdge_highlights(ctx context.Context, field graphql.CollectedField, obj *model.SearchEdge) (any, error) {
+	resolver := ec.Resolvers.SearchEdge()
+	if batch, ok := graphql.BatchParentsFor[*model.SearchEdge](ctx, "SearchEdge"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Highlights(ctx, batch.Parents)
+		})
+		return graphql.ResolveBatchGroupResult[[]*model.Highlight](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"SearchEdge.highlights",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Highlights(ctx, []*model.SearchEdge{obj})
+	return graphql.ResolveBatchSingleResult[[]*model.Highlight](
+		ctx,
+		results,
+		err,
+		"SearchEdge.highlights",
+	)
 }
 
 func (ec *executionContext) _SearchFacets_categories(ctx context.Context, field graphql.CollectedField, obj *model.SearchFacets) (ret graphql.Marshaler) {
@@ -1963,6 +1986,7 @@ func (ec *executionContext) marshalNLicenseFacet2ᚖgithubᚗcomᚋmeshyardᚋme
 }
 
 func (ec *executionContext) marshalNSearchEdge2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSearchEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.SearchEdge) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "SearchEdge", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -18,7 +18,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type TagResolver interface {
-	Things(ctx context.Context, obj *models.Tag, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
+	Things(ctx context.Context, objs []*models.Tag, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -145,8 +145,7 @@ func (ec *executionContext) _Tag_things(ctx context.Context, field graphql.Colle
 			return ec.fieldContext_Tag_things(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Tag().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Tag_things(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
@@ -178,6 +177,30 @@ func (ec *executionContext) fieldContext_Tag_things(ctx context.Context, field g
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Tag_things(ctx context.Context, field graphql.CollectedField, obj *models.Tag) (any, error) {
+	resolver := ec.Resolvers.Tag()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Tag](ctx, "Tag"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Things(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Tag.things",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Things(ctx, []*models.Tag{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"Tag.things",
+	)
 }
 
 func (ec *executionContext) _TagConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.TagConnection) (ret graphql.Marshaler) {
@@ -586,6 +609,7 @@ func (ec *executionContext) _TagEdge(ctx context.Context, sel ast.SelectionSet, 
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) marshalNTag2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTagᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Tag) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Tag", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -641,6 +665,7 @@ func (ec *executionContext) marshalOTag2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyard
 	if v == nil {
 		return graphql.Null
 	}
+	ctx = graphql.WithBatchParents(ctx, "Tag", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -43,11 +43,11 @@ type ThingResolver interface {
 	IsLiked(ctx context.Context, objs []*models.Thing) ([]bool, error)
 	IsCollected(ctx context.Context, objs []*models.Thing) ([]bool, error)
 
-	Ancestors(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
-	Remixes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
-	Makes(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error)
-	Comments(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string, rootsOnly bool) (*model.CommentConnection, error)
-	Likers(ctx context.Context, obj *models.Thing, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
+	Ancestors(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
+	Remixes(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
+	Makes(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.MakeConnection, error)
+	Comments(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string, rootsOnly bool) ([]*model.CommentConnection, error)
+	Likers(ctx context.Context, objs []*models.Thing, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error)
 
 	Collections(ctx context.Context, objs []*models.Thing) ([][]*models.Collection, error)
 	Images(ctx context.Context, objs []*models.Thing, first int32, ids []int64) ([][]*model.MediaImage, error)
@@ -1688,8 +1688,7 @@ func (ec *executionContext) _Thing_ancestors(ctx context.Context, field graphql.
 			return ec.fieldContext_Thing_ancestors(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Ancestors(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Thing_ancestors(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
@@ -1722,6 +1721,30 @@ func (ec *executionContext) fieldContext_Thing_ancestors(ctx context.Context, fi
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Thing_ancestors(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Ancestors(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.ancestors",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Ancestors(ctx, []*models.Thing{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"Thing.ancestors",
+	)
+}
 
 func (ec *executionContext) _Thing_remixes(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1732,8 +1755,7 @@ func (ec *executionContext) _Thing_remixes(ctx context.Context, field graphql.Co
 			return ec.fieldContext_Thing_remixes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Remixes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Thing_remixes(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
@@ -1766,6 +1788,30 @@ func (ec *executionContext) fieldContext_Thing_remixes(ctx context.Context, fiel
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Thing_remixes(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Remixes(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.remixes",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Remixes(ctx, []*models.Thing{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"Thing.remixes",
+	)
+}
 
 func (ec *executionContext) _Thing_makes(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1776,8 +1822,7 @@ func (ec *executionContext) _Thing_makes(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_Thing_makes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Thing_makes(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.MakeConnection) graphql.Marshaler {
@@ -1810,6 +1855,30 @@ func (ec *executionContext) fieldContext_Thing_makes(ctx context.Context, field 
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Thing_makes(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Makes(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.MakeConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.makes",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Makes(ctx, []*models.Thing{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.MakeConnection](
+		ctx,
+		results,
+		err,
+		"Thing.makes",
+	)
+}
 
 func (ec *executionContext) _Thing_comments(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1820,8 +1889,7 @@ func (ec *executionContext) _Thing_comments(ctx context.Context, field graphql.C
 			return ec.fieldContext_Thing_comments(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Comments(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool))
+			return ec.resolveBatch_Thing_comments(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CommentConnection) graphql.Marshaler {
@@ -1854,6 +1922,30 @@ func (ec *executionContext) fieldContext_Thing_comments(ctx context.Context, fie
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_Thing_comments(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Comments(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool))
+		})
+		return graphql.ResolveBatchGroupResult[*model.CommentConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.comments",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Comments(ctx, []*models.Thing{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["rootsOnly"].(bool))
+	return graphql.ResolveBatchSingleResult[*model.CommentConnection](
+		ctx,
+		results,
+		err,
+		"Thing.comments",
+	)
+}
 
 func (ec *executionContext) _Thing_likers(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1864,8 +1956,7 @@ func (ec *executionContext) _Thing_likers(ctx context.Context, field graphql.Col
 			return ec.fieldContext_Thing_likers(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Thing().Likers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_Thing_likers(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.UserConnection) graphql.Marshaler {
@@ -1897,6 +1988,30 @@ func (ec *executionContext) fieldContext_Thing_likers(ctx context.Context, field
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Thing_likers(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (any, error) {
+	resolver := ec.Resolvers.Thing()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Thing](ctx, "Thing"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Likers(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.UserConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Thing.likers",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Likers(ctx, []*models.Thing{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.UserConnection](
+		ctx,
+		results,
+		err,
+		"Thing.likers",
+	)
 }
 
 func (ec *executionContext) _Thing_createdAt(ctx context.Context, field graphql.CollectedField, obj *models.Thing) (ret graphql.Marshaler) {

@@ -39,27 +39,27 @@ type UserResolver interface {
 	Usage(ctx context.Context, objs []*models.User) ([]*models.Usage, error)
 	IsFollowed(ctx context.Context, objs []*models.User) ([]bool, error)
 
-	Things(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
-	Makes(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.MakeConnection, error)
-	LikedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
-	Collections(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.CollectionConnection, error)
-	Followers(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
-	Following(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.UserConnection, error)
-	Downloads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.DownloadConnection, error)
-	DownloadedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
+	Things(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
+	Makes(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.MakeConnection, error)
+	LikedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
+	Collections(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.CollectionConnection, error)
+	Followers(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error)
+	Following(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.UserConnection, error)
+	Downloads(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.DownloadConnection, error)
+	DownloadedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
 	AvatarURL(ctx context.Context, objs []*models.User, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) ([]*string, error)
 	CoverURL(ctx context.Context, objs []*models.User, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) ([]*string, error)
-	Feed(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.FeedConnection, error)
-	Notifications(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) (*model.NotificationConnection, error)
+	Feed(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.FeedConnection, error)
+	Notifications(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string, unreadOnly bool, since *time.Time) ([]*model.NotificationConnection, error)
 	UnreadNotificationCount(ctx context.Context, obj *models.User) (*int32, error)
-	RecommendedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
+	RecommendedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
 	RecommendedTags(ctx context.Context, obj *models.User) ([]*models.Tag, error)
 	LikedThingIds(ctx context.Context, obj *models.User) ([]int64, error)
 	CollectedThingIds(ctx context.Context, obj *models.User) ([]int64, error)
 	Stats(ctx context.Context, obj *models.User, from time.Time, to time.Time, byThing bool) ([]*models.StatsDay, error)
-	WatchedThings(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
-	Drafts(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.ThingConnection, error)
-	PendingUploads(ctx context.Context, obj *models.User, first *int32, after *string, last *int32, before *string) (*model.FileConnection, error)
+	WatchedThings(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
+	Drafts(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.ThingConnection, error)
+	PendingUploads(ctx context.Context, objs []*models.User, first *int32, after *string, last *int32, before *string) ([]*model.FileConnection, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -1900,8 +1900,7 @@ func (ec *executionContext) _User_things(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_User_things(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Things(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_things(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -1952,6 +1951,30 @@ func (ec *executionContext) fieldContext_User_things(ctx context.Context, field 
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_things(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Things(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.things",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Things(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"User.things",
+	)
+}
 
 func (ec *executionContext) _User_makes(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -1962,8 +1985,7 @@ func (ec *executionContext) _User_makes(ctx context.Context, field graphql.Colle
 			return ec.fieldContext_User_makes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Makes(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_makes(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2014,6 +2036,30 @@ func (ec *executionContext) fieldContext_User_makes(ctx context.Context, field g
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_makes(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Makes(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.MakeConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.makes",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Makes(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.MakeConnection](
+		ctx,
+		results,
+		err,
+		"User.makes",
+	)
+}
 
 func (ec *executionContext) _User_likedThings(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -2024,8 +2070,7 @@ func (ec *executionContext) _User_likedThings(ctx context.Context, field graphql
 			return ec.fieldContext_User_likedThings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().LikedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_likedThings(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2076,6 +2121,30 @@ func (ec *executionContext) fieldContext_User_likedThings(ctx context.Context, f
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_likedThings(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.LikedThings(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.likedThings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.LikedThings(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"User.likedThings",
+	)
+}
 
 func (ec *executionContext) _User_collections(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -2086,8 +2155,7 @@ func (ec *executionContext) _User_collections(ctx context.Context, field graphql
 			return ec.fieldContext_User_collections(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Collections(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_collections(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2138,6 +2206,30 @@ func (ec *executionContext) fieldContext_User_collections(ctx context.Context, f
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_collections(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Collections(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.CollectionConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.collections",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Collections(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.CollectionConnection](
+		ctx,
+		results,
+		err,
+		"User.collections",
+	)
+}
 
 func (ec *executionContext) _User_followers(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -2148,8 +2240,7 @@ func (ec *executionContext) _User_followers(ctx context.Context, field graphql.C
 			return ec.fieldContext_User_followers(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Followers(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_followers(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2200,6 +2291,30 @@ func (ec *executionContext) fieldContext_User_followers(ctx context.Context, fie
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_followers(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Followers(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.UserConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.followers",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Followers(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.UserConnection](
+		ctx,
+		results,
+		err,
+		"User.followers",
+	)
+}
 
 func (ec *executionContext) _User_following(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -2210,8 +2325,7 @@ func (ec *executionContext) _User_following(ctx context.Context, field graphql.C
 			return ec.fieldContext_User_following(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Following(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_following(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2262,6 +2376,30 @@ func (ec *executionContext) fieldContext_User_following(ctx context.Context, fie
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_following(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Following(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.UserConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.following",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Following(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.UserConnection](
+		ctx,
+		results,
+		err,
+		"User.following",
+	)
+}
 
 func (ec *executionContext) _User_downloads(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -2272,8 +2410,7 @@ func (ec *executionContext) _User_downloads(ctx context.Context, field graphql.C
 			return ec.fieldContext_User_downloads(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Downloads(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_downloads(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2324,6 +2461,30 @@ func (ec *executionContext) fieldContext_User_downloads(ctx context.Context, fie
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_downloads(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Downloads(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.DownloadConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.downloads",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Downloads(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.DownloadConnection](
+		ctx,
+		results,
+		err,
+		"User.downloads",
+	)
+}
 
 func (ec *executionContext) _User_downloadedThings(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -2334,8 +2495,7 @@ func (ec *executionContext) _User_downloadedThings(ctx context.Context, field gr
 			return ec.fieldContext_User_downloadedThings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().DownloadedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_downloadedThings(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2385,6 +2545,30 @@ func (ec *executionContext) fieldContext_User_downloadedThings(ctx context.Conte
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_User_downloadedThings(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.DownloadedThings(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.downloadedThings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.DownloadedThings(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"User.downloadedThings",
+	)
 }
 
 func (ec *executionContext) _User_avatarUrl(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
@@ -2530,8 +2714,7 @@ func (ec *executionContext) _User_feed(ctx context.Context, field graphql.Collec
 			return ec.fieldContext_User_feed(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Feed(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_feed(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2582,6 +2765,30 @@ func (ec *executionContext) fieldContext_User_feed(ctx context.Context, field gr
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_feed(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Feed(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.FeedConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.feed",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Feed(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.FeedConnection](
+		ctx,
+		results,
+		err,
+		"User.feed",
+	)
+}
 
 func (ec *executionContext) _User_notifications(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -2592,8 +2799,7 @@ func (ec *executionContext) _User_notifications(ctx context.Context, field graph
 			return ec.fieldContext_User_notifications(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Notifications(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["unreadOnly"].(bool), fc.Args["since"].(*time.Time))
+			return ec.resolveBatch_User_notifications(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2643,6 +2849,30 @@ func (ec *executionContext) fieldContext_User_notifications(ctx context.Context,
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_User_notifications(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Notifications(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["unreadOnly"].(bool), fc.Args["since"].(*time.Time))
+		})
+		return graphql.ResolveBatchGroupResult[*model.NotificationConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.notifications",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Notifications(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["unreadOnly"].(bool), fc.Args["since"].(*time.Time))
+	return graphql.ResolveBatchSingleResult[*model.NotificationConnection](
+		ctx,
+		results,
+		err,
+		"User.notifications",
+	)
 }
 
 func (ec *executionContext) _User_unreadNotificationCount(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
@@ -2695,8 +2925,7 @@ func (ec *executionContext) _User_recommendedThings(ctx context.Context, field g
 			return ec.fieldContext_User_recommendedThings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().RecommendedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_recommendedThings(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -2746,6 +2975,30 @@ func (ec *executionContext) fieldContext_User_recommendedThings(ctx context.Cont
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_User_recommendedThings(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.RecommendedThings(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.recommendedThings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.RecommendedThings(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"User.recommendedThings",
+	)
 }
 
 func (ec *executionContext) _User_recommendedTags(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
@@ -2951,8 +3204,7 @@ func (ec *executionContext) _User_watchedThings(ctx context.Context, field graph
 			return ec.fieldContext_User_watchedThings(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().WatchedThings(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_watchedThings(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -3003,6 +3255,30 @@ func (ec *executionContext) fieldContext_User_watchedThings(ctx context.Context,
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_watchedThings(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.WatchedThings(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.watchedThings",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.WatchedThings(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"User.watchedThings",
+	)
+}
 
 func (ec *executionContext) _User_drafts(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -3013,8 +3289,7 @@ func (ec *executionContext) _User_drafts(ctx context.Context, field graphql.Coll
 			return ec.fieldContext_User_drafts(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().Drafts(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_drafts(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -3065,6 +3340,30 @@ func (ec *executionContext) fieldContext_User_drafts(ctx context.Context, field 
 	}
 	return fc, nil
 }
+func (ec *executionContext) resolveBatch_User_drafts(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Drafts(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.ThingConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.drafts",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Drafts(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.ThingConnection](
+		ctx,
+		results,
+		err,
+		"User.drafts",
+	)
+}
 
 func (ec *executionContext) _User_pendingUploads(ctx context.Context, field graphql.CollectedField, obj *models.User) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -3075,8 +3374,7 @@ func (ec *executionContext) _User_pendingUploads(ctx context.Context, field grap
 			return ec.fieldContext_User_pendingUploads(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.User().PendingUploads(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+			return ec.resolveBatch_User_pendingUploads(ctx, field, obj)
 		},
 		func(ctx context.Context, next graphql.Resolver) graphql.Resolver {
 			directive0 := next
@@ -3126,6 +3424,30 @@ func (ec *executionContext) fieldContext_User_pendingUploads(ctx context.Context
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_User_pendingUploads(ctx context.Context, field graphql.CollectedField, obj *models.User) (any, error) {
+	resolver := ec.Resolvers.User()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.User](ctx, "User"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.PendingUploads(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+		})
+		return graphql.ResolveBatchGroupResult[*model.FileConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"User.pendingUploads",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.PendingUploads(ctx, []*models.User{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string))
+	return graphql.ResolveBatchSingleResult[*model.FileConnection](
+		ctx,
+		results,
+		err,
+		"User.pendingUploads",
+	)
 }
 
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.UserConnection) (ret graphql.Marshaler) {

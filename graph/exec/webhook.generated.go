@@ -20,7 +20,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type WebhookResolver interface {
-	Deliveries(ctx context.Context, obj *models.Webhook, first *int32, after *string, last *int32, before *string, state *models.DeliveryState) (*model.WebhookDeliveryConnection, error)
+	Deliveries(ctx context.Context, objs []*models.Webhook, first *int32, after *string, last *int32, before *string, state *models.DeliveryState) ([]*model.WebhookDeliveryConnection, error)
 }
 type WebhookDeliveryResolver interface {
 	StatusCode(ctx context.Context, obj *models.WebhookDelivery) (*int32, error)
@@ -617,8 +617,7 @@ func (ec *executionContext) _Webhook_deliveries(ctx context.Context, field graph
 			return ec.fieldContext_Webhook_deliveries(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Webhook().Deliveries(ctx, obj, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*models.DeliveryState))
+			return ec.resolveBatch_Webhook_deliveries(ctx, field, obj)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.WebhookDeliveryConnection) graphql.Marshaler {
@@ -650,6 +649,30 @@ func (ec *executionContext) fieldContext_Webhook_deliveries(ctx context.Context,
 		return fc, err
 	}
 	return fc, nil
+}
+func (ec *executionContext) resolveBatch_Webhook_deliveries(ctx context.Context, field graphql.CollectedField, obj *models.Webhook) (any, error) {
+	resolver := ec.Resolvers.Webhook()
+	fc := graphql.GetFieldContext(ctx)
+	if batch, ok := graphql.BatchParentsFor[*models.Webhook](ctx, "Webhook"); ok {
+		result := batch.FieldResult(field, func() (any, error) {
+			return resolver.Deliveries(ctx, batch.Parents, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*models.DeliveryState))
+		})
+		return graphql.ResolveBatchGroupResult[*model.WebhookDeliveryConnection](
+			ctx,
+			batch.Index,
+			len(batch.Parents),
+			result,
+			"Webhook.deliveries",
+			batch.IndexMap,
+		)
+	}
+	results, err := resolver.Deliveries(ctx, []*models.Webhook{obj}, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*models.DeliveryState))
+	return graphql.ResolveBatchSingleResult[*model.WebhookDeliveryConnection](
+		ctx,
+		results,
+		err,
+		"Webhook.deliveries",
+	)
 }
 
 func (ec *executionContext) _WebhookConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.WebhookConnection) (ret graphql.Marshaler) {
@@ -2407,6 +2430,7 @@ func (ec *executionContext) unmarshalNUpdateWebhookInput2githubᚗcomᚋmeshyard
 }
 
 func (ec *executionContext) marshalNWebhook2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.Webhook) graphql.Marshaler {
+	ctx = graphql.WithBatchParents(ctx, "Webhook", v, nil)
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/meshyard/meshyard/internal/tokenize"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -53,7 +54,7 @@ type (
 	NotificationEdge    Edge[*models.Notification]
 	WebhookEdge         Edge[*models.Webhook]
 	WebhookDeliveryEdge Edge[*models.WebhookDelivery]
-	SearchEdge          Edge[SearchHit]
+	HitEdge             Edge[SearchHit]
 	FeedEdge            Edge[FeedItem]
 )
 
@@ -105,7 +106,14 @@ type (
 		*Connection[FeedItem, FeedEdge]
 	}
 	SearchConnection struct {
-		*Connection[SearchHit, SearchEdge]
+		*Connection[SearchHit, HitEdge]
+		Edges []*SearchEdge
 		Found *models.SearchResult
 	}
 )
+
+// SearchEdge is a result of a search for words.
+type SearchEdge struct {
+	HitEdge
+	Words []tokenize.Word
+}

@@ -10,7 +10,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/meshyard/meshyard/internal/peroperation"
-	"github.com/meshyard/meshyard/internal/waiting"
 )
 
 // Executable is an executable schema that executes queries and mutations breadth first, and
@@ -21,7 +20,6 @@ type Executable[E any] struct {
 	schema  Schema[E]
 	context func(*graphql.OperationContext) E
 	limit   Limit
-	join    Join
 	plans   peroperation.Cache[*plan[E]]
 }
 
@@ -31,19 +29,14 @@ type Limit struct {
 	Error error // the error that replaces a larger response
 }
 
-// Join is called before the fields of objects are resolved. Each set has the objects of one type,
-// at any positions of the response, for which an operation selects the same fields with the same
-// arguments. So these fields can be loaded together.
-type Join func(ctx context.Context, sets [][]any)
-
 // New returns an executable schema. generated executes subscriptions; context creates the generated
-// execution context of an operation; join may be nil. New panics if schema does not match the
+// execution context of an operation. New panics if schema does not match the
 // GraphQL schema of generated, which means that only one of them was regenerated.
-func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit, join Join) *Executable[E] {
+func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit) *Executable[E] {
 	if missing := schema.missing(generated.Schema()); len(missing) > 0 {
 		panic(fmt.Sprintf("breadthfirst: the generated table lacks %s: run make generate", strings.Join(missing, ", ")))
 	}
-	return &Executable[E]{ExecutableSchema: generated, schema: schema, context: context, limit: limit, join: join}
+	return &Executable[E]{ExecutableSchema: generated, schema: schema, context: context, limit: limit}
 }
 
 // Exec starts an operation.
@@ -68,13 +61,11 @@ type run[E any] struct {
 	operation *graphql.OperationContext
 	ec        E
 	ctx       context.Context
-	wave      atomic.Pointer[wave[E]] // the current one
-	kept      atomic.Int64            // bytes of scalars that are resolved but not written yet
+	kept      atomic.Int64 // bytes of scalars that are resolved but not written yet
 }
 
 func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (response *graphql.Response) {
-	r := &run[E]{Executable: x, operation: oc, ec: x.context(oc)}
-	r.ctx = waiting.WithNotice(ctx, r.meanwhile)
+	r := &run[E]{Executable: x, operation: oc, ec: x.context(oc), ctx: ctx}
 	defer func() {
 		if cause := recover(); cause != nil {
 			oc.Error(ctx, oc.Recover(ctx, cause))
@@ -106,13 +97,6 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 	}
 	plan.size.Store(int64(len(data)))
 	return &graphql.Response{Data: data}
-}
-
-// meanwhile is called when the resolver of a field is about to wait.
-func (r *run[E]) meanwhile() {
-	if w := r.wave.Load(); w != nil {
-		w.meanwhile()
-	}
 }
 
 // over reports whether the resolved scalars exceed the limit.

@@ -17,7 +17,7 @@ import (
 type plan[E any] struct {
 	of     *Type[E]
 	fields []plannedField[E]
-	shape  shape        // equal for plans that read the same of each object
+	shape  string       // equal for plans that select the same below each object, except its scalars
 	size   atomic.Int64 // bytes of the last response, for the root selection
 }
 
@@ -39,6 +39,9 @@ type plannedField[E any] struct {
 	concrete *plan[E]
 	abstract func(value any) (typeName string, object any)
 	below    map[string]*plan[E] // by name of the object type
+
+	shape     shape      // equal for fields of one type that select the same
+	selection *Selection // what is selected on the values
 }
 
 // plan returns the plan of an operation. Plans are cached as long as their document.
@@ -93,9 +96,9 @@ func conditional(set ast.SelectionSet, seen map[string]bool) bool {
 	return false
 }
 
-// merge merges fields with the same alias, which are left if a field is selected on two types that
+// mergeAliases merges fields with the same alias, which are left if a field is selected on two types that
 // do not implement each other, such as two interfaces.
-func merge(collected []graphql.CollectedField) []graphql.CollectedField {
+func mergeAliases(collected []graphql.CollectedField) []graphql.CollectedField {
 	first := make(map[string]int, len(collected))
 	merged := collected[:0:0]
 	for _, c := range collected {
@@ -112,7 +115,7 @@ func merge(collected []graphql.CollectedField) []graphql.CollectedField {
 
 // selection plans the selection on objects of one type.
 func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set ast.SelectionSet) *plan[E] {
-	collected := merge(graphql.CollectFields(oc, set, of.Implements))
+	collected := mergeAliases(graphql.CollectFields(oc, set, of.Implements))
 	s := &plan[E]{of: of, fields: make([]plannedField[E], len(collected))}
 	for i, c := range collected {
 		f := &s.fields[i]
@@ -125,13 +128,14 @@ func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set
 	return s
 }
 
-// shape is a hash of the data that a plan reads. It is a hash because the text would be as long as
-// the selection set of the objects.
+// shape is a hash of the arguments and the selection of a field. It is a hash because the text would
+// be as long as the selection.
 type shape [sha256.Size]byte
 
-// digest returns the shape of a plan: the hash of its type and of its fields, with their arguments
-// and the shapes of their selections. Scalars that the object itself contains are not included.
-func (s *plan[E]) digest() shape {
+// digest sets the shapes of the fields of a plan, and returns its own: the hash of its type and of
+// its fields, with their arguments and the shapes of their selections. Scalars that the object
+// itself contains are not included: they do not change which other objects are loaded.
+func (s *plan[E]) digest() string {
 	var fields []string
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -144,16 +148,17 @@ func (s *plan[E]) digest() shape {
 			b.WriteString(" " + a.Name + ":" + a.Value.String())
 		}
 		if f.concrete != nil {
-			b.Write(f.concrete.shape[:])
+			b.WriteString(f.concrete.shape)
 		}
 		for _, name := range slices.Sorted(maps.Keys(f.below)) {
-			below := f.below[name].shape
-			b.Write(below[:])
+			b.WriteString(f.below[name].shape)
 		}
-		fields = append(fields, b.String())
+		f.shape = sha256.Sum256([]byte(s.of.Name + "." + b.String()))
+		fields = append(fields, string(f.shape[:]))
 	}
 	slices.Sort(fields)
-	return sha256.Sum256([]byte(s.of.Name + "{" + strings.Join(fields, ",") + "}"))
+	sum := sha256.Sum256([]byte(s.of.Name + "{" + strings.Join(fields, "") + "}"))
+	return string(sum[:])
 }
 
 func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *plannedField[E]) {
@@ -170,15 +175,13 @@ func (x *Executable[E]) planField(oc *graphql.OperationContext, of *Type[E], f *
 	name := t.Name()
 	if below := x.schema.Types[name]; below != nil {
 		f.concrete = x.selection(oc, below, f.collected.Selections)
-		return
+	} else if f.abstract = x.schema.Abstract[name]; f.abstract != nil {
+		f.below = make(map[string]*plan[E])
+		for _, possible := range x.Schema().PossibleTypes[name] {
+			f.below[possible.Name] = x.selection(oc, x.schema.Types[possible.Name], f.collected.Selections)
+		}
 	}
-	if f.abstract = x.schema.Abstract[name]; f.abstract == nil {
-		return
-	}
-	f.below = make(map[string]*plan[E])
-	for _, possible := range x.Schema().PossibleTypes[name] {
-		f.below[possible.Name] = x.selection(oc, x.schema.Types[possible.Name], f.collected.Selections)
-	}
+	f.selection = selectionOf(f)
 }
 
 // object reports whether the values of the field are objects.

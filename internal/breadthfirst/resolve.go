@@ -19,17 +19,14 @@ var errNull = errors.New("must not be null")
 // resolve resolves the fields of groups and everything below them, in waves. A wave consists of the
 // fields that may wait, of all objects that are known before it: they are resolved concurrently,
 // and the objects that they return are resolved in the next wave. So the fields of sibling lists
-// can be loaded together, whichever of the lists was read first.
+// are loaded together, whichever of the lists was read first.
 func (r *run[E]) resolve(groups ...*group[E]) {
 	for len(groups) > 0 {
-		var tasks []task[E]
+		var places []place[E]
 		for _, g := range groups {
-			tasks = r.begin(tasks, g)
+			places = r.begin(places, g)
 		}
-		r.joinGroups(tasks)
-		w := newWave(r, tasks)
-		r.wave.Store(w)
-		groups = w.do()
+		groups = r.do(merge(places))
 	}
 }
 
@@ -39,7 +36,7 @@ func (r *run[E]) serially(root *group[E]) {
 	r.open(root)
 	for i := range root.plan.fields {
 		if f := &root.plan.fields[i]; f.Field != nil && f.Scalar == nil {
-			r.resolve(r.field(root, i)...)
+			r.resolve(r.fields(task[E]{{root, i}})...)
 		}
 	}
 }
@@ -51,16 +48,16 @@ func (r *run[E]) open(g *group[E]) {
 
 // begin resolves the fields of a group that do not wait, and those of the objects that they return,
 // and appends the fields that may wait to wave.
-func (r *run[E]) begin(wave []task[E], g *group[E]) []task[E] {
+func (r *run[E]) begin(wave []place[E], g *group[E]) []place[E] {
 	r.open(g)
 	for i := range g.plan.fields {
 		f := &g.plan.fields[i]
 		switch {
 		case f.Field == nil || f.Scalar != nil: // the writer reads it from the object
 		case f.Waits:
-			wave = append(wave, task[E]{g, i})
+			wave = append(wave, place[E]{g, i})
 		default:
-			for _, below := range r.field(g, i) {
+			for _, below := range r.fields(task[E]{{g, i}}) {
 				wave = r.begin(wave, below)
 			}
 		}
@@ -68,52 +65,42 @@ func (r *run[E]) begin(wave []task[E], g *group[E]) []task[E] {
 	return wave
 }
 
-// joinGroups calls join with the objects of a wave, if some groups select the same fields.
-func (r *run[E]) joinGroups(wave []task[E]) {
-	if r.join == nil || !slices.ContainsFunc(wave, func(t task[E]) bool { return t.group != wave[0].group }) {
-		return // there is at most one group
-	}
-	var sets [][]any
-	seen, numbers := make(map[*group[E]]bool), make(map[shape]int)
-	for _, t := range wave {
-		g := t.group
-		if g.under == nil || seen[g] {
-			continue
-		}
-		seen[g] = true
-		n, ok := numbers[g.plan.shape]
-		if !ok {
-			n = len(sets)
-			numbers[g.plan.shape] = n
-			sets = append(sets, nil)
-		}
-		sets[n] = append(sets[n], g.objects...)
-	}
-	if len(seen) > len(sets) {
-		r.join(r.ctx, sets)
-	}
-}
-
-// field resolves a field of all objects of a group. It returns the groups of objects that are the
-// values of the field. A panic makes it null.
-func (r *run[E]) field(g *group[E], i int) (below []*group[E]) {
-	f := &g.plan.fields[i]
+// fields resolves a field of all objects at the places of a task. It returns the groups of objects
+// that are the values of the field. A panic makes it null.
+func (r *run[E]) fields(t task[E]) (below []*group[E]) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			g.columns[i], below = column[E]{}, nil
-			r.panicked(g, f, cause)
+			below = nil
+			err := r.operation.RecoverFunc(t[0].group.fieldPlace(r.ctx, 0, t[0].planned(), nil), cause) // it logs the panic, once
+			for _, p := range t {
+				p.group.columns[p.field] = column[E]{}
+				for i := range p.group.objects {
+					r.batchError(p.group, p.planned(), nil, i, err)
+				}
+			}
 		}
 	}()
 	if r.over() {
 		return nil
 	}
-	values, ctx, args := r.values(g, f)
+	values, ctx, args := r.values(t)
+	for _, p := range t {
+		n := len(p.group.objects)
+		below = append(below, r.keep(p, ctx, args, values[:n:n])...)
+		values = values[n:]
+	}
+	return below
+}
+
+// keep stores the values of a field of a group.
+func (r *run[E]) keep(p place[E], ctx context.Context, args map[string]any, values []any) (below []*group[E]) {
+	g, f := p.group, p.planned()
 	if !f.object() {
-		g.columns[i] = r.scalars(g, f, ctx, args, values)
+		g.columns[p.field] = r.scalars(g, f, ctx, args, values)
 		return nil
 	}
 	l := r.objects(g, f, args, values)
-	g.columns[i].objects = l
+	g.columns[p.field].objects = l
 	for _, group := range l.groups {
 		if len(group.objects) > 0 {
 			below = append(below, group)
@@ -122,30 +109,23 @@ func (r *run[E]) field(g *group[E], i int) (below []*group[E]) {
 	return below
 }
 
-// panicked adds the error of a panic to a field for all objects.
-func (r *run[E]) panicked(g *group[E], f *plannedField[E], cause any) {
-	err := r.operation.RecoverFunc(g.fieldPlace(r.ctx, 0, f, nil), cause) // it logs the panic, once
-	for i := range g.objects {
-		r.batchError(g, f, nil, i, err)
-	}
-}
-
-// values resolves a field to a value for each object; nil is null. It returns the context and the
-// arguments of the field.
-func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx context.Context, args map[string]any) {
-	values = make([]any, len(g.objects))
+// values resolves a field to a value for each object at the places of a task; nil is null. It
+// returns the context and the arguments of the field.
+func (r *run[E]) values(t task[E]) (values []any, ctx context.Context, args map[string]any) {
+	g, f := t[0].group, t[0].planned()
 	if f.Get != nil && f.Directives == nil {
+		values = make([]any, len(g.objects))
 		for i, o := range g.objects {
 			values[i] = f.Get(o)
 		}
 		return values, g.ctx, nil
 	}
 	fc := g.fieldContext(f, nil)
-	ctx = graphql.WithFieldContext(g.ctx, fc)
+	ctx = context.WithValue(graphql.WithFieldContext(g.ctx, fc), selectionKey{}, t.selection())
 	if f.Field.Waits && tracing.On(ctx) {
 		var span tracing.Span
 		ctx, span = tracing.Start(ctx, g.plan.of.Name+"."+f.collected.Name)
-		span.Number("graphql.objects", int64(len(g.objects)))
+		span.Number("graphql.objects", int64(t.objects()))
 		defer span.End()
 	}
 	if defaults := f.defaults.Load(); defaults != nil {
@@ -154,12 +134,14 @@ func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx cont
 		var err error
 		if fc.Args, err = r.arguments(ctx, f); err != nil {
 			// The arguments are the same for all objects, but each object gets its own error.
-			for i := range g.objects {
-				at := g.fieldPlace(r.ctx, i, f, nil)
-				_, err := r.arguments(at, f)
-				r.operation.Error(at, err)
+			for _, p := range t {
+				for i := range p.group.objects {
+					at := p.group.fieldPlace(r.ctx, i, p.planned(), nil)
+					_, err := r.arguments(at, f)
+					r.operation.Error(at, err)
+				}
 			}
-			return values, ctx, nil
+			return make([]any, t.objects()), ctx, nil
 		}
 		if len(f.collected.Arguments) == 0 {
 			args := fc.Args // a pointer into fc would keep the objects of this request in memory
@@ -171,15 +153,35 @@ func (r *run[E]) values(g *group[E], f *plannedField[E]) (values []any, ctx cont
 	case f.Get != nil:
 		call = func(_ context.Context, i int) (any, error) { return f.Get(g.objects[i]), nil }
 	case f.Batch != nil && f.Directives == nil:
-		return r.batch(ctx, g, f, fc), ctx, fc.Args
+		return r.batch(ctx, t, fc), ctx, fc.Args
 	case f.Batch != nil:
-		all := sync.OnceValue(func() []any { return r.batch(ctx, g, f, fc) })
+		all := sync.OnceValue(func() []any { return r.batch(ctx, t, fc) })
 		call = func(_ context.Context, i int) (any, error) { return all()[i], nil }
 	}
+	values = make([]any, len(g.objects))
 	for i := range g.objects {
 		values[i] = r.one(ctx, g, f, fc, i, call)
 	}
 	return values, ctx, fc.Args
+}
+
+// objects returns the number of objects at the places of a task.
+func (t task[E]) objects() (n int) {
+	for _, p := range t {
+		n += len(p.group.objects)
+	}
+	return n
+}
+
+// selection returns what is selected on the values of a field at all places.
+func (t task[E]) selection() *Selection {
+	all := t[0].planned().selection
+	for _, p := range t[1:] {
+		if other := p.planned().selection; other != all {
+			all = all.with(other)
+		}
+	}
+	return all
 }
 
 // arguments converts the arguments of a field.
@@ -219,26 +221,39 @@ func (r *run[E]) one(ctx context.Context, g *group[E], f *plannedField[E], fc *g
 	return value
 }
 
-// batch resolves a field for all objects at once.
-func (r *run[E]) batch(ctx context.Context, g *group[E], f *plannedField[E], fc *graphql.FieldContext) []any {
-	values, err := f.Batch(ctx, r.ec, fc, g.objects)
+// batch resolves a field for all objects of a task at once.
+func (r *run[E]) batch(ctx context.Context, t task[E], fc *graphql.FieldContext) []any {
+	f, objects := t[0].planned(), t[0].group.objects
+	for _, p := range t[1:] {
+		objects = append(objects[:len(objects):len(objects)], p.group.objects...)
+	}
+	fail := func(i int, err error) {
+		for _, p := range t {
+			if i < len(p.group.objects) {
+				r.batchError(p.group, p.planned(), fc.Args, i, err)
+				return
+			}
+			i -= len(p.group.objects)
+		}
+	}
+	values, err := f.Batch(ctx, r.ec, fc, objects)
 	var each graphql.BatchErrors
-	if errors.As(err, &each) && len(each.Errors()) == len(g.objects) {
+	if errors.As(err, &each) && len(each.Errors()) == len(objects) {
 		for i, err := range each.Errors() {
 			if err != nil {
-				r.batchError(g, f, fc.Args, i, err)
+				fail(i, err)
 			}
 		}
 		err = nil
 	}
-	if err == nil && len(values) != len(g.objects) {
-		err = fmt.Errorf("%s.%s: the batch resolver returned %d values for %d objects", g.plan.of.Name, f.collected.Name, len(values), len(g.objects))
+	if err == nil && len(values) != len(objects) {
+		err = fmt.Errorf("%s.%s: the batch resolver returned %d values for %d objects", t[0].group.plan.of.Name, f.collected.Name, len(values), len(objects))
 	}
 	if err != nil {
-		for i := range g.objects {
-			r.batchError(g, f, fc.Args, i, err)
+		for i := range objects {
+			fail(i, err)
 		}
-		return make([]any, len(g.objects))
+		return make([]any, len(objects))
 	}
 	return values
 }

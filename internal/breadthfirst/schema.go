@@ -9,11 +9,14 @@ package breadthfirst
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
 // Schema describes how the fields of all object types are resolved and written. E is the generated
@@ -28,7 +31,8 @@ type Schema[E any] struct {
 // Type is an object type.
 type Type[E any] struct {
 	Name       string
-	Implements []string // its own name and those of its interfaces and unions
+	Implements []string     // its own name and those of its interfaces and unions
+	Row        reflect.Type // of an object that is a row of a table; otherwise nil
 	Fields     map[string]*Field[E]
 }
 
@@ -42,6 +46,9 @@ type Field[E any] struct {
 	Resolve func(ctx context.Context, ec E, fc *graphql.FieldContext, object any) (any, error)
 	// Batch calls a resolver for all objects of a level. It returns a value for each object.
 	Batch func(ctx context.Context, ec E, fc *graphql.FieldContext, objects []any) ([]any, error)
+
+	// Reads has the fields of the row that the field reads, if the object is a row.
+	Reads fieldset.Bits
 
 	// Args converts the arguments; nil if the field has none.
 	Args func(ec E, ctx context.Context, raw map[string]any) (map[string]any, error)

@@ -51,7 +51,7 @@ type DB struct {
 	file   string // the SQLite database
 
 	statements statements
-	texts      *lru.Cache[string, *kept] // the statements that are prepared, by name; see ForIDs
+	texts      *lru.Cache[any, *kept] // the statements that are prepared, by Key
 
 	reads        turns
 	transactions *concurrency.Limiter

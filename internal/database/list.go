@@ -1,6 +1,7 @@
 package database
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,11 +11,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/apierror"
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
-
-// Every list is read in two steps: an index-only scan returns the IDs of the page, and then the
-// rows with those IDs are read. So a page deep in a long list costs little more than the first one,
-// and the same list of many objects is read in one batch.
 
 // Position is the position of an entry in a list, which is sorted by a key and, among equal keys,
 // by ID. It is the content of a keyset cursor.
@@ -24,10 +22,11 @@ type Position struct {
 	Text string // the key of a list that is sorted by a text
 }
 
-// Entry is an entry of a list.
-type Entry struct {
+// Entry is an entry of a list. Its object is the node: the thing that was liked, the user who
+// follows.
+type Entry[T any] struct {
 	Position
-	NodeID int64 // the object of the entry: the thing that was liked, the user who follows
+	Node *T
 }
 
 // Slice selects a part of a list: the First entries after a position, the Last before one, or, for
@@ -40,25 +39,21 @@ type Slice struct {
 
 // Page is a part of a list. More reports whether there are more entries in the direction of
 // reading.
-type Page struct {
-	Entries []*Entry
+type Page[T any] struct {
+	Entries []Entry[T]
 	More    bool
 }
 
 // List is a kind of list that belongs to a parent object, such as the makes of a thing. A list
 // without a parent, such as that of all things, is the same for every parent.
 type List struct {
-	DB *DB
-	// Rows returns a query with the FROM and WHERE clauses of the list of a parent. parent is the ID
-	// of the parent and caller is Caller, or each is a placeholder for the ID.
-	Rows func(parent, caller any) *bun.SelectQuery
+	DB   *DB
+	Rows Rows
 	By   Order
-	// Name identifies a list whose Rows depend only on parent and caller. The statements of the list
-	// are prepared, because planning them takes longer than running them. Name is empty for other
-	// lists.
-	Name   string
-	Caller *int64 // the ID of the user who calls; nil if Rows ignores it
-	Except int64  // a parent for which Rows has other conditions, so that it is not prepared; 0: none
+	// Own replaces Rows for the parent Owner. It is nil if that list has no other conditions.
+	Own    Rows
+	Owner  int64
+	Caller int64 // the ID of the user who calls, for Rows
 	// Bound is the maximum number of entries that are counted and accessible; 0 if there is none.
 	Bound int64
 	// Total returns the lengths of the lists of parents, if they are known without counting.
@@ -66,6 +61,21 @@ type List struct {
 	// Best is set if the first entries of the list have a different order.
 	Best *Best
 }
+
+// Rows selects the entries of the list of a parent. A comparable type, whose fields are all that
+// the query depends on, is part of the [Key] of a prepared statement. [RowsFunc] is for lists that
+// depend on more, such as a filter: their statements are used once.
+type Rows interface {
+	// Select returns a query with the clauses FROM and WHERE. parent is the operand for the ID of the
+	// parent; b.Arg(CallerArg) is that for the ID of the caller.
+	Select(b *Builder, parent any) *bun.SelectQuery
+}
+
+// RowsFunc selects the entries of the list of a parent.
+type RowsFunc func(b *Builder, parent any) *bun.SelectQuery
+
+// Select implements Rows.
+func (f RowsFunc) Select(b *Builder, parent any) *bun.SelectQuery { return f(b, parent) }
 
 // Order is how a list is sorted.
 type Order struct {
@@ -92,17 +102,48 @@ func (l List) Bounded(bound int64) List {
 	return l
 }
 
-// WithRows returns the list with other rows, without a name and without Total.
-func (l List) WithRows(rows func(parent, caller any) *bun.SelectQuery) List {
-	l.Rows, l.Name, l.Total = rows, "", nil
+// WithRows returns the list with other rows, without Total.
+func (l List) WithRows(rows RowsFunc) List {
+	l.Rows, l.Total = rows, nil
 	return l
 }
 
-// Page reads the same part of the lists of all parents. It runs one statement for each 200 parents,
-// or several for each parent if l has a Best. The result may have no page for a parent without
-// entries. Page returns BadInput if part has a position that no entry of the list can have.
-func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]Page, error) {
-	pages := make(map[int64]Page, len(parents))
+// Select returns a query with the clauses FROM and WHERE of a list without a parent, with the
+// values written into its text.
+func (l List) Select() *bun.SelectQuery {
+	return l.Rows.Select(l.DB.builder(l.args([]int64{0}, 0, Slice{})), nil)
+}
+
+// isPrepared reports whether the statements of a list are prepared.
+func isPrepared(rows Rows) bool {
+	_, once := rows.(RowsFunc)
+	return !once
+}
+
+// parts calls read for the parents whose lists have the same rows, up to parentsPerStatement at a
+// time.
+func (l List) parts(parents []int64, read func(rows Rows, parents []int64) error) error {
+	if l.Own != nil && slices.Contains(parents, l.Owner) {
+		if err := read(l.Own, []int64{l.Owner}); err != nil {
+			return err
+		}
+		parents = slices.DeleteFunc(slices.Clone(parents), func(id int64) bool { return id == l.Owner })
+	}
+	for some := range slices.Chunk(parents, parentsPerStatement) {
+		if err := read(l.Rows, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pages reads the same part of the lists of all parents, with the given fields of the nodes. It
+// runs one statement for each 200 parents, or several for each parent if l has a Best. A node that
+// is in several lists is read for each of them. userID is the ID of the caller, or 0. The result may
+// have no page for a parent without entries. Pages returns BadInput if part has a position that no
+// entry of the list can have.
+func (t *Table[T]) Pages(ctx context.Context, l List, userID int64, fields fieldset.Set[T], parents []int64, part Slice) (map[int64]Page[T], error) {
+	pages := make(map[int64]Page[T], len(parents))
 	if err := l.checkPositions(part); err != nil {
 		return nil, err
 	}
@@ -111,7 +152,13 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 	}
 	if l.Best != nil {
 		for _, parent := range parents {
-			page, err := l.Best.page(ctx, parent, part, readPage)
+			page, err := bestPage(l.Best, part, func(l List, part Slice) (Page[T], error) {
+				pages, err := t.Pages(ctx, l, userID, fields, []int64{parent}, part)
+				return pages[parent], err
+			}, func() (int64, error) {
+				n, err := l.Best.First.Count(ctx, []int64{parent})
+				return n[parent], err
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -119,35 +166,104 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 		}
 		return pages, nil
 	}
-	for some := range slices.Chunk(parents, parentsPerStatement) {
-		var rows []struct {
+	key := pageKey[T]{by: l.By, part: shapeOf(part), fields: fields, signedIn: t.signedIn(userID, fields)}
+	err := l.parts(parents, func(rows Rows, parents []int64) error {
+		key.rows, key.several = rows, len(parents) > 1
+		var found []*T
+		args := l.args(parents, userID, part)
+		var err error
+		if isPrepared(rows) {
+			err = Read(ctx, l.DB, key, &found, args...)
+		} else {
+			err = readOnce(ctx, l.DB, func(b *Builder) (string, error) { return key.once(b, parents) }, &found, args...)
+		}
+		if err == nil {
+			addPages(pages, l.By, part, len(found), func(i int) (Listed, *T) {
+				_, at := t.ID(found[i])
+				return *at, found[i]
+			})
+		}
+		return err
+	})
+	return pages, err
+}
+
+// Page reads the same part of the lists of all parents, with the IDs of the nodes: for a list whose
+// nodes have several types. The lists must have RowsFunc.
+func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]Page[int64], error) {
+	if err := l.checkPositions(part); err != nil {
+		return nil, err
+	}
+	pages := make(map[int64]Page[int64], len(parents))
+	if l.Bound != 0 && part.Offset >= l.Bound {
+		return pages, nil
+	}
+	key := pageKey[int64]{rows: l.Rows, by: l.By, part: shapeOf(part)}
+	err := l.parts(parents, func(_ Rows, parents []int64) error {
+		var found []struct {
 			Parent, ID, Node, Number int64
 			At                       time.Time
 			Text                     string
 		}
-		if err := l.read(ctx, some, part, "entries", func(bind binder) (string, error) { return l.entries(some, part, bind) }, nil, &rows); err != nil {
-			return nil, err
+		write := func(b *Builder) (string, error) {
+			return b.union(parents, func(parent any) *bun.SelectQuery { return key.entries(b, parent) })
 		}
-		for _, row := range rows {
-			e := &Entry{Position{row.Number, row.ID, row.Text}, row.Node}
-			if l.By.Time {
-				e.Key = row.At.UnixMicro()
-			}
-			p := pages[row.Parent]
-			p.Entries = append(p.Entries, e)
-			pages[row.Parent] = p
-		}
+		err := readOnce(ctx, l.DB, write, &found, l.args(parents, 0, part)...)
+		addPages(pages, l.By, part, len(found), func(i int) (Listed, *int64) {
+			row := &found[i]
+			return Listed{row.Parent, row.ID, row.Number, row.At, row.Text}, &row.Node
+		})
+		return err
+	})
+	return pages, err
+}
+
+// addPages adds the pages that rows belong to. The rows are in any order, because they are the
+// result of a join. If there are more entries than a page may have, they include one more. row returns
+// the position and the node of row i of n.
+func addPages[T any](pages map[int64]Page[T], by Order, part Slice, n int, row func(i int) (Listed, *T)) {
+	type entry struct {
+		Entry[T]
+		parent int64
 	}
-	for parent, p := range pages {
-		if wanted := max(part.First, part.Last); len(p.Entries) > wanted {
-			p.Entries, p.More = p.Entries[:wanted], true
+	all := make([]entry, n)
+	for i := range all {
+		at, node := row(i)
+		e := entry{Entry[T]{Position{at.ListNumber, at.ListID, at.ListText}, node}, at.ListParent}
+		if by.Time {
+			e.Key = at.ListAt.UnixMicro()
 		}
-		if part.Last > 0 {
-			slices.Reverse(p.Entries)
-		}
-		pages[parent] = p
+		all[i] = e
 	}
-	return pages, nil
+	slices.SortFunc(all, func(a, b entry) int {
+		if a.parent != b.parent {
+			return cmp.Compare(a.parent, b.parent)
+		}
+		c := cmp.Or(cmp.Compare(a.Key, b.Key), strings.Compare(a.Text, b.Text), cmp.Compare(a.ID, b.ID))
+		if !by.Ascending {
+			c = -c
+		}
+		return c
+	})
+	wanted := max(part.First, part.Last)
+	for len(all) > 0 {
+		parent, n := all[0].parent, 1
+		for n < len(all) && all[n].parent == parent {
+			n++
+		}
+		shown := all[:n]
+		all = all[n:]
+		if n > wanted && part.Last > 0 {
+			shown = shown[n-wanted:]
+		} else if n > wanted {
+			shown = shown[:wanted]
+		}
+		page := Page[T]{Entries: make([]Entry[T], len(shown)), More: n > wanted}
+		for i, e := range shown {
+			page.Entries[i] = e.Entry
+		}
+		pages[parent] = page
+	}
 }
 
 // checkPositions returns BadInput if a position is one that no entry of the list can have. Only a
@@ -172,11 +288,12 @@ func (l List) checkPositions(part Slice) error {
 }
 
 // Statement returns the statement that reads a part of a list without a parent, for benchmarks.
-func (l List) Statement(part Slice) (string, error) {
+func (t *Table[T]) Statement(l List, fields fieldset.Set[T], part Slice) (string, error) {
 	if l.Best != nil {
 		l = l.Best.First
 	}
-	return l.union([]int64{0}, func(parent any) *bun.SelectQuery { return l.part(parent, part, literal) })
+	key := pageKey[T]{rows: l.Rows, by: l.By, part: shapeOf(part), fields: fields}
+	return key.once(l.DB.builder(l.args([]int64{0}, 0, part)), []int64{0})
 }
 
 // Count returns the number of entries of the lists of all parents, at most Bound if it is set. It
@@ -186,14 +303,20 @@ func (l List) Count(ctx context.Context, parents []int64) (map[int64]int64, erro
 		return l.Total(ctx, parents)
 	}
 	counts := make(map[int64]int64, len(parents))
-	for some := range slices.Chunk(parents, parentsPerStatement) {
-		var rows []struct{ Parent, N int64 }
-		if err := l.count(ctx, some, &rows); err != nil {
-			return nil, err
+	err := l.parts(parents, func(rows Rows, parents []int64) error {
+		key := countKey{rows, l.Bound, len(parents) > 1}
+		var found []struct{ Parent, N int64 }
+		args := l.args(parents, 0, Slice{})
+		var err error
+		if isPrepared(rows) {
+			err = Read(ctx, l.DB, key, &found, args...)
+		} else {
+			err = readOnce(ctx, l.DB, func(b *Builder) (string, error) { return key.once(b, parents) }, &found, args...)
 		}
-		for _, row := range rows {
+		for _, row := range found {
 			counts[row.Parent] = row.N
 		}
-	}
-	return counts, nil
+		return err
+	})
+	return counts, err
 }

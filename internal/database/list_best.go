@@ -1,9 +1,6 @@
 package database
 
-import (
-	"context"
-	"slices"
-)
+import "slices"
 
 // Best splits a list into two parts with different orders: the best entries come first, and the
 // other entries follow. A Position of a best entry has a key to which BestKey was added, so it is
@@ -17,12 +14,10 @@ type Best struct {
 // list.
 const BestKey = 1 << 60
 
-// reader reads a part of a list.
-type reader func(ctx context.Context, l List, parent int64, part Slice) (Page, error)
-
-// page reads a part of the whole list. It reads the best entries, the other entries or both,
-// depending on the positions in part.
-func (b *Best) page(ctx context.Context, parent int64, part Slice, read reader) (Page, error) {
+// bestPage reads a part of the whole list of a parent. It reads the best entries, the other entries
+// or both, depending on the positions in part. read reads a part of one of the lists, and count
+// returns the number of best entries.
+func bestPage[T any](b *Best, part Slice, read func(List, Slice) (Page[T], error), count func() (int64, error)) (Page[T], error) {
 	wanted := max(part.First, part.Last)
 	inFirst := func(p *Position) bool { return p != nil && p.Key >= BestKey/2 }
 	first, rest := part, part
@@ -34,34 +29,40 @@ func (b *Best) page(ctx context.Context, parent int64, part Slice, read reader) 
 	} else {
 		first.Before = nil
 	}
+	// follow reports whether other entries can follow the best ones: they do not if there are fewer
+	// best entries than the Bound.
+	follow := func() (bool, error) {
+		n, err := count()
+		return n == b.First.Bound, err
+	}
 	reachesFirst := part.After == nil || inFirst(part.After)
 	reachesRest := !inFirst(part.Before)
 	if part.Last > 0 {
-		var p Page
+		var p Page[T]
 		if reachesRest {
-			more, err := b.follows(ctx, parent)
+			more, err := follow()
 			if err != nil {
 				return p, err
 			}
 			if more {
-				if p, err = read(ctx, b.Rest, parent, rest); err != nil || p.More || !reachesFirst {
+				if p, err = read(b.Rest, rest); err != nil || p.More || !reachesFirst {
 					return p, err
 				}
 			}
 		}
 		first.Last = max(1, wanted-len(p.Entries))
-		head, err := read(ctx, b.First, parent, first)
+		head, err := read(b.First, first)
 		return joined(aboveRest(head), p, wanted, true), err
 	}
-	var p Page
+	var p Page[T]
 	if reachesFirst {
 		var err error
-		if p, err = read(ctx, b.First, parent, first); err != nil || p.More || !reachesRest {
+		if p, err = read(b.First, first); err != nil || p.More || !reachesRest {
 			return aboveRest(p), err
 		}
 		more := part.Offset+int64(len(p.Entries)) >= b.First.Bound
 		if part.After != nil || part.Offset > 0 && len(p.Entries) == 0 {
-			more, err = b.follows(ctx, parent)
+			more, err = follow()
 		}
 		if err != nil || !more {
 			return aboveRest(p), err
@@ -69,36 +70,23 @@ func (b *Best) page(ctx context.Context, parent int64, part Slice, read reader) 
 		rest.Offset = max(0, part.Offset-b.First.Bound)
 	}
 	rest.First = max(1, wanted-len(p.Entries))
-	tail, err := read(ctx, b.Rest, parent, rest)
+	tail, err := read(b.Rest, rest)
 	return joined(aboveRest(p), tail, wanted, false), err
-}
-
-// follows reports whether other entries can follow the best ones: they do not if there are fewer
-// best entries than the Bound.
-func (b *Best) follows(ctx context.Context, parent int64) (bool, error) {
-	n, err := b.First.Count(ctx, []int64{parent})
-	return n[parent] == b.First.Bound, err
-}
-
-// readPage is a reader that reads entries without their objects.
-func readPage(ctx context.Context, l List, parent int64, part Slice) (Page, error) {
-	pages, err := l.Page(ctx, []int64{parent}, part)
-	return pages[parent], err
 }
 
 // aboveRest converts the positions of best entries to positions in the whole list, by adding
 // BestKey.
-func aboveRest(p Page) Page {
-	for _, e := range p.Entries {
-		e.Key += BestKey
+func aboveRest[T any](p Page[T]) Page[T] {
+	for i := range p.Entries {
+		p.Entries[i].Key += BestKey
 	}
 	return p
 }
 
 // joined joins two consecutive parts and truncates the result to wanted entries; with fromEnd it
 // keeps the last ones.
-func joined(a, b Page, wanted int, fromEnd bool) Page {
-	all := Page{Entries: slices.Concat(a.Entries, b.Entries), More: a.More}
+func joined[T any](a, b Page[T], wanted int, fromEnd bool) Page[T] {
+	all := Page[T]{Entries: slices.Concat(a.Entries, b.Entries), More: a.More}
 	if !fromEnd {
 		all.More = b.More
 	}

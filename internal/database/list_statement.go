@@ -1,85 +1,209 @@
 package database
 
 import (
-	"context"
+	"cmp"
 	"fmt"
-	"slices"
+	"reflect"
 	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
 
-// This file builds the statements that read lists. The statement for a list with a name is
-// prepared, and its text is the same for all parents; that for another list combines a query for
-// each parent by UNION ALL.
+// This file builds the statements that read lists. The text of a prepared statement is the same for
+// all parents; a statement that is used once combines a query for each parent by UNION ALL.
 
-// read runs a statement for a part of the lists of parents and reads its rows into dest. write
-// returns its text; it binds the values of the lists, and then those in also. name identifies the
-// statement among those for the same list.
-func (l List) read(ctx context.Context, parents []int64, part Slice, name string, write func(bind binder) (string, error), also []int64, dest any) error {
-	if !l.isPrepared(parents) {
-		text, err := write(literal)
-		if err != nil {
-			return err
-		}
-		return l.DB.selectText(ctx, text, dest)
+// Listed has the columns of a list entry that are read together with the row of its node. A row
+// type that embeds it can be read by [Table.Pages].
+type Listed struct {
+	ListParent int64     `bun:"list_parent,scanonly"`
+	ListID     int64     `bun:"list_id,scanonly"`
+	ListNumber int64     `bun:"list_number,scanonly"`
+	ListAt     time.Time `bun:"list_at,scanonly"`
+	ListText   string    `bun:"list_text,scanonly"`
+}
+
+// The arguments of the statements for lists.
+const (
+	parentArg = iota // the ID of the parent, or those of several
+	CallerArg
+	afterArg  // the key of a position and, behind it, its ID
+	beforeArg = afterArg + 2
+	offsetArg = beforeArg + 2
+)
+
+// args returns the arguments for a part of the lists of parents.
+func (l List) args(parents []int64, userID int64, part Slice) []any {
+	args := []any{any(parents), cmp.Or(l.Caller, userID), nil, nil, nil, nil, part.Offset}
+	if len(parents) == 1 {
+		args[parentArg] = parents[0]
 	}
-	name = fmt.Sprintf("list %s, %d, %d, %t, %t, %t, %t, %s", l.Name, part.First, part.Last, part.After != nil, part.Before != nil, part.Offset > 0, len(parents) > 1, name)
-	args := l.args(parents)
-	for _, p := range []*Position{part.After, part.Before} {
+	for i, p := range []*Position{part.After, part.Before} {
 		if p != nil {
-			args = append(args, l.By.values(*p)...)
+			args[afterArg+2*i], args[afterArg+2*i+1] = l.By.value(*p), p.ID
 		}
-	}
-	if part.Offset > 0 {
-		args = append(args, part.Offset)
-	}
-	for _, number := range also {
-		args = append(args, number)
-	}
-	return l.DB.prepared(ctx, name, func() (string, error) { return write(numbered()) }, dest, args...)
-}
-
-// entries returns the text of a query that selects the entries of a part of the lists of parents.
-func (l List) entries(parents []int64, part Slice, bind binder) (string, error) {
-	query := func(parent any) *bun.SelectQuery { return l.part(parent, part, bind) }
-	if !l.isPrepared(parents) {
-		return l.union(parents, query)
-	}
-	return l.forParents(parents, bind, query, "id", "node", l.By.column())
-}
-
-// isPrepared reports whether the statement for the lists of parents is prepared.
-func (l List) isPrepared(parents []int64) bool {
-	return l.Name != "" && (l.Except == 0 || !slices.Contains(parents, l.Except))
-}
-
-// args returns the arguments of a prepared statement for parents, except those for positions.
-func (l List) args(parents []int64) []any {
-	args := []any{parents[0]}
-	if len(parents) > 1 {
-		_, args[0] = l.DB.Among(1, parents)
-	}
-	if l.Caller != nil {
-		args = append(args, *l.Caller)
 	}
 	return args
 }
 
-// forParents returns the text of a prepared statement that runs a query for each of the parents.
-// Besides the parent, the query selects the given columns. The text is the same for all numbers of
-// parents above one.
-func (l List) forParents(parents []int64, bind binder, query func(parent any) *bun.SelectQuery, columns ...string) (string, error) {
-	list := bind(parents)
-	if len(parents) == 1 {
-		return l.union(parents, func(any) *bun.SelectQuery { return query(list) })
+// shape is what the text of a statement depends on of a [Slice].
+type shape struct {
+	first, last                 int
+	hasAfter, hasBefore, offset bool
+}
+
+func shapeOf(part Slice) shape {
+	return shape{part.First, part.Last, part.After != nil, part.Before != nil, part.Offset > 0}
+}
+
+// pageKey is the Key of a statement that reads a part of lists with their nodes.
+type pageKey[T any] struct {
+	rows     Rows
+	by       Order
+	part     shape
+	fields   fieldset.Set[T]
+	signedIn bool
+	several  bool // the lists of several parents
+}
+
+// Text implements Key.
+func (k pageKey[T]) Text(b *Builder) (string, error) {
+	t := TableOf[T]()
+	// Without an offset, the objects can be selected without reading their IDs first. For one parent,
+	// SQLite is not faster that way.
+	if id := string(t.idColumn(b)); !k.part.offset && k.by.Node == "" && k.by.ID == id && (b.Engine == Postgres || k.several) {
+		return k.direct(b, t)
 	}
-	text, err := query(bun.Safe("parents.value")).AppendQuery(l.DB.Read.QueryGen(), nil)
+	entries, err := b.forParents(k.several, func(parent any) *bun.SelectQuery { return k.entries(b, parent) }, "id", "node", k.by.column())
+	if err != nil {
+		return "", err
+	}
+	return k.join(b, t, entries)
+}
+
+// once returns the text of a statement for some parents that is used once.
+func (k pageKey[T]) once(b *Builder, parents []int64) (string, error) {
+	entries, err := b.union(parents, func(parent any) *bun.SelectQuery { return k.entries(b, parent) })
+	if err != nil {
+		return "", err
+	}
+	return k.join(b, TableOf[T](), entries)
+}
+
+// join returns the text of a statement that joins entries with their nodes.
+func (k pageKey[T]) join(b *Builder, t *Table[T], entries string) (string, error) {
+	// Without LIMIT, SQLite flattens each part of the union into the outer query, which takes time
+	// that grows with the square of the number of parts.
+	q := b.Select().Model((*T)(nil)).Join("JOIN (SELECT * FROM (?) AS part LIMIT 1000000000) AS list ON list.node = ?", bun.Safe(entries), t.idColumn(b))
+	q = t.add(q, b, k.fields, k.signedIn, CallerArg).ColumnExpr("list.parent AS list_parent, list.id AS list_id")
+	if column := k.by.column(); column != "" {
+		q = q.ColumnExpr("list.? AS list_?", bun.Safe(column), bun.Safe(column))
+	}
+	return b.Text(q)
+}
+
+// direct returns the text of a statement that selects the nodes of lists of their own table.
+//
+// PostgreSQL selects them as it goes through each list. SQLite, which has no LATERAL, looks them up
+// one list at a time.
+func (k pageKey[T]) direct(b *Builder, t *Table[T]) (string, error) {
+	add := func(q *bun.SelectQuery, parent any) *bun.SelectQuery {
+		q = q.ColumnExpr("CAST(? AS bigint) AS list_parent, ? AS list_id", parent, bun.Safe(k.by.ID))
+		if column := k.by.column(); column != "" {
+			q = q.ColumnExpr("? AS list_?", bun.Safe(k.by.Key), bun.Safe(column))
+		}
+		return t.add(q, b, k.fields, k.signedIn, CallerArg)
+	}
+	if b.Engine == Postgres {
+		return b.forParents(k.several, func(parent any) *bun.SelectQuery {
+			return add(k.restrict(b, k.rows.Select(b, parent)), parent)
+		})
+	}
+	list, parent := b.Arg(parentArg), bun.Safe("parents.value")
+	ids := k.restrict(b, k.rows.Select(b, parent)).ColumnExpr("?", bun.Safe(k.by.ID))
+	table := b.gen.Table(reflect.TypeFor[T]())
+	// SQLite does not change the order of a CROSS JOIN.
+	q := b.Select().Model((*T)(nil)).ModelTableExpr("json_each(?) AS parents CROSS JOIN ? AS ?", list, table.SQLName, table.SQLAlias).
+		Where("? IN (?)", bun.Safe(k.by.ID), ids)
+	return b.Text(add(q, parent))
+}
+
+// entries returns the query that selects the entries of a part of one list.
+func (k pageKey[T]) entries(b *Builder, parent any) *bun.SelectQuery {
+	id, node := bun.Safe(k.by.ID), bun.Safe(cmp.Or(k.by.Node, k.by.ID))
+	q := k.rows.Select(b, parent).ColumnExpr("CAST(? AS bigint) AS parent, ? AS id, ? AS node", parent, id, node)
+	if column := k.by.column(); column != "" {
+		q = q.ColumnExpr("? AS ?", bun.Safe(k.by.Key), bun.Safe(column))
+	}
+	return k.restrict(b, q)
+}
+
+// restrict restricts a query of a list to a part of it, and one more entry to detect whether there
+// are more.
+func (k pageKey[T]) restrict(b *Builder, q *bun.SelectQuery) *bun.SelectQuery {
+	// The last entries are read in reverse, from the end of the list.
+	ascending := k.by.Ascending != (k.part.last > 0)
+	direction := bun.Safe("DESC")
+	if ascending {
+		direction = "ASC"
+	}
+	if k.part.hasAfter {
+		q = k.by.beyond(b, q, afterArg, k.by.Ascending)
+	}
+	if k.part.hasBefore {
+		q = k.by.beyond(b, q, beforeArg, !k.by.Ascending)
+	}
+	if k.by.Key != "" {
+		q = q.OrderExpr("? ?", bun.Safe(k.by.Key), direction)
+	}
+	limit := max(k.part.first, k.part.last) + 1
+	if !k.part.offset {
+		return q.OrderExpr("? ? LIMIT ?", bun.Safe(k.by.ID), direction, limit)
+	}
+	// Offset of Bun accepts no placeholder.
+	return q.OrderExpr("? ? LIMIT ? OFFSET ?", bun.Safe(k.by.ID), direction, limit, b.Arg(offsetArg))
+}
+
+// countKey is the Key of a statement that counts the entries of lists.
+type countKey struct {
+	rows    Rows
+	bound   int64
+	several bool
+}
+
+// Text implements Key.
+func (k countKey) Text(b *Builder) (string, error) {
+	return b.forParents(k.several, func(parent any) *bun.SelectQuery { return k.query(b, parent) }, "n")
+}
+
+// once returns the text of a statement for some parents that is used once.
+func (k countKey) once(b *Builder, parents []int64) (string, error) {
+	return b.union(parents, func(parent any) *bun.SelectQuery { return k.query(b, parent) })
+}
+
+func (k countKey) query(b *Builder, parent any) *bun.SelectQuery {
+	q := k.rows.Select(b, parent)
+	if k.bound != 0 {
+		q = b.Select().TableExpr("(?) AS bounded", q.ColumnExpr("1").Limit(k.bound))
+	}
+	return q.ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
+}
+
+// forParents returns the text of a prepared statement that runs a query for the parent in
+// parentArg, or for each of several. Besides the parent, the query selects the given columns, which
+// only SQLite needs to know.
+func (b *Builder) forParents(several bool, query func(parent any) *bun.SelectQuery, columns ...string) (string, error) {
+	if !several {
+		return b.Text(query(b.Arg(parentArg)))
+	}
+	text, err := b.Text(query(bun.Safe("parents.value")))
 	if err != nil {
 		return "", fmt.Errorf("list: %w", err)
 	}
-	if l.DB.Engine == Postgres {
+	list := b.placeholder(parentArg)
+	if b.Engine == Postgres {
 		return fmt.Sprintf("SELECT part.* FROM unnest(CAST(%s AS bigint[])) AS parents (value) CROSS JOIN LATERAL (%s) AS part", list, text), nil
 	}
 	// SQLite has no LATERAL, but the argument of json_each can refer to the tables before it.
@@ -95,122 +219,34 @@ func (l List) forParents(parents []int64, bind binder, query func(parent any) *b
 		outer, list, strings.Join(inner, ", "), text), nil
 }
 
-// rows returns FROM and WHERE of the list of a parent.
-func (l List) rows(parent any, bind binder) *bun.SelectQuery {
-	if l.Caller != nil {
-		return l.Rows(parent, bind(*l.Caller))
-	}
-	return l.Rows(parent, nil)
-}
-
-// A binder returns the operand to write into the text of a statement in place of a value: the value
-// itself or a placeholder.
-type binder func(value any) any
-
-func literal(value any) any { return value }
-
-// numbered returns a binder that returns the placeholders $1, $2 and so on.
-func numbered() binder {
-	n := 0
-	return func(any) any {
-		n++
-		return placeholder(n)
-	}
-}
-
-// count counts the entries of the lists of parents and reads the rows of the result into dest.
-func (l List) count(ctx context.Context, parents []int64, dest any) error {
-	query := func(parent any, bind binder) *bun.SelectQuery {
-		q := l.rows(parent, bind)
-		if l.Bound != 0 {
-			q = l.DB.Read.NewSelect().TableExpr("(?) AS bounded", q.ColumnExpr("1").Limit(l.Bound))
-		}
-		return q.ColumnExpr("CAST(? AS bigint) AS parent, count(*) AS n", parent)
-	}
-	if !l.isPrepared(parents) {
-		text, err := l.union(parents, func(parent any) *bun.SelectQuery { return query(parent, literal) })
-		if err != nil {
-			return err
-		}
-		return l.DB.selectText(ctx, text, dest)
-	}
-	return l.DB.prepared(ctx, fmt.Sprintf("count %s, %d, %t", l.Name, l.Bound, len(parents) > 1), func() (string, error) {
-		bind := numbered()
-		return l.forParents(parents, bind, func(parent any) *bun.SelectQuery { return query(parent, bind) }, "n")
-	}, dest, l.args(parents)...)
-}
-
 // union combines the queries of all parents into one statement by UNION ALL. Each query becomes a
 // subquery, because it has its own ORDER BY and LIMIT.
-func (l List) union(parents []int64, query func(parent any) *bun.SelectQuery) (string, error) {
+func (b *Builder) union(parents []int64, query func(parent any) *bun.SelectQuery) (string, error) {
 	texts := make([]string, len(parents))
 	for i, parent := range parents {
-		text, err := query(parent).AppendQuery(l.DB.Read.QueryGen(), nil)
+		text, err := b.Text(query(parent))
 		if err != nil {
 			return "", fmt.Errorf("list: %w", err)
 		}
-		texts[i] = "SELECT * FROM (" + string(text) + ") AS part"
+		texts[i] = "SELECT * FROM (" + text + ") AS part"
 	}
 	return strings.Join(texts, " UNION ALL "), nil
 }
 
-// part returns the query that selects the entries of a part of one list.
-func (l List) part(parent any, part Slice, bind binder) *bun.SelectQuery {
-	id, node := bun.Safe(l.By.ID), bun.Safe(l.By.Node)
-	if l.By.Node == "" {
-		node = id
-	}
-	q := l.rows(parent, bind).ColumnExpr("CAST(? AS bigint) AS parent, ? AS id, ? AS node", parent, id, node)
-	if column := l.By.column(); column != "" {
-		q = q.ColumnExpr("? AS ?", bun.Safe(l.By.Key), bun.Safe(column))
-	}
-	return l.restrict(q, part, bind)
-}
-
-// restrict restricts a query of a list to a part of it, and one more entry to detect whether there
-// are more.
-func (l List) restrict(q *bun.SelectQuery, part Slice, bind binder) *bun.SelectQuery {
-	// The last entries are read in reverse, from the end of the list.
-	ascending := l.By.Ascending != (part.Last > 0)
-	direction := bun.Safe("DESC")
-	if ascending {
-		direction = "ASC"
-	}
-	if part.After != nil {
-		q = l.beyond(q, *part.After, l.By.Ascending, bind)
-	}
-	if part.Before != nil {
-		q = l.beyond(q, *part.Before, !l.By.Ascending, bind)
-	}
-	if l.By.Key != "" {
-		q = q.OrderExpr("? ?", bun.Safe(l.By.Key), direction)
-	}
-	limit := max(part.First, part.Last) + 1
-	if part.Offset == 0 {
-		return q.OrderExpr("? ? LIMIT ?", bun.Safe(l.By.ID), direction, limit)
-	}
-	// Offset of Bun accepts no placeholder.
-	return q.OrderExpr("? ? LIMIT ? OFFSET ?", bun.Safe(l.By.ID), direction, limit, bind(part.Offset))
-}
-
-// beyond restricts q to the rows above or below a position.
-func (l List) beyond(q *bun.SelectQuery, p Position, above bool, bind binder) *bun.SelectQuery {
-	id, than := bun.Safe(l.By.ID), bun.Safe("<")
+// beyond restricts q to the rows above or below a position, whose key and ID are two arguments.
+func (o Order) beyond(b *Builder, q *bun.SelectQuery, arg int, above bool) *bun.SelectQuery {
+	id, than := bun.Safe(o.ID), bun.Safe("<")
 	if above {
 		than = ">"
 	}
-	values := l.By.values(p)
-	for i := range values {
-		values[i] = bind(values[i])
-	}
 	switch {
-	case l.By.Key == "":
-		return q.Where("? ? ?", id, than, values[0])
-	case l.By.Time, l.By.Text:
-		return q.Where("(?, ?) ? (?, ?)", bun.Safe(l.By.Key), id, than, values[0], values[1])
+	case o.Key == "":
+		return q.Where("? ? ?", id, than, b.Arg(arg+1))
+	case o.Time, o.Text:
+		return q.Where("(?, ?) ? (?, ?)", bun.Safe(o.Key), id, than, b.Arg(arg), b.Arg(arg+1))
 	}
 	// The cast avoids an error if the key of a modified cursor exceeds the range of the column.
-	return q.Where("(?, ?) ? (CAST(? AS bigint), ?)", bun.Safe(l.By.Key), id, than, values[0], values[1])
+	return q.Where("(?, ?) ? (CAST(? AS bigint), ?)", bun.Safe(o.Key), id, than, b.Arg(arg), b.Arg(arg+1))
 }
 
 // column returns the name of the column with the key of an entry, or "" if there is no key.
@@ -226,15 +262,13 @@ func (o Order) column() string {
 	return ""
 }
 
-// values returns the values of a position that the columns of the order are compared with.
-func (o Order) values(p Position) []any {
+// value returns the key of a position as the columns of the order are compared with it.
+func (o Order) value(p Position) any {
 	switch {
 	case o.Time:
-		return []any{time.UnixMicro(p.Key).UTC(), p.ID}
+		return time.UnixMicro(p.Key).UTC()
 	case o.Text:
-		return []any{p.Text, p.ID}
-	case o.Key != "":
-		return []any{p.Key, p.ID}
+		return p.Text
 	}
-	return []any{p.ID}
+	return p.Key
 }

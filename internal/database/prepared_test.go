@@ -10,14 +10,20 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/schema"
 	"modernc.org/sqlite"
 )
 
-// TestForIDs runs more statements than are kept, each of them several times concurrently, and
+// numberKey reads the numbers among those in argument 0, except that in argument 1.
+type numberKey struct{ n int }
+
+func (k numberKey) Text(b *Builder) (string, error) {
+	return b.Text(b.Select().TableExpr("(SELECT ? AS id UNION ALL SELECT 1000 UNION ALL SELECT 1001) AS n", k.n).
+		ColumnExpr("n.id").Where("n.id ?", b.Among(0)).Where("n.id <> ?", b.Arg(1)).OrderExpr("n.id"))
+}
+
+// TestRead runs more statements than are kept, each of them several times concurrently, and
 // checks the rows and, on SQLite, that the statements used last stay prepared and no others.
-func TestForIDs(t *testing.T) {
+func TestRead(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		const names = maxTextsSQLite + 10
 		var all sync.WaitGroup
@@ -25,10 +31,7 @@ func TestForIDs(t *testing.T) {
 			all.Go(func() {
 				for n := range names {
 					var ids []int64
-					err := db.ForIDs(ctx, fmt.Sprint("number ", n), []int64{int64(n), 1001, int64(worker)}, &ids, func(among, also schema.QueryAppender) *bun.SelectQuery {
-						return db.Read.NewSelect().TableExpr("(SELECT ? AS id UNION ALL SELECT 1000 UNION ALL SELECT 1001) AS n", n).
-							ColumnExpr("n.id").Where("n.id ?", among).Where("n.id <> ?", also).OrderExpr("n.id")
-					}, 1001)
+					err := Read(ctx, db, numberKey{n}, &ids, []int64{int64(n), 1001, int64(worker)}, int64(1001), "an argument that is not used")
 					if err != nil || !reflect.DeepEqual(ids, []int64{int64(n)}) {
 						t.Errorf("got %v, %v, want [%d]", ids, err, n)
 						return
@@ -73,18 +76,22 @@ func TestForIDs(t *testing.T) {
 	})
 }
 
+// absoluteKey reads the absolute value of argument 0.
+type absoluteKey struct{}
+
+func (absoluteKey) Text(b *Builder) (string, error) {
+	return b.Raw("SELECT abs(CAST(? AS bigint)) AS n", b.Arg(0))
+}
+
 // TestPreparedFails checks that a prepared statement that fails returns the error of the database,
 // and can be run again.
 func TestPreparedFails(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		type row struct{ N int64 }
 		absolute := func(n int64) (numbersErr, rowsErr error) {
-			query := func(placeholders []any) string {
-				return db.Read.NewRaw("SELECT abs(CAST(? AS bigint)) AS n", placeholders...).String()
-			}
 			var numbers []int64
 			var rows []row
-			return db.Prepared(ctx, "number", &numbers, query, n), db.Prepared(ctx, "row", &rows, query, n)
+			return Read(ctx, db, absoluteKey{}, &numbers, n), Read(ctx, db, absoluteKey{}, &rows, n)
 		}
 		for _, n := range []int64{math.MinInt64, 1, math.MinInt64} { // MinInt64 has no absolute value
 			numbers, rows := absolute(n)

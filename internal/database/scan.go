@@ -2,19 +2,23 @@ package database
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
 
 	"github.com/meshyard/meshyard/internal/tracing"
 )
 
-// This file reads rows without Bun and, as far as possible, without database/sql, which allocate
-// each value and look up each field by the name of the column. The result is the same: columns are
-// assigned to fields as Bun assigns them, NULL becomes the zero value, and AfterScanRow is called.
+// This file reads the rows of the statements that requests run most: those of lists, and those that
+// stay prepared. It finds the fields and converts the values with Bun, but gets the values from the
+// driver without database/sql, and looks up each field once for all rows. ADR 10 has the reasons.
 
 // selectText runs a query and reads its rows into dest, a pointer to a slice of structs, pointers
 // to structs, numbers or strings.
@@ -23,7 +27,7 @@ func (db *DB) selectText(ctx context.Context, text string, dest any) error {
 }
 
 // query runs a query with arguments and reads its rows into dest. If statement is not nil, the
-// query is prepared, and the statement keeps how its rows are read.
+// query stays prepared on its connection.
 func (db *DB) query(ctx context.Context, dest any, text string, statement *kept, args []any) (err error) {
 	if tracing.On(ctx) {
 		span := db.statements.trace(ctx, text)
@@ -34,58 +38,103 @@ func (db *DB) query(ctx context.Context, dest any, text string, statement *kept,
 		return err
 	}
 	defer held.release()
-	rows := reflect.ValueOf(dest).Elem()
+	slice := reflect.ValueOf(dest).Elem()
 	began := time.Now()
-	if db.Engine == Postgres {
-		err = db.queryPostgres(ctx, rows, text, statement, args)
-	} else {
-		err = db.querySQLite(ctx, rows, text, statement, args)
-	}
-	db.statements.done(ctx, "SELECT", began, rows.Len(), err)
+	err = db.readRows(ctx, slice, text, statement != nil, args)
+	db.statements.done(ctx, "SELECT", began, slice.Len(), err)
 	return err
 }
 
-// onConnection calls query with the driver's connection, from the read pool. The pool has checked
-// that it is still open.
-func (db *DB) onConnection(ctx context.Context, query func(driver any) error) error {
-	conn, err := db.Read.DB.Conn(ctx)
+// readRows runs a query on a connection of the read pool and reads its rows into a slice.
+func (db *DB) readRows(ctx context.Context, slice reflect.Value, text string, keep bool, args []any) error {
+	values, err := db.driverArgs(keep, args)
 	if err != nil {
 		return err
 	}
-	return errors.Join(conn.Raw(query), conn.Close())
+	if keep {
+		ctx = keepPrepared(ctx)
+	}
+	conn, err := db.Read.DB.Conn(ctx) // checks that the connection is still open
+	if err != nil {
+		return err
+	}
+	return errors.Join(conn.Raw(func(conn any) error {
+		query := func() (driver.Rows, error) { return conn.(driver.QueryerContext).QueryContext(ctx, text, values) }
+		if keeping, ok := conn.(*keepingConn); ok { // SQLite
+			prepared, err := keeping.PrepareContext(ctx, text)
+			if err != nil {
+				return err
+			}
+			defer prepared.Close()
+			query = func() (driver.Rows, error) { return prepared.(driver.StmtQueryContext).QueryContext(ctx, values) }
+		}
+		rows, err := query()
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		return db.appendRows(ctx, slice, rows)
+	}), conn.Close())
 }
 
-// maxMade is the maximum number of rows that are allocated together. The garbage collector frees
-// none of them while there is a pointer to one.
-const maxMade = 32
+// driverArgs returns the arguments of a query in the form that the driver expects.
+func (db *DB) driverArgs(keep bool, args []any) ([]driver.NamedValue, error) {
+	var values []driver.NamedValue
+	add := func(value any) { values = append(values, driver.NamedValue{Ordinal: len(values) + 1, Value: value}) }
+	if keep && db.Engine == Postgres {
+		add(pgx.QueryExecModeCacheStatement)
+	}
+	for i, arg := range args {
+		if db.Engine == SQLite {
+			var err error
+			if arg, err = driver.DefaultParameterConverter.ConvertValue(sqliteArg(arg)); err != nil {
+				return nil, fmt.Errorf("argument %d: %w", i+1, err)
+			}
+		}
+		add(arg)
+	}
+	return values, nil
+}
 
-// appendRows empties a slice and appends a row as long as next returns true. read sets the fields
-// of the row, which is a zero value.
-func appendRows(ctx context.Context, slice reflect.Value, next func() (bool, error), read func(row reflect.Value) error) error {
-	element, pointers := elementOf(slice), slice.Type().Elem().Kind() == reflect.Pointer
+// appendRows empties a slice and appends all rows to it. If ctx ends, it ends before the next row.
+func (db *DB) appendRows(ctx context.Context, slice reflect.Value, rows driver.Rows) error {
+	element := slice.Type().Elem()
+	pointers := element.Kind() == reflect.Pointer
+	if pointers {
+		element = element.Elem()
+	}
+	columns, err := db.columnsOf(element, rows.Columns())
+	if err != nil {
+		return err
+	}
 	hooked := reflect.PointerTo(element).Implements(reflect.TypeFor[bun.AfterScanRowHook]())
+	values := make([]driver.Value, len(columns))
 	slice.SetLen(0)
-	var made reflect.Value // rows that were allocated together for pointers
-	used, size := 0, 0
 	for n := 0; ; n++ {
-		if more, err := next(); err != nil || !more {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := rows.Next(values); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
 			return err
 		}
 		slice.Grow(1)
 		slice.SetLen(n + 1)
 		row := slice.Index(n)
 		if pointers {
-			if used == size {
-				used, size = 0, min(max(1, 2*size), maxMade)
-				made = reflect.MakeSlice(reflect.SliceOf(element), size, size)
-			}
-			row.Set(made.Index(used).Addr())
-			row, used = row.Elem(), used+1
+			row.Set(reflect.New(element))
+			row = row.Elem()
 		} else {
-			row.SetZero()
+			row.SetZero() // the caller may reuse the slice
 		}
-		if err := read(row); err != nil {
-			return fmt.Errorf("read %s: %w", element, err)
+		for i, value := range values {
+			if value == nil {
+				continue // NULL
+			}
+			if err := columns[i].scan(fieldAt(row, columns[i].index), value); err != nil {
+				return fmt.Errorf("read column %s of %s: %w", columns[i].name, element, err)
+			}
 		}
 		if hooked {
 			if err := row.Addr().Interface().(bun.AfterScanRowHook).AfterScanRow(ctx); err != nil {
@@ -95,20 +144,48 @@ func appendRows(ctx context.Context, slice reflect.Value, next func() (bool, err
 	}
 }
 
-// fieldOf returns the index and the type of the field for a column in rows of the given type. The
-// index is empty if a row is not a struct; then it has only one column.
-func (db *DB) fieldOf(row reflect.Type, column string, columns int) ([]int, reflect.Type, error) {
+// column is a column of a result.
+type column struct {
+	name  string
+	index []int              // of the field, empty if a row is not a struct
+	scan  schema.ScannerFunc // converts a value and sets the field
+}
+
+// columnsOf returns the columns with the given names for rows of a type.
+func (db *DB) columnsOf(row reflect.Type, names []string) ([]column, error) {
+	columns := make([]column, len(names))
 	if row.Kind() != reflect.Struct {
-		if columns != 1 {
-			return nil, nil, fmt.Errorf("%d columns for %s", columns, row)
+		if len(names) != 1 {
+			return nil, fmt.Errorf("%d columns for %s", len(names), row)
 		}
-		return nil, row, nil
+		columns[0] = column{names[0], nil, schema.Scanner(row)}
+		return columns, nil
 	}
-	found := db.Read.Table(row).LookupField(column)
-	if found == nil {
-		return nil, nil, fmt.Errorf("%s does not have column %q", row, column)
+	table := db.Read.Table(row)
+	for i, name := range names {
+		field := table.LookupField(name)
+		if field == nil || field.Scan == nil {
+			return nil, fmt.Errorf("%s does not have column %q", row, name)
+		}
+		columns[i] = column{name, field.Index, field.Scan}
+		if db.Engine == SQLite && field.IndirectType == reflect.TypeFor[time.Time]() {
+			columns[i].scan = inUTC(field.Scan)
+		}
 	}
-	return found.Index, found.StructField.Type, nil
+	return columns, nil
+}
+
+// inUTC returns a scanner that sets a field to a time in UTC. SQLite stores times as texts with
+// their offset from UTC, for which Bun creates a time zone.
+func inUTC(scan schema.ScannerFunc) schema.ScannerFunc {
+	return func(field reflect.Value, value any) error {
+		if err := scan(field, value); err != nil {
+			return err
+		}
+		at := reflect.Indirect(field).Addr().Interface().(*time.Time)
+		*at = at.UTC()
+		return nil
+	}
 }
 
 // fieldAt returns the field of a row at an index. If the field is in a nested struct behind a nil
@@ -124,13 +201,4 @@ func fieldAt(row reflect.Value, index []int) reflect.Value {
 		row = row.Field(i)
 	}
 	return row
-}
-
-// elementOf returns the type of the rows in a slice of rows or of pointers to rows.
-func elementOf(slice reflect.Value) reflect.Type {
-	element := slice.Type().Elem()
-	if element.Kind() == reflect.Pointer {
-		element = element.Elem()
-	}
-	return element
 }

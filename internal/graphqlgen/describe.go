@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/types"
 	"strings"
@@ -26,6 +27,7 @@ type row struct {
 // runs.
 func describe(data *codegen.Data) ([]object, error) {
 	var all []object
+	var faults []error
 	for _, o := range data.Objects {
 		if o.Stream {
 			continue
@@ -33,14 +35,73 @@ func describe(data *codegen.Data) ([]object, error) {
 		described := object{Object: o}
 		for _, f := range o.Fields {
 			r := row{f}
-			if err := r.check(); err != nil {
-				return nil, fmt.Errorf("%s.%s: %w", o.Name, f.Name, err)
+			err := r.check()
+			if described.Table() {
+				_, unknown := r.reads()
+				err = errors.Join(err, unknown)
+			}
+			if err != nil {
+				faults = append(faults, fmt.Errorf("%s.%s: %w", o.Name, f.Name, err))
 			}
 			described.Rows = append(described.Rows, r)
 		}
 		all = append(all, described)
 	}
-	return all, nil
+	return all, errors.Join(faults...)
+}
+
+// Table reports whether the object is a row of a table: a struct that embeds bun.BaseModel.
+func (o object) Table() bool {
+	if o.Root {
+		return false
+	}
+	p, ok := o.Reference().(*types.Pointer)
+	if !ok {
+		return false
+	}
+	of, ok := p.Elem().Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for i := range of.NumFields() {
+		if f := of.Field(i); f.Embedded() && f.Name() == "BaseModel" {
+			return true
+		}
+	}
+	return false
+}
+
+// reads returns the fields of the row that the field reads: the Go field to which it is bound, or
+// those in the directive @reads. It returns an error for a resolver or a method without the
+// directive.
+func (r row) reads() ([]string, error) {
+	directive := r.FieldDefinition.Directives.ForName("reads")
+	switch {
+	case directive == nil && (r.IsResolver || r.IsMethod()):
+		return nil, errors.New("is a resolver or a method of a row: state the Go fields that it reads with @reads(fields: […])")
+	case directive == nil:
+		return []string{r.GoFieldName}, nil
+	case !r.IsResolver && !r.IsMethod():
+		return nil, errors.New("is bound to a field of a row, so it must not have the directive @reads")
+	}
+	var fields []string
+	for _, child := range directive.Arguments.ForName("fields").Value.Children {
+		fields = append(fields, child.Value.Raw)
+	}
+	return fields, nil
+}
+
+// Reads returns the Go expression of the set of the fields that the field reads, or "" if the object
+// is no row, or if the field reads nothing.
+func (r row) Reads() string {
+	if !(object{Object: r.Object}).Table() {
+		return ""
+	}
+	fields, _ := r.reads() // checked by describe
+	if len(fields) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("fieldset.Of[%s](%s).Bits()", templates.CurrentImports.LookupType(r.Object.Reference().(*types.Pointer).Elem()), `"`+strings.Join(fields, `", "`)+`"`)
 }
 
 // check returns an error for a field that the table does not support. The schema contains no such

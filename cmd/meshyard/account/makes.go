@@ -81,7 +81,7 @@ func (im *importing) imagesOf(ctx context.Context, makeID int64, images []image)
 	if recorded, err = im.source.IDs(ctx, "images", ids...); err != nil {
 		return nil, nil, err
 	}
-	found, err := im.store.FilesOn(ctx, models.OnMake, []int64{makeID})
+	found, err := im.store.FilesOn(ctx, models.AllFileFields, models.OnMake, []int64{makeID})
 	left = map[string]int64{}
 	for _, f := range found[makeID] {
 		if !slices.Contains(slices.Collect(maps.Values(recorded)), f.ID) {

@@ -71,7 +71,7 @@ func (im *importing) left(ctx context.Context, t *thing, files []file) (int64, e
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	found, err := im.store.FilesOn(ctx, models.OnThing, ids)
+	found, err := im.store.FilesOn(ctx, models.AllFileFields, models.OnThing, ids)
 	if err != nil {
 		return 0, err
 	}

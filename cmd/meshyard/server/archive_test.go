@@ -34,7 +34,7 @@ func archiveFixture(t *testing.T, s *servertest.Server) *fixtureBuilder {
 	of := p.set("own", "catalogue")
 	thing := models.Target{Type: models.OnThing, ID: must(strconv.ParseInt(of["thing"], 10, 64))(t)}
 	must(s.Store.UpdateProfile(ctx, p.as("own"), models.ProfileChange{FirstName: new("Ada \"<\u2028>\""), Bio: new("Line 1\nLine 2\t🙂"), DefaultLicense: new(models.GPL)}))(t)
-	own := must(s.Store.User(ctx, p.as("own"), "own"))(t)
+	own := must(s.Store.User(ctx, p.as("own"), models.AllUserFields, "own"))(t)
 	avatar := p.upload("own", "face.png", p.png)
 	must(s.Store.Finalize(ctx, p.as("own"), []models.FinalizeFile{{ID: avatar}}, models.Target{Type: models.OnAvatar, ID: own.ID}))(t)
 	parent := p.comment("own", "parent", thing, 0)
@@ -318,7 +318,7 @@ func TestArchiveOfUser(t *testing.T) {
 				t.Errorf("left out: %s; want %q", left, want)
 			}
 		}
-		moved := must(to.Store.User(ctx, auth.Caller{}, "moved"))(t)
+		moved := must(to.Store.User(ctx, auth.Caller{}, models.AllUserFields, "moved"))(t)
 		if moved.IsAdmin || moved.AvatarID == 0 || moved.FirstName != "Ada \"<\u2028>\"" || ids[fmt.Sprint("users", p.ids["own"])] != moved.ID {
 			t.Errorf("the user: %+v", moved)
 		}

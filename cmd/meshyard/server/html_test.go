@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -125,13 +127,22 @@ func TestStaleHTML(t *testing.T) {
 			read := func(wantRenders int64, wantPlain int) {
 				t.Helper()
 				before, ctx := s.Store.Renders(), models.WithReadLimits(ctx)
-				for text, want := range map[models.LongText]string{models.ThingDescription: "one", models.ThingInstructions: "two"} {
-					html, err := s.Store.HTML(ctx, text, []int64{thing.ID})
-					if want = "<p><em>" + want + "</em></p>\n"; err != nil || html[thing.ID] != want {
-						t.Errorf("%v is %q (%v), want %q", text, html[thing.ID], err, want)
+				shown, err := s.Store.Thing(ctx, ada, fieldset.Of[models.Thing]("ShownDescription", "ShownInstructions"), thing.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for text, want := range map[string]string{shown.ShownDescription: "one", shown.ShownInstructions: "two"} {
+					html, err := s.Store.HTML(ctx, text, shown.Stale)
+					if want = "<p><em>" + want + "</em></p>\n"; err != nil || html != want {
+						t.Errorf("the HTML of %q is %q (%v), want %q", text, html, err, want)
 					}
 				}
-				html, err := s.Store.HTML(ctx, models.CommentBody, comments)
+				rows, err := models.ByIDs(ctx, s.Store, ada, fieldset.Of[models.Comment]("ShownBody"), comments)
+				var html []string
+				for _, c := range rows {
+					text, htmlErr := s.Store.HTML(ctx, c.ShownBody, c.Stale)
+					html, err = append(html, text), errors.Join(err, htmlErr)
+				}
 				if err != nil || len(html) != len(comments) {
 					t.Errorf("%d comments have HTML (%v), want %d", len(html), err, len(comments))
 				}

@@ -89,7 +89,7 @@ func TestOwnArchive(t *testing.T) {
 		to := otherEngine(t)
 		importArchive(t, to, file, models.ArchiveImport{})
 		wantSound(t, to)
-		if moved := must(to.Store.User(context.Background(), auth.Caller{}, "own"))(t); moved.AvatarID == 0 {
+		if moved := must(to.Store.User(context.Background(), auth.Caller{}, models.AllUserFields, "own"))(t); moved.AvatarID == 0 {
 			t.Errorf("the user: %+v", moved)
 		}
 	})
@@ -102,7 +102,7 @@ func TestOwnArchiveNeedsTheUser(t *testing.T) {
 		s.Administrator()
 		ada := s.User("ada")
 		s.Password("ada", "a long password")
-		own := must(s.Store.User(ctx, auth.Caller{}, "ada"))(t)
+		own := must(s.Store.User(ctx, auth.Caller{}, models.AllUserFields, "ada"))(t)
 		p := &fixtureBuilder{t: t, s: s, ids: map[string]int64{"ada": own.ID}}
 		app := must(s.Store.Application(ctx, p.set("ada", "application")["app"]))(t)
 		ofApp := must(s.Store.AuthorizeImplicitly(ctx, oauth.Grant{Application: app, UserID: own.ID, Scopes: auth.Scopes{auth.Read, auth.Write}}))(t)

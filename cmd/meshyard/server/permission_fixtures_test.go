@@ -194,7 +194,7 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 		thing, _, _ := p.thing(user, published, published)
 		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
 		// Create the upload before the suspension.
-		if u := must(p.s.Store.User(ctx, caller, user))(p.t); u.SuspendedAt != nil {
+		if u := must(p.s.Store.User(ctx, caller, models.AllUserFields, user))(p.t); u.SuspendedAt != nil {
 			must(p.s.Store.UnsuspendUser(ctx, p.as("zoe"), user, "a pause"))(p.t)
 			defer func() { must(p.s.Store.SuspendUser(ctx, p.as("zoe"), user, "the reason"))(p.t) }()
 		}

@@ -64,7 +64,7 @@ func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Toke
 			ids = append(ids, t.ApplicationID)
 		}
 	}
-	applications, err := a.ApplicationsByID(ctx, ids)
+	applications, err := a.ApplicationsByID(ctx, models.AllApplicationFields, ids)
 	if err != nil {
 		return nil, err
 	}

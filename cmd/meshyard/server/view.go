@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/internal/thumbnail"
@@ -64,7 +65,7 @@ func (a *Server) viewed(r *http.Request, addresses urls.Builder, fileID int64) (
 	if err != nil {
 		return viewer.Model{}, err
 	}
-	previews, err := a.Store.PreviewsByID(r.Context(), []int64{f.PreviewID})
+	shown, err := a.Store.FilesByID(r.Context(), previewOfFile, []int64{f.ID})
 	if err != nil {
 		return viewer.Model{}, err
 	}
@@ -73,16 +74,20 @@ func (a *Server) viewed(r *http.Request, addresses urls.Builder, fileID int64) (
 		case signed:
 			return url + "?" + r.URL.RawQuery
 		case !a.Settings.AnonymousRead:
-			return addresses.Signed(url, f.ID, f.TakenDown, time.Now().Add(viewerTTL))
+			return addresses.Signed(url, f.ID, f.TakenDown(), time.Now().Add(viewerTTL))
 		}
 		return url
 	}
 	m := viewer.Model{Name: f.Name, State: viewer.None, DownloadURL: with(addresses.Blob(f.ID, f.Name))}
-	if p := previews[f.PreviewID]; p != nil {
+	if shown[f.ID] != nil && shown[f.ID].Preview != nil {
+		p := shown[f.ID].Preview
 		showPreview(&m, p, func(kind, name string) string { return with(addresses.Derived(kind, f.ID, p.Tag(), name)) })
 	}
 	return m, nil
 }
+
+// previewOfFile has the preview of a file.
+var previewOfFile = fieldset.Of[models.File]("Preview")
 
 // showPreview adds the state of a preview to m and, if it is done, its parts. derived returns the
 // URL of a part.

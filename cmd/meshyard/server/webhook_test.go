@@ -742,7 +742,7 @@ func TestFailingWebhookIsDisabled(t *testing.T) {
 			v.secrets["/"] = secret
 			c.comment(2)
 			c.rounds(1, id)
-			if w := must(c.server.Store.Webhook(t.Context(), c.ada, id))(t); !w.IsEnabled() || w.FailingSince == nil {
+			if w := must(c.server.Store.Webhook(t.Context(), c.ada, models.AllWebhookFields, id))(t); !w.IsEnabled() || w.FailingSince == nil {
 				t.Fatalf("after one failure: got %+v, want an enabled webhook that is failing", w)
 			}
 			longAgo := time.Now().UTC().Add(-4 * 24 * time.Hour)
@@ -751,7 +751,7 @@ func TestFailingWebhookIsDisabled(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.rounds(1, id)
-			if w := must(c.server.Store.Webhook(t.Context(), c.ada, id))(t); w.IsEnabled() || w.DisabledReason != "all deliveries failed for three days" {
+			if w := must(c.server.Store.Webhook(t.Context(), c.ada, models.AllWebhookFields, id))(t); w.IsEnabled() || w.DisabledReason != "all deliveries failed for three days" {
 				t.Errorf("after four days of failures: got %+v, want a disabled webhook", w)
 			}
 			if got := c.states(id); !maps.Equal(got, map[string]int{"failed": 2}) {

@@ -17,3 +17,6 @@ func Engines(t testing.TB) []database.Engine {
 	}
 	return engines
 }
+
+// Tests build the text of each statement again whenever it runs.
+func init() { database.CheckTexts = true }

@@ -6,7 +6,17 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/meshyard/meshyard/internal/fieldset"
 )
+
+// fieldOf returns a field to read with a file, which depends on the ID.
+func fieldOf(id int64) FileFields {
+	if id%3 == 0 {
+		return fieldset.Of[File]("Name")
+	}
+	return fieldset.Of[File]("Size")
+}
 
 // TestBatcherShares checks that reads that arrive while all readers are busy share statements, and
 // that each read gets its own value.
@@ -15,25 +25,28 @@ func TestBatcherShares(t *testing.T) {
 		gate := make(chan struct{})
 		var mu sync.Mutex
 		var batches [][]int64
-		b := newBatcher(func(_ context.Context, keys []int64) (map[int64]int64, error) {
+		b := &fileBatcher{read: func(_ context.Context, fields FileFields, keys []int64) (map[int64]*File, error) {
 			mu.Lock()
 			batches = append(batches, keys)
 			mu.Unlock()
 			<-gate
-			found := make(map[int64]int64)
+			found := make(map[int64]*File)
 			for _, k := range keys {
+				if !fields.Has(fieldOf(k)) {
+					t.Errorf("the fields of read %d are missing: %s", k, fields)
+				}
 				if k%2 == 0 {
-					found[k] = 10 * k
+					found[k] = &File{ID: k}
 				}
 			}
 			return found, nil
-		})
+		}}
 		var all sync.WaitGroup
 		for key := range int64(maxReaders + 250) {
 			all.Go(func() {
-				v, ok, err := b.get(context.Background(), key)
-				if err != nil || ok != (key%2 == 0) || ok && v != 10*key {
-					t.Errorf("get %d: %d, %v, %v", key, v, ok, err)
+				f, ok, err := b.get(context.Background(), fieldOf(key), key)
+				if err != nil || ok != (key%2 == 0) || ok && f.ID != key {
+					t.Errorf("get %d: %v, %v, %v", key, f, ok, err)
 				}
 			})
 			synctest.Wait()
@@ -47,7 +60,7 @@ func TestBatcherShares(t *testing.T) {
 			t.Errorf("%d statements, want one for each of %d readers, then the rest in 3", len(batches), maxReaders)
 		}
 		for i, keys := range batches {
-			if want := map[bool]int{true: 1, false: worthwhile}[i == 0]; i < maxReaders && len(keys) != want {
+			if want := map[bool]int{true: 1, false: fullQueue}[i == 0]; i < maxReaders && len(keys) != want {
 				t.Errorf("reader %d began with %d keys, want %d", i, len(keys), want)
 			}
 			if len(keys) > maxBatch {
@@ -65,23 +78,23 @@ func TestBatcherShares(t *testing.T) {
 func TestBatcherCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate, fault := make(chan struct{}), errors.New("fault")
-		b := newBatcher(func(ctx context.Context, _ []int) (map[int]int, error) {
+		b := &fileBatcher{read: func(ctx context.Context, _ FileFields, _ []int64) (map[int64]*File, error) {
 			<-gate
 			if err := ctx.Err(); err != nil {
 				t.Errorf("a statement: %v", err)
 			}
 			return nil, fault
-		})
+		}}
 		ctx, leave := context.WithCancel(context.Background())
 		var all sync.WaitGroup
 		all.Go(func() {
-			if _, _, err := b.get(ctx, 1); !errors.Is(err, context.Canceled) {
+			if _, _, err := b.get(ctx, FileFields{}, 1); !errors.Is(err, context.Canceled) {
 				t.Errorf("who left: %v", err)
 			}
 		})
 		synctest.Wait()
 		all.Go(func() {
-			if _, _, err := b.get(context.Background(), 2); !errors.Is(err, fault) {
+			if _, _, err := b.get(context.Background(), FileFields{}, 2); !errors.Is(err, fault) {
 				t.Errorf("who stayed: %v", err)
 			}
 		})
@@ -95,16 +108,16 @@ func TestBatcherCallers(t *testing.T) {
 // TestBatcherSurvivesPanic checks that a panic is returned as an error, and that the batcher keeps
 // working.
 func TestBatcherSurvivesPanic(t *testing.T) {
-	b := newBatcher(func(_ context.Context, keys []int) (map[int]int, error) {
-		if keys[0] == 1 {
+	b := &fileBatcher{read: func(_ context.Context, _ FileFields, ids []int64) (map[int64]*File, error) {
+		if ids[0] == 1 {
 			panic("fault")
 		}
-		return map[int]int{keys[0]: keys[0]}, nil
-	})
-	if _, _, err := b.get(context.Background(), 1); err == nil {
+		return map[int64]*File{ids[0]: {ID: ids[0]}}, nil
+	}}
+	if _, _, err := b.get(context.Background(), FileFields{}, 1); err == nil {
 		t.Error("a panic is no error")
 	}
-	if v, ok, err := b.get(context.Background(), 2); v != 2 || !ok || err != nil {
-		t.Errorf("after a panic: %d, %v, %v", v, ok, err)
+	if f, ok, err := b.get(context.Background(), FileFields{}, 2); !ok || err != nil || f.ID != 2 {
+		t.Errorf("after a panic: %v, %v, %v", f, ok, err)
 	}
 }
