@@ -13,11 +13,10 @@ import (
 	"github.com/meshyard/meshyard/internal/waiting"
 )
 
-// Executable is an executable schema that executes queries and mutations breadth first, and
-// delegates subscriptions to the one that gqlgen generates. It does not call field interceptors.
+// Executable is an executable schema that executes operations breadth first. It does not call field
+// interceptors, and it does not calculate the complexity of operations.
 type Executable[E any] struct {
-	graphql.ExecutableSchema
-
+	source  *ast.Schema
 	schema  Schema[E]
 	context func(*graphql.OperationContext) E
 	limit   Limit
@@ -36,21 +35,29 @@ type Limit struct {
 // arguments. So these fields can be loaded together.
 type Join func(ctx context.Context, sets [][]any)
 
-// New returns an executable schema. generated executes subscriptions; context creates the generated
-// execution context of an operation; join may be nil. New panics if schema does not match the
-// GraphQL schema of generated, which means that only one of them was regenerated.
-func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit, join Join) *Executable[E] {
-	if missing := schema.missing(generated.Schema()); len(missing) > 0 {
+// New returns an executable schema for a GraphQL schema. context creates the generated execution
+// context of an operation; join may be nil. New panics if the table does not match the GraphQL
+// schema, which means that the table was not regenerated.
+func New[E any](source *ast.Schema, table Schema[E], context func(*graphql.OperationContext) E, limit Limit, join Join) *Executable[E] {
+	if missing := table.missing(source); len(missing) > 0 {
 		panic(fmt.Sprintf("breadthfirst: the generated table lacks %s: run make generate", strings.Join(missing, ", ")))
 	}
-	return &Executable[E]{ExecutableSchema: generated, schema: schema, context: context, limit: limit, join: join}
+	return &Executable[E]{source: source, schema: table, context: context, limit: limit, join: join}
+}
+
+// Schema returns the GraphQL schema.
+func (x *Executable[E]) Schema() *ast.Schema { return x.source }
+
+// Complexity implements graphql.ExecutableSchema. No field has a complexity.
+func (x *Executable[E]) Complexity(context.Context, string, string, int, map[string]any) (int, bool) {
+	return 0, false
 }
 
 // Exec starts an operation.
 func (x *Executable[E]) Exec(ctx context.Context) graphql.ResponseHandler {
 	oc := graphql.GetOperationContext(ctx)
 	if oc.Operation.Operation == ast.Subscription {
-		return x.ExecutableSchema.Exec(ctx)
+		return x.subscribe(ctx, oc)
 	}
 	ran := false
 	return func(ctx context.Context) *graphql.Response {
@@ -58,7 +65,7 @@ func (x *Executable[E]) Exec(ctx context.Context) graphql.ResponseHandler {
 			return nil
 		}
 		ran = true
-		return x.run(ctx, oc)
+		return x.run(ctx, oc, (*run[E]).operate)
 	}
 }
 
@@ -72,9 +79,15 @@ type run[E any] struct {
 	kept      atomic.Int64            // bytes of scalars that are resolved but not written yet
 }
 
-func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (response *graphql.Response) {
+func (x *Executable[E]) newRun(ctx context.Context, oc *graphql.OperationContext) *run[E] {
 	r := &run[E]{Executable: x, operation: oc, ec: x.context(oc)}
 	r.ctx = waiting.WithNotice(ctx, r.meanwhile)
+	return r
+}
+
+// run returns the response whose root object resolve returns.
+func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext, resolve func(*run[E]) *group[E]) (response *graphql.Response) {
+	r := x.newRun(ctx, oc)
 	defer func() {
 		if cause := recover(); cause != nil {
 			oc.Error(ctx, oc.Recover(ctx, cause))
@@ -86,13 +99,7 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 		graphql.AddError(ctx, err)
 		return &graphql.Response{Data: []byte("null"), Errors: graphql.GetErrors(ctx)}
 	}
-	plan := x.plan(oc)
-	root := &group[E]{plan: plan, objects: []any{nil}}
-	if oc.Operation.Operation == ast.Mutation {
-		r.serially(root)
-	} else {
-		r.resolve(root)
-	}
+	root := resolve(r)
 	// A resolver ended a query. The results of mutations must not be lost.
 	if cause := context.Cause(ctx); oc.Operation.Operation == ast.Query && ctx.Err() == context.Canceled && cause != context.Canceled {
 		return alone(cause)
@@ -100,13 +107,27 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 	if r.over() {
 		return alone(x.limit.Error)
 	}
-	data, ok := r.write(root, max(int(plan.size.Load()), int(r.kept.Load()))*9/8)
+	data, ok := r.write(root, max(int(root.plan.size.Load()), int(r.kept.Load()))*9/8)
 	if !ok {
 		return alone(x.limit.Error)
 	}
-	plan.size.Store(int64(len(data)))
+	root.plan.size.Store(int64(len(data)))
 	return &graphql.Response{Data: data}
 }
+
+// operate resolves the root object of a query or a mutation and everything below it.
+func (r *run[E]) operate() *group[E] {
+	root := newRoot(r.plan(r.operation))
+	if r.operation.Operation.Operation == ast.Mutation {
+		r.serially(root)
+	} else {
+		r.resolve(root)
+	}
+	return root
+}
+
+// newRoot returns the group of the root object of an operation.
+func newRoot[E any](plan *plan[E]) *group[E] { return &group[E]{plan: plan, objects: []any{nil}} }
 
 // meanwhile is called when the resolver of a field is about to wait.
 func (r *run[E]) meanwhile() {

@@ -75,7 +75,7 @@ func TestNoticeFromEarlierLevel(t *testing.T) {
 		return new(node), nil
 	}}
 	query := &kind{Name: "Query", Implements: []string{"Query"}, Fields: map[string]*field{"next": next}}
-	schema := breadthfirst.New(described{schema: sdl}, breadthfirst.Schema[*execution]{Types: map[string]*kind{"Query": query}},
+	schema := breadthfirst.New(sdl, breadthfirst.Schema[*execution]{Types: map[string]*kind{"Query": query}},
 		func(*graphql.OperationContext) *execution { return nil }, breadthfirst.Limit{}, nil)
 	for range 1000 {
 		over.Store(false)
@@ -96,14 +96,6 @@ func schemaOf(name string, resolve func(context.Context) error) graphql.Executab
 			return 1, resolve(ctx)
 		}},
 	}}
-	return breadthfirst.New(described{schema: sdl}, breadthfirst.Schema[*execution]{Types: map[string]*kind{"Query": query}},
+	return breadthfirst.New(sdl, breadthfirst.Schema[*execution]{Types: map[string]*kind{"Query": query}},
 		func(*graphql.OperationContext) *execution { return nil }, breadthfirst.Limit{}, nil)
 }
-
-// described is a stand-in for a schema that gqlgen generates.
-type described struct {
-	graphql.ExecutableSchema
-	schema *ast.Schema
-}
-
-func (d described) Schema() *ast.Schema { return d.schema }
