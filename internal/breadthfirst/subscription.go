@@ -19,7 +19,7 @@ func (x *Executable[E]) subscribe(ctx context.Context, oc *graphql.OperationCont
 	r := x.newRun(ctx, oc)
 	root := newRoot(x.plan(oc))
 	r.open(root)
-	if len(root.plan.fields) != 1 || root.plan.fields[0].Field == nil {
+	if len(root.plan.fields) != 1 {
 		oc.Error(root.ctx, errOneStream)
 		return nil
 	}
