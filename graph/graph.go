@@ -3,6 +3,7 @@ package graph
 import (
 	"bytes"
 	"context"
+	"embed"
 	"errors"
 	"net/http"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
 
@@ -20,32 +22,49 @@ import (
 
 // Graph is the executable GraphQL schema.
 type Graph struct {
-	resolver  *Resolver
-	schema    graphql.ExecutableSchema // executes breadth first
-	generated graphql.ExecutableSchema // executes with gqlgen's generated code
+	resolver *Resolver
+	schema   graphql.ExecutableSchema
 }
 
 // New returns the schema with its resolvers.
 func New(r *Resolver) *Graph {
+	return &Graph{resolver: r, schema: exec.NewBreadthFirst(r.config(), graphqlhttp.ResponseLimit)}
+}
+
+// config returns the configuration of the generated code.
+func (r *Resolver) config() exec.Config {
 	config := exec.Config{Schema: publicSchema(), Resolvers: r}
 	config.Directives.Auth = r.authorize
 	config.Directives.Null = null
-	generated := exec.NewExecutableSchema(config)
-	return &Graph{resolver: r, schema: exec.NewBreadthFirst(generated, graphqlhttp.ResponseLimit), generated: generated}
+	return config
 }
 
-// Generated returns the same graph with the executor that gqlgen generates. Tests compare the two
-// executors.
-func (g *Graph) Generated() *Graph {
-	return &Graph{resolver: g.resolver, schema: g.generated, generated: g.generated}
+//go:embed *.graphqls
+var schemaFiles embed.FS
+
+// parsedSchema returns the schema that the code was generated from.
+func parsedSchema() *ast.Schema {
+	entries, err := schemaFiles.ReadDir(".")
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	sources := make([]*ast.Source, len(entries))
+	for i, entry := range entries {
+		text, err := schemaFiles.ReadFile(entry.Name())
+		if err != nil {
+			panic(err)
+		}
+		sources[i] = &ast.Source{Name: entry.Name(), Input: string(text)}
+	}
+	return gqlparser.MustLoadSchema(sources...)
 }
 
-// publicSchema returns the schema of the generated code, without the directive and the scalar that
-// only the code generator uses.
+// publicSchema returns the schema without the directive and the scalar that only the code generator
+// uses.
 var publicSchema = sync.OnceValue(func() *ast.Schema {
 	const generatorDirective = "goField"
 	isGenerator := func(d *ast.Directive) bool { return d.Name == generatorDirective }
-	schema := exec.NewExecutableSchema(exec.Config{}).Schema()
+	schema := parsedSchema()
 	delete(schema.Directives, generatorDirective)
 	delete(schema.Types, nodeIDScalar)
 	for _, definition := range schema.Types {

@@ -18,11 +18,14 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// NewBreadthFirst returns an executable schema that runs queries and mutations level by level; see package breadthfirst.
-// generated is one of NewExecutableSchema.
-func NewBreadthFirst(generated graphql.ExecutableSchema, limit breadthfirst.Limit) graphql.ExecutableSchema {
-	return breadthfirst.New(generated, breadthFirst, func(oc *graphql.OperationContext) *executionContext {
-		return newExecutionContext(oc, generated.(*executableSchema), nil)
+// NewBreadthFirst returns an executable schema that runs operations level by level; see package breadthfirst. The
+// configuration must have a schema.
+func NewBreadthFirst(config Config, limit breadthfirst.Limit) graphql.ExecutableSchema {
+	state := &graphql.ExecutableSchemaState[ResolverRoot, DirectiveRoot, ComplexityRoot]{
+		SchemaData: config.Schema, Resolvers: config.Resolvers, Directives: config.Directives,
+	}
+	return breadthfirst.New(config.Schema, breadthFirst, func(oc *graphql.OperationContext) *executionContext {
+		return &executionContext{graphql.NewExecutionContextState(oc, state, nil, nil)}
 	}, limit)
 }
 
@@ -5750,6 +5753,82 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := obj.Remixes
 					return model.AppendInt64(b, v), true
 				},
+			},
+		}},
+		"Subscription": {Name: "Subscription", Implements: []string{"Subscription"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"fileProcessing": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Subscription().FileProcessing(ctx, fc.Args["id"].(int64)))
+				},
+				Args: (*executionContext).field_Subscription_fileProcessing_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits:   true,
+				Receive: breadthfirst.Receive[*model.Processing],
+				Nil:     breadthfirst.NilPointer[model.Processing],
+			},
+			"notifications": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Subscription().Notifications(ctx))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits:   true,
+				Receive: breadthfirst.Receive[*model.NotificationUpdate],
+				Nil:     breadthfirst.NilPointer[model.NotificationUpdate],
+			},
+			"thingProcessing": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Subscription().ThingProcessing(ctx, fc.Args["id"].(int64)))
+				},
+				Args: (*executionContext).field_Subscription_thingProcessing_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits:   true,
+				Receive: breadthfirst.Receive[*model.FileProcessing],
+				Nil:     breadthfirst.NilPointer[model.FileProcessing],
+			},
+			"myProcessing": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Subscription().MyProcessing(ctx))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits:   true,
+				Receive: breadthfirst.Receive[*model.FileProcessing],
+				Nil:     breadthfirst.NilPointer[model.FileProcessing],
 			},
 		}},
 		"SuspendUserPayload": {Name: "SuspendUserPayload", Implements: []string{"SuspendUserPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

@@ -4,52 +4,10 @@ package exec
 
 import (
 	"context"
-	"errors"
-	"math"
-	"strconv"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/vektah/gqlparser/v2/ast"
 )
-
-// region    ************************** generated!.gotpl **************************
-
-// endregion ************************** generated!.gotpl **************************
-
-// region    ***************************** args.gotpl *****************************
-
-// endregion ***************************** args.gotpl *****************************
-
-// region    **************************** field.gotpl *****************************
-
-func (ec *executionContext) _TogglePayload_isOn(ctx context.Context, field graphql.CollectedField, obj *model.TogglePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_TogglePayload_isOn(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.IsOn, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_TogglePayload_isOn(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("TogglePayload", field, false, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-// endregion **************************** field.gotpl *****************************
-
-// region    **************************** input.gotpl *****************************
 
 func (ec *executionContext) unmarshalInputToggleInput(ctx context.Context, obj any) (model.ToggleInput, error) {
 	var it model.ToggleInput
@@ -88,76 +46,13 @@ func (ec *executionContext) unmarshalInputToggleInput(ctx context.Context, obj a
 	return it, nil
 }
 
-// endregion **************************** input.gotpl *****************************
-
-// region    ************************** interface.gotpl ***************************
-
-// endregion ************************** interface.gotpl ***************************
-
-// region    **************************** object.gotpl ****************************
-
-var togglePayloadImplementors = []string{"TogglePayload"}
-
-func (ec *executionContext) _TogglePayload(ctx context.Context, sel ast.SelectionSet, obj *model.TogglePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, togglePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("TogglePayload")
-		case "isOn":
-			out.Values[i] = ec._TogglePayload_isOn(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-// endregion **************************** object.gotpl ****************************
-
-// region    ***************************** type.gotpl *****************************
-
 func (ec *executionContext) unmarshalNToggle2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐToggle(ctx context.Context, v any) (model.Toggle, error) {
 	var res model.Toggle
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNToggle2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐToggle(ctx context.Context, sel ast.SelectionSet, v model.Toggle) graphql.Marshaler {
-	return v
-}
-
 func (ec *executionContext) unmarshalNToggleInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐToggleInput(ctx context.Context, v any) (model.ToggleInput, error) {
 	res, err := ec.unmarshalInputToggleInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
-
-func (ec *executionContext) marshalOTogglePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐTogglePayload(ctx context.Context, sel ast.SelectionSet, v *model.TogglePayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._TogglePayload(ctx, sel, v)
-}
-
-// endregion ***************************** type.gotpl *****************************

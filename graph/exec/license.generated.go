@@ -7,34 +7,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/models"
-	"github.com/vektah/gqlparser/v2/ast"
 )
-
-// region    ************************** generated!.gotpl **************************
-
-// endregion ************************** generated!.gotpl **************************
-
-// region    ***************************** args.gotpl *****************************
-
-// endregion ***************************** args.gotpl *****************************
-
-// region    **************************** field.gotpl *****************************
-
-// endregion **************************** field.gotpl *****************************
-
-// region    **************************** input.gotpl *****************************
-
-// endregion **************************** input.gotpl *****************************
-
-// region    ************************** interface.gotpl ***************************
-
-// endregion ************************** interface.gotpl ***************************
-
-// region    **************************** object.gotpl ****************************
-
-// endregion **************************** object.gotpl ****************************
-
-// region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
 	tmp, err := graphql.UnmarshalString(v)
@@ -42,43 +15,31 @@ func (ec *executionContext) unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyard
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, sel ast.SelectionSet, v models.License) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
+var unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
+	"CC":       models.CC,
+	"CC_SA":    models.CCSA,
+	"CC_ND":    models.CCND,
+	"CC_NC":    models.CCNC,
+	"CC_NC_SA": models.CCNCSA,
+	"CC_NC_ND": models.CCNCND,
+	"PD0":      models.PD0,
+	"GPL":      models.GPL,
+	"LGPL":     models.LGPL,
+	"BSD":      models.BSD,
 }
 
-var (
-	unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
-		"CC":       models.CC,
-		"CC_SA":    models.CCSA,
-		"CC_ND":    models.CCND,
-		"CC_NC":    models.CCNC,
-		"CC_NC_SA": models.CCNCSA,
-		"CC_NC_ND": models.CCNCND,
-		"PD0":      models.PD0,
-		"GPL":      models.GPL,
-		"LGPL":     models.LGPL,
-		"BSD":      models.BSD,
-	}
-	marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
-		models.CC:     "CC",
-		models.CCSA:   "CC_SA",
-		models.CCND:   "CC_ND",
-		models.CCNC:   "CC_NC",
-		models.CCNCSA: "CC_NC_SA",
-		models.CCNCND: "CC_NC_ND",
-		models.PD0:    "PD0",
-		models.GPL:    "GPL",
-		models.LGPL:   "LGPL",
-		models.BSD:    "BSD",
-	}
-)
+var marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
+	models.CC:     "CC",
+	models.CCSA:   "CC_SA",
+	models.CCND:   "CC_ND",
+	models.CCNC:   "CC_NC",
+	models.CCNCSA: "CC_NC_SA",
+	models.CCNCND: "CC_NC_ND",
+	models.PD0:    "PD0",
+	models.GPL:    "GPL",
+	models.LGPL:   "LGPL",
+	models.BSD:    "BSD",
+}
 
 func (ec *executionContext) unmarshalOLicense2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicenseᚄ(ctx context.Context, v any) ([]models.License, error) {
 	if v == nil {
@@ -97,25 +58,6 @@ func (ec *executionContext) unmarshalOLicense2ᚕgithubᚗcomᚋmeshyardᚋmeshy
 	return res, nil
 }
 
-func (ec *executionContext) marshalOLicense2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicenseᚄ(ctx context.Context, sel ast.SelectionSet, v []models.License) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (*models.License, error) {
 	if v == nil {
 		return nil, nil
@@ -125,41 +67,15 @@ func (ec *executionContext) unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshy
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, sel ast.SelectionSet, v *models.License) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[*v])
-	return res
+var unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
+	"CC":       models.CC,
+	"CC_SA":    models.CCSA,
+	"CC_ND":    models.CCND,
+	"CC_NC":    models.CCNC,
+	"CC_NC_SA": models.CCNCSA,
+	"CC_NC_ND": models.CCNCND,
+	"PD0":      models.PD0,
+	"GPL":      models.GPL,
+	"LGPL":     models.LGPL,
+	"BSD":      models.BSD,
 }
-
-var (
-	unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
-		"CC":       models.CC,
-		"CC_SA":    models.CCSA,
-		"CC_ND":    models.CCND,
-		"CC_NC":    models.CCNC,
-		"CC_NC_SA": models.CCNCSA,
-		"CC_NC_ND": models.CCNCND,
-		"PD0":      models.PD0,
-		"GPL":      models.GPL,
-		"LGPL":     models.LGPL,
-		"BSD":      models.BSD,
-	}
-	marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
-		models.CC:     "CC",
-		models.CCSA:   "CC_SA",
-		models.CCND:   "CC_ND",
-		models.CCNC:   "CC_NC",
-		models.CCNCSA: "CC_NC_SA",
-		models.CCNCND: "CC_NC_ND",
-		models.PD0:    "PD0",
-		models.GPL:    "GPL",
-		models.LGPL:   "LGPL",
-		models.BSD:    "BSD",
-	}
-)
-
-// endregion ***************************** type.gotpl *****************************

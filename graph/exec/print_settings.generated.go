@@ -4,213 +4,10 @@ package exec
 
 import (
 	"context"
-	"errors"
-	"math"
-	"strconv"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/models"
-	"github.com/vektah/gqlparser/v2/ast"
 )
-
-// region    ************************** generated!.gotpl **************************
-
-// endregion ************************** generated!.gotpl **************************
-
-// region    ***************************** args.gotpl *****************************
-
-// endregion ***************************** args.gotpl *****************************
-
-// region    **************************** field.gotpl *****************************
-
-func (ec *executionContext) _PrintSettings_printer(ctx context.Context, field graphql.CollectedField, obj *models.PrintSettings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PrintSettings_printer(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Printer, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PrintSettings_printer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PrintSettings", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PrintSettings_rafts(ctx context.Context, field graphql.CollectedField, obj *models.PrintSettings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PrintSettings_rafts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Rafts, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *models.PrintChoice) graphql.Marshaler {
-			return ec.marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PrintSettings_rafts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PrintSettings", field, false, false, errors.New("field of type PrintChoice does not have child fields"))
-}
-
-func (ec *executionContext) _PrintSettings_supports(ctx context.Context, field graphql.CollectedField, obj *models.PrintSettings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PrintSettings_supports(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Supports, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *models.PrintChoice) graphql.Marshaler {
-			return ec.marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PrintSettings_supports(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PrintSettings", field, false, false, errors.New("field of type PrintChoice does not have child fields"))
-}
-
-func (ec *executionContext) _PrintSettings_resolution(ctx context.Context, field graphql.CollectedField, obj *models.PrintSettings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PrintSettings_resolution(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Resolution, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PrintSettings_resolution(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PrintSettings", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PrintSettings_infill(ctx context.Context, field graphql.CollectedField, obj *models.PrintSettings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PrintSettings_infill(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Infill, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PrintSettings_infill(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PrintSettings", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PrintSettings_filamentBrand(ctx context.Context, field graphql.CollectedField, obj *models.PrintSettings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PrintSettings_filamentBrand(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FilamentBrand, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PrintSettings_filamentBrand(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PrintSettings", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PrintSettings_filamentColor(ctx context.Context, field graphql.CollectedField, obj *models.PrintSettings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PrintSettings_filamentColor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FilamentColor, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PrintSettings_filamentColor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PrintSettings", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _PrintSettings_filamentMaterial(ctx context.Context, field graphql.CollectedField, obj *models.PrintSettings) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PrintSettings_filamentMaterial(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.FilamentMaterial, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_PrintSettings_filamentMaterial(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PrintSettings", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-// endregion **************************** field.gotpl *****************************
-
-// region    **************************** input.gotpl *****************************
 
 func (ec *executionContext) unmarshalInputPrintSettingsInput(ctx context.Context, obj any) (models.PrintSettings, error) {
 	var it models.PrintSettings
@@ -291,91 +88,6 @@ func (ec *executionContext) unmarshalInputPrintSettingsInput(ctx context.Context
 	return it, nil
 }
 
-// endregion **************************** input.gotpl *****************************
-
-// region    ************************** interface.gotpl ***************************
-
-// endregion ************************** interface.gotpl ***************************
-
-// region    **************************** object.gotpl ****************************
-
-var printSettingsImplementors = []string{"PrintSettings"}
-
-func (ec *executionContext) _PrintSettings(ctx context.Context, sel ast.SelectionSet, obj *models.PrintSettings) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, printSettingsImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("PrintSettings")
-		case "printer":
-			out.Values[i] = ec._PrintSettings_printer(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "rafts":
-			out.Values[i] = ec._PrintSettings_rafts(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "supports":
-			out.Values[i] = ec._PrintSettings_supports(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "resolution":
-			out.Values[i] = ec._PrintSettings_resolution(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "infill":
-			out.Values[i] = ec._PrintSettings_infill(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "filamentBrand":
-			out.Values[i] = ec._PrintSettings_filamentBrand(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "filamentColor":
-			out.Values[i] = ec._PrintSettings_filamentColor(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "filamentMaterial":
-			out.Values[i] = ec._PrintSettings_filamentMaterial(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-// endregion **************************** object.gotpl ****************************
-
-// region    ***************************** type.gotpl *****************************
-
 func (ec *executionContext) unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice(ctx context.Context, v any) (*models.PrintChoice, error) {
 	if v == nil {
 		return nil, nil
@@ -385,34 +97,16 @@ func (ec *executionContext) unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋm
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice(ctx context.Context, sel ast.SelectionSet, v *models.PrintChoice) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice[*v])
-	return res
+var unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice = map[string]models.PrintChoice{
+	"YES":    models.PrintYes,
+	"NO":     models.PrintNo,
+	"EITHER": models.PrintEither,
 }
 
-var (
-	unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice = map[string]models.PrintChoice{
-		"YES":    models.PrintYes,
-		"NO":     models.PrintNo,
-		"EITHER": models.PrintEither,
-	}
-	marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice = map[models.PrintChoice]string{
-		models.PrintYes:    "YES",
-		models.PrintNo:     "NO",
-		models.PrintEither: "EITHER",
-	}
-)
-
-func (ec *executionContext) marshalOPrintSettings2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintSettings(ctx context.Context, sel ast.SelectionSet, v *models.PrintSettings) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._PrintSettings(ctx, sel, v)
+var marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice = map[models.PrintChoice]string{
+	models.PrintYes:    "YES",
+	models.PrintNo:     "NO",
+	models.PrintEither: "EITHER",
 }
 
 func (ec *executionContext) unmarshalOPrintSettingsInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintSettings(ctx context.Context, v any) (*models.PrintSettings, error) {
@@ -422,5 +116,3 @@ func (ec *executionContext) unmarshalOPrintSettingsInput2ᚖgithubᚗcomᚋmeshy
 	res, err := ec.unmarshalInputPrintSettingsInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
-
-// endregion ***************************** type.gotpl *****************************

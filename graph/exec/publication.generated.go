@@ -4,61 +4,10 @@ package exec
 
 import (
 	"context"
-	"math"
-	"strconv"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
-	"github.com/vektah/gqlparser/v2/ast"
 )
-
-// region    ************************** generated!.gotpl **************************
-
-// endregion ************************** generated!.gotpl **************************
-
-// region    ***************************** args.gotpl *****************************
-
-// endregion ***************************** args.gotpl *****************************
-
-// region    **************************** field.gotpl *****************************
-
-func (ec *executionContext) _UnpublishThingPayload_thing(ctx context.Context, field graphql.CollectedField, obj *model.UnpublishThingPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_UnpublishThingPayload_thing(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Thing, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *models.Thing) graphql.Marshaler {
-			return ec.marshalNThing2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThing(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_UnpublishThingPayload_thing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UnpublishThingPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Thing(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-// endregion **************************** field.gotpl *****************************
-
-// region    **************************** input.gotpl *****************************
 
 func (ec *executionContext) unmarshalInputUnpublishThingInput(ctx context.Context, obj any) (model.UnpublishThingInput, error) {
 	var it model.UnpublishThingInput
@@ -90,66 +39,7 @@ func (ec *executionContext) unmarshalInputUnpublishThingInput(ctx context.Contex
 	return it, nil
 }
 
-// endregion **************************** input.gotpl *****************************
-
-// region    ************************** interface.gotpl ***************************
-
-// endregion ************************** interface.gotpl ***************************
-
-// region    **************************** object.gotpl ****************************
-
-var unpublishThingPayloadImplementors = []string{"UnpublishThingPayload"}
-
-func (ec *executionContext) _UnpublishThingPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnpublishThingPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, unpublishThingPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("UnpublishThingPayload")
-		case "thing":
-			out.Values[i] = ec._UnpublishThingPayload_thing(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-// endregion **************************** object.gotpl ****************************
-
-// region    ***************************** type.gotpl *****************************
-
 func (ec *executionContext) unmarshalNUnpublishThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnpublishThingInput(ctx context.Context, v any) (model.UnpublishThingInput, error) {
 	res, err := ec.unmarshalInputUnpublishThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
-
-func (ec *executionContext) marshalOUnpublishThingPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUnpublishThingPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnpublishThingPayload) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._UnpublishThingPayload(ctx, sel, v)
-}
-
-// endregion ***************************** type.gotpl *****************************

@@ -7,22 +7,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/models"
-	"github.com/vektah/gqlparser/v2/ast"
 )
-
-// region    ************************** generated!.gotpl **************************
-
-// endregion ************************** generated!.gotpl **************************
-
-// region    ***************************** args.gotpl *****************************
-
-// endregion ***************************** args.gotpl *****************************
-
-// region    **************************** field.gotpl *****************************
-
-// endregion **************************** field.gotpl *****************************
-
-// region    **************************** input.gotpl *****************************
 
 func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj any) (models.UserFilter, error) {
 	var it models.UserFilter
@@ -68,49 +53,18 @@ func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj an
 	return it, nil
 }
 
-// endregion **************************** input.gotpl *****************************
-
-// region    ************************** interface.gotpl ***************************
-
-// endregion ************************** interface.gotpl ***************************
-
-// region    **************************** object.gotpl ****************************
-
-// endregion **************************** object.gotpl ****************************
-
-// region    ***************************** type.gotpl *****************************
-
 func (ec *executionContext) unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res, err := enumValue("UserSort", unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, sel ast.SelectionSet, v models.Sort) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
+var unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
+	"NEWEST":    models.ByNewest,
+	"NAME":      models.ByName,
+	"THINGS":    models.ByDesigns,
+	"FOLLOWERS": models.ByFollowers,
 }
-
-var (
-	unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
-		"NEWEST":    models.ByNewest,
-		"NAME":      models.ByName,
-		"THINGS":    models.ByDesigns,
-		"FOLLOWERS": models.ByFollowers,
-	}
-	marshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[models.Sort]string{
-		models.ByNewest:    "NEWEST",
-		models.ByName:      "NAME",
-		models.ByDesigns:   "THINGS",
-		models.ByFollowers: "FOLLOWERS",
-	}
-)
 
 func (ec *executionContext) unmarshalOUserFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUserFilter(ctx context.Context, v any) (*models.UserFilter, error) {
 	if v == nil {
@@ -119,5 +73,3 @@ func (ec *executionContext) unmarshalOUserFilter2ᚖgithubᚗcomᚋmeshyardᚋme
 	res, err := ec.unmarshalInputUserFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
-
-// endregion ***************************** type.gotpl *****************************

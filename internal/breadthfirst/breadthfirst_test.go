@@ -36,11 +36,6 @@ type node struct {
 
 type leaf struct{ id int }
 
-// generated is a stand-in for the schema that gqlgen generates.
-type generated struct{ graphql.ExecutableSchema }
-
-func (generated) Schema() *ast.Schema { return sdl }
-
 type execution struct{}
 
 type (
@@ -108,7 +103,7 @@ func world(roots []*node, calls *atomic.Int64, order *[]string) graphql.Executab
 			return "Node", v
 		}},
 	}
-	return breadthfirst.New(generated{}, schema, func(*graphql.OperationContext) *execution { return nil },
+	return breadthfirst.New(sdl, schema, func(*graphql.OperationContext) *execution { return nil },
 		breadthfirst.Limit{Bytes: 2_000, Error: errors.New("too large")})
 }
 
@@ -268,5 +263,5 @@ func TestTableFitsSchema(t *testing.T) {
 			t.Errorf("got the panic %q", got)
 		}
 	}()
-	breadthfirst.New(generated{}, breadthfirst.Schema[*execution]{}, nil, breadthfirst.Limit{})
+	breadthfirst.New(sdl, breadthfirst.Schema[*execution]{}, nil, breadthfirst.Limit{})
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/meshyard/meshyard/internal/peroperation"
 )
 
-// Executable is an executable schema that executes queries and mutations breadth first, and
-// delegates subscriptions to the one that gqlgen generates. It does not call field interceptors.
+// Executable is an executable schema that executes operations breadth first. It does not call field
+// interceptors, and it does not calculate the complexity of operations.
 type Executable[E any] struct {
-	graphql.ExecutableSchema
-
+	source  *ast.Schema
 	schema  Schema[E]
 	context func(*graphql.OperationContext) E
 	limit   Limit
@@ -29,21 +28,29 @@ type Limit struct {
 	Error error // the error that replaces a larger response
 }
 
-// New returns an executable schema. generated executes subscriptions; context creates the generated
-// execution context of an operation. New panics if schema does not match the
-// GraphQL schema of generated, which means that only one of them was regenerated.
-func New[E any](generated graphql.ExecutableSchema, schema Schema[E], context func(*graphql.OperationContext) E, limit Limit) *Executable[E] {
-	if missing := schema.missing(generated.Schema()); len(missing) > 0 {
+// New returns an executable schema for a GraphQL schema. context creates the generated execution
+// context of an operation. New panics if the table does not match the GraphQL
+// schema, which means that the table was not regenerated.
+func New[E any](source *ast.Schema, table Schema[E], context func(*graphql.OperationContext) E, limit Limit) *Executable[E] {
+	if missing := table.missing(source); len(missing) > 0 {
 		panic(fmt.Sprintf("breadthfirst: the generated table lacks %s: run make generate", strings.Join(missing, ", ")))
 	}
-	return &Executable[E]{ExecutableSchema: generated, schema: schema, context: context, limit: limit}
+	return &Executable[E]{source: source, schema: table, context: context, limit: limit}
+}
+
+// Schema returns the GraphQL schema.
+func (x *Executable[E]) Schema() *ast.Schema { return x.source }
+
+// Complexity implements graphql.ExecutableSchema. No field has a complexity.
+func (x *Executable[E]) Complexity(context.Context, string, string, int, map[string]any) (int, bool) {
+	return 0, false
 }
 
 // Exec starts an operation.
 func (x *Executable[E]) Exec(ctx context.Context) graphql.ResponseHandler {
 	oc := graphql.GetOperationContext(ctx)
 	if oc.Operation.Operation == ast.Subscription {
-		return x.ExecutableSchema.Exec(ctx)
+		return x.subscribe(ctx, oc)
 	}
 	ran := false
 	return func(ctx context.Context) *graphql.Response {
@@ -51,7 +58,7 @@ func (x *Executable[E]) Exec(ctx context.Context) graphql.ResponseHandler {
 			return nil
 		}
 		ran = true
-		return x.run(ctx, oc)
+		return x.run(ctx, oc, (*run[E]).operate)
 	}
 }
 
@@ -64,8 +71,13 @@ type run[E any] struct {
 	kept      atomic.Int64 // bytes of scalars that are resolved but not written yet
 }
 
-func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (response *graphql.Response) {
-	r := &run[E]{Executable: x, operation: oc, ec: x.context(oc), ctx: ctx}
+func (x *Executable[E]) newRun(ctx context.Context, oc *graphql.OperationContext) *run[E] {
+	return &run[E]{Executable: x, operation: oc, ec: x.context(oc), ctx: ctx}
+}
+
+// run returns the response whose root object resolve returns.
+func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext, resolve func(*run[E]) *group[E]) (response *graphql.Response) {
+	r := x.newRun(ctx, oc)
 	defer func() {
 		if cause := recover(); cause != nil {
 			oc.Error(ctx, oc.Recover(ctx, cause))
@@ -77,13 +89,7 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 		graphql.AddError(ctx, err)
 		return &graphql.Response{Data: []byte("null"), Errors: graphql.GetErrors(ctx)}
 	}
-	plan := x.plan(oc)
-	root := &group[E]{plan: plan, objects: []any{nil}}
-	if oc.Operation.Operation == ast.Mutation {
-		r.serially(root)
-	} else {
-		r.resolve(root)
-	}
+	root := resolve(r)
 	// A resolver ended a query. The results of mutations must not be lost.
 	if cause := context.Cause(ctx); oc.Operation.Operation == ast.Query && ctx.Err() == context.Canceled && cause != context.Canceled {
 		return alone(cause)
@@ -91,13 +97,27 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext) (
 	if r.over() {
 		return alone(x.limit.Error)
 	}
-	data, ok := r.write(root, max(int(plan.size.Load()), int(r.kept.Load()))*9/8)
+	data, ok := r.write(root, max(int(root.plan.size.Load()), int(r.kept.Load()))*9/8)
 	if !ok {
 		return alone(x.limit.Error)
 	}
-	plan.size.Store(int64(len(data)))
+	root.plan.size.Store(int64(len(data)))
 	return &graphql.Response{Data: data}
 }
+
+// operate resolves the root object of a query or a mutation and everything below it.
+func (r *run[E]) operate() *group[E] {
+	root := newRoot(r.plan(r.operation))
+	if r.operation.Operation.Operation == ast.Mutation {
+		r.serially(root)
+	} else {
+		r.resolve(root)
+	}
+	return root
+}
+
+// newRoot returns the group of the root object of an operation.
+func newRoot[E any](plan *plan[E]) *group[E] { return &group[E]{plan: plan, objects: []any{nil}} }
 
 // over reports whether the resolved scalars exceed the limit.
 func (r *run[E]) over() bool { return r.limit.Bytes > 0 && r.kept.Load() > int64(r.limit.Bytes) }

@@ -59,8 +59,11 @@ func (x *Executable[E]) plan(oc *graphql.OperationContext) *plan[E] {
 }
 
 func rootName(schema *ast.Schema, operation *ast.OperationDefinition) string {
-	if operation.Operation == ast.Mutation {
+	switch operation.Operation {
+	case ast.Mutation:
 		return schema.Mutation.Name
+	case ast.Subscription:
+		return schema.Subscription.Name
 	}
 	return schema.Query.Name
 }

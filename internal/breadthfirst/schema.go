@@ -1,6 +1,6 @@
-// Package breadthfirst executes GraphQL queries and mutations level by level.
+// Package breadthfirst executes GraphQL operations level by level.
 //
-// The executor that gqlgen generates resolves a response depth first, with a goroutine, a field
+// The executor that gqlgen can generate resolves a response depth first, with a goroutine, a field
 // context and a tree of marshalers for each object. This one resolves a field once for all objects
 // at the same position of the response, stores the results in columns, and then writes the JSON in
 // one pass into one buffer. Resolvers, arguments, directives, scalars and errors are those of the
@@ -54,6 +54,9 @@ type Field[E any] struct {
 	Args func(ec E, ctx context.Context, raw map[string]any) (map[string]any, error)
 	// Directives runs the directives of the field around next; nil if it has none.
 	Directives func(ctx context.Context, ec E, object any, next graphql.Resolver) (any, error)
+	// Receive waits for the next value of the channel that the resolver of a subscription returns. It
+	// is nil for all other fields.
+	Receive func(ctx context.Context, channel any) (value any, ok bool)
 	// Waits is set for a field that may wait for the database, and is therefore resolved
 	// concurrently with others.
 	Waits bool
@@ -80,7 +83,7 @@ func (s Schema[E]) missing(schema *ast.Schema) (names []string) {
 		if definition.IsAbstractType() && s.Abstract[definition.Name] == nil {
 			names = append(names, definition.Name)
 		}
-		if definition.Kind != ast.Object || definition == schema.Subscription || strings.HasPrefix(definition.Name, "__") {
+		if definition.Kind != ast.Object || strings.HasPrefix(definition.Name, "__") {
 			continue
 		}
 		of := s.Types[definition.Name]

@@ -39,7 +39,7 @@ func TestSelected(t *testing.T) {
 	column := func(name string, get func(*book) int) *field {
 		return &field{Reads: fieldset.Of[book](name).Bits(), Scalar: func(b []byte, o any) ([]byte, bool) { return appendInt(b, get(o.(*book))), true }}
 	}
-	schema := breadthfirst.New(described{schema: sdl}, breadthfirst.Schema[*execution]{Types: map[string]*kind{
+	schema := breadthfirst.New(sdl, breadthfirst.Schema[*execution]{Types: map[string]*kind{
 		"Query": {Name: "Query", Implements: []string{"Query"}, Fields: map[string]*field{
 			"shelf": {Waits: true, Resolve: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, _ any) (any, error) {
 				note(ctx, "shelf")

@@ -44,14 +44,6 @@ func schemaOf(name string, resolve func(context.Context) error) graphql.Executab
 			return 1, resolve(ctx)
 		}},
 	}}
-	return breadthfirst.New(described{schema: sdl}, breadthfirst.Schema[*execution]{Types: map[string]*kind{"Query": query}},
+	return breadthfirst.New(sdl, breadthfirst.Schema[*execution]{Types: map[string]*kind{"Query": query}},
 		func(*graphql.OperationContext) *execution { return nil }, breadthfirst.Limit{})
 }
-
-// described is a stand-in for a schema that gqlgen generates.
-type described struct {
-	graphql.ExecutableSchema
-	schema *ast.Schema
-}
-
-func (d described) Schema() *ast.Schema { return d.schema }

@@ -23,15 +23,11 @@ type row struct {
 	*codegen.Field
 }
 
-// describe returns rows for all fields except those of subscriptions, which the executor of gqlgen
-// runs.
+// describe returns rows for all fields.
 func describe(data *codegen.Data) ([]object, error) {
 	var all []object
 	var faults []error
 	for _, o := range data.Objects {
-		if o.Stream {
-			continue
-		}
 		described := object{Object: o}
 		for _, f := range o.Fields {
 			r := row{f}

@@ -41,7 +41,7 @@ func checkEnums(dir string) error {
 }
 
 var (
-	enumMap     = regexp.MustCompile(`(?m)^\t(unmarshal\S+)\s+= map\[string\]`)
+	enumMap     = regexp.MustCompile(`(?m)^(?:\t|var )(unmarshal\S+)\s+= map\[string\]`)
 	checkedEnum = regexp.MustCompile(`enumValue\("[A-Za-z0-9]+", (unmarshal\S+), v, tmp, err\)`)
 )
 
