@@ -40,13 +40,14 @@ func (g *Graph) Generated() *Graph {
 	return &Graph{resolver: g.resolver, schema: g.generated, generated: g.generated}
 }
 
-// publicSchema returns the schema of the generated code, without the directive and the scalar that
+// publicSchema returns the schema of the generated code, without the directives and the scalar that
 // only the code generator uses.
 var publicSchema = sync.OnceValue(func() *ast.Schema {
-	const generatorDirective = "goField"
-	isGenerator := func(d *ast.Directive) bool { return d.Name == generatorDirective }
+	isGenerator := func(d *ast.Directive) bool { return slices.Contains(generatorDirectives, d.Name) }
 	schema := exec.NewExecutableSchema(exec.Config{}).Schema()
-	delete(schema.Directives, generatorDirective)
+	for _, name := range generatorDirectives {
+		delete(schema.Directives, name)
+	}
 	delete(schema.Types, nodeIDScalar)
 	for _, definition := range schema.Types {
 		for _, field := range definition.Fields {
@@ -56,9 +57,15 @@ var publicSchema = sync.OnceValue(func() *ast.Schema {
 			}
 			field.Directives = slices.DeleteFunc(field.Directives, isGenerator)
 		}
+		for _, value := range definition.EnumValues {
+			value.Directives = slices.DeleteFunc(value.Directives, isGenerator)
+		}
 	}
 	return schema
 })
+
+// generatorDirectives are the directives that only the code generator uses.
+var generatorDirectives = []string{"goField", "goEnum"}
 
 // nodeIDScalar is the scalar that the code generator maps to strings. Clients see ID instead, which
 // the code generator maps to integers.

@@ -611,14 +611,13 @@ func (ec *executionContext) unmarshalNStageUserImageInput2githubᚗcomᚋmeshyar
 }
 
 func (ec *executionContext) unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, v any) (models.TargetType, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("UserImageKind", unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, v, tmp, err)
+	res, err := model.UnmarshalUserImageKind(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, sel ast.SelectionSet, v models.TargetType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType[v])
+	res := model.MarshalUserImageKind(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -626,17 +625,6 @@ func (ec *executionContext) marshalNUserImageKind2githubᚗcomᚋmeshyardᚋmesh
 	}
 	return res
 }
-
-var (
-	unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType = map[string]models.TargetType{
-		"AVATAR": models.OnAvatar,
-		"COVER":  models.OnCover,
-	}
-	marshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType = map[models.TargetType]string{
-		models.OnAvatar: "AVATAR",
-		models.OnCover:  "COVER",
-	}
-)
 
 func (ec *executionContext) marshalODeleteAccountPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐDeleted(ctx context.Context, sel ast.SelectionSet, v *model.Deleted) graphql.Marshaler {
 	if v == nil {

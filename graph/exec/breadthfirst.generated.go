@@ -24,16 +24,6 @@ func NewBreadthFirst(generated graphql.ExecutableSchema, limit breadthfirst.Limi
 	}, limit, join)
 }
 
-// enumValue returns the Go value of the enum value called name, and the zero value for null: input is what name was read
-// from. It returns an error if there is no such value: gqlparser does not distinguish upper and lower case in variables.
-func enumValue[V any](enum string, values map[string]V, input any, name string, err error) (V, error) {
-	value, ok := values[name]
-	if !ok && input != nil && err == nil {
-		err = fmt.Errorf("%s is not a valid %s", name, enum)
-	}
-	return value, err
-}
-
 var breadthFirst = breadthfirst.Schema[*executionContext]{
 	Types: map[string]*breadthfirst.Type[*executionContext]{
 		"AccessToken": {Name: "AccessToken", Implements: []string{"AccessToken", "Node"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -368,7 +358,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.Visibility
-					return breadthfirst.AppendString(b, marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[v]), true
+					return model.AppendCollectionVisibility(b, v), true
 				},
 			},
 			"thingCount": {
@@ -1309,14 +1299,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.Kind
-					return breadthfirst.AppendString(b, marshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind[v]), true
+					return model.AppendFileKind(b, v), true
 				},
 			},
 			"state": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState[v]), true
+					return model.AppendFileState(b, v), true
 				},
 			},
 			"size": {
@@ -1626,7 +1616,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.FormatFacet)
 					v := obj.Format()
-					return breadthfirst.AppendString(b, marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat[v]), true
+					return model.AppendMeshFormat(b, v), true
 				},
 			},
 			"count": {
@@ -1731,7 +1721,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.LicenseFacet)
 					v := obj.License()
-					return breadthfirst.AppendString(b, marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v]), true
+					return model.AppendLicense(b, v), true
 				},
 			},
 			"count": {
@@ -1837,7 +1827,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState[v]), true
+					return model.AppendPublicationState(b, v), true
 				},
 			},
 			"files": {
@@ -2126,7 +2116,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.Mesh)
 					v := obj.Format
-					return breadthfirst.AppendString(b, marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat[v]), true
+					return model.AppendMeshFormat(b, v), true
 				},
 			},
 			"triangles": {
@@ -2233,7 +2223,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.Action
-					return breadthfirst.AppendString(b, marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction[v]), true
+					return model.AppendModerationAction(b, v), true
 				},
 			},
 			"role": {
@@ -2243,7 +2233,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Append: func(b []byte, value any) []byte {
 					v := *value.(*auth.Role)
-					return breadthfirst.AppendString(b, marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v])
+					return model.AppendRole(b, v)
 				},
 				Nil: breadthfirst.NilPointer[auth.Role],
 			},
@@ -2267,7 +2257,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.Action
-					return breadthfirst.AppendString(b, marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction[v]), true
+					return model.AppendModerationAction(b, v), true
 				},
 			},
 			"actor": {
@@ -2322,7 +2312,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Append: func(b []byte, value any) []byte {
 					v := *value.(*auth.Role)
-					return breadthfirst.AppendString(b, marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v])
+					return model.AppendRole(b, v)
 				},
 				Nil: breadthfirst.NilPointer[auth.Role],
 			},
@@ -3868,7 +3858,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Notification)
 					v := obj.Kind
-					return breadthfirst.AppendString(b, marshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind[v]), true
+					return model.AppendNotificationKind(b, v), true
 				},
 			},
 			"actor": {
@@ -4102,7 +4092,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.PopularityDay)
 					v := obj.Event()
-					return breadthfirst.AppendString(b, marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent[v]), true
+					return model.AppendPopularityEvent(b, v), true
 				},
 			},
 			"users": {
@@ -4149,7 +4139,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 						return b, false
 					}
 					v := *p
-					return breadthfirst.AppendString(b, marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice[v]), true
+					return model.AppendPrintChoice(b, v), true
 				},
 			},
 			"supports": {
@@ -4160,7 +4150,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 						return b, false
 					}
 					v := *p
-					return breadthfirst.AppendString(b, marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice[v]), true
+					return model.AppendPrintChoice(b, v), true
 				},
 			},
 			"resolution": {
@@ -5097,7 +5087,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.Reason
-					return breadthfirst.AppendString(b, marshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason[v]), true
+					return model.AppendReportReason(b, v), true
 				},
 			},
 			"note": {
@@ -5111,7 +5101,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState[v]), true
+					return model.AppendReportState(b, v), true
 				},
 			},
 			"decidedBy": {
@@ -5784,7 +5774,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState[v]), true
+					return model.AppendPublicationState(b, v), true
 				},
 			},
 			"takedown": {
@@ -5807,7 +5797,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.License
-					return breadthfirst.AppendString(b, marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v]), true
+					return model.AppendLicense(b, v), true
 				},
 			},
 			"category": {
@@ -6634,7 +6624,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.DefaultLicense
-					return breadthfirst.AppendString(b, marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v]), true
+					return model.AppendLicense(b, v), true
 				},
 			},
 			"isNsfwHidden": {
@@ -6680,7 +6670,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.Role()
-					return breadthfirst.AppendString(b, marshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v]), true
+					return model.AppendRole(b, v), true
 				},
 			},
 			"suspension": {
@@ -7413,7 +7403,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.Event
-					return breadthfirst.AppendString(b, marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent[v]), true
+					return model.AppendWebhookEvent(b, v), true
 				},
 			},
 			"payload": {
@@ -7427,7 +7417,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState[v]), true
+					return model.AppendWebhookDeliveryState(b, v), true
 				},
 			},
 			"attempts": {
@@ -7792,12 +7782,10 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		}},
 		"__Type": {Name: "__Type", Implements: []string{"__Type"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"kind": {
-				Get: func(object any) any {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*introspection.Type)
-					return obj.Kind()
-				},
-				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
-					return ec.marshalN__TypeKind2string(ctx, nil, value.(string))
+					v := obj.Kind()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"name": {

@@ -3114,14 +3114,13 @@ func (ec *executionContext) marshalNCollectionEdge2ᚖgithubᚗcomᚋmeshyardᚋ
 }
 
 func (ec *executionContext) unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx context.Context, v any) (models.CollectionVisibility, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("CollectionVisibility", unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, v, tmp, err)
+	res, err := model.UnmarshalCollectionVisibility(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx context.Context, sel ast.SelectionSet, v models.CollectionVisibility) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[v])
+	res := model.MarshalCollectionVisibility(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -3129,17 +3128,6 @@ func (ec *executionContext) marshalNCollectionVisibility2githubᚗcomᚋmeshyard
 	}
 	return res
 }
-
-var (
-	unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[string]models.CollectionVisibility{
-		"PUBLIC":  models.PublicCollection,
-		"PRIVATE": models.PrivateCollection,
-	}
-	marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[models.CollectionVisibility]string{
-		models.PublicCollection:  "PUBLIC",
-		models.PrivateCollection: "PRIVATE",
-	}
-)
 
 func (ec *executionContext) unmarshalNCreateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewCollection(ctx context.Context, v any) (models.NewCollection, error) {
 	res, err := ec.unmarshalInputCreateCollectionInput(ctx, v)
@@ -3196,8 +3184,7 @@ func (ec *executionContext) unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmes
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("CollectionVisibility", unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, v, tmp, err)
+	res, err := model.UnmarshalCollectionVisibility(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -3207,20 +3194,9 @@ func (ec *executionContext) marshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshy
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[*v])
+	res := model.MarshalCollectionVisibility(*v)
 	return res
 }
-
-var (
-	unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[string]models.CollectionVisibility{
-		"PUBLIC":  models.PublicCollection,
-		"PRIVATE": models.PrivateCollection,
-	}
-	marshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[models.CollectionVisibility]string{
-		models.PublicCollection:  "PUBLIC",
-		models.PrivateCollection: "PRIVATE",
-	}
-)
 
 func (ec *executionContext) marshalOCreateCollectionPayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐCreateCollectionPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateCollectionPayload) graphql.Marshaler {
 	if v == nil {

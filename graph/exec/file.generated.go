@@ -1981,14 +1981,13 @@ func (ec *executionContext) marshalNFile2ᚖgithubᚗcomᚋmeshyardᚋmeshyard�
 }
 
 func (ec *executionContext) unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind(ctx context.Context, v any) (models.FileKind, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("FileKind", unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, v, tmp, err)
+	res, err := model.UnmarshalFileKind(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind(ctx context.Context, sel ast.SelectionSet, v models.FileKind) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind[v])
+	res := model.MarshalFileKind(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1997,28 +1996,14 @@ func (ec *executionContext) marshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyard�
 	return res
 }
 
-var (
-	unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind = map[string]models.FileKind{
-		"MODEL":      models.Model,
-		"IMAGE":      models.Image,
-		"ATTACHMENT": models.Attachment,
-	}
-	marshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind = map[models.FileKind]string{
-		models.Model:      "MODEL",
-		models.Image:      "IMAGE",
-		models.Attachment: "ATTACHMENT",
-	}
-)
-
 func (ec *executionContext) unmarshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState(ctx context.Context, v any) (models.FileState, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("FileState", unmarshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState, v, tmp, err)
+	res, err := model.UnmarshalFileState(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState(ctx context.Context, sel ast.SelectionSet, v models.FileState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState[v])
+	res := model.MarshalFileState(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2026,17 +2011,6 @@ func (ec *executionContext) marshalNFileState2githubᚗcomᚋmeshyardᚋmeshyard
 	}
 	return res
 }
-
-var (
-	unmarshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState = map[string]models.FileState{
-		"PENDING":   models.Pending,
-		"FINALIZED": models.Finalized,
-	}
-	marshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState = map[models.FileState]string{
-		models.Pending:   "PENDING",
-		models.Finalized: "FINALIZED",
-	}
-)
 
 func (ec *executionContext) unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx context.Context, v any) (*models.Target, error) {
 	res, err := ec.unmarshalInputTargetInput(ctx, v)
@@ -2044,14 +2018,13 @@ func (ec *executionContext) unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋm
 }
 
 func (ec *executionContext) unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, v any) (models.TargetType, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("TargetType", unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, v, tmp, err)
+	res, err := model.UnmarshalTargetType(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, sel ast.SelectionSet, v models.TargetType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType[v])
+	res := model.MarshalTargetType(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2059,21 +2032,6 @@ func (ec *executionContext) marshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyar
 	}
 	return res
 }
-
-var (
-	unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType = map[string]models.TargetType{
-		"THING":      models.OnThing,
-		"MAKE":       models.OnMake,
-		"COMMENT":    models.OnComment,
-		"COLLECTION": models.OnCollection,
-	}
-	marshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType = map[models.TargetType]string{
-		models.OnThing:      "THING",
-		models.OnMake:       "MAKE",
-		models.OnComment:    "COMMENT",
-		models.OnCollection: "COLLECTION",
-	}
-)
 
 func (ec *executionContext) unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileChange(ctx context.Context, v any) (models.FileChange, error) {
 	res, err := ec.unmarshalInputUpdateFileInput(ctx, v)
@@ -2134,8 +2092,7 @@ func (ec *executionContext) unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmesh
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("FileKind", unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, v, tmp, err)
+	res, err := model.UnmarshalFileKind(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2145,22 +2102,9 @@ func (ec *executionContext) marshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshya
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind[*v])
+	res := model.MarshalFileKind(*v)
 	return res
 }
-
-var (
-	unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind = map[string]models.FileKind{
-		"MODEL":      models.Model,
-		"IMAGE":      models.Image,
-		"ATTACHMENT": models.Attachment,
-	}
-	marshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind = map[models.FileKind]string{
-		models.Model:      "MODEL",
-		models.Image:      "IMAGE",
-		models.Attachment: "ATTACHMENT",
-	}
-)
 
 func (ec *executionContext) unmarshalOTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx context.Context, v any) (*models.Target, error) {
 	if v == nil {

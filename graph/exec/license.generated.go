@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -37,14 +38,13 @@ import (
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("License", unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense, v, tmp, err)
+	res, err := model.UnmarshalLicense(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, sel ast.SelectionSet, v models.License) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v])
+	res := model.MarshalLicense(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -52,33 +52,6 @@ func (ec *executionContext) marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyard�
 	}
 	return res
 }
-
-var (
-	unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
-		"CC":       models.CC,
-		"CC_SA":    models.CCSA,
-		"CC_ND":    models.CCND,
-		"CC_NC":    models.CCNC,
-		"CC_NC_SA": models.CCNCSA,
-		"CC_NC_ND": models.CCNCND,
-		"PD0":      models.PD0,
-		"GPL":      models.GPL,
-		"LGPL":     models.LGPL,
-		"BSD":      models.BSD,
-	}
-	marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
-		models.CC:     "CC",
-		models.CCSA:   "CC_SA",
-		models.CCND:   "CC_ND",
-		models.CCNC:   "CC_NC",
-		models.CCNCSA: "CC_NC_SA",
-		models.CCNCND: "CC_NC_ND",
-		models.PD0:    "PD0",
-		models.GPL:    "GPL",
-		models.LGPL:   "LGPL",
-		models.BSD:    "BSD",
-	}
-)
 
 func (ec *executionContext) unmarshalOLicense2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicenseᚄ(ctx context.Context, v any) ([]models.License, error) {
 	if v == nil {
@@ -120,8 +93,7 @@ func (ec *executionContext) unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshy
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("License", unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense, v, tmp, err)
+	res, err := model.UnmarshalLicense(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -131,35 +103,8 @@ func (ec *executionContext) marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyar
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[*v])
+	res := model.MarshalLicense(*v)
 	return res
 }
-
-var (
-	unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
-		"CC":       models.CC,
-		"CC_SA":    models.CCSA,
-		"CC_ND":    models.CCND,
-		"CC_NC":    models.CCNC,
-		"CC_NC_SA": models.CCNCSA,
-		"CC_NC_ND": models.CCNCND,
-		"PD0":      models.PD0,
-		"GPL":      models.GPL,
-		"LGPL":     models.LGPL,
-		"BSD":      models.BSD,
-	}
-	marshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
-		models.CC:     "CC",
-		models.CCSA:   "CC_SA",
-		models.CCND:   "CC_ND",
-		models.CCNC:   "CC_NC",
-		models.CCNCSA: "CC_NC_SA",
-		models.CCNCND: "CC_NC_ND",
-		models.PD0:    "PD0",
-		models.GPL:    "GPL",
-		models.LGPL:   "LGPL",
-		models.BSD:    "BSD",
-	}
-)
 
 // endregion ***************************** type.gotpl *****************************

@@ -1836,14 +1836,13 @@ func (ec *executionContext) _UnsuspendUserPayload(ctx context.Context, sel ast.S
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction(ctx context.Context, v any) (models.Action, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ModerationAction", unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction, v, tmp, err)
+	res, err := model.UnmarshalModerationAction(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction(ctx context.Context, sel ast.SelectionSet, v models.Action) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction[v])
+	res := model.MarshalModerationAction(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1851,51 +1850,6 @@ func (ec *executionContext) marshalNModerationAction2githubᚗcomᚋmeshyardᚋm
 	}
 	return res
 }
-
-var (
-	unmarshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction = map[string]models.Action{
-		"SUSPEND_USER":    models.SuspendedUser,
-		"UNSUSPEND_USER":  models.UnsuspendedUser,
-		"SET_USER_ROLE":   models.SetUserRole,
-		"TAKE_DOWN_THING": models.TookDownThing,
-		"RESTORE_THING":   models.RestoredThing,
-		"DELETE_USER":     models.DeletedUser,
-		"RESTORE_MAKE":    models.RestoredMake,
-		"RESTORE_COMMENT": models.RestoredComment,
-		"DELETE_THING":    models.DeletedThing,
-		"DELETE_MAKE":     models.DeletedMake,
-		"DELETE_COMMENT":  models.DeletedComment,
-		"DELETE_FILE":     models.DeletedFile,
-		"FEATURE_THING":   models.FeaturedThing,
-		"UNFEATURE_THING": models.UnfeaturedThing,
-		"DISMISS_SPAM":    models.DismissedSpam,
-		"RESOLVE_REPORT":  models.ResolvedReport,
-		"DISMISS_REPORT":  models.DismissedReport,
-		"RENAME_USER":     models.RenamedUser,
-		"SET_PASSWORD":    models.SetUserPassword,
-	}
-	marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction = map[models.Action]string{
-		models.SuspendedUser:   "SUSPEND_USER",
-		models.UnsuspendedUser: "UNSUSPEND_USER",
-		models.SetUserRole:     "SET_USER_ROLE",
-		models.TookDownThing:   "TAKE_DOWN_THING",
-		models.RestoredThing:   "RESTORE_THING",
-		models.DeletedUser:     "DELETE_USER",
-		models.RestoredMake:    "RESTORE_MAKE",
-		models.RestoredComment: "RESTORE_COMMENT",
-		models.DeletedThing:    "DELETE_THING",
-		models.DeletedMake:     "DELETE_MAKE",
-		models.DeletedComment:  "DELETE_COMMENT",
-		models.DeletedFile:     "DELETE_FILE",
-		models.FeaturedThing:   "FEATURE_THING",
-		models.UnfeaturedThing: "UNFEATURE_THING",
-		models.DismissedSpam:   "DISMISS_SPAM",
-		models.ResolvedReport:  "RESOLVE_REPORT",
-		models.DismissedReport: "DISMISS_REPORT",
-		models.RenamedUser:     "RENAME_USER",
-		models.SetUserPassword: "SET_PASSWORD",
-	}
-)
 
 func (ec *executionContext) marshalNModerationEntry2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐModerationEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*models.ModerationEntry) graphql.Marshaler {
 	ctx = graphql.WithBatchParents(ctx, "ModerationEntry", v, nil)
@@ -1956,14 +1910,13 @@ func (ec *executionContext) unmarshalNRestoreThingInput2githubᚗcomᚋmeshyard�
 }
 
 func (ec *executionContext) unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Role", unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, v, tmp, err)
+	res, err := model.UnmarshalRole(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, sel ast.SelectionSet, v auth.Role) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v])
+	res := model.MarshalRole(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1971,19 +1924,6 @@ func (ec *executionContext) marshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋin
 	}
 	return res
 }
-
-var (
-	unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[string]auth.Role{
-		"MEMBER":        auth.Member,
-		"MODERATOR":     auth.Moderator,
-		"ADMINISTRATOR": auth.Administrator,
-	}
-	marshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[auth.Role]string{
-		auth.Member:        "MEMBER",
-		auth.Moderator:     "MODERATOR",
-		auth.Administrator: "ADMINISTRATOR",
-	}
-)
 
 func (ec *executionContext) unmarshalNSetUserRoleInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSetUserRoleInput(ctx context.Context, v any) (model.SetUserRoleInput, error) {
 	res, err := ec.unmarshalInputSetUserRoleInput(ctx, v)
@@ -2027,37 +1967,22 @@ func (ec *executionContext) marshalORestoreThingPayload2ᚖgithubᚗcomᚋmeshya
 }
 
 func (ec *executionContext) unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Role", unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, v, tmp, err)
+	res, err := model.UnmarshalRole(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, sel ast.SelectionSet, v auth.Role) graphql.Marshaler {
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v])
+	res := model.MarshalRole(v)
 	return res
 }
-
-var (
-	unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[string]auth.Role{
-		"MEMBER":        auth.Member,
-		"MODERATOR":     auth.Moderator,
-		"ADMINISTRATOR": auth.Administrator,
-	}
-	marshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[auth.Role]string{
-		auth.Member:        "MEMBER",
-		auth.Moderator:     "MODERATOR",
-		auth.Administrator: "ADMINISTRATOR",
-	}
-)
 
 func (ec *executionContext) unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (*auth.Role, error) {
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Role", unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, v, tmp, err)
+	res, err := model.UnmarshalRole(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2067,22 +1992,9 @@ func (ec *executionContext) marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyard�
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[*v])
+	res := model.MarshalRole(*v)
 	return res
 }
-
-var (
-	unmarshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[string]auth.Role{
-		"MEMBER":        auth.Member,
-		"MODERATOR":     auth.Moderator,
-		"ADMINISTRATOR": auth.Administrator,
-	}
-	marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[auth.Role]string{
-		auth.Member:        "MEMBER",
-		auth.Moderator:     "MODERATOR",
-		auth.Administrator: "ADMINISTRATOR",
-	}
-)
 
 func (ec *executionContext) marshalOSetUserRolePayload2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSetUserRolePayload(ctx context.Context, sel ast.SelectionSet, v *model.SetUserRolePayload) graphql.Marshaler {
 	if v == nil {

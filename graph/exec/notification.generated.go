@@ -1570,14 +1570,13 @@ func (ec *executionContext) marshalNNotificationEdge2ᚖgithubᚗcomᚋmeshyard�
 }
 
 func (ec *executionContext) unmarshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind(ctx context.Context, v any) (models.NotificationKind, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("NotificationKind", unmarshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind, v, tmp, err)
+	res, err := model.UnmarshalNotificationKind(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind(ctx context.Context, sel ast.SelectionSet, v models.NotificationKind) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind[v])
+	res := model.MarshalNotificationKind(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1585,29 +1584,6 @@ func (ec *executionContext) marshalNNotificationKind2githubᚗcomᚋmeshyardᚋm
 	}
 	return res
 }
-
-var (
-	unmarshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind = map[string]models.NotificationKind{
-		"COMMENT":           models.NotifyComment,
-		"REPLY":             models.NotifyReply,
-		"LIKE":              models.NotifyLike,
-		"MAKE":              models.NotifyMake,
-		"FOLLOW":            models.NotifyFollow,
-		"REMIX":             models.NotifyRemix,
-		"MODERATION":        models.NotifyModeration,
-		"PROCESSING_FAILED": models.NotifyProcessingFailed,
-	}
-	marshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind = map[models.NotificationKind]string{
-		models.NotifyComment:          "COMMENT",
-		models.NotifyReply:            "REPLY",
-		models.NotifyLike:             "LIKE",
-		models.NotifyMake:             "MAKE",
-		models.NotifyFollow:           "FOLLOW",
-		models.NotifyRemix:            "REMIX",
-		models.NotifyModeration:       "MODERATION",
-		models.NotifyProcessingFailed: "PROCESSING_FAILED",
-	}
-)
 
 func (ec *executionContext) marshalNNotificationUpdate2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐNotificationUpdate(ctx context.Context, sel ast.SelectionSet, v *model.NotificationUpdate) graphql.Marshaler {
 	if v == nil {

@@ -339,14 +339,13 @@ func (ec *executionContext) marshalNPopularityDay2ᚖgithubᚗcomᚋmeshyardᚋm
 }
 
 func (ec *executionContext) unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx context.Context, v any) (models.PopularityEvent, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("PopularityEvent", unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent, v, tmp, err)
+	res, err := model.UnmarshalPopularityEvent(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent(ctx context.Context, sel ast.SelectionSet, v models.PopularityEvent) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent[v])
+	res := model.MarshalPopularityEvent(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -354,21 +353,6 @@ func (ec *executionContext) marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋme
 	}
 	return res
 }
-
-var (
-	unmarshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent = map[string]models.PopularityEvent{
-		"DOWNLOAD": models.Downloaded,
-		"COLLECT":  models.Collected,
-		"LIKE":     models.Liked,
-		"MAKE":     models.Made,
-	}
-	marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent = map[models.PopularityEvent]string{
-		models.Downloaded: "DOWNLOAD",
-		models.Collected:  "COLLECT",
-		models.Liked:      "LIKE",
-		models.Made:       "MAKE",
-	}
-)
 
 func (ec *executionContext) marshalOPopularity2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPopularity(ctx context.Context, sel ast.SelectionSet, v *model.Popularity) graphql.Marshaler {
 	if v == nil {

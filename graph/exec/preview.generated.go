@@ -1631,14 +1631,13 @@ func (ec *executionContext) marshalNImageFit2githubᚗcomᚋmeshyardᚋmeshyard�
 }
 
 func (ec *executionContext) unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat(ctx context.Context, v any) (mesh.Format, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("MeshFormat", unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat, v, tmp, err)
+	res, err := model.UnmarshalMeshFormat(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat(ctx context.Context, sel ast.SelectionSet, v mesh.Format) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat[v])
+	res := model.MarshalMeshFormat(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1646,29 +1645,6 @@ func (ec *executionContext) marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyar
 	}
 	return res
 }
-
-var (
-	unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat = map[string]mesh.Format{
-		"STL":      mesh.STL,
-		"OBJ":      mesh.OBJ,
-		"THREE_MF": mesh.ThreeMF,
-		"PLY":      mesh.PLY,
-		"GLTF":     mesh.GLTF,
-		"GLB":      mesh.GLB,
-		"OFF":      mesh.OFF,
-		"AMF":      mesh.AMF,
-	}
-	marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat = map[mesh.Format]string{
-		mesh.STL:     "STL",
-		mesh.OBJ:     "OBJ",
-		mesh.ThreeMF: "THREE_MF",
-		mesh.PLY:     "PLY",
-		mesh.GLTF:    "GLTF",
-		mesh.GLB:     "GLB",
-		mesh.OFF:     "OFF",
-		mesh.AMF:     "AMF",
-	}
-)
 
 func (ec *executionContext) marshalNPoint2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPoint(ctx context.Context, sel ast.SelectionSet, v *model.Point) graphql.Marshaler {
 	if v == nil {

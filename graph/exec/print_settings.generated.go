@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -380,8 +381,7 @@ func (ec *executionContext) unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋm
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("PrintChoice", unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice, v, tmp, err)
+	res, err := model.UnmarshalPrintChoice(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -391,22 +391,9 @@ func (ec *executionContext) marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmes
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice[*v])
+	res := model.MarshalPrintChoice(*v)
 	return res
 }
-
-var (
-	unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice = map[string]models.PrintChoice{
-		"YES":    models.PrintYes,
-		"NO":     models.PrintNo,
-		"EITHER": models.PrintEither,
-	}
-	marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice = map[models.PrintChoice]string{
-		models.PrintYes:    "YES",
-		models.PrintNo:     "NO",
-		models.PrintEither: "EITHER",
-	}
-)
 
 func (ec *executionContext) marshalOPrintSettings2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintSettings(ctx context.Context, sel ast.SelectionSet, v *models.PrintSettings) graphql.Marshaler {
 	if v == nil {

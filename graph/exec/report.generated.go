@@ -1599,14 +1599,13 @@ func (ec *executionContext) marshalNReportEdge2ᚖgithubᚗcomᚋmeshyardᚋmesh
 }
 
 func (ec *executionContext) unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason(ctx context.Context, v any) (models.ReportReason, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ReportReason", unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason, v, tmp, err)
+	res, err := model.UnmarshalReportReason(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason(ctx context.Context, sel ast.SelectionSet, v models.ReportReason) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason[v])
+	res := model.MarshalReportReason(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1615,34 +1614,14 @@ func (ec *executionContext) marshalNReportReason2githubᚗcomᚋmeshyardᚋmeshy
 	return res
 }
 
-var (
-	unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason = map[string]models.ReportReason{
-		"SPAM":      models.ReportSpam,
-		"ABUSE":     models.ReportAbuse,
-		"COPYRIGHT": models.ReportCopyright,
-		"SEXUAL":    models.ReportSexual,
-		"DANGEROUS": models.ReportDangerous,
-		"OTHER":     models.ReportOther,
-	}
-	marshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason = map[models.ReportReason]string{
-		models.ReportSpam:      "SPAM",
-		models.ReportAbuse:     "ABUSE",
-		models.ReportCopyright: "COPYRIGHT",
-		models.ReportSexual:    "SEXUAL",
-		models.ReportDangerous: "DANGEROUS",
-		models.ReportOther:     "OTHER",
-	}
-)
-
 func (ec *executionContext) unmarshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState(ctx context.Context, v any) (models.ReportState, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ReportState", unmarshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState, v, tmp, err)
+	res, err := model.UnmarshalReportState(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState(ctx context.Context, sel ast.SelectionSet, v models.ReportState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState[v])
+	res := model.MarshalReportState(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1650,19 +1629,6 @@ func (ec *executionContext) marshalNReportState2githubᚗcomᚋmeshyardᚋmeshya
 	}
 	return res
 }
-
-var (
-	unmarshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState = map[string]models.ReportState{
-		"OPEN":      models.Open,
-		"RESOLVED":  models.Resolved,
-		"DISMISSED": models.Dismissed,
-	}
-	marshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState = map[models.ReportState]string{
-		models.Open:      "OPEN",
-		models.Resolved:  "RESOLVED",
-		models.Dismissed: "DISMISSED",
-	}
-)
 
 func (ec *executionContext) unmarshalNResolveReportInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐResolveReportInput(ctx context.Context, v any) (model.ResolveReportInput, error) {
 	res, err := ec.unmarshalInputResolveReportInput(ctx, v)
@@ -1694,8 +1660,7 @@ func (ec *executionContext) unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋm
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ReportState", unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState, v, tmp, err)
+	res, err := model.UnmarshalReportState(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -1705,22 +1670,9 @@ func (ec *executionContext) marshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmes
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState[*v])
+	res := model.MarshalReportState(*v)
 	return res
 }
-
-var (
-	unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState = map[string]models.ReportState{
-		"OPEN":      models.Open,
-		"RESOLVED":  models.Resolved,
-		"DISMISSED": models.Dismissed,
-	}
-	marshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState = map[models.ReportState]string{
-		models.Open:      "OPEN",
-		models.Resolved:  "RESOLVED",
-		models.Dismissed: "DISMISSED",
-	}
-)
 
 func (ec *executionContext) marshalOReportTarget2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐReportTarget(ctx context.Context, sel ast.SelectionSet, v model.ReportTarget) graphql.Marshaler {
 	if v == nil {

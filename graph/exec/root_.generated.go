@@ -8628,7 +8628,7 @@ enum ModerationAction {
   "A user was suspended."
   SUSPEND_USER
   "The suspension of a user ended."
-  UNSUSPEND_USER
+  UNSUSPEND_USER @goEnum(value: "github.com/meshyard/meshyard/models.UnsuspendedUser")
   "The role of a user changed."
   SET_USER_ROLE
   "A thing was taken down."
@@ -9340,7 +9340,7 @@ enum MeshFormat {
   "Wavefront OBJ, text."
   OBJ
   "3D Manufacturing Format (3MF)."
-  THREE_MF
+  THREE_MF @goEnum(value: "github.com/meshyard/meshyard/internal/mesh.ThreeMF")
   "PLY, binary or ASCII."
   PLY
   "glTF 2.0 in JSON."
@@ -9468,7 +9468,7 @@ enum PrintChoice {
   "Not recommended."
   NO
   "It does not matter."
-  EITHER
+  EITHER @goEnum(value: "github.com/meshyard/meshyard/models.PrintEither")
 }
 
 "Print settings, which replace all existing ones. Texts have at most 200 characters."
@@ -9768,6 +9768,8 @@ type DismissReportPayload {
 `, BuiltIn: false},
 	{Name: "../schema.graphqls", Input: `directive @goField(forceResolver: Boolean, name: String, omittable: Boolean, batch: Boolean) on INPUT_FIELD_DEFINITION | FIELD_DEFINITION
 
+directive @goEnum(value: String!) on ENUM_VALUE
+
 """
 The access token must carry the scope. Without a valid token the field fails with UNAUTHENTICATED;
 if the token lacks the scope, or its user is suspended and the scope is not READ, with FORBIDDEN.
@@ -9912,7 +9914,7 @@ enum SearchSort {
   counts more than a match in the tags, which counts more than a match in the description. The words
   are weighed for the 300 most popular results; the other results follow by popularity.
   """
-  RELEVANT
+  RELEVANT @goEnum(value: "github.com/meshyard/meshyard/models.ByRelevance")
   "Results that match in the name first, then in the tags; equal matches by popularity."
   TEXT
   """
@@ -11384,7 +11386,7 @@ enum UserSort {
   "By username, from A to Z, ignoring case."
   NAME
   "Most published things first."
-  THINGS
+  THINGS @goEnum(value: "github.com/meshyard/meshyard/models.ByDesigns")
   "Most followers first."
   FOLLOWERS
 }

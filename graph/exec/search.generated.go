@@ -2075,14 +2075,13 @@ func (ec *executionContext) marshalNSearchHit2ᚕgithubᚗcomᚋmeshyardᚋmeshy
 }
 
 func (ec *executionContext) unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("SearchSort", unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
+	res, err := model.UnmarshalSearchSort(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, sel ast.SelectionSet, v models.Sort) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort[v])
+	res := model.MarshalSearchSort(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2091,46 +2090,14 @@ func (ec *executionContext) marshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyar
 	return res
 }
 
-var (
-	unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
-		"RELEVANT":  models.ByRelevance,
-		"TEXT":      models.ByText,
-		"POPULAR":   models.ByPopular,
-		"MAKES":     models.ByMakes,
-		"DOWNLOADS": models.ByDownloads,
-		"LIKES":     models.ByLikes,
-		"NEWEST":    models.ByNewest,
-		"OLDEST":    models.ByOldest,
-		"UPDATED":   models.ByUpdated,
-		"NAME":      models.ByName,
-		"DESIGNS":   models.ByDesigns,
-		"FOLLOWERS": models.ByFollowers,
-	}
-	marshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[models.Sort]string{
-		models.ByRelevance: "RELEVANT",
-		models.ByText:      "TEXT",
-		models.ByPopular:   "POPULAR",
-		models.ByMakes:     "MAKES",
-		models.ByDownloads: "DOWNLOADS",
-		models.ByLikes:     "LIKES",
-		models.ByNewest:    "NEWEST",
-		models.ByOldest:    "OLDEST",
-		models.ByUpdated:   "UPDATED",
-		models.ByName:      "NAME",
-		models.ByDesigns:   "DESIGNS",
-		models.ByFollowers: "FOLLOWERS",
-	}
-)
-
 func (ec *executionContext) unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType(ctx context.Context, v any) (models.SearchType, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("SearchType", unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType, v, tmp, err)
+	res, err := model.UnmarshalSearchType(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType(ctx context.Context, sel ast.SelectionSet, v models.SearchType) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType[v])
+	res := model.MarshalSearchType(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2138,21 +2105,6 @@ func (ec *executionContext) marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyar
 	}
 	return res
 }
-
-var (
-	unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType = map[string]models.SearchType{
-		"THINGS":      models.SearchThings,
-		"MAKES":       models.SearchMakes,
-		"USERS":       models.SearchUsers,
-		"COLLECTIONS": models.SearchCollections,
-	}
-	marshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType = map[models.SearchType]string{
-		models.SearchThings:      "THINGS",
-		models.SearchMakes:       "MAKES",
-		models.SearchUsers:       "USERS",
-		models.SearchCollections: "COLLECTIONS",
-	}
-)
 
 func (ec *executionContext) marshalNTagFacet2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐTagFacetᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.TagFacet) graphql.Marshaler {
 	ctx = graphql.WithBatchParents(ctx, "TagFacet", v, nil)

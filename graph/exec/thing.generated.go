@@ -4606,14 +4606,13 @@ func (ec *executionContext) unmarshalNFeatureThingInput2githubᚗcomᚋmeshyard�
 }
 
 func (ec *executionContext) unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState(ctx context.Context, v any) (models.PublicationState, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("PublicationState", unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState, v, tmp, err)
+	res, err := model.UnmarshalPublicationState(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState(ctx context.Context, sel ast.SelectionSet, v models.PublicationState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState[v])
+	res := model.MarshalPublicationState(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -4621,19 +4620,6 @@ func (ec *executionContext) marshalNPublicationState2githubᚗcomᚋmeshyardᚋm
 	}
 	return res
 }
-
-var (
-	unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState = map[string]models.PublicationState{
-		"DRAFT":     models.Draft,
-		"UNLISTED":  models.Unlisted,
-		"PUBLISHED": models.Published,
-	}
-	marshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState = map[models.PublicationState]string{
-		models.Draft:     "DRAFT",
-		models.Unlisted:  "UNLISTED",
-		models.Published: "PUBLISHED",
-	}
-)
 
 func (ec *executionContext) unmarshalNPublishThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPublishThingInput(ctx context.Context, v any) (model.PublishThingInput, error) {
 	res, err := ec.unmarshalInputPublishThingInput(ctx, v)

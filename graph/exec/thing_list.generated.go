@@ -572,14 +572,13 @@ func (ec *executionContext) marshalNThingEdge2ᚖgithubᚗcomᚋmeshyardᚋmeshy
 }
 
 func (ec *executionContext) unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ThingSort", unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
+	res, err := model.UnmarshalThingSort(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, sel ast.SelectionSet, v models.Sort) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort[v])
+	res := model.MarshalThingSort(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -587,31 +586,6 @@ func (ec *executionContext) marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyard
 	}
 	return res
 }
-
-var (
-	unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
-		"NEWEST":    models.ByNewest,
-		"OLDEST":    models.ByOldest,
-		"UPDATED":   models.ByUpdated,
-		"POPULAR":   models.ByPopular,
-		"LIKES":     models.ByLikes,
-		"MAKES":     models.ByMakes,
-		"DOWNLOADS": models.ByDownloads,
-		"NAME":      models.ByName,
-		"FEATURED":  models.ByFeatured,
-	}
-	marshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[models.Sort]string{
-		models.ByNewest:    "NEWEST",
-		models.ByOldest:    "OLDEST",
-		models.ByUpdated:   "UPDATED",
-		models.ByPopular:   "POPULAR",
-		models.ByLikes:     "LIKES",
-		models.ByMakes:     "MAKES",
-		models.ByDownloads: "DOWNLOADS",
-		models.ByName:      "NAME",
-		models.ByFeatured:  "FEATURED",
-	}
-)
 
 func (ec *executionContext) marshalOThingConnection2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐThingConnection(ctx context.Context, sel ast.SelectionSet, v *model.ThingConnection) graphql.Marshaler {
 	if v == nil {

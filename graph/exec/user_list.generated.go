@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -81,14 +82,13 @@ func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj an
 // region    ***************************** type.gotpl *****************************
 
 func (ec *executionContext) unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("UserSort", unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
+	res, err := model.UnmarshalUserSort(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, sel ast.SelectionSet, v models.Sort) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort[v])
+	res := model.MarshalUserSort(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -96,21 +96,6 @@ func (ec *executionContext) marshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyard�
 	}
 	return res
 }
-
-var (
-	unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
-		"NEWEST":    models.ByNewest,
-		"NAME":      models.ByName,
-		"THINGS":    models.ByDesigns,
-		"FOLLOWERS": models.ByFollowers,
-	}
-	marshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[models.Sort]string{
-		models.ByNewest:    "NEWEST",
-		models.ByName:      "NAME",
-		models.ByDesigns:   "THINGS",
-		models.ByFollowers: "FOLLOWERS",
-	}
-)
 
 func (ec *executionContext) unmarshalOUserFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUserFilter(ctx context.Context, v any) (*models.UserFilter, error) {
 	if v == nil {

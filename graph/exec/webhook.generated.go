@@ -2495,14 +2495,13 @@ func (ec *executionContext) marshalNWebhookDeliveryEdge2ᚖgithubᚗcomᚋmeshya
 }
 
 func (ec *executionContext) unmarshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState(ctx context.Context, v any) (models.DeliveryState, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("WebhookDeliveryState", unmarshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState, v, tmp, err)
+	res, err := model.UnmarshalWebhookDeliveryState(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState(ctx context.Context, sel ast.SelectionSet, v models.DeliveryState) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState[v])
+	res := model.MarshalWebhookDeliveryState(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2510,19 +2509,6 @@ func (ec *executionContext) marshalNWebhookDeliveryState2githubᚗcomᚋmeshyard
 	}
 	return res
 }
-
-var (
-	unmarshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState = map[string]models.DeliveryState{
-		"WAITING":   models.DeliveryWaiting,
-		"DELIVERED": models.DeliveryDelivered,
-		"FAILED":    models.DeliveryFailed,
-	}
-	marshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState = map[models.DeliveryState]string{
-		models.DeliveryWaiting:   "WAITING",
-		models.DeliveryDelivered: "DELIVERED",
-		models.DeliveryFailed:    "FAILED",
-	}
-)
 
 func (ec *executionContext) marshalNWebhookEdge2ᚕᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐWebhookEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.WebhookEdge) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -2551,14 +2537,13 @@ func (ec *executionContext) marshalNWebhookEdge2ᚖgithubᚗcomᚋmeshyardᚋmes
 }
 
 func (ec *executionContext) unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx context.Context, v any) (models.WebhookEvent, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("WebhookEvent", unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent, v, tmp, err)
+	res, err := model.UnmarshalWebhookEvent(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx context.Context, sel ast.SelectionSet, v models.WebhookEvent) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent[v])
+	res := model.MarshalWebhookEvent(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2566,29 +2551,6 @@ func (ec *executionContext) marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshy
 	}
 	return res
 }
-
-var (
-	unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent = map[string]models.WebhookEvent{
-		"THING_PUBLISHED":     models.ThingPublishedEvent,
-		"THING_UNPUBLISHED":   models.ThingUnpublishedEvent,
-		"FILE_PROCESSED":      models.FileProcessedEvent,
-		"MAKE_CREATED":        models.MakeCreatedEvent,
-		"COMMENT_CREATED":     models.CommentCreatedEvent,
-		"MODERATION_DECIDED":  models.ModerationDecidedEvent,
-		"MODERATION_REPORTED": models.ModerationReportedEvent,
-		"PING":                models.PingEvent,
-	}
-	marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent = map[models.WebhookEvent]string{
-		models.ThingPublishedEvent:     "THING_PUBLISHED",
-		models.ThingUnpublishedEvent:   "THING_UNPUBLISHED",
-		models.FileProcessedEvent:      "FILE_PROCESSED",
-		models.MakeCreatedEvent:        "MAKE_CREATED",
-		models.CommentCreatedEvent:     "COMMENT_CREATED",
-		models.ModerationDecidedEvent:  "MODERATION_DECIDED",
-		models.ModerationReportedEvent: "MODERATION_REPORTED",
-		models.PingEvent:               "PING",
-	}
-)
 
 func (ec *executionContext) unmarshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx context.Context, v any) ([]models.WebhookEvent, error) {
 	vSlice := graphql.CoerceList(v)
@@ -2680,8 +2642,7 @@ func (ec *executionContext) unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmes
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("WebhookDeliveryState", unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState, v, tmp, err)
+	res, err := model.UnmarshalWebhookDeliveryState(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -2691,22 +2652,9 @@ func (ec *executionContext) marshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshy
 	}
 	_ = sel
 	_ = ctx
-	res := graphql.MarshalString(marshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState[*v])
+	res := model.MarshalWebhookDeliveryState(*v)
 	return res
 }
-
-var (
-	unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState = map[string]models.DeliveryState{
-		"WAITING":   models.DeliveryWaiting,
-		"DELIVERED": models.DeliveryDelivered,
-		"FAILED":    models.DeliveryFailed,
-	}
-	marshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState = map[models.DeliveryState]string{
-		models.DeliveryWaiting:   "WAITING",
-		models.DeliveryDelivered: "DELIVERED",
-		models.DeliveryFailed:    "FAILED",
-	}
-)
 
 func (ec *executionContext) unmarshalOWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx context.Context, v any) ([]models.WebhookEvent, error) {
 	if v == nil {
