@@ -27,7 +27,7 @@ type Graph struct {
 
 // New returns the schema with its resolvers.
 func New(r *Resolver) *Graph {
-	config := exec.Config{Schema: publicSchema(), Resolvers: r}
+	config := exec.Config{Schema: publicSchema().Schema, Resolvers: r}
 	config.Directives.Auth = r.authorize
 	config.Directives.Null = null
 	generated := exec.NewExecutableSchema(config)
@@ -40,12 +40,19 @@ func (g *Graph) Generated() *Graph {
 	return &Graph{resolver: g.resolver, schema: g.generated, generated: g.generated}
 }
 
+// public is the schema that clients see, and the costs that are declared in it.
+type public struct {
+	*ast.Schema
+	costs map[string]declaredCost // by Type.field
+}
+
 // publicSchema returns the schema of the generated code, without the directives and the scalar that
-// only the code generator uses.
-var publicSchema = sync.OnceValue(func() *ast.Schema {
-	isGenerator := func(d *ast.Directive) bool { return slices.Contains(generatorDirectives, d.Name) }
+// only the server and the code generator use.
+var publicSchema = sync.OnceValue(func() public {
+	isInternal := func(d *ast.Directive) bool { return slices.Contains(internalDirectives, d.Name) }
 	schema := exec.NewExecutableSchema(exec.Config{}).Schema()
-	for _, name := range generatorDirectives {
+	costs := declaredCosts(schema)
+	for _, name := range internalDirectives {
 		delete(schema.Directives, name)
 	}
 	delete(schema.Types, nodeIDScalar)
@@ -55,17 +62,17 @@ var publicSchema = sync.OnceValue(func() *ast.Schema {
 			for _, argument := range field.Arguments {
 				asID(argument.Type)
 			}
-			field.Directives = slices.DeleteFunc(field.Directives, isGenerator)
+			field.Directives = slices.DeleteFunc(field.Directives, isInternal)
 		}
 		for _, value := range definition.EnumValues {
-			value.Directives = slices.DeleteFunc(value.Directives, isGenerator)
+			value.Directives = slices.DeleteFunc(value.Directives, isInternal)
 		}
 	}
-	return schema
+	return public{schema, costs}
 })
 
-// generatorDirectives are the directives that only the code generator uses.
-var generatorDirectives = []string{"goField", "goEnum"}
+// internalDirectives are the directives that only the server and the code generator use.
+var internalDirectives = []string{"goField", "goEnum", "cost", "listSize"}
 
 // nodeIDScalar is the scalar that the code generator maps to strings. Clients see ID instead, which
 // the code generator maps to integers.

@@ -7034,7 +7034,7 @@ type RestoreMakePayload {
 `, BuiltIn: false},
 	{Name: "../application.graphqls", Input: `extend type Query {
   "All registered applications, by name. Requires an administrator."
-  applications: [Application!] @auth(scope: ADMIN)
+  applications: [Application!] @auth(scope: ADMIN) @listSize(assumedSize: 100)
 }
 
 extend type Mutation {
@@ -7103,12 +7103,12 @@ type DeleteApplicationPayload {
 `, BuiltIn: false},
 	{Name: "../category.graphqls", Input: `extend type Query {
   "The root categories. Each contains its children."
-  categories: [Category!] @auth
+  categories: [Category!] @auth @cost(weight: 30) @listSize(assumedSize: 10)
   "A category by its slug."
   category(
     "The slug, as it appears in URLs: ` + "`" + `3d-printing` + "`" + `, ` + "`" + `toys-and-games` + "`" + `."
     slug: String!
-  ): Category @auth
+  ): Category @auth @cost(weight: 20)
 }
 
 "A category of the catalogue. Categories form a tree."
@@ -7124,7 +7124,7 @@ type Category implements Node {
   "The parent category; null for a root category."
   parent: Category
   "The child categories."
-  children: [Category!]!
+  children: [Category!]! @listSize(assumedSize: 10)
   "The number of published things in this category and its descendants."
   thingCount: Int64!
   "The published things in this category and its descendants, newest first."
@@ -7137,7 +7137,7 @@ type Category implements Node {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection! @goField(forceResolver: true)
+  ): ThingConnection! @cost(weight: 200) @goField(forceResolver: true)
 }
 `, BuiltIn: false},
 	{Name: "../collection.graphqls", Input: `extend type Query {
@@ -7145,7 +7145,7 @@ type Category implements Node {
   collection(
     "The id of the collection."
     id: ID!
-  ): Collection @auth
+  ): Collection @auth @cost(weight: 60)
   "All public collections, newest first."
   collections(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -7161,7 +7161,7 @@ type Category implements Node {
 
 extend type Thing {
   "The caller's collections that contain it, the one to which it was added last first."
-  collections: [Collection!]! @goField(forceResolver: true, batch: true)
+  collections: [Collection!]! @cost(weight: 30) @listSize(assumedSize: 100) @goField(forceResolver: true, batch: true)
 }
 
 extend type Mutation {
@@ -7231,9 +7231,9 @@ type Collection implements Node & Likeable {
   "The name, at most 200 characters."
   name: String!
   "The description in Markdown."
-  description: String!
+  description: String! @cost(weight: 50)
   "The description as sanitized HTML."
-  descriptionHtml: String! @goField(forceResolver: true, batch: true)
+  descriptionHtml: String! @cost(weight: 90) @goField(forceResolver: true, batch: true)
   "The user who created the collection and can change it."
   creator: User! @goField(forceResolver: true, batch: true)
   "Whether the caller can change it."
@@ -7355,10 +7355,11 @@ type DeleteCollectionPayload {
   deletedId: ID!
   "The ` + "`" + `nodeId` + "`" + ` of the deleted object."
   deletedNodeId: NodeID!
+  # 10,000 IDs, which the mutation has read.
   "The ids of the things that were in it, at most 10,000."
-  thingIds: [ID!]!
+  thingIds: [ID!]! @cost(weight: 100)
   "The first 100 of these things, without those that the caller cannot see."
-  things: [Thing!]! @goField(forceResolver: true)
+  things: [Thing!]! @listSize(assumedSize: 100) @goField(forceResolver: true)
   "The caller, whose ` + "`" + `collectionCount` + "`" + ` changed."
   me: User! @goField(forceResolver: true)
 }
@@ -7412,11 +7413,11 @@ type MoveThingsPayload {
   "The collection after the change."
   collection: Collection!
   "The other collections from which things were removed, after the change; at most 100."
-  fromCollections: [Collection!]! @goField(forceResolver: true)
+  fromCollections: [Collection!]! @listSize(assumedSize: 100) @goField(forceResolver: true)
   "The things that are in it now, as the input named them."
   thingIds: [ID!]!
   "The things that are in it now, without those that the caller can no longer see."
-  things: [Thing!]! @goField(forceResolver: true)
+  things: [Thing!]! @listSize(assumedSize: 100) @goField(forceResolver: true)
 }
 
 "The things to remove from a collection."
@@ -7430,11 +7431,11 @@ input RemoveThingsInput {
 "Payload of ` + "`" + `removeThings` + "`" + `."
 type RemoveThingsPayload {
   "The collections from which things were removed, after the change; at most 100."
-  fromCollections: [Collection!]! @goField(forceResolver: true)
+  fromCollections: [Collection!]! @listSize(assumedSize: 100) @goField(forceResolver: true)
   "The things as the input named them, including those that were not in a collection."
   thingIds: [ID!]!
   "These things, without those that do not exist or that the caller cannot see."
-  things: [Thing!]! @goField(forceResolver: true)
+  things: [Thing!]! @listSize(assumedSize: 100) @goField(forceResolver: true)
 }
 `, BuiltIn: false},
 	{Name: "../comment.graphqls", Input: `extend type Query {
@@ -7442,7 +7443,7 @@ type RemoveThingsPayload {
   comment(
     "The id of the comment."
     id: ID!
-  ): Comment @auth
+  ): Comment @auth @cost(weight: 60)
   "All comments on published things and makes, newest first, without deleted ones."
   comments(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -7453,7 +7454,7 @@ type RemoveThingsPayload {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): CommentConnection @auth
+  ): CommentConnection @auth @cost(weight: 40)
 }
 
 extend type Mutation {
@@ -7489,9 +7490,9 @@ type Comment implements Node & Attachable {
   "The thing or make that was commented on."
   target: Commentable! @goField(forceResolver: true, batch: true)
   "The text in Markdown, at most 65,535 characters. Empty if the comment was deleted."
-  body: String!
+  body: String! @cost(weight: 50)
   "The text as sanitized HTML."
-  bodyHtml: String! @goField(forceResolver: true, batch: true)
+  bodyHtml: String! @cost(weight: 90) @goField(forceResolver: true, batch: true)
   "The attached files by rank, at most 1,000."
   files(
     "The maximum number of files, 1 to 1,000."
@@ -7500,7 +7501,7 @@ type Comment implements Node & Attachable {
     kinds: [FileKind!]
     "Return files with these ids only."
     ids: [ID!]
-  ): [File!]! @goField(forceResolver: true, batch: true)
+  ): [File!]! @listSize(assumedSize: 1000, slicingArguments: ["first"]) @goField(forceResolver: true, batch: true)
   "The comment that this one replies to; null if it is not a reply."
   parent: Comment @goField(forceResolver: true, batch: true)
   "The direct replies, oldest first, including deleted ones."
@@ -7592,6 +7593,7 @@ type DeleteCommentPayload {
 }
 `, BuiltIn: false},
 	{Name: "../download.graphqls", Input: `extend type Mutation {
+  # Adds a row for each call, however often the caller has downloaded the file.
   """
   Record a download in the caller's history and return a URL of the file's bytes. Each call counts
   as one download.
@@ -7599,7 +7601,7 @@ type DeleteCommentPayload {
   recordDownload(
     "The file to download."
     input: RecordDownloadInput!
-  ): RecordDownloadPayload @auth
+  ): RecordDownloadPayload @auth @cost(weight: 1000)
 }
 
 "The file to download."
@@ -7655,6 +7657,7 @@ type DownloadEdge {
 }
 `, BuiltIn: false},
 	{Name: "../feed.graphqls", Input: `extend type User {
+  # Sorts everything that the followed users published.
   """
   Things, makes and collections that were published by the users that the user follows, newest
   first. Drafts and content that was taken down are excluded. For another user it fails with
@@ -7669,7 +7672,7 @@ type DownloadEdge {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): FeedConnection @auth @goField(forceResolver: true)
+  ): FeedConnection @auth @cost(weight: 300) @goField(forceResolver: true)
 }
 
 "An entry of a feed: a published thing, a published make or a new collection."
@@ -7700,7 +7703,7 @@ type FeedEdge {
   file(
     "The id that the upload returned."
     id: ID!
-  ): File @auth
+  ): File @auth @cost(weight: 10)
 }
 
 extend type Mutation {
@@ -7951,7 +7954,7 @@ extend type Thing {
     first: Int! = 100
     "Return images with these ids only."
     ids: [ID!]
-  ): [MediaImage!]! @goField(forceResolver: true, batch: true)
+  ): [MediaImage!]! @listSize(assumedSize: 1000, slicingArguments: ["first"]) @goField(forceResolver: true, batch: true)
   "The first of its images; null if it has none."
   defaultImage: MediaImage @goField(forceResolver: true, batch: true)
 }
@@ -7965,7 +7968,7 @@ extend type Make {
     first: Int! = 100
     "Return images with these ids only."
     ids: [ID!]
-  ): [MediaImage!]! @goField(forceResolver: true, batch: true)
+  ): [MediaImage!]! @listSize(assumedSize: 1000, slicingArguments: ["first"]) @goField(forceResolver: true, batch: true)
   "The first of its images; null if it has none."
   defaultImage: MediaImage @goField(forceResolver: true, batch: true)
 }
@@ -8018,7 +8021,7 @@ type DeleteImagePayload {
   """
   The invitations that can be used, newest first, at most 100. Requires an administrator.
   """
-  invitations: [Invitation!] @auth(scope: ADMIN)
+  invitations: [Invitation!] @auth(scope: ADMIN) @listSize(assumedSize: 100)
 }
 
 extend type Mutation {
@@ -8302,7 +8305,7 @@ type UnlikeCollectionPayload {
     page.
     """
     after: String
-  ): [Thing!] @auth @deprecated(reason: "Use things(sort: FEATURED).")
+  ): [Thing!] @auth @deprecated(reason: "Use things(sort: FEATURED).") @listSize(assumedSize: 100, slicingArguments: ["perPage"])
   "The published things, newest first."
   newest(
     "The page number, counted from 1."
@@ -8314,7 +8317,7 @@ type UnlikeCollectionPayload {
     page.
     """
     after: String
-  ): [Thing!] @auth @deprecated(reason: "Use things(sort: NEWEST).")
+  ): [Thing!] @auth @deprecated(reason: "Use things(sort: NEWEST).") @listSize(assumedSize: 100, slicingArguments: ["perPage"])
   "The published things by popularity."
   popular(
     "The page number, counted from 1."
@@ -8326,7 +8329,7 @@ type UnlikeCollectionPayload {
     page.
     """
     after: String
-  ): [Thing!] @auth @deprecated(reason: "Use things(sort: POPULAR).")
+  ): [Thing!] @auth @deprecated(reason: "Use things(sort: POPULAR).") @listSize(assumedSize: 100, slicingArguments: ["perPage"])
   """
   The clients that still use deprecated operations, most recent call first. Requires a moderator or
   an administrator.
@@ -8334,7 +8337,7 @@ type UnlikeCollectionPayload {
   deprecatedCalls(
     "The maximum number of entries, 1 to 1,000."
     first: Int! = 100
-  ): [DeprecatedCall!] @auth(scope: ADMIN)
+  ): [DeprecatedCall!] @auth(scope: ADMIN) @listSize(assumedSize: 1000, slicingArguments: ["first"])
 }
 
 "The calls of one deprecated operation by one token and program."
@@ -8362,7 +8365,7 @@ type DeprecatedCall {
   make(
     "The id of the make."
     id: ID!
-  ): Make @auth
+  ): Make @auth @cost(weight: 60)
   "All published makes, newest first."
   makes(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -8373,7 +8376,7 @@ type DeprecatedCall {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): MakeConnection @auth
+  ): MakeConnection @auth @cost(weight: 40)
 }
 
 extend type Mutation {
@@ -8413,9 +8416,9 @@ type Make implements Node & Attachable & Commentable & Likeable {
   "The name, at most 200 characters. The default is the name of the thing."
   name: String!
   "The description in Markdown."
-  description: String!
+  description: String! @cost(weight: 50)
   "The description as sanitized HTML."
-  descriptionHtml: String! @goField(forceResolver: true, batch: true)
+  descriptionHtml: String! @cost(weight: 90) @goField(forceResolver: true, batch: true)
   "Whether the make is published. A published make is visible to everyone who can see its thing."
   state: PublicationState!
   "The finalized files by rank, at most 1,000."
@@ -8426,7 +8429,7 @@ type Make implements Node & Attachable & Commentable & Likeable {
     kinds: [FileKind!]
     "Return files with these ids only."
     ids: [ID!]
-  ): [File!]! @goField(forceResolver: true, batch: true)
+  ): [File!]! @listSize(assumedSize: 1000, slicingArguments: ["first"]) @goField(forceResolver: true, batch: true)
   "The file of ` + "`" + `defaultImage` + "`" + `. Null if there is none."
   image: File @goField(forceResolver: true, batch: true)
   "The number of users who like it."
@@ -8818,7 +8821,7 @@ extend type Query {
   node(
     "The ` + "`" + `nodeId` + "`" + ` of any object."
     nodeId: NodeID!
-  ): Node @auth
+  ): Node @auth @cost(weight: 60)
   """
   Objects by their ` + "`" + `nodeId` + "`" + `, in the order of the ids. An entry is null if the object does not exist
   or the caller cannot see it.
@@ -8877,7 +8880,7 @@ interface Attachable {
     kinds: [FileKind!]
     "Return files with these ids only."
     ids: [ID!]
-  ): [File!]!
+  ): [File!]! @listSize(assumedSize: 1000, slicingArguments: ["first"])
 }
 
 "An object that can be commented on."
@@ -8992,7 +8995,7 @@ extend type User {
     since: DateTime
   ): NotificationConnection @auth @goField(forceResolver: true)
   "The number of unread notifications. Null for another user."
-  unreadNotificationCount: Int @auth @goField(forceResolver: true)
+  unreadNotificationCount: Int @auth @cost(weight: 20) @goField(forceResolver: true)
 }
 
 "The kind of event that a notification reports."
@@ -9081,7 +9084,7 @@ type MarkNotificationsReadPayload {
   "The number of notifications of the caller that are still unread."
   unreadCount: Int!
   "The notifications that were unread before, latest first, at most 100."
-  notifications: [Notification!] @auth @goField(forceResolver: true)
+  notifications: [Notification!] @auth @listSize(assumedSize: 100) @goField(forceResolver: true)
   "The caller, whose ` + "`" + `unreadNotificationCount` + "`" + ` changed."
   me: User! @goField(forceResolver: true)
 }
@@ -9154,7 +9157,7 @@ input ReorderFilesInput {
 "Payload of ` + "`" + `reorderFiles` + "`" + `."
 type ReorderFilesPayload {
   "All files of the target in their order."
-  files: [File!]!
+  files: [File!]! @listSize(assumedSize: 1000)
   "The object that they are attached to."
   target: Attachable!
 }
@@ -9170,14 +9173,14 @@ input ReorderImagesInput {
 "Payload of ` + "`" + `reorderImages` + "`" + `."
 type ReorderImagesPayload {
   "All images of the target in their order."
-  images: [MediaImage!]!
+  images: [MediaImage!]! @listSize(assumedSize: 1000)
   "The thing or the make that they are images of."
   target: Attachable!
 }
 `, BuiltIn: false},
 	{Name: "../popularity.graphqls", Input: `extend type Thing {
   "How the popularity of the thing is computed. Requires a moderator or an administrator."
-  popularity: Popularity @auth(scope: ADMIN) @goField(forceResolver: true, batch: true)
+  popularity: Popularity @auth(scope: ADMIN) @cost(weight: 50) @goField(forceResolver: true, batch: true)
 }
 
 """
@@ -9190,7 +9193,7 @@ type Popularity {
   "The current score."
   score: Float!
   "The days that make up the score, newest first."
-  days: [PopularityDay!]!
+  days: [PopularityDay!]! @listSize(assumedSize: 100)
 }
 
 "The activity of users on one day."
@@ -9410,7 +9413,7 @@ type Mesh {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): FileConnection! @goField(forceResolver: true)
+  ): FileConnection! @cost(weight: 300) @goField(forceResolver: true)
 }
 
 "A page of files."
@@ -9438,7 +9441,7 @@ type FileEdge {
   The recommended print settings. Null if the creator gave none. They are a part of ` + "`" + `detailsParts` + "`" + `,
   where legacy clients keep them.
   """
-  printSettings: PrintSettings
+  printSettings: PrintSettings @cost(weight: 10)
 }
 
 "The recommended settings for printing a thing. A field is null if the creator did not specify it."
@@ -9519,7 +9522,7 @@ type UnpublishThingPayload {
   randomThings(
     "The number of things, 1 to 100."
     first: Int! = 1
-  ): [Thing!] @auth
+  ): [Thing!] @auth @cost(weight: 150) @listSize(assumedSize: 100, slicingArguments: ["first"])
   "Convert Markdown to the HTML that this server shows for it."
   renderMarkdown(
     "At most 65,535 characters."
@@ -9542,16 +9545,17 @@ extend type User {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @cost(weight: 3000) @goField(forceResolver: true)
   """
   The tags of the things that the user likes or has made, most frequent first; at most 20. For
   another user it fails with FORBIDDEN.
   """
-  recommendedTags: [Tag!] @auth @goField(forceResolver: true)
+  recommendedTags: [Tag!] @auth @cost(weight: 500) @listSize(assumedSize: 20) @goField(forceResolver: true)
+  # 10,000 IDs, as in collectedThingIds.
   "The ids of the published things that the user likes, most recent like first; at most 10,000."
-  likedThingIds: [ID!] @auth @goField(forceResolver: true)
+  likedThingIds: [ID!] @auth @cost(weight: 1000) @goField(forceResolver: true)
   "The ids of the published things in the user's collections; at most 10,000."
-  collectedThingIds: [ID!] @auth @goField(forceResolver: true)
+  collectedThingIds: [ID!] @auth @cost(weight: 1000) @goField(forceResolver: true)
   """
   The number of events each day for the user's published things, earliest day first. Days without
   events are omitted. Events that were undone, such as a removed like, are not counted. For another
@@ -9564,7 +9568,7 @@ extend type User {
     to: DateTime!
     "Whether there is an entry for each day and thing, at most 10,000, instead of one for each day."
     byThing: Boolean! = false
-  ): [StatsDay!] @auth @goField(forceResolver: true)
+  ): [StatsDay!] @auth @cost(weight: 1000) @listSize(assumedSize: 100) @goField(forceResolver: true)
 }
 
 "The events of a day for the things of a user, or for one of them."
@@ -9747,7 +9751,7 @@ type ResolveReportPayload {
   "The report after the change."
   report: Report!
   "All reports that were closed, latest first, at most 100."
-  closedReports: [Report!]! @goField(forceResolver: true)
+  closedReports: [Report!]! @listSize(assumedSize: 100) @goField(forceResolver: true)
 }
 
 "The report to dismiss."
@@ -9763,12 +9767,28 @@ type DismissReportPayload {
   "The report after the change."
   report: Report!
   "All reports that were closed, latest first, at most 100."
-  closedReports: [Report!]! @goField(forceResolver: true)
+  closedReports: [Report!]! @listSize(assumedSize: 100) @goField(forceResolver: true)
 }
 `, BuiltIn: false},
 	{Name: "../schema.graphqls", Input: `directive @goField(forceResolver: Boolean, name: String, omittable: Boolean, batch: Boolean) on INPUT_FIELD_DEFINITION | FIELD_DEFINITION
 
 directive @goEnum(value: String!) on ENUM_VALUE
+
+"""
+The cost of a field without its selection, in place of 1. Costs are chosen so that an operation
+takes at most 0.2 ms of CPU time and 10 KiB of memory for each unit of its cost. In total it takes
+at most 2 s and 64 MiB, so an operation of the maximum cost takes at most 0.04 ms for each unit.
+` + "`" + `bench -only amplification-sqlite` + "`" + ` measures both limits. Long texts have up to 256 KiB, and their
+HTML up to 320 KiB; fields that return one object read it with its long texts. The published schema
+omits costs, because they follow the measurements.
+"""
+directive @cost(weight: Int!) on FIELD_DEFINITION
+
+"""
+The maximum length of a list that is not a connection, and the argument that limits it further, if
+there is one. A connection is limited by ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + `.
+"""
+directive @listSize(assumedSize: Int!, slicingArguments: [String!]) on FIELD_DEFINITION
 
 """
 The access token must carry the scope. Without a valid token the field fails with UNAUTHENTICATED;
@@ -9819,7 +9839,7 @@ type Query {
   The user of the access token. An application's own token has no user, so the field fails with
   FORBIDDEN.
   """
-  me: User @auth
+  me: User @auth @cost(weight: 10)
 }
 
 """
@@ -10024,6 +10044,7 @@ type SearchConnection {
   pageInfo: PageInfo!
   "The number of results, up to 10,000. Counted only if selected."
   totalCount: Int!
+  # Up to five counts: each facet ignores its own filter.
   """
   Counts for narrowing a search. Only searches for things have facets; for others the lists are
   empty.
@@ -10031,7 +10052,7 @@ type SearchConnection {
   facets(
     "The number of values of each facet, 1 to 100."
     first: Int! = 10
-  ): SearchFacets!
+  ): SearchFacets! @cost(weight: 4000)
 }
 
 """
@@ -10100,8 +10121,9 @@ type SearchEdge {
   cursor: String!
   "The entry."
   node: SearchHit!
+  # The name, the description and 20 tags.
   "Excerpts in which words of the query occur; empty for a search without words."
-  highlights: [Highlight!]!
+  highlights: [Highlight!]! @cost(weight: 5) @listSize(assumedSize: 22)
 }
 
 "An excerpt around the first match in one text of a result."
@@ -10135,7 +10157,7 @@ type HighlightPart {
   The browsers in which the caller is signed in, most recently used first, at most 100. Applications
   have no access to them.
   """
-  sessions: [Session!] @auth
+  sessions: [Session!] @auth @listSize(assumedSize: 100)
 }
 
 extend type Mutation {
@@ -10189,7 +10211,7 @@ type EndSessionsPayload {
   tag(
     "The name or the slug of the tag."
     name: String!
-  ): Tag @auth
+  ): Tag @auth @cost(weight: 20)
   "The tags in use, most things first."
   tags(
     "The number of entries from the start, 1 to 100. Without ` + "`" + `first` + "`" + ` and ` + "`" + `last` + "`" + ` it is 30."
@@ -10254,7 +10276,7 @@ type TagEdge {
   thing(
     "The id of the thing."
     id: ID!
-  ): Thing @auth
+  ): Thing @auth @cost(weight: 60)
 }
 
 extend type Mutation {
@@ -10323,13 +10345,13 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   "The category of the thing."
   category: Category! @goField(forceResolver: true, batch: true)
   "The description in Markdown, at most 65,535 characters."
-  description: String!
+  description: String! @cost(weight: 50)
   "The description as sanitized HTML."
-  descriptionHtml: String! @goField(forceResolver: true, batch: true)
+  descriptionHtml: String! @cost(weight: 90) @goField(forceResolver: true, batch: true)
   "How to print and assemble the thing, in Markdown."
-  instructions: String!
+  instructions: String! @cost(weight: 50)
   "The instructions as sanitized HTML."
-  instructionsHtml: String! @goField(forceResolver: true, batch: true)
+  instructionsHtml: String! @cost(weight: 90) @goField(forceResolver: true, batch: true)
   "Whether the creator marked it as work in progress."
   isWip: Boolean!
   "Whether the creator marked it as not safe for work."
@@ -10342,7 +10364,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
   """
   detailsParts: String!
   "The tags in the creator's order, at most 100."
-  tags: [Tag!]! @goField(forceResolver: true, batch: true)
+  tags: [Tag!]! @listSize(assumedSize: 20) @goField(forceResolver: true, batch: true)
   "The finalized files by rank, at most 1,000."
   files(
     "The maximum number of files, 1 to 1,000. ` + "`" + `fileCount` + "`" + ` is the total."
@@ -10351,7 +10373,7 @@ type Thing implements Node & Attachable & Commentable & Likeable {
     kinds: [FileKind!]
     "Return files with these ids only."
     ids: [ID!]
-  ): [File!]! @goField(forceResolver: true, batch: true)
+  ): [File!]! @listSize(assumedSize: 1000, slicingArguments: ["first"]) @goField(forceResolver: true, batch: true)
   "The file of ` + "`" + `defaultImage` + "`" + `. Null if there is none."
   image: File @goField(forceResolver: true, batch: true)
   "The number of files that ` + "`" + `files` + "`" + ` lists, including those that are not available."
@@ -10581,7 +10603,7 @@ type UpdateThingPayload {
   The things that it was a remix of before and no longer is, without those that the caller cannot
   see. If it is published, their ` + "`" + `remixCount` + "`" + ` changed.
   """
-  fromAncestors: [Thing!]! @goField(forceResolver: true)
+  fromAncestors: [Thing!]! @listSize(assumedSize: 20) @goField(forceResolver: true)
 }
 
 "The thing to delete."
@@ -10609,9 +10631,9 @@ type DeleteThingPayload {
   The things that it was a remix of, without those that the caller cannot see. If it was published,
   their ` + "`" + `remixCount` + "`" + ` changed.
   """
-  ancestors: [Thing!]! @goField(forceResolver: true)
+  ancestors: [Thing!]! @listSize(assumedSize: 20) @goField(forceResolver: true)
   "The caller's collections that it was in, after the change; at most 100."
-  fromCollections: [Collection!]! @goField(forceResolver: true)
+  fromCollections: [Collection!]! @listSize(assumedSize: 100) @goField(forceResolver: true)
 }
 
 "The thing to feature."
@@ -11026,7 +11048,7 @@ type DeletePendingUploadPayload {
   user(
     "The username, without a leading @."
     username: String!
-  ): User @auth
+  ): User @auth @cost(weight: 60)
 }
 
 extend type Mutation {
@@ -11068,9 +11090,9 @@ type User implements Node & Actor {
   """
   email: String @goField(forceResolver: true)
   "The user's description of themselves in Markdown."
-  bio: String!
+  bio: String! @cost(weight: 50)
   "The bio as sanitized HTML."
-  bioHtml: String! @goField(forceResolver: true, batch: true)
+  bioHtml: String! @cost(weight: 90) @goField(forceResolver: true, batch: true)
   "The location as the user wrote it."
   location: String!
   "The license that clients preselect for new things."
@@ -11103,7 +11125,7 @@ type User implements Node & Actor {
   """
   suspension: Suspension @goField(forceResolver: true)
   "The caller's use of the server and its limits. Null for other users."
-  usage: Usage @goField(forceResolver: true, batch: true)
+  usage: Usage @cost(weight: 30) @goField(forceResolver: true, batch: true)
   "Whether the caller follows the user."
   isFollowed: Boolean! @goField(forceResolver: true, batch: true)
   "When the account was created."
@@ -11215,7 +11237,7 @@ type User implements Node & Actor {
     last: Int
     "Return entries before this cursor."
     before: String
-  ): ThingConnection @auth @goField(forceResolver: true)
+  ): ThingConnection @auth @cost(weight: 600) @goField(forceResolver: true)
 }
 
 """
@@ -11560,7 +11582,7 @@ type UnwatchCollectionPayload {
   webhook(
     "The id of the webhook."
     id: ID!
-  ): Webhook @auth
+  ): Webhook @auth @cost(weight: 10)
 }
 
 extend type Mutation {
@@ -11590,11 +11612,12 @@ extend type Mutation {
     "The webhook to delete."
     input: DeleteWebhookInput!
   ): DeleteWebhookPayload @auth(scope: WRITE)
+  # Makes the server send a request to any receiver on the internet. So does redeliverWebhook.
   "Send the event ` + "`" + `ping` + "`" + ` to a webhook of the caller, to test it. There is one attempt."
   pingWebhook(
     "The webhook to test."
     input: PingWebhookInput!
-  ): PingWebhookPayload @auth(scope: WRITE)
+  ): PingWebhookPayload @auth(scope: WRITE) @cost(weight: 1000)
   """
   Send a message to a webhook of the caller again, with the same id and content. It is sent
   immediately, and retried like a new message if that fails.
@@ -11602,7 +11625,7 @@ extend type Mutation {
   redeliverWebhook(
     "The delivery to repeat."
     input: RedeliverWebhookInput!
-  ): RedeliverWebhookPayload @auth(scope: WRITE)
+  ): RedeliverWebhookPayload @auth(scope: WRITE) @cost(weight: 1000)
 }
 
 """
