@@ -226,7 +226,10 @@ func collectionsOf[O comparable](ctx context.Context, name string, list models.L
 }
 
 // searchHits returns a page of the results of a search.
-func searchHits[V comparable](
+func searchHits[V interface {
+	comparable
+	model.SearchHit
+}](
 	ctx context.Context, name string, found *models.SearchResult, args pageArgs, loader *batch.Loader[V], joined joinedPages[V],
 ) (*model.SearchConnection, error) {
 	c, err := connect[model.SearchEdge](ctx, topLevel(name, found.List), args, nodes[V, model.SearchHit]{loader, func(v V) model.SearchHit { return v }, joined})

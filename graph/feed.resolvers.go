@@ -19,7 +19,6 @@ func (r *userResolver) Feed(ctx context.Context, obj *models.User, first *int32,
 		return nil, err
 	}
 	on := ownedList[*models.User]{"User.feed", list, obj, ownID(ctx)}
-	items := nodes[any, model.FeedItem]{loader: loadersOf(ctx).feedItems, as: func(v any) model.FeedItem { return v }}
-	c, err := connect[model.FeedEdge](ctx, on, pageArgs{first, after, last, before}, items)
+	c, err := connect[model.FeedEdge](ctx, on, pageArgs{first, after, last, before}, nodesOf(loadersOf(ctx).feedItems, nil))
 	return &model.FeedConnection{Connection: c}, err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/meshyard/meshyard/graph/batch"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/peroperation"
 	"github.com/meshyard/meshyard/internal/tracing"
@@ -63,7 +64,7 @@ type sharedLoaders struct {
 	notifications *batch.Loader[*models.Notification]
 	webhooks      *batch.Loader[*models.Webhook]
 	deliveries    *batch.Loader[*models.WebhookDelivery] // of webhooks
-	feedItems     *batch.Loader[any]                     // by the ID of the feed entry
+	feedItems     *batch.Loader[model.FeedItem]          // by the ID of the feed entry
 
 	needs peroperation.Cache[needs]
 }
@@ -100,7 +101,9 @@ func newLoaders(s *models.Store) *sharedLoaders {
 		notifications:     batch.Objects(s.NotificationsByID),
 		webhooks:          batch.Objects(s.WebhooksByID),
 		deliveries:        batch.Objects(s.WebhookDeliveriesByID),
-		feedItems:         batch.Values(func(ctx context.Context, ids []int64) (map[int64]any, error) { return feedItems(ctx, s, ids) }),
+		feedItems: batch.Values(func(ctx context.Context, ids []int64) (map[int64]model.FeedItem, error) {
+			return feedItems(ctx, s, ids)
+		}),
 		holding: batch.Lists(func(ctx context.Context, ids []int64) (map[int64][]*models.Collection, error) {
 			return s.CollectionsHolding(ctx, caller(ctx).UserID, ids)
 		}),

@@ -15,17 +15,17 @@ func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error
 	for i, id := range ids {
 		refs[i] = new(models.ParseNodeID(id))
 	}
-	load := map[string]func([]*models.NodeRef) ([]any, error){
+	load := map[string]func([]*models.NodeRef) ([]model.Node, error){
 		"Thing":      loadNodes(ctx, "Thing", l.things),
 		"Collection": loadNodes(ctx, "Collection", l.collections),
 		"User":       loadNodes(ctx, "User", l.users),
 		"File":       loadNodes(ctx, "File", l.files),
-		"Category": func(refs []*models.NodeRef) ([]any, error) {
+		"Category": func(refs []*models.NodeRef) ([]model.Node, error) {
 			tree, err := l.categories()
 			if err != nil {
 				return nil, err
 			}
-			return []any{nilOrValue(tree.ByID(refs[0].ID))}, nil
+			return []model.Node{nilOrNode(tree.ByID(refs[0].ID))}, nil
 		},
 		"Make":            loadNodes(ctx, "Make", l.makes),
 		"Comment":         loadNodes(ctx, "Comment", l.comments),
@@ -57,14 +57,29 @@ func (r *Resolver) nodes(ctx context.Context, ids []string) ([]model.Node, error
 	return found, nil
 }
 
+// object constrains the types of nodes.
+type object interface {
+	comparable
+	model.Node
+}
+
 // loadNodes returns a function that loads the objects of one type in a batch.
-func loadNodes[V any](ctx context.Context, typeName string, loader *batch.Loader[*V]) func([]*models.NodeRef) ([]any, error) {
-	return func(refs []*models.NodeRef) ([]any, error) {
+func loadNodes[O object](ctx context.Context, typeName string, loader *batch.Loader[O]) func([]*models.NodeRef) ([]model.Node, error) {
+	return func(refs []*models.NodeRef) ([]model.Node, error) {
 		return batch.LoadAs(ctx, refs, loader, func(ref *models.NodeRef) int64 {
 			if ref.Type != typeName {
 				return 0
 			}
 			return ref.ID
-		}, nilOrValue)
+		}, nilOrNode)
 	}
+}
+
+// nilOrNode converts a pointer to a node. A nil pointer becomes a nil interface.
+func nilOrNode[O object](o O) model.Node {
+	var null O
+	if o == null {
+		return nil
+	}
+	return o
 }

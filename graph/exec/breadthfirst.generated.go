@@ -7882,8 +7882,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 	Abstract: map[string]func(any) (string, any){
 		"Actor": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
@@ -7894,22 +7892,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"Attachable": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.Comment:
-				return "Comment", &object
 			case *models.Comment:
 				if object == nil {
 					return "Comment", nil
@@ -7920,15 +7912,11 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"Commentable": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
@@ -7939,22 +7927,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"FeedItem": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
@@ -7965,22 +7947,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"Likeable": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
@@ -7991,85 +7967,61 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"Node": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
 				}
 				return "User", object
-			case models.Comment:
-				return "Comment", &object
 			case *models.Comment:
 				if object == nil {
 					return "Comment", nil
 				}
 				return "Comment", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
 				}
 				return "Collection", object
-			case models.WebhookDelivery:
-				return "WebhookDelivery", &object
 			case *models.WebhookDelivery:
 				if object == nil {
 					return "WebhookDelivery", nil
 				}
 				return "WebhookDelivery", object
-			case models.Webhook:
-				return "Webhook", &object
 			case *models.Webhook:
 				if object == nil {
 					return "Webhook", nil
 				}
 				return "Webhook", object
-			case models.Report:
-				return "Report", &object
 			case *models.Report:
 				if object == nil {
 					return "Report", nil
 				}
 				return "Report", object
-			case models.Notification:
-				return "Notification", &object
 			case *models.Notification:
 				if object == nil {
 					return "Notification", nil
 				}
 				return "Notification", object
-			case models.File:
-				return "File", &object
 			case *models.File:
 				if object == nil {
 					return "File", nil
 				}
 				return "File", object
-			case models.Category:
-				return "Category", &object
 			case *models.Category:
 				if object == nil {
 					return "Category", nil
 				}
 				return "Category", object
-			case models.Token:
-				return "AccessToken", &object
 			case *models.Token:
 				if object == nil {
 					return "AccessToken", nil
@@ -8080,43 +8032,31 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"NotificationTarget": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
 				}
 				return "User", object
-			case models.Comment:
-				return "Comment", &object
 			case *models.Comment:
 				if object == nil {
 					return "Comment", nil
 				}
 				return "Comment", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
 				}
 				return "Collection", object
-			case models.File:
-				return "File", &object
 			case *models.File:
 				if object == nil {
 					return "File", nil
@@ -8127,36 +8067,26 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"ReportTarget": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
 				}
 				return "User", object
-			case models.Comment:
-				return "Comment", &object
 			case *models.Comment:
 				if object == nil {
 					return "Comment", nil
 				}
 				return "Comment", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
@@ -8167,29 +8097,21 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"SearchHit": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
 				}
 				return "User", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil

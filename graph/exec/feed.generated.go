@@ -194,22 +194,16 @@ func (ec *executionContext) _FeedItem(ctx context.Context, sel ast.SelectionSet,
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
-	case models.Thing:
-		return ec._Thing(ctx, sel, &obj)
 	case *models.Thing:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Thing(ctx, sel, obj)
-	case models.Make:
-		return ec._Make(ctx, sel, &obj)
 	case *models.Make:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
-	case models.Collection:
-		return ec._Collection(ctx, sel, &obj)
 	case *models.Collection:
 		if obj == nil {
 			return graphql.Null
@@ -407,21 +401,12 @@ func (ec *executionContext) marshalNFeedItem2ᚕgithubᚗcomᚋmeshyardᚋmeshya
 		batchIdxMapCollection := map[int]int{}
 		for i, item := range v {
 			switch concrete := item.(type) {
-			case models.Thing:
-				batchIdxMapThing[i] = len(batchItemsThing)
-				batchItemsThing = append(batchItemsThing, &concrete)
 			case *models.Thing:
 				batchIdxMapThing[i] = len(batchItemsThing)
 				batchItemsThing = append(batchItemsThing, concrete)
-			case models.Make:
-				batchIdxMapMake[i] = len(batchItemsMake)
-				batchItemsMake = append(batchItemsMake, &concrete)
 			case *models.Make:
 				batchIdxMapMake[i] = len(batchItemsMake)
 				batchItemsMake = append(batchItemsMake, concrete)
-			case models.Collection:
-				batchIdxMapCollection[i] = len(batchItemsCollection)
-				batchItemsCollection = append(batchItemsCollection, &concrete)
 			case *models.Collection:
 				batchIdxMapCollection[i] = len(batchItemsCollection)
 				batchItemsCollection = append(batchItemsCollection, concrete)

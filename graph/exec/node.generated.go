@@ -34,8 +34,6 @@ func (ec *executionContext) _Actor(ctx context.Context, sel ast.SelectionSet, ob
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
-	case models.User:
-		return ec._User(ctx, sel, &obj)
 	case *models.User:
 		if obj == nil {
 			return graphql.Null
@@ -54,22 +52,16 @@ func (ec *executionContext) _Attachable(ctx context.Context, sel ast.SelectionSe
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
-	case models.Thing:
-		return ec._Thing(ctx, sel, &obj)
 	case *models.Thing:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Thing(ctx, sel, obj)
-	case models.Make:
-		return ec._Make(ctx, sel, &obj)
 	case *models.Make:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
-	case models.Comment:
-		return ec._Comment(ctx, sel, &obj)
 	case *models.Comment:
 		if obj == nil {
 			return graphql.Null
@@ -88,15 +80,11 @@ func (ec *executionContext) _Commentable(ctx context.Context, sel ast.SelectionS
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
-	case models.Thing:
-		return ec._Thing(ctx, sel, &obj)
 	case *models.Thing:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Thing(ctx, sel, obj)
-	case models.Make:
-		return ec._Make(ctx, sel, &obj)
 	case *models.Make:
 		if obj == nil {
 			return graphql.Null
@@ -115,22 +103,16 @@ func (ec *executionContext) _Likeable(ctx context.Context, sel ast.SelectionSet,
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
-	case models.Thing:
-		return ec._Thing(ctx, sel, &obj)
 	case *models.Thing:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Thing(ctx, sel, obj)
-	case models.Make:
-		return ec._Make(ctx, sel, &obj)
 	case *models.Make:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
-	case models.Collection:
-		return ec._Collection(ctx, sel, &obj)
 	case *models.Collection:
 		if obj == nil {
 			return graphql.Null
@@ -149,85 +131,61 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
-	case models.Thing:
-		return ec._Thing(ctx, sel, &obj)
 	case *models.Thing:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Thing(ctx, sel, obj)
-	case models.Make:
-		return ec._Make(ctx, sel, &obj)
 	case *models.Make:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
-	case models.User:
-		return ec._User(ctx, sel, &obj)
 	case *models.User:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._User(ctx, sel, obj)
-	case models.Comment:
-		return ec._Comment(ctx, sel, &obj)
 	case *models.Comment:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Comment(ctx, sel, obj)
-	case models.Collection:
-		return ec._Collection(ctx, sel, &obj)
 	case *models.Collection:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Collection(ctx, sel, obj)
-	case models.WebhookDelivery:
-		return ec._WebhookDelivery(ctx, sel, &obj)
 	case *models.WebhookDelivery:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._WebhookDelivery(ctx, sel, obj)
-	case models.Webhook:
-		return ec._Webhook(ctx, sel, &obj)
 	case *models.Webhook:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Webhook(ctx, sel, obj)
-	case models.Report:
-		return ec._Report(ctx, sel, &obj)
 	case *models.Report:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Report(ctx, sel, obj)
-	case models.Notification:
-		return ec._Notification(ctx, sel, &obj)
 	case *models.Notification:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Notification(ctx, sel, obj)
-	case models.File:
-		return ec._File(ctx, sel, &obj)
 	case *models.File:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._File(ctx, sel, obj)
-	case models.Category:
-		return ec._Category(ctx, sel, &obj)
 	case *models.Category:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Category(ctx, sel, obj)
-	case models.Token:
-		return ec._AccessToken(ctx, sel, &obj)
 	case *models.Token:
 		if obj == nil {
 			return graphql.Null
@@ -361,57 +319,30 @@ func (ec *executionContext) marshalONode2ᚕgithubᚗcomᚋmeshyardᚋmeshyard�
 		batchIdxMapAccessToken := map[int]int{}
 		for i, item := range v {
 			switch concrete := item.(type) {
-			case models.Thing:
-				batchIdxMapThing[i] = len(batchItemsThing)
-				batchItemsThing = append(batchItemsThing, &concrete)
 			case *models.Thing:
 				batchIdxMapThing[i] = len(batchItemsThing)
 				batchItemsThing = append(batchItemsThing, concrete)
-			case models.Make:
-				batchIdxMapMake[i] = len(batchItemsMake)
-				batchItemsMake = append(batchItemsMake, &concrete)
 			case *models.Make:
 				batchIdxMapMake[i] = len(batchItemsMake)
 				batchItemsMake = append(batchItemsMake, concrete)
-			case models.User:
-				batchIdxMapUser[i] = len(batchItemsUser)
-				batchItemsUser = append(batchItemsUser, &concrete)
 			case *models.User:
 				batchIdxMapUser[i] = len(batchItemsUser)
 				batchItemsUser = append(batchItemsUser, concrete)
-			case models.Comment:
-				batchIdxMapComment[i] = len(batchItemsComment)
-				batchItemsComment = append(batchItemsComment, &concrete)
 			case *models.Comment:
 				batchIdxMapComment[i] = len(batchItemsComment)
 				batchItemsComment = append(batchItemsComment, concrete)
-			case models.Collection:
-				batchIdxMapCollection[i] = len(batchItemsCollection)
-				batchItemsCollection = append(batchItemsCollection, &concrete)
 			case *models.Collection:
 				batchIdxMapCollection[i] = len(batchItemsCollection)
 				batchItemsCollection = append(batchItemsCollection, concrete)
-			case models.Report:
-				batchIdxMapReport[i] = len(batchItemsReport)
-				batchItemsReport = append(batchItemsReport, &concrete)
 			case *models.Report:
 				batchIdxMapReport[i] = len(batchItemsReport)
 				batchItemsReport = append(batchItemsReport, concrete)
-			case models.Notification:
-				batchIdxMapNotification[i] = len(batchItemsNotification)
-				batchItemsNotification = append(batchItemsNotification, &concrete)
 			case *models.Notification:
 				batchIdxMapNotification[i] = len(batchItemsNotification)
 				batchItemsNotification = append(batchItemsNotification, concrete)
-			case models.File:
-				batchIdxMapFile[i] = len(batchItemsFile)
-				batchItemsFile = append(batchItemsFile, &concrete)
 			case *models.File:
 				batchIdxMapFile[i] = len(batchItemsFile)
 				batchItemsFile = append(batchItemsFile, concrete)
-			case models.Token:
-				batchIdxMapAccessToken[i] = len(batchItemsAccessToken)
-				batchItemsAccessToken = append(batchItemsAccessToken, &concrete)
 			case *models.Token:
 				batchIdxMapAccessToken[i] = len(batchItemsAccessToken)
 				batchItemsAccessToken = append(batchItemsAccessToken, concrete)

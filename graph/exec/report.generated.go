@@ -906,36 +906,26 @@ func (ec *executionContext) _ReportTarget(ctx context.Context, sel ast.Selection
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
-	case models.Thing:
-		return ec._Thing(ctx, sel, &obj)
 	case *models.Thing:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Thing(ctx, sel, obj)
-	case models.Make:
-		return ec._Make(ctx, sel, &obj)
 	case *models.Make:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Make(ctx, sel, obj)
-	case models.User:
-		return ec._User(ctx, sel, &obj)
 	case *models.User:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._User(ctx, sel, obj)
-	case models.Comment:
-		return ec._Comment(ctx, sel, &obj)
 	case *models.Comment:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._Comment(ctx, sel, obj)
-	case models.Collection:
-		return ec._Collection(ctx, sel, &obj)
 	case *models.Collection:
 		if obj == nil {
 			return graphql.Null
