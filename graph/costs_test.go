@@ -2,7 +2,6 @@ package graph
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/models"
 )
 
 // costOf returns the cost of a valid document with one operation.
@@ -97,11 +97,11 @@ func TestConnectionCosts(t *testing.T) {
 	}
 }
 
-// otherLists are the lists that are not in listLengths, with the reason.
+// otherLists are the lists without @listSize, with the reason.
 var otherLists = map[string]string{
 	"AccessToken.scopes":               "one for each scope",
 	"Application.redirectUris":         "texts, at most 20",
-	"DeleteCollectionPayload.thingIds": "IDs, in ownCosts",
+	"DeleteCollectionPayload.thingIds": "IDs, with a @cost",
 	"EndSessionsPayload.endedIds":      "IDs from the input, or of at most 100 sessions",
 	"FinalizeFilesPayload.files":       "Mutation.finalizeFiles is charged for them",
 	"Highlight.parts":                  "short: an excerpt",
@@ -115,36 +115,50 @@ var otherLists = map[string]string{
 	"SearchFacets.licenses":            "SearchConnection.facets is charged for them",
 	"SearchFacets.tags":                "SearchConnection.facets is charged for them",
 	"StagedUpload.formFields":          "the same few for every upload",
-	"User.collectedThingIds":           "IDs, in ownCosts",
-	"User.likedThingIds":               "IDs, in ownCosts",
+	"User.collectedThingIds":           "IDs, with a @cost",
+	"User.likedThingIds":               "IDs, with a @cost",
 	"Webhook.events":                   "one for each kind of event",
 }
 
-// TestListLengths checks that every list of the schema is in listLengths, in a connection or in
-// otherLists, and that all fields in these tables are lists of the schema. A list that is missing
-// would cost as much as one entry, and so bypass the cost limit.
+// TestListLengths checks that every list of the schema has @listSize, is in a connection or is in
+// otherLists, and that all of these fields are lists. Without it, a list would cost as much as one
+// entry, and so bypass the cost limit.
 func TestListLengths(t *testing.T) {
-	lists := make(map[string]bool)
+	lists, costs := make(map[string]bool), publicSchema().costs
 	for _, definition := range New(nil).Schema().Types {
 		if definition.Kind == ast.InputObject || strings.HasPrefix(definition.Name, "__") {
 			continue // the costs of introspection are computed elsewhere
 		}
 		for _, field := range definition.Fields {
 			name := definition.Name + "." + field.Name
+			declared := costs[name]
+			for _, slicing := range declared.slicing {
+				if field.Arguments.ForName(slicing) == nil {
+					t.Errorf("the list %s has no argument %s", name, slicing)
+				}
+			}
 			if field.Type.Elem == nil || strings.HasSuffix(definition.Name, "Connection") {
 				continue
 			}
 			lists[name] = true
-			if _, ok := listLengths[name]; !ok && otherLists[name] == "" {
-				t.Errorf("the list %s has no entry in listLengths", name)
-			} else if ok && otherLists[name] != "" {
-				t.Errorf("the list %s is in both tables", name)
+			switch {
+			case declared.length > models.MaxFiles:
+				t.Errorf("the list %s has up to %d entries, but is charged for at most %d", name, declared.length, models.MaxFiles)
+			case declared.length == 0 && otherLists[name] == "":
+				t.Errorf("the list %s has no @listSize", name)
+			case declared.length > 0 && otherLists[name] != "":
+				t.Errorf("the list %s has @listSize and is in otherLists", name)
 			}
 		}
 	}
-	for _, name := range slices.Concat(slices.Collect(maps.Keys(listLengths)), slices.Collect(maps.Keys(otherLists))) {
+	for name := range otherLists {
 		if !lists[name] {
 			t.Errorf("the schema has no list %s", name)
+		}
+	}
+	for name, declared := range costs {
+		if declared.length > 0 && !lists[name] {
+			t.Errorf("%s has @listSize, but is no list", name)
 		}
 	}
 }

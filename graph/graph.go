@@ -33,7 +33,7 @@ func New(r *Resolver) *Graph {
 
 // config returns the configuration of the generated code.
 func (r *Resolver) config() exec.Config {
-	config := exec.Config{Schema: publicSchema(), Resolvers: r}
+	config := exec.Config{Schema: publicSchema().Schema, Resolvers: r}
 	config.Directives.Auth = r.authorize
 	config.Directives.Null = null
 	return config
@@ -59,13 +59,21 @@ func parsedSchema() *ast.Schema {
 	return gqlparser.MustLoadSchema(sources...)
 }
 
-// publicSchema returns the schema without the directive and the scalar that only the code generator
-// uses.
-var publicSchema = sync.OnceValue(func() *ast.Schema {
-	const generatorDirective = "goField"
-	isGenerator := func(d *ast.Directive) bool { return d.Name == generatorDirective }
+// public is the schema that clients see, and the costs that are declared in it.
+type public struct {
+	*ast.Schema
+	costs map[string]declaredCost // by Type.field
+}
+
+// publicSchema returns the schema without the directives and the scalar that only the server and the
+// code generator use.
+var publicSchema = sync.OnceValue(func() public {
+	isInternal := func(d *ast.Directive) bool { return slices.Contains(internalDirectives, d.Name) }
 	schema := parsedSchema()
-	delete(schema.Directives, generatorDirective)
+	costs := declaredCosts(schema)
+	for _, name := range internalDirectives {
+		delete(schema.Directives, name)
+	}
 	delete(schema.Types, nodeIDScalar)
 	for _, definition := range schema.Types {
 		for _, field := range definition.Fields {
@@ -73,11 +81,17 @@ var publicSchema = sync.OnceValue(func() *ast.Schema {
 			for _, argument := range field.Arguments {
 				asID(argument.Type)
 			}
-			field.Directives = slices.DeleteFunc(field.Directives, isGenerator)
+			field.Directives = slices.DeleteFunc(field.Directives, isInternal)
+		}
+		for _, value := range definition.EnumValues {
+			value.Directives = slices.DeleteFunc(value.Directives, isInternal)
 		}
 	}
-	return schema
+	return public{schema, costs}
 })
+
+// internalDirectives are the directives that only the server and the code generator use.
+var internalDirectives = []string{"goField", "goEnum", "reads", "cost", "listSize"}
 
 // nodeIDScalar is the scalar that the code generator maps to strings. Clients see ID instead, which
 // the code generator maps to integers.

@@ -8,7 +8,7 @@ import (
 )
 
 // nodeReaders read the objects that implement Node, by the name of their type.
-var nodeReaders = map[string]func(ctx context.Context, r *Resolver, ids []int64) (map[int64]any, error){
+var nodeReaders = map[string]nodeReader{
 	"Thing":           readAny(things),
 	"Collection":      readAny(collections),
 	"User":            readAny(users),
@@ -20,12 +20,12 @@ var nodeReaders = map[string]func(ctx context.Context, r *Resolver, ids []int64)
 	"Webhook":         readAny(webhooks),
 	"WebhookDelivery": readAny(deliveries),
 	"AccessToken":     readAny(tokens),
-	"Category": func(ctx context.Context, _ *Resolver, ids []int64) (map[int64]any, error) {
+	"Category": func(ctx context.Context, _ *Resolver, ids []int64) (map[int64]model.Node, error) {
 		tree, err := operationOf(ctx).categories()
 		if err != nil {
 			return nil, err
 		}
-		found := make(map[int64]any)
+		found := make(map[int64]model.Node)
 		for _, id := range ids {
 			if c := tree.ByID(id); c != nil {
 				found[id] = c
@@ -43,8 +43,8 @@ func (r *Resolver) nodes(ctx context.Context, nodeIDs []string) ([]model.Node, e
 		refs[i] = models.ParseNodeID(id)
 		ids[refs[i].Type] = append(ids[refs[i].Type], refs[i].ID)
 	}
-	objects := make(map[models.NodeRef]any)
-	var all []any
+	objects := make(map[models.NodeRef]model.Node)
+	var all []model.Node
 	for name, ids := range ids {
 		read := nodeReaders[name]
 		if read == nil {

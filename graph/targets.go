@@ -2,7 +2,6 @@ package graph
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/meshyard/meshyard/graph/model"
@@ -123,16 +122,23 @@ func afterUnmark[O any](ctx context.Context, unmark markFunc, on models.TargetTy
 
 // inOrder reads at most maxFirst objects and returns them in the order of their IDs, without
 // those that do not exist or that the caller cannot see.
-func inOrder[O any](ctx context.Context, r *Resolver, ids []int64, of rows[O]) ([]*O, error) {
+func inOrder[O any, P interface {
+	*O
+	model.Node
+}](ctx context.Context, r *Resolver, ids []int64, of rows[O]) ([]*O, error) {
 	ids = ids[:min(len(ids), maxFirst)]
 	found, err := of.read(ctx, r, ids, accessTo[O]())
 	if err != nil {
 		return nil, err
 	}
 	objects := make([]*O, 0, len(found))
-	hidden, err := r.hidden(ctx, anyOf(slices.Collect(maps.Values(found))))
+	all := make([]model.Node, 0, len(found))
+	for _, o := range found {
+		all = append(all, P(o))
+	}
+	hidden, err := r.hidden(ctx, all)
 	for _, id := range ids {
-		if o := found[id]; o != nil && hidden[o] == nil {
+		if o := found[id]; o != nil && hidden[P(o)] == nil {
 			objects = append(objects, o)
 		}
 	}

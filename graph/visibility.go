@@ -35,19 +35,25 @@ func accessTo[T any]() (set fieldset.Set[T]) {
 
 // readAny reads rows of one type, with the fields that the operation selects and those that decide
 // who may see them.
-func readAny[T any](of rows[T]) func(ctx context.Context, r *Resolver, ids []int64) (map[int64]any, error) {
-	return func(ctx context.Context, r *Resolver, ids []int64) (map[int64]any, error) {
+func readAny[T any, P interface {
+	*T
+	model.Node
+}](of rows[T]) nodeReader {
+	return func(ctx context.Context, r *Resolver, ids []int64) (map[int64]model.Node, error) {
 		found, err := of.read(ctx, r, ids, accessTo[T]())
-		objects := make(map[int64]any, len(found))
+		objects := make(map[int64]model.Node, len(found))
 		for id, o := range found {
-			objects[id] = o
+			objects[id] = P(o)
 		}
 		return objects, err
 	}
 }
 
+// nodeReader reads the objects with the given IDs.
+type nodeReader func(ctx context.Context, r *Resolver, ids []int64) (map[int64]model.Node, error)
+
 // readerOf returns the function that reads the targets of one type.
-func readerOf(on models.TargetType) func(ctx context.Context, r *Resolver, ids []int64) (map[int64]any, error) {
+func readerOf(on models.TargetType) nodeReader {
 	switch on {
 	case models.OnThing:
 		return readAny(things)
@@ -63,26 +69,17 @@ func readerOf(on models.TargetType) func(ctx context.Context, r *Resolver, ids [
 	return readAny(users)
 }
 
-// anyOf converts objects to interfaces.
-func anyOf[T any](objects []*T) []any {
-	all := make([]any, len(objects))
-	for i, o := range objects {
-		all[i] = o
-	}
-	return all
-}
-
 // readTargets returns the targets that exist, by type and ID, and why the caller may not see some of
 // them.
-func (r *Resolver) readTargets(ctx context.Context, wanted []models.Target) (found map[models.Target]any, hidden map[any]error, err error) {
+func (r *Resolver) readTargets(ctx context.Context, wanted []models.Target) (found map[models.Target]model.Node, hidden map[model.Node]error, err error) {
 	ids := make(map[models.TargetType][]int64)
 	for _, t := range wanted {
 		if !slices.Contains(ids[t.Type], t.ID) {
 			ids[t.Type] = append(ids[t.Type], t.ID)
 		}
 	}
-	found = make(map[models.Target]any, len(wanted))
-	var all []any
+	found = make(map[models.Target]model.Node, len(wanted))
+	var all []model.Node
 	for on, ids := range ids {
 		read, err := readerOf(on)(ctx, r, ids)
 		if err != nil {
@@ -99,8 +96,8 @@ func (r *Resolver) readTargets(ctx context.Context, wanted []models.Target) (fou
 
 // hidden returns, for each object that the caller is not allowed to see, the reason: Forbidden or
 // NotFound.
-func (r *Resolver) hidden(ctx context.Context, objects []any) (map[any]error, error) {
-	reasons := make(map[any]error)
+func (r *Resolver) hidden(ctx context.Context, objects []model.Node) (map[model.Node]error, error) {
+	reasons := make(map[model.Node]error)
 	var ofMakes []*models.Make       // those that are visible if their things are
 	var ofComments []*models.Comment // those that are visible if their targets are
 	for _, o := range objects {
@@ -118,7 +115,10 @@ func (r *Resolver) hidden(ctx context.Context, objects []any) (map[any]error, er
 			if o.DeletedAt != nil {
 				reasons[o] = &models.Error{Code: models.NotFound, Message: "the user was deleted"}
 			}
-		case interface{ Allows(auth.Caller) error }:
+		case interface {
+			model.Node
+			Allows(auth.Caller) error
+		}:
 			if err := o.Allows(caller(ctx)); err != nil {
 				reasons[o] = err
 			}
@@ -146,7 +146,7 @@ func (r *Resolver) hidden(ctx context.Context, objects []any) (map[any]error, er
 
 // hiddenComments adds the reasons why the caller is not allowed to see comments: those of their
 // targets.
-func (r *Resolver) hiddenComments(ctx context.Context, comments []*models.Comment, reasons map[any]error) error {
+func (r *Resolver) hiddenComments(ctx context.Context, comments []*models.Comment, reasons map[model.Node]error) error {
 	of := func(on models.TargetType) func(*models.Comment) int64 {
 		return func(c *models.Comment) int64 {
 			if c.TargetType != on {
@@ -167,7 +167,7 @@ func (r *Resolver) hiddenComments(ctx context.Context, comments []*models.Commen
 	if err != nil {
 		return err
 	}
-	var targets []any
+	var targets []model.Node
 	for i := range comments {
 		switch {
 		case onThings[i] != nil:

@@ -211,12 +211,6 @@ func (ec *executionContext) unmarshalNStageUserImageInput2githubᚗcomᚋmeshyar
 }
 
 func (ec *executionContext) unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, v any) (models.TargetType, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("UserImageKind", unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, v, tmp, err)
+	res, err := model.UnmarshalUserImageKind(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNUserImageKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType = map[string]models.TargetType{
-	"AVATAR": models.OnAvatar,
-	"COVER":  models.OnCover,
 }

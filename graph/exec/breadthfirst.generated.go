@@ -29,16 +29,6 @@ func NewBreadthFirst(config Config, limit breadthfirst.Limit) graphql.Executable
 	}, limit)
 }
 
-// enumValue returns the Go value of the enum value called name, and the zero value for null: input is what name was read
-// from. It returns an error if there is no such value: gqlparser does not distinguish upper and lower case in variables.
-func enumValue[V any](enum string, values map[string]V, input any, name string, err error) (V, error) {
-	value, ok := values[name]
-	if !ok && input != nil && err == nil {
-		err = fmt.Errorf("%s is not a valid %s", name, enum)
-	}
-	return value, err
-}
-
 var breadthFirst = breadthfirst.Schema[*executionContext]{
 	Types: map[string]*breadthfirst.Type[*executionContext]{
 		"AccessToken": {Name: "AccessToken", Implements: []string{"AccessToken", "Node"}, Row: reflect.TypeFor[models.Token](), Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -400,7 +390,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Collection)
 					v := obj.Visibility
-					return breadthfirst.AppendString(b, marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility[v]), true
+					return model.AppendCollectionVisibility(b, v), true
 				},
 			},
 			"thingCount": {
@@ -1374,7 +1364,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.Kind
-					return breadthfirst.AppendString(b, marshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind[v]), true
+					return model.AppendFileKind(b, v), true
 				},
 			},
 			"state": {
@@ -1382,7 +1372,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.File)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState[v]), true
+					return model.AppendFileState(b, v), true
 				},
 			},
 			"size": {
@@ -1712,7 +1702,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.FormatFacet)
 					v := obj.Format()
-					return breadthfirst.AppendString(b, marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat[v]), true
+					return model.AppendMeshFormat(b, v), true
 				},
 			},
 			"count": {
@@ -1821,7 +1811,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.LicenseFacet)
 					v := obj.License()
-					return breadthfirst.AppendString(b, marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v]), true
+					return model.AppendLicense(b, v), true
 				},
 			},
 			"count": {
@@ -1934,7 +1924,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Make)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState[v]), true
+					return model.AppendPublicationState(b, v), true
 				},
 			},
 			"files": {
@@ -2232,7 +2222,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.Mesh)
 					v := obj.Format
-					return breadthfirst.AppendString(b, marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat[v]), true
+					return model.AppendMeshFormat(b, v), true
 				},
 			},
 			"triangles": {
@@ -2340,7 +2330,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.Action
-					return breadthfirst.AppendString(b, marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction[v]), true
+					return model.AppendModerationAction(b, v), true
 				},
 			},
 			"role": {
@@ -2351,7 +2341,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Append: func(b []byte, value any) []byte {
 					v := *value.(*auth.Role)
-					return breadthfirst.AppendString(b, marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v])
+					return model.AppendRole(b, v)
 				},
 				Nil: breadthfirst.NilPointer[auth.Role],
 			},
@@ -2378,7 +2368,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.ModerationEntry)
 					v := obj.Action
-					return breadthfirst.AppendString(b, marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction[v]), true
+					return model.AppendModerationAction(b, v), true
 				},
 			},
 			"actor": {
@@ -2439,7 +2429,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Append: func(b []byte, value any) []byte {
 					v := *value.(*auth.Role)
-					return breadthfirst.AppendString(b, marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v])
+					return model.AppendRole(b, v)
 				},
 				Nil: breadthfirst.NilPointer[auth.Role],
 			},
@@ -3989,7 +3979,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Notification)
 					v := obj.Kind
-					return breadthfirst.AppendString(b, marshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind[v]), true
+					return model.AppendNotificationKind(b, v), true
 				},
 			},
 			"actor": {
@@ -4230,7 +4220,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.PopularityDay)
 					v := obj.Event()
-					return breadthfirst.AppendString(b, marshalNPopularityEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPopularityEvent[v]), true
+					return model.AppendPopularityEvent(b, v), true
 				},
 			},
 			"users": {
@@ -4277,7 +4267,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 						return b, false
 					}
 					v := *p
-					return breadthfirst.AppendString(b, marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice[v]), true
+					return model.AppendPrintChoice(b, v), true
 				},
 			},
 			"supports": {
@@ -4288,7 +4278,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 						return b, false
 					}
 					v := *p
-					return breadthfirst.AppendString(b, marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice[v]), true
+					return model.AppendPrintChoice(b, v), true
 				},
 			},
 			"resolution": {
@@ -5230,7 +5220,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.Reason
-					return breadthfirst.AppendString(b, marshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason[v]), true
+					return model.AppendReportReason(b, v), true
 				},
 			},
 			"note": {
@@ -5246,7 +5236,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Report)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState[v]), true
+					return model.AppendReportState(b, v), true
 				},
 			},
 			"decidedBy": {
@@ -6012,7 +6002,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState[v]), true
+					return model.AppendPublicationState(b, v), true
 				},
 			},
 			"takedown": {
@@ -6038,7 +6028,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.Thing)
 					v := obj.License
-					return breadthfirst.AppendString(b, marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v]), true
+					return model.AppendLicense(b, v), true
 				},
 			},
 			"category": {
@@ -6901,7 +6891,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.DefaultLicense
-					return breadthfirst.AppendString(b, marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense[v]), true
+					return model.AppendLicense(b, v), true
 				},
 			},
 			"isNsfwHidden": {
@@ -6951,7 +6941,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.User)
 					v := obj.Role()
-					return breadthfirst.AppendString(b, marshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole[v]), true
+					return model.AppendRole(b, v), true
 				},
 			},
 			"suspension": {
@@ -7710,7 +7700,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.Event
-					return breadthfirst.AppendString(b, marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent[v]), true
+					return model.AppendWebhookEvent(b, v), true
 				},
 			},
 			"payload": {
@@ -7726,7 +7716,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*models.WebhookDelivery)
 					v := obj.State
-					return breadthfirst.AppendString(b, marshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState[v]), true
+					return model.AppendWebhookDeliveryState(b, v), true
 				},
 			},
 			"attempts": {
@@ -8097,12 +8087,10 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		}},
 		"__Type": {Name: "__Type", Implements: []string{"__Type"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"kind": {
-				Get: func(object any) any {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*introspection.Type)
-					return obj.Kind()
-				},
-				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
-					return ec.marshalN__TypeKind2string(ctx, nil, value.(string))
+					v := obj.Kind()
+					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"name": {
@@ -8199,8 +8187,6 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 	Abstract: map[string]func(any) (string, any){
 		"Actor": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
@@ -8211,22 +8197,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"Attachable": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.Comment:
-				return "Comment", &object
 			case *models.Comment:
 				if object == nil {
 					return "Comment", nil
@@ -8237,15 +8217,11 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"Commentable": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
@@ -8256,22 +8232,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"FeedItem": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
@@ -8282,22 +8252,16 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"Likeable": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
@@ -8308,85 +8272,61 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"Node": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
 				}
 				return "User", object
-			case models.Comment:
-				return "Comment", &object
 			case *models.Comment:
 				if object == nil {
 					return "Comment", nil
 				}
 				return "Comment", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
 				}
 				return "Collection", object
-			case models.WebhookDelivery:
-				return "WebhookDelivery", &object
 			case *models.WebhookDelivery:
 				if object == nil {
 					return "WebhookDelivery", nil
 				}
 				return "WebhookDelivery", object
-			case models.Webhook:
-				return "Webhook", &object
 			case *models.Webhook:
 				if object == nil {
 					return "Webhook", nil
 				}
 				return "Webhook", object
-			case models.Report:
-				return "Report", &object
 			case *models.Report:
 				if object == nil {
 					return "Report", nil
 				}
 				return "Report", object
-			case models.Notification:
-				return "Notification", &object
 			case *models.Notification:
 				if object == nil {
 					return "Notification", nil
 				}
 				return "Notification", object
-			case models.File:
-				return "File", &object
 			case *models.File:
 				if object == nil {
 					return "File", nil
 				}
 				return "File", object
-			case models.Category:
-				return "Category", &object
 			case *models.Category:
 				if object == nil {
 					return "Category", nil
 				}
 				return "Category", object
-			case models.Token:
-				return "AccessToken", &object
 			case *models.Token:
 				if object == nil {
 					return "AccessToken", nil
@@ -8397,43 +8337,31 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"NotificationTarget": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
 				}
 				return "User", object
-			case models.Comment:
-				return "Comment", &object
 			case *models.Comment:
 				if object == nil {
 					return "Comment", nil
 				}
 				return "Comment", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
 				}
 				return "Collection", object
-			case models.File:
-				return "File", &object
 			case *models.File:
 				if object == nil {
 					return "File", nil
@@ -8444,36 +8372,26 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"ReportTarget": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
 				}
 				return "User", object
-			case models.Comment:
-				return "Comment", &object
 			case *models.Comment:
 				if object == nil {
 					return "Comment", nil
 				}
 				return "Comment", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil
@@ -8484,29 +8402,21 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 		},
 		"SearchHit": func(value any) (string, any) {
 			switch object := value.(type) {
-			case models.Thing:
-				return "Thing", &object
 			case *models.Thing:
 				if object == nil {
 					return "Thing", nil
 				}
 				return "Thing", object
-			case models.Make:
-				return "Make", &object
 			case *models.Make:
 				if object == nil {
 					return "Make", nil
 				}
 				return "Make", object
-			case models.User:
-				return "User", &object
 			case *models.User:
 				if object == nil {
 					return "User", nil
 				}
 				return "User", object
-			case models.Collection:
-				return "Collection", &object
 			case *models.Collection:
 				if object == nil {
 					return "Collection", nil

@@ -529,19 +529,8 @@ func (ec *executionContext) unmarshalNAddToCollectionInput2githubᚗcomᚋmeshya
 }
 
 func (ec *executionContext) unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility(ctx context.Context, v any) (models.CollectionVisibility, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("CollectionVisibility", unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, v, tmp, err)
+	res, err := model.UnmarshalCollectionVisibility(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[string]models.CollectionVisibility{
-	"PUBLIC":  models.PublicCollection,
-	"PRIVATE": models.PrivateCollection,
-}
-
-var marshalNCollectionVisibility2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[models.CollectionVisibility]string{
-	models.PublicCollection:  "PUBLIC",
-	models.PrivateCollection: "PRIVATE",
 }
 
 func (ec *executionContext) unmarshalNCreateCollectionInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewCollection(ctx context.Context, v any) (models.NewCollection, error) {
@@ -578,12 +567,6 @@ func (ec *executionContext) unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmes
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("CollectionVisibility", unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility, v, tmp, err)
+	res, err := model.UnmarshalCollectionVisibility(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalOCollectionVisibility2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐCollectionVisibility = map[string]models.CollectionVisibility{
-	"PUBLIC":  models.PublicCollection,
-	"PRIVATE": models.PrivateCollection,
 }

@@ -331,26 +331,8 @@ func (ec *executionContext) unmarshalNDeleteFileInput2githubᚗcomᚋmeshyardᚋ
 }
 
 func (ec *executionContext) unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind(ctx context.Context, v any) (models.FileKind, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("FileKind", unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, v, tmp, err)
+	res, err := model.UnmarshalFileKind(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind = map[string]models.FileKind{
-	"MODEL":      models.Model,
-	"IMAGE":      models.Image,
-	"ATTACHMENT": models.Attachment,
-}
-
-var marshalNFileKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind = map[models.FileKind]string{
-	models.Model:      "MODEL",
-	models.Image:      "IMAGE",
-	models.Attachment: "ATTACHMENT",
-}
-
-var marshalNFileState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileState = map[models.FileState]string{
-	models.Pending:   "PENDING",
-	models.Finalized: "FINALIZED",
 }
 
 func (ec *executionContext) unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx context.Context, v any) (*models.Target, error) {
@@ -359,16 +341,8 @@ func (ec *executionContext) unmarshalNTargetInput2ᚖgithubᚗcomᚋmeshyardᚋm
 }
 
 func (ec *executionContext) unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType(ctx context.Context, v any) (models.TargetType, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("TargetType", unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType, v, tmp, err)
+	res, err := model.UnmarshalTargetType(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNTargetType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTargetType = map[string]models.TargetType{
-	"THING":      models.OnThing,
-	"MAKE":       models.OnMake,
-	"COMMENT":    models.OnComment,
-	"COLLECTION": models.OnCollection,
 }
 
 func (ec *executionContext) unmarshalNUpdateFileInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileChange(ctx context.Context, v any) (models.FileChange, error) {
@@ -397,15 +371,8 @@ func (ec *executionContext) unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmesh
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("FileKind", unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind, v, tmp, err)
+	res, err := model.UnmarshalFileKind(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalOFileKind2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFileKind = map[string]models.FileKind{
-	"MODEL":      models.Model,
-	"IMAGE":      models.Image,
-	"ATTACHMENT": models.Attachment,
 }
 
 func (ec *executionContext) unmarshalOTargetInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐTarget(ctx context.Context, v any) (*models.Target, error) {

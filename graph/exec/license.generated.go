@@ -6,39 +6,13 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
 func (ec *executionContext) unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("License", unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense, v, tmp, err)
+	res, err := model.UnmarshalLicense(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
-	"CC":       models.CC,
-	"CC_SA":    models.CCSA,
-	"CC_ND":    models.CCND,
-	"CC_NC":    models.CCNC,
-	"CC_NC_SA": models.CCNCSA,
-	"CC_NC_ND": models.CCNCND,
-	"PD0":      models.PD0,
-	"GPL":      models.GPL,
-	"LGPL":     models.LGPL,
-	"BSD":      models.BSD,
-}
-
-var marshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[models.License]string{
-	models.CC:     "CC",
-	models.CCSA:   "CC_SA",
-	models.CCND:   "CC_ND",
-	models.CCNC:   "CC_NC",
-	models.CCNCSA: "CC_NC_SA",
-	models.CCNCND: "CC_NC_ND",
-	models.PD0:    "PD0",
-	models.GPL:    "GPL",
-	models.LGPL:   "LGPL",
-	models.BSD:    "BSD",
 }
 
 func (ec *executionContext) unmarshalOLicense2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicenseᚄ(ctx context.Context, v any) ([]models.License, error) {
@@ -62,20 +36,6 @@ func (ec *executionContext) unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshy
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("License", unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense, v, tmp, err)
+	res, err := model.UnmarshalLicense(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalOLicense2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense = map[string]models.License{
-	"CC":       models.CC,
-	"CC_SA":    models.CCSA,
-	"CC_ND":    models.CCND,
-	"CC_NC":    models.CCNC,
-	"CC_NC_SA": models.CCNCSA,
-	"CC_NC_ND": models.CCNCND,
-	"PD0":      models.PD0,
-	"GPL":      models.GPL,
-	"LGPL":     models.LGPL,
-	"BSD":      models.BSD,
 }

@@ -216,49 +216,14 @@ func (ec *executionContext) unmarshalInputUnsuspendUserInput(ctx context.Context
 	return it, nil
 }
 
-var marshalNModerationAction2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐAction = map[models.Action]string{
-	models.SuspendedUser:   "SUSPEND_USER",
-	models.UnsuspendedUser: "UNSUSPEND_USER",
-	models.SetUserRole:     "SET_USER_ROLE",
-	models.TookDownThing:   "TAKE_DOWN_THING",
-	models.RestoredThing:   "RESTORE_THING",
-	models.DeletedUser:     "DELETE_USER",
-	models.RestoredMake:    "RESTORE_MAKE",
-	models.RestoredComment: "RESTORE_COMMENT",
-	models.DeletedThing:    "DELETE_THING",
-	models.DeletedMake:     "DELETE_MAKE",
-	models.DeletedComment:  "DELETE_COMMENT",
-	models.DeletedFile:     "DELETE_FILE",
-	models.FeaturedThing:   "FEATURE_THING",
-	models.UnfeaturedThing: "UNFEATURE_THING",
-	models.DismissedSpam:   "DISMISS_SPAM",
-	models.ResolvedReport:  "RESOLVE_REPORT",
-	models.DismissedReport: "DISMISS_REPORT",
-	models.RenamedUser:     "RENAME_USER",
-	models.SetUserPassword: "SET_PASSWORD",
-}
-
 func (ec *executionContext) unmarshalNRestoreThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐRestoreThingInput(ctx context.Context, v any) (model.RestoreThingInput, error) {
 	res, err := ec.unmarshalInputRestoreThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Role", unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, v, tmp, err)
+	res, err := model.UnmarshalRole(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[string]auth.Role{
-	"MEMBER":        auth.Member,
-	"MODERATOR":     auth.Moderator,
-	"ADMINISTRATOR": auth.Administrator,
-}
-
-var marshalNRole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[auth.Role]string{
-	auth.Member:        "MEMBER",
-	auth.Moderator:     "MODERATOR",
-	auth.Administrator: "ADMINISTRATOR",
 }
 
 func (ec *executionContext) unmarshalNSetUserRoleInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐSetUserRoleInput(ctx context.Context, v any) (model.SetUserRoleInput, error) {
@@ -282,19 +247,6 @@ func (ec *executionContext) unmarshalNUnsuspendUserInput2githubᚗcomᚋmeshyard
 }
 
 func (ec *executionContext) unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole(ctx context.Context, v any) (auth.Role, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Role", unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole, v, tmp, err)
+	res, err := model.UnmarshalRole(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalORole2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[string]auth.Role{
-	"MEMBER":        auth.Member,
-	"MODERATOR":     auth.Moderator,
-	"ADMINISTRATOR": auth.Administrator,
-}
-
-var marshalORole2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐRole = map[auth.Role]string{
-	auth.Member:        "MEMBER",
-	auth.Moderator:     "MODERATOR",
-	auth.Administrator: "ADMINISTRATOR",
 }

@@ -95,14 +95,3 @@ func (ec *executionContext) unmarshalNMarkNotificationsReadInput2githubᚗcomᚋ
 	res, err := ec.unmarshalInputMarkNotificationsReadInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
-
-var marshalNNotificationKind2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNotificationKind = map[models.NotificationKind]string{
-	models.NotifyComment:          "COMMENT",
-	models.NotifyReply:            "REPLY",
-	models.NotifyLike:             "LIKE",
-	models.NotifyMake:             "MAKE",
-	models.NotifyFollow:           "FOLLOW",
-	models.NotifyRemix:            "REMIX",
-	models.NotifyModeration:       "MODERATION",
-	models.NotifyProcessingFailed: "PROCESSING_FAILED",
-}

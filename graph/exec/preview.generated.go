@@ -94,31 +94,8 @@ func (ec *executionContext) unmarshalNImageFit2githubᚗcomᚋmeshyardᚋmeshyar
 }
 
 func (ec *executionContext) unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat(ctx context.Context, v any) (mesh.Format, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("MeshFormat", unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat, v, tmp, err)
+	res, err := model.UnmarshalMeshFormat(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat = map[string]mesh.Format{
-	"STL":      mesh.STL,
-	"OBJ":      mesh.OBJ,
-	"THREE_MF": mesh.ThreeMF,
-	"PLY":      mesh.PLY,
-	"GLTF":     mesh.GLTF,
-	"GLB":      mesh.GLB,
-	"OFF":      mesh.OFF,
-	"AMF":      mesh.AMF,
-}
-
-var marshalNMeshFormat2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋmeshᚐFormat = map[mesh.Format]string{
-	mesh.STL:     "STL",
-	mesh.OBJ:     "OBJ",
-	mesh.ThreeMF: "THREE_MF",
-	mesh.PLY:     "PLY",
-	mesh.GLTF:    "GLTF",
-	mesh.GLB:     "GLB",
-	mesh.OFF:     "OFF",
-	mesh.AMF:     "AMF",
 }
 
 func (ec *executionContext) unmarshalOImageFormat2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐImageFormat(ctx context.Context, v any) (*model.ImageFormat, error) {

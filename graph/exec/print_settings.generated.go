@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -92,21 +93,8 @@ func (ec *executionContext) unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋm
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("PrintChoice", unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice, v, tmp, err)
+	res, err := model.UnmarshalPrintChoice(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice = map[string]models.PrintChoice{
-	"YES":    models.PrintYes,
-	"NO":     models.PrintNo,
-	"EITHER": models.PrintEither,
-}
-
-var marshalOPrintChoice2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintChoice = map[models.PrintChoice]string{
-	models.PrintYes:    "YES",
-	models.PrintNo:     "NO",
-	models.PrintEither: "EITHER",
 }
 
 func (ec *executionContext) unmarshalOPrintSettingsInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPrintSettings(ctx context.Context, v any) (*models.PrintSettings, error) {

@@ -161,33 +161,8 @@ func (ec *executionContext) unmarshalNReportContentInput2githubᚗcomᚋmeshyard
 }
 
 func (ec *executionContext) unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason(ctx context.Context, v any) (models.ReportReason, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ReportReason", unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason, v, tmp, err)
+	res, err := model.UnmarshalReportReason(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason = map[string]models.ReportReason{
-	"SPAM":      models.ReportSpam,
-	"ABUSE":     models.ReportAbuse,
-	"COPYRIGHT": models.ReportCopyright,
-	"SEXUAL":    models.ReportSexual,
-	"DANGEROUS": models.ReportDangerous,
-	"OTHER":     models.ReportOther,
-}
-
-var marshalNReportReason2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportReason = map[models.ReportReason]string{
-	models.ReportSpam:      "SPAM",
-	models.ReportAbuse:     "ABUSE",
-	models.ReportCopyright: "COPYRIGHT",
-	models.ReportSexual:    "SEXUAL",
-	models.ReportDangerous: "DANGEROUS",
-	models.ReportOther:     "OTHER",
-}
-
-var marshalNReportState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState = map[models.ReportState]string{
-	models.Open:      "OPEN",
-	models.Resolved:  "RESOLVED",
-	models.Dismissed: "DISMISSED",
 }
 
 func (ec *executionContext) unmarshalNResolveReportInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐResolveReportInput(ctx context.Context, v any) (model.ResolveReportInput, error) {
@@ -199,13 +174,6 @@ func (ec *executionContext) unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋm
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ReportState", unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState, v, tmp, err)
+	res, err := model.UnmarshalReportState(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalOReportState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐReportState = map[string]models.ReportState{
-	"OPEN":      models.Open,
-	"RESOLVED":  models.Resolved,
-	"DISMISSED": models.Dismissed,
 }

@@ -2079,32 +2079,19 @@ func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, 
 }
 
 func (ec *executionContext) unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx context.Context, v any) (auth.Scope, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("Scope", unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope, v, tmp, err)
+	res, err := model.UnmarshalScope(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx context.Context, sel ast.SelectionSet, v auth.Scope) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope[v])
+	res := model.MarshalScope(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
 		}
 	}
 	return res
-}
-
-var unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope = map[string]auth.Scope{
-	"READ":  auth.Read,
-	"WRITE": auth.Write,
-	"ADMIN": auth.Admin,
-}
-
-var marshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope = map[auth.Scope]string{
-	auth.Read:  "READ",
-	auth.Write: "WRITE",
-	auth.Admin: "ADMIN",
 }
 
 func (ec *executionContext) unmarshalNScope2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScopeᚄ(ctx context.Context, v any) ([]auth.Scope, error) {

@@ -243,37 +243,13 @@ func (ec *executionContext) unmarshalInputSearchFilter(ctx context.Context, obj 
 }
 
 func (ec *executionContext) unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("SearchSort", unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
+	res, err := model.UnmarshalSearchSort(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNSearchSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
-	"RELEVANT":  models.ByRelevance,
-	"TEXT":      models.ByText,
-	"POPULAR":   models.ByPopular,
-	"MAKES":     models.ByMakes,
-	"DOWNLOADS": models.ByDownloads,
-	"LIKES":     models.ByLikes,
-	"NEWEST":    models.ByNewest,
-	"OLDEST":    models.ByOldest,
-	"UPDATED":   models.ByUpdated,
-	"NAME":      models.ByName,
-	"DESIGNS":   models.ByDesigns,
-	"FOLLOWERS": models.ByFollowers,
 }
 
 func (ec *executionContext) unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType(ctx context.Context, v any) (models.SearchType, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("SearchType", unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType, v, tmp, err)
+	res, err := model.UnmarshalSearchType(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNSearchType2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSearchType = map[string]models.SearchType{
-	"THINGS":      models.SearchThings,
-	"MAKES":       models.SearchMakes,
-	"USERS":       models.SearchUsers,
-	"COLLECTIONS": models.SearchCollections,
 }
 
 func (ec *executionContext) unmarshalOSearchFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx context.Context, v any) (*models.Filter, error) {

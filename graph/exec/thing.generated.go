@@ -1041,21 +1041,8 @@ func (ec *executionContext) unmarshalNFeatureThingInput2githubᚗcomᚋmeshyard�
 }
 
 func (ec *executionContext) unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState(ctx context.Context, v any) (models.PublicationState, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("PublicationState", unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState, v, tmp, err)
+	res, err := model.UnmarshalPublicationState(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState = map[string]models.PublicationState{
-	"DRAFT":     models.Draft,
-	"UNLISTED":  models.Unlisted,
-	"PUBLISHED": models.Published,
-}
-
-var marshalNPublicationState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState = map[models.PublicationState]string{
-	models.Draft:     "DRAFT",
-	models.Unlisted:  "UNLISTED",
-	models.Published: "PUBLISHED",
 }
 
 func (ec *executionContext) unmarshalNPublishThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐPublishThingInput(ctx context.Context, v any) (model.PublishThingInput, error) {

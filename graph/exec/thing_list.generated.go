@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -201,21 +202,8 @@ func (ec *executionContext) unmarshalInputThingFilter(ctx context.Context, obj a
 }
 
 func (ec *executionContext) unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("ThingSort", unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
+	res, err := model.UnmarshalThingSort(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNThingSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
-	"NEWEST":    models.ByNewest,
-	"OLDEST":    models.ByOldest,
-	"UPDATED":   models.ByUpdated,
-	"POPULAR":   models.ByPopular,
-	"LIKES":     models.ByLikes,
-	"MAKES":     models.ByMakes,
-	"DOWNLOADS": models.ByDownloads,
-	"NAME":      models.ByName,
-	"FEATURED":  models.ByFeatured,
 }
 
 func (ec *executionContext) unmarshalOThingFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐFilter(ctx context.Context, v any) (*models.Filter, error) {

@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -54,16 +55,8 @@ func (ec *executionContext) unmarshalInputUserFilter(ctx context.Context, obj an
 }
 
 func (ec *executionContext) unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort(ctx context.Context, v any) (models.Sort, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("UserSort", unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort, v, tmp, err)
+	res, err := model.UnmarshalUserSort(v)
 	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalNUserSort2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐSort = map[string]models.Sort{
-	"NEWEST":    models.ByNewest,
-	"NAME":      models.ByName,
-	"THINGS":    models.ByDesigns,
-	"FOLLOWERS": models.ByFollowers,
 }
 
 func (ec *executionContext) unmarshalOUserFilter2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐUserFilter(ctx context.Context, v any) (*models.UserFilter, error) {

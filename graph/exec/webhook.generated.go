@@ -423,49 +423,20 @@ func (ec *executionContext) unmarshalNUpdateWebhookInput2githubᚗcomᚋmeshyard
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-var marshalNWebhookDeliveryState2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState = map[models.DeliveryState]string{
-	models.DeliveryWaiting:   "WAITING",
-	models.DeliveryDelivered: "DELIVERED",
-	models.DeliveryFailed:    "FAILED",
-}
-
 func (ec *executionContext) unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx context.Context, v any) (models.WebhookEvent, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("WebhookEvent", unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent, v, tmp, err)
+	res, err := model.UnmarshalWebhookEvent(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx context.Context, sel ast.SelectionSet, v models.WebhookEvent) graphql.Marshaler {
 	_ = sel
-	res := graphql.MarshalString(marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent[v])
+	res := model.MarshalWebhookEvent(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
 		}
 	}
 	return res
-}
-
-var unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent = map[string]models.WebhookEvent{
-	"THING_PUBLISHED":     models.ThingPublishedEvent,
-	"THING_UNPUBLISHED":   models.ThingUnpublishedEvent,
-	"FILE_PROCESSED":      models.FileProcessedEvent,
-	"MAKE_CREATED":        models.MakeCreatedEvent,
-	"COMMENT_CREATED":     models.CommentCreatedEvent,
-	"MODERATION_DECIDED":  models.ModerationDecidedEvent,
-	"MODERATION_REPORTED": models.ModerationReportedEvent,
-	"PING":                models.PingEvent,
-}
-
-var marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent = map[models.WebhookEvent]string{
-	models.ThingPublishedEvent:     "THING_PUBLISHED",
-	models.ThingUnpublishedEvent:   "THING_UNPUBLISHED",
-	models.FileProcessedEvent:      "FILE_PROCESSED",
-	models.MakeCreatedEvent:        "MAKE_CREATED",
-	models.CommentCreatedEvent:     "COMMENT_CREATED",
-	models.ModerationDecidedEvent:  "MODERATION_DECIDED",
-	models.ModerationReportedEvent: "MODERATION_REPORTED",
-	models.PingEvent:               "PING",
 }
 
 func (ec *executionContext) unmarshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx context.Context, v any) ([]models.WebhookEvent, error) {
@@ -502,15 +473,8 @@ func (ec *executionContext) unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmes
 	if v == nil {
 		return nil, nil
 	}
-	tmp, err := graphql.UnmarshalString(v)
-	res, err := enumValue("WebhookDeliveryState", unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState, v, tmp, err)
+	res, err := model.UnmarshalWebhookDeliveryState(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-var unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState = map[string]models.DeliveryState{
-	"WAITING":   models.DeliveryWaiting,
-	"DELIVERED": models.DeliveryDelivered,
-	"FAILED":    models.DeliveryFailed,
 }
 
 func (ec *executionContext) unmarshalOWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx context.Context, v any) ([]models.WebhookEvent, error) {

@@ -82,32 +82,3 @@ func UnmarshalInt64(v any) (int64, error) {
 	}
 	return n, nil
 }
-
-// Node is an object with a nodeId field.
-type Node any
-
-// Actor is a *models.User.
-type Actor any
-
-// Attachable is a *models.Thing, a *models.Make or a *models.Comment.
-type Attachable any
-
-// Commentable is a *models.Thing or a *models.Make.
-type Commentable any
-
-// Likeable is a *models.Thing, a *models.Make or a *models.Collection.
-type Likeable any
-
-// NotificationTarget is a *models.Thing, a *models.Make, a *models.Comment, a *models.Collection, a
-// *models.User or a *models.File.
-type NotificationTarget any
-
-// FeedItem is a *models.Thing, a *models.Make or a *models.Collection.
-type FeedItem any
-
-// ReportTarget is a *models.Thing, a *models.Make, a *models.Comment, a *models.Collection or a
-// *models.User.
-type ReportTarget any
-
-// SearchHit is a *models.Thing, a *models.Make, a *models.User or a *models.Collection.
-type SearchHit any

@@ -180,11 +180,9 @@ func appendOf(t *config.TypeReference) string {
 		return ""
 	}
 	switch {
-	case t.Definition.Kind == ast.Enum && t.HasEnumValues():
-		return fmt.Sprintf("breadthfirst.AppendString(b, %s[v])", t.EnumMarshalVar(false))
 	case t.Definition.Kind == ast.Enum && t.IsMarshaler:
 		return "breadthfirst.AppendString(b, v.String())"
-	case t.Definition.Kind != ast.Scalar || t.Marshaler == nil:
+	case !t.Definition.IsLeafType() || t.Marshaler == nil:
 		return ""
 	}
 	v := "v"

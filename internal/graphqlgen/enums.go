@@ -1,72 +1,130 @@
 package main
 
 import (
-	"bytes"
+	_ "embed"
 	"fmt"
-	"os"
+	"go/constant"
+	"go/types"
+	"maps"
 	"path/filepath"
-	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/99designs/gqlgen/codegen/config"
+	"github.com/99designs/gqlgen/codegen/templates"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// enumLookup matches the lookup of an enum value in the code that gqlgen generates: the type of the
-// input is N or O and the name of the enum.
-var enumLookup = regexp.MustCompile(`res := (unmarshal[NO]([A-Za-z0-9]+?)2[^\s\[]*)\[tmp\]`)
+//go:embed enums.gotpl
+var enumFunctions string
 
-// checkEnums replaces the lookups of enum values in the generated code below dir by calls of
-// enumValue. A lookup returns the zero value of the Go type for a name that is not in its map, such
-// as one in the wrong case, which gqlparser accepts in variables.
-func checkEnums(dir string) error {
-	files, err := filepath.Glob(filepath.Join(dir, "*.generated.go"))
+// enum is an enum of the schema that is bound to a Go type. The constants of the type are its
+// values.
+type enum struct {
+	Name   string
+	Type   *types.Named
+	Values []enumValue // in the order of the schema
+}
+
+// enumValue is a value of an enum. Name is its name in the schema.
+type enumValue struct {
+	Name     string
+	Constant *types.Const
+}
+
+// MutateConfig binds each enum to functions for its Go type and writes these functions next to the
+// generated models. gqlgen could generate them from a list of all values, but its code reads an
+// unknown name, such as one in the wrong case, as the zero value of the Go type.
+func (plugin) MutateConfig(c *config.Config) error {
+	enums, err := enumsOf(c)
 	if err != nil {
 		return err
 	}
-	for _, path := range files {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		checked := enumLookup.ReplaceAll(text, []byte(`res, err := enumValue("$2", $1, v, tmp, err)`))
-		if bytes.Equal(checked, text) {
-			continue
-		}
-		if err := os.WriteFile(path, checked, 0o644); err != nil { //nolint:gosec // it is source code
-			return err
-		}
+	for _, e := range enums {
+		c.Models[e.Name] = config.TypeMapEntry{Model: config.StringList{c.Model.ImportPath() + "." + e.Name}}
 	}
-	unchecked, err := uncheckedEnums(dir)
-	if err == nil && len(unchecked) > 0 {
-		err = fmt.Errorf("enum values are looked up without a check in %q", unchecked)
-	}
-	return err
+	return templates.Render(templates.Options{
+		PackageName:     c.Model.Package,
+		Filename:        filepath.Join(filepath.Dir(c.Model.Filename), "enums_gen.go"),
+		Template:        enumFunctions,
+		Data:            enums,
+		GeneratedHeader: true,
+		Packages:        c.Packages,
+	})
 }
 
-var (
-	enumMap     = regexp.MustCompile(`(?m)^(?:\t|var )(unmarshal\S+)\s+= map\[string\]`)
-	checkedEnum = regexp.MustCompile(`enumValue\("[A-Za-z0-9]+", (unmarshal\S+), v, tmp, err\)`)
-)
-
-// uncheckedEnums returns the maps of enum values in the generated code below dir that are used in
-// any way but by one call of enumValue.
-func uncheckedEnums(dir string) (names []string, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.generated.go"))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range files {
-		text, err := os.ReadFile(path)
+// enumsOf returns the enums that are bound to Go types which are not generated, by name.
+func enumsOf(c *config.Config) (enums []enum, err error) {
+	binder := c.NewBinder()
+	for _, name := range slices.Sorted(maps.Keys(c.Schema.Types)) {
+		bound := c.Models[name].Model
+		definition := c.Schema.Types[name]
+		if definition.Kind != ast.Enum || definition.BuiltIn || len(bound) == 0 || strings.HasPrefix(bound[0], c.Model.ImportPath()+".") {
+			continue
+		}
+		t, err := binder.FindTypeFromName(bound[0])
 		if err != nil {
 			return nil, err
 		}
-		checked := make(map[string]bool)
-		for _, found := range checkedEnum.FindAllSubmatch(text, -1) {
-			checked[string(found[1])] = true
+		named, ok := t.(*types.Named)
+		if !ok {
+			return nil, fmt.Errorf("%s is bound to %s: want a type with constants", name, t)
 		}
-		for _, found := range enumMap.FindAllSubmatch(text, -1) {
-			name := string(found[1])
-			if lookups := regexp.MustCompile(regexp.QuoteMeta(name)+`\[`).FindAll(text, -1); !checked[name] || len(lookups) > 0 {
-				names = append(names, name)
+		e := enum{Name: name, Type: named}
+		if e.Values, err = valuesOf(binder, definition, named, c.Models[name].EnumValues); err != nil {
+			return nil, err
+		}
+		enums = append(enums, e)
+	}
+	return enums, nil
+}
+
+// valuesOf returns the constants of a type for the values of an enum. explicit has the constants
+// that @goEnum names.
+func valuesOf(binder *config.Binder, of *ast.Definition, t *types.Named, explicit map[string]config.EnumValue) (values []enumValue, err error) {
+	named := make(map[string]*types.Const)
+	for _, c := range constants(t) {
+		named[enumName(constant.StringVal(c.Val()))] = c
+	}
+	for _, v := range of.EnumValues {
+		c := named[v.Name]
+		if path, ok := explicit[v.Name]; ok {
+			dot := strings.LastIndexByte(path.Value, '.')
+			object, err := binder.FindObject(path.Value[:max(dot, 0)], path.Value[dot+1:])
+			if err != nil {
+				return nil, fmt.Errorf("%s.%s: %w", of.Name, v.Name, err)
+			}
+			if c, ok = object.(*types.Const); !ok || c.Type() != t {
+				return nil, fmt.Errorf("%s.%s: %s is not a constant of the type %s", of.Name, v.Name, object, t)
 			}
 		}
+		if c == nil {
+			return nil, fmt.Errorf("%s.%s: no constant of the type %s has that name in upper case as its value: add it, or name one with @goEnum", of.Name, v.Name, t)
+		}
+		values = append(values, enumValue{v.Name, c})
 	}
-	return names, nil
+	return values, nil
+}
+
+// constants returns the constants of a string type in its package, by name.
+func constants(t *types.Named) (all []*types.Const) {
+	scope := t.Obj().Pkg().Scope()
+	for _, name := range scope.Names() {
+		if c, ok := scope.Lookup(name).(*types.Const); ok && c.Type() == t && c.Val().Kind() == constant.String {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// enumName returns the name in the schema of the value of a Go constant: THING_PUBLISHED for
+// thing.published.
+func enumName(value string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return '_'
+		}
+		return unicode.ToUpper(r)
+	}, value)
 }

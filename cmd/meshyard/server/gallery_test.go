@@ -31,30 +31,17 @@ type expense struct {
 // maxPageStatements is the maximum number of statements of each of the galleryPages.
 const maxPageStatements = 6
 
-// galleryPages are the documents of the most visited pages, by operation. The gallery sends exactly
-// these documents.
-var galleryPages = map[string]string{"01-home": "home", "04-search": "search", "07-thing": "thing"}
+// galleryPages are the documents of the most visited pages.
+var galleryPages = []string{"home", "search", "thing"}
 
-// TestGallery runs the operations that the pages of a gallery need, as a visitor, a creator and a
-// moderator, and compares the expense of each with the table.
+// TestGallery runs the documents that the gallery sends, as a creator, a visitor and an
+// administrator, and compares the expense of each with the table.
 func TestGallery(t *testing.T) {
 	texts := make(map[string]string)
-	names, err := filepath.Glob("../../../graph/testdata/gallery/*.graphql")
-	if err != nil || len(names) < 30 {
-		t.Fatalf("%d operations, want 30: %v", len(names), err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[strings.TrimSuffix(filepath.Base(name), ".graphql")] = string(text)
-	}
-	for name, page := range galleryPages {
-		for _, document := range webgallery.Documents() {
-			if document.Name == page {
-				texts[name] = document.Text
-			}
+	for _, document := range webgallery.Documents() {
+		texts[document.Name] = document.Text
+		if !slices.ContainsFunc(galleryUses, func(u galleryUse) bool { return u.document == document.Name }) {
+			t.Errorf("galleryUses has no use of the document %s", document.Name)
 		}
 	}
 	t.Parallel()
@@ -71,22 +58,19 @@ func TestGallery(t *testing.T) {
 		}
 		g := newGallery(t, s)
 		g.addPictures(t)
-		visitor, admin := s.User("visitor"), s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))
+		callers := map[string]*servertest.Client{"": g.ada, "visitor": s.User("visitor"), "staff": s.Client(s.Token("staff", auth.Read, auth.Write, auth.Admin))}
 		of := map[string]expense{}
 		// Use the minimum of at least two rounds, because the first one fills caches.
 		for round, more := 0, true; more && round < 10; round++ {
 			more = round == 0
-			values := object{
-				"thing": g.thing, "make": g.make, "collection": g.collection, "file": g.file, "username": "ada", "category": "math-art", "tag": "Gear", "words": "thing",
-				"filter": nil, "after": nil, "user": nodeID(t, g.ada),
-				"id": g.remix, "query": "thing", "type": "THINGS", "sort": "RELEVANT", "facets": true,
+			callers["guest"] = s.User("guest") // deletes the account in each round
+			values := map[string]string{
+				"thing": g.thing, "remix": g.remix, "make": g.make, "collection": g.collection, "comment": g.comment, "file": g.file, "user": nodeID(t, g.ada),
 			}
-			for _, name := range slices.Sorted(maps.Keys(texts)) {
-				caller := map[byte]*servertest.Client{'4': visitor, '5': admin}[name[0]]
-				if caller == nil {
-					caller = g.ada
-				}
-				got := runOperation(t, s, caller, texts[name], values)
+			for _, use := range galleryUses {
+				name, _, _ := strings.Cut(use.document, " (")
+				got := use.run(t, s, callers[use.caller], texts[name], values)
+				name = use.document
 				// Keep the cost and the size of the first round: each round changes data that later ones read.
 				if first, ok := of[name]; ok {
 					got = expense{first.cost, min(got.statements, first.statements), first.bytes}
@@ -108,7 +92,7 @@ func TestGallery(t *testing.T) {
 		if lite[name].cost != pg[name].cost || lite[name].bytes != pg[name].bytes {
 			t.Errorf("%s: takes %+v on SQLite and %+v on PostgreSQL", name, lite[name], pg[name])
 		}
-		if n := max(lite[name].statements, pg[name].statements); galleryPages[name] != "" && n > maxPageStatements {
+		if n := max(lite[name].statements, pg[name].statements); slices.Contains(galleryPages, name) && n > maxPageStatements {
 			t.Errorf("%s: takes %d statements, want at most %d", name, n, maxPageStatements)
 		}
 		table += fmt.Sprintf("%s\t%d\t%d\t%d\t%d\n", name, lite[name].cost, lite[name].statements, pg[name].statements, lite[name].bytes)
@@ -142,25 +126,27 @@ func nodeID(t testing.TB, c *servertest.Client) string {
 	return found.Me.NodeID
 }
 
-var variable = regexp.MustCompile(`\$(\w+): ?(\w+)`)
-
-// runOperation runs an operation with those of the values that it declares as variables, and adds
-// the IDs of the objects that it creates to the values.
-func runOperation(t *testing.T, s *servertest.Server, c *servertest.Client, text string, values object) expense {
+// run sends the text of the document, and adds the created object to the values.
+func (u galleryUse) run(t *testing.T, s *servertest.Server, c *servertest.Client, text string, values map[string]string) expense {
 	t.Helper()
-	variables, upload := object{}, false
-	for _, v := range variable.FindAllStringSubmatch(strings.SplitAfterN(text, "{", 2)[0], -1) {
-		value, ok := values[v[1]]
-		if upload = v[2] == "Upload"; !ok && !upload {
-			t.Fatalf("%s: no value for $%s", text, v[1])
+	var variables object
+	if u.variables != "" {
+		if err := json.Unmarshal([]byte(os.Expand(u.variables, func(name string) string { return values[name] })), &variables); err != nil {
+			t.Fatalf("%s: %v", u.document, err)
 		}
-		variables[v[1]] = value
 	}
+	input, _ := variables["input"].(map[string]any)
+	file, upload := input["file"].(string)
 	before := s.RequestStatements()
 	var data json.RawMessage
 	var cost int64
 	if upload {
-		result := c.GraphQLUpload(text, variables, "upload", "gallery.stl", []byte("solid gallery\nendsolid gallery\n"))
+		input["file"] = nil
+		content := []byte("solid gallery\nendsolid gallery\n")
+		if filepath.Ext(file) == ".png" {
+			content = servertest.Mesh(t, "lib3mf_thumbnail.png")
+		}
+		result := c.GraphQLUpload(text, variables, "input.file", file, content)
 		if len(result.Errors) > 0 {
 			t.Fatalf("%s: %+v", text, result.Errors)
 		}
@@ -179,18 +165,32 @@ func runOperation(t *testing.T, s *servertest.Server, c *servertest.Client, text
 		data, cost = response.Data, response.Extensions.Cost.Requested
 	}
 	took := expense{cost, s.RequestStatements() - before, len(steady(data, s.URL))}
-	if strings.HasPrefix(text, "mutation") {
-		var payloads map[string]map[string]struct{ ID string }
-		_ = json.Unmarshal(data, &payloads) // payloads without an object, such as lists, have no ID
-		for _, payload := range payloads {
-			for noun, created := range payload {
-				if created.ID != "" {
-					values[noun] = created.ID
-				}
-			}
-		}
+	if name, at, ok := strings.Cut(u.created, "="); ok {
+		values[name] = textAt(t, data, at)
 	}
 	return took
+}
+
+// textAt returns the text at a path of keys and indexes, such as invitations.0.id.
+func textAt(t *testing.T, data json.RawMessage, at string) string {
+	t.Helper()
+	var found any
+	if err := json.Unmarshal(data, &found); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range strings.Split(at, ".") {
+		switch v := found.(type) {
+		case map[string]any:
+			found = v[key]
+		case []any:
+			found = v[must(strconv.Atoi(key))(t)]
+		}
+	}
+	text, ok := found.(string)
+	if !ok {
+		t.Fatalf("%s has no text at %s", data, at)
+	}
+	return text
 }
 
 var unsteady = regexp.MustCompile(`"lastUsedAt":(null|"[^"]+")|\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)|expires=\d+|signature=[\w-]+|"value":"[^"]*"|"(id|fileId|startCursor|endCursor)":"[^"]*"|/\d+`)
