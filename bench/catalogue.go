@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/markdown"
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
@@ -28,11 +26,6 @@ type engine string
 const (
 	postgres engine = "postgres"
 	sqlite   engine = "sqlite"
-)
-
-const (
-	filesPerThing = 3   // typical for such catalogues
-	newEvery      = 100 // one file in this many has a download that is not in its stored count
 )
 
 // description has a typical length. With one-line descriptions, all things would fit into so few
@@ -92,15 +85,25 @@ func newDatabase(ctx context.Context, o options, e engine, settings ...string) (
 	if err != nil {
 		return "", nil, err
 	}
-	return newDatabaseOn(ctx, server, stop)
+	address, drop, err = newDatabaseOn(ctx, server, emptyTemplate)
+	if err != nil {
+		stop()
+		return "", nil, err
+	}
+	return address, func() error {
+		defer stop()
+		return drop()
+	}, nil
 }
 
-// newDatabaseOn creates an empty database on a PostgreSQL server. The returned function removes the
-// database and then stops the server.
-func newDatabaseOn(ctx context.Context, server string, stop func()) (address string, drop func() error, err error) {
+// emptyTemplate is the end of CREATE DATABASE … TEMPLATE for an empty database.
+const emptyTemplate = "template0 ENCODING 'UTF8'"
+
+// newDatabaseOn creates a database on a PostgreSQL server from a template. The returned function
+// removes the database.
+func newDatabaseOn(ctx context.Context, server, template string) (address string, drop func() error, err error) {
 	name := "meshyard_bench_" + strings.ToLower(rand.Text())
-	if err := execute(ctx, postgres, server, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
-		stop()
+	if err := execute(ctx, postgres, server, "CREATE DATABASE "+name+" TEMPLATE "+template); err != nil {
 		return "", nil, err
 	}
 	u, err := url.Parse(server)
@@ -109,7 +112,6 @@ func newDatabaseOn(ctx context.Context, server string, stop func()) (address str
 	}
 	u.Path = "/" + name
 	return u.String(), func() error {
-		defer stop()
 		return execute(context.WithoutCancel(ctx), postgres, server, "DROP DATABASE "+name+" WITH (FORCE)")
 	}, nil
 }
@@ -133,37 +135,17 @@ func execute(ctx context.Context, e engine, address string, statements ...string
 	return nil
 }
 
-// fill creates finalized files, with IDs starting at 1, that are attached to published things. Each
-// file has a download, and some downloads are not yet added to the stored counts. It ends with
-// VACUUM and ANALYZE, because a private test server runs no autovacuum.
-func fill(ctx context.Context, e engine, address string, files int) error {
-	const at = "'2026-03-04 05:06:07.008009+00:00'"
-	var things, contents, rows, downloads []string
-	for id := 1; id <= files; id++ {
-		thing := (id-1)/filesPerThing + 1
-		if id == (thing-1)*filesPerThing+1 {
-			things = append(things, fmt.Sprintf("(%d, 1, 'Thing %[1]d', 'published', 'cc', 1, '%[3]s', '', false, %[2]s, %[2]s, %[2]s, '<p>%[3]s</p>', %[4]d)", thing, at, description, markdown.Version))
-		}
-		sum := sha256.Sum256(fmt.Append(nil, id))
-		contents = append(contents, fmt.Sprintf("('%x', 1234567, %s)", sum, at))
-		rows = append(rows, fmt.Sprintf("(%d, 1, 'part-%[1]d.stl', 'model', 'finalized', %[2]d, 'model/stl', '%[3]x', '%[4]x', '', 'thing', %[5]d, %[5]d, %[6]d, %[7]d, %[8]s, %[8]s, NULL)",
-			id, 1000+37*id, sum, sum[:16], thing, 10*(id%filesPerThing), id%50, at))
-		downloads = append(downloads, fmt.Sprintf("(1, %d, %d, %s)", id, thing, at))
+// query returns the only value that a statement selects, as text.
+func query(ctx context.Context, address, statement string) (value string, err error) {
+	driver, name := "pgx", address
+	if path, ok := strings.CutPrefix(address, "sqlite:"); ok {
+		driver, name = "sqlite", "file:"+path+"?_pragma=busy_timeout(10000)"
 	}
-	statements := insert("things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, description_html, html_version)", things)
-	statements = append(statements, insert("contents (sha256, size, created_at)", contents)...)
-	statements = append(statements, insert("files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at, expires_at)", rows)...)
-	statements = append(statements, insert("downloads (user_id, file_id, thing_id, created_at)", downloads)...)
-	statements = append(statements, fmt.Sprintf("INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM downloads WHERE file_id %% %d = 0", newEvery))
-	statements = append(statements, "VACUUM", "ANALYZE")
-	return execute(ctx, e, address, statements...)
-}
-
-func insert(into string, rows []string) (statements []string) {
-	for len(rows) > 0 {
-		n := min(len(rows), 1000)
-		statements = append(statements, "INSERT INTO "+into+" VALUES "+strings.Join(rows[:n], ", "))
-		rows = rows[n:]
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		return "", err
 	}
-	return statements
+	defer db.Close()
+	err = db.QueryRowContext(ctx, statement).Scan(&value)
+	return value, err
 }

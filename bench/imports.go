@@ -19,7 +19,11 @@ import (
 // This file compares the import of a catalogue on PostgreSQL with psql's \copy of the same rows
 // into the same tables with their indexes.
 
-const importThings = 20_000
+const importThings = 10_000
+
+// tablesDir is the folder of the source tables that the import resamples, relative to the working
+// directory.
+const tablesDir = "testdata/catalogue"
 
 // importTables are the tables that an import fills, in an order that satisfies the foreign keys.
 var importTables = []string{"users", "tags", "things", "thing_tags", "files", "imported_counts", "thing_documents", "user_documents", "vocabulary"}
@@ -62,12 +66,12 @@ func compareImport(ctx context.Context, o options, server string, things int, be
 		return rates, err
 	}
 	took := func(fill func(address string) error) (d time.Duration, err error) {
-		address, drop, err := newDatabaseOn(ctx, server, func() {})
+		address, drop, err := newDatabaseOn(ctx, server, emptyTemplate)
 		if err != nil {
 			return 0, err
 		}
 		defer func() { err = errors.Join(err, drop()) }()
-		if err := o.meshyard(ctx, address, "migrate"); err != nil {
+		if _, err := o.meshyard(ctx, address, "migrate"); err != nil {
 			return 0, err
 		}
 		// CHECKPOINT, so that the writes of one turn do not slow down the next.
@@ -79,7 +83,8 @@ func compareImport(ctx context.Context, o options, server string, things int, be
 		return time.Since(began), err
 	}
 	imported := func(address string) error {
-		return o.meshyard(ctx, address, "import", "catalogue", tablesDir, "--scale", strconv.Itoa(things))
+		_, err := o.meshyard(ctx, address, "import", "catalogue", tablesDir, "--scale", strconv.Itoa(things))
+		return err
 	}
 	copied := func(direction string) func(address string) error {
 		return func(address string) error {
@@ -90,7 +95,7 @@ func compareImport(ctx context.Context, o options, server string, things int, be
 			return runQuietly(exec.CommandContext(ctx, "psql", args...))
 		}
 	}
-	source, drop, err := newDatabaseOn(ctx, server, func() {})
+	source, drop, err := newDatabaseOn(ctx, server, emptyTemplate)
 	if err != nil {
 		return rates, err
 	}
@@ -121,9 +126,16 @@ func (o options) importCatalogue(ctx context.Context, address string, things int
 	return peakMemory(cmd.ProcessState), text.String(), nil
 }
 
-// meshyard runs a command of the measured binary on a database.
-func (o options) meshyard(ctx context.Context, address string, args ...string) error {
-	return runQuietly(exec.CommandContext(ctx, o.server, slices.Concat(args, []string{"--data", o.dir, "--database-url", address})...))
+// meshyard runs a command of the measured binary on a database, and returns what it prints.
+func (o options) meshyard(ctx context.Context, address string, args ...string) (output string, err error) {
+	cmd := exec.CommandContext(ctx, o.server, slices.Concat(args, []string{"--data", o.dir, "--database-url", address})...)
+	var problem strings.Builder
+	cmd.Stderr = &problem
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("meshyard %v: %w: %.2000s", args, err, problem.String())
+	}
+	return string(out), err
 }
 
 // runQuietly runs a command. If it fails, the error contains its output.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 )
 
@@ -56,7 +55,7 @@ func sizes(ctx context.Context, o options, token string) (rest, idle float64, er
 	if rest, err = resident(); err != nil {
 		return 0, 0, err
 	}
-	text := request{http.MethodGet, "/users/me", ""}.text(server.address, token)
+	text := get("/users/me").by(token).text(server.address)
 	generator, err := newLoadGenerator(server.address, idleConnections, func(int) []byte { return text })
 	if err != nil {
 		return 0, 0, err

@@ -15,8 +15,6 @@ import (
 // to the connection.
 type source struct{ block []byte }
 
-const boundary = "the-boundary-of-the-one-part"
-
 func newSource() *source {
 	s := &source{make([]byte, 1<<20)}
 	rand.Read(s.block)

@@ -31,6 +31,11 @@ func (s series) over(other series) series {
 	return ratios
 }
 
+// spread returns the median with the minimum and the maximum.
+func (s series) spread() string {
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", s.median(), slices.Min(s), slices.Max(s))
+}
+
 // minus subtracts element by element.
 func (s series) minus(other series) series {
 	differences := make(series, min(len(s), len(other)))
