@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -324,5 +325,9 @@ func (d *databases) copy(ctx context.Context, from *copied, name string) (*copie
 	if err := os.CopyFS(dir, os.DirFS(from.dir)); err != nil {
 		return nil, err
 	}
-	return d.create(ctx, dir, filepath.Base(strings.TrimPrefix(from.address, "sqlite:")))
+	address, err := url.Parse(from.address)
+	if err != nil {
+		return nil, err
+	}
+	return d.create(ctx, dir, strings.TrimPrefix(address.Path, "/")+" STRATEGY FILE_COPY")
 }
