@@ -51,9 +51,9 @@ func main() {
 	var o options
 	var only string
 	mib := flag.Int64("size", 1024, "`MiB` of the upload")
-	flag.IntVar(&o.pairs, "pairs", 5, "number of turns of each contender")
-	flag.DurationVar(&o.round, "round", time.Second, "duration of one turn of requests")
-	connections := flag.String("connections", "1,16", "numbers of concurrent keep-alive connections: a `list`, of which requests measures all, others the last")
+	flag.IntVar(&o.pairs, "pairs", 15, "number of turns of each contender")
+	flag.DurationVar(&o.round, "round", 250*time.Millisecond, "duration of one turn of requests")
+	connections := flag.String("connections", "16", "numbers of concurrent keep-alive connections: a `list`, of which requests measures all, others the last")
 	flag.StringVar(&only, "only", "", "`comparison` to run: requests, requests-postgres, requests-sqlite, upload, size, rendering, import; default all")
 	flag.StringVar(&o.rows, "rows", "", "`part` of the names of the rows of requests; default all")
 	flag.BoolVar(&o.withPeers, "peers", true, "whether requests includes PostGraphile")

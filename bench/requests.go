@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -248,15 +249,24 @@ func printRows(rows []*row, all []contender) {
 		head = append(head, "rate/"+c.name, "CPU/"+c.name)
 	}
 	table := [][]string{head}
+	total := make([]float64, 2*len(all)-2) // sums of logarithms
 	for _, r := range rows {
 		own := r.sides[0]
 		cells := []string{r.name, fmt.Sprintf("%.0f", r.statements.median()), fmt.Sprintf("%.0f", own.size.median()),
 			fmt.Sprintf("%.0f", own.rate.median()), fmt.Sprintf("%.0f", own.cpu.median())}
-		for _, other := range r.sides[1:] {
-			cells = append(cells, own.rate.over(other.rate).spread(), own.cpu.over(other.cpu).spread())
+		for i, other := range r.sides[1:] {
+			rate, cpu := own.rate.over(other.rate), own.cpu.over(other.cpu)
+			cells = append(cells, rate.spread(), cpu.spread())
+			total[2*i] += math.Log(rate.median())
+			total[2*i+1] += math.Log(cpu.median())
 		}
 		table = append(table, cells)
 	}
+	mean := []string{"geometric mean", "", "", "", ""}
+	for _, sum := range total {
+		mean = append(mean, fmt.Sprintf("%.3f", math.Exp(sum/float64(len(rows)))))
+	}
+	table = append(table, mean)
 	printMarkdown(table)
 }
 
