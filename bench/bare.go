@@ -22,6 +22,8 @@ func serveBare(ctx context.Context, name string, args []string) error {
 	switch name {
 	case "upload":
 		handler = bareUpload(args[1])
+	case "limit":
+		handler, err = limited(ctx, args[1])
 	case "replay":
 		handler, err = replay(ctx, args[1:])
 	default:

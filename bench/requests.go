@@ -96,7 +96,7 @@ func compareRequests(ctx context.Context, o options, e engine) (err error) {
 			if rows, err = newRows(ctx, g, all[0].process.address); err != nil {
 				return err
 			}
-			rows = slices.DeleteFunc(rows, func(r *row) bool { return !strings.Contains(r.name, o.rows) })
+			rows = o.chosen(rows)
 			recordings, err := record(ctx, copies["recorded"].options(o), copies["recorded"].address, rows)
 			if err != nil {
 				return fmt.Errorf("record: %w", err)
@@ -117,14 +117,30 @@ func compareRequests(ctx context.Context, o options, e engine) (err error) {
 		}
 		all = append(all, contender{name, p})
 	}
+	if err := measureRows(ctx, o, string(e), rows, all); err != nil || e == sqlite {
+		return err
+	}
+	return compareLimits(ctx, copies[ours].options(o), g, all[0], copies[ours].address)
+}
+
+// chosen returns the rows that the flag -rows selects.
+func (o options) chosen(rows []*row) []*row {
+	return slices.DeleteFunc(rows, func(r *row) bool { return !strings.Contains(r.name, o.rows) })
+}
+
+// measureRows measures rows with each number of connections, and prints a table for each.
+func measureRows(ctx context.Context, o options, title string, rows []*row, all []contender) error {
 	for _, conns := range o.connections {
 		for _, r := range rows {
 			if err := r.measure(ctx, o, conns, all); err != nil {
 				return fmt.Errorf("%s: %w", r.name, err)
 			}
 		}
+		if len(rows) == 0 {
+			continue
+		}
 		fmt.Printf("\n%s, %s, %d processors; %d keep-alive connections; medians of %d turns of %s, with the minimum and the maximum\n\n",
-			e, runtime.Version(), runtime.NumCPU(), conns, o.pairs, o.round)
+			title, runtime.Version(), runtime.NumCPU(), conns, o.pairs, o.round)
 		printRows(rows, all)
 	}
 	return nil
@@ -166,6 +182,9 @@ func difference(a, b string) string {
 func (r *row) measure(ctx context.Context, o options, conns int, all []contender) error {
 	r.sides = nil
 	for _, c := range all {
+		if r.requestsOf(c) == nil {
+			continue
+		}
 		s, err := r.connect(c, conns)
 		if err != nil {
 			return err
@@ -174,36 +193,45 @@ func (r *row) measure(ctx context.Context, o options, conns int, all []contender
 		r.sides = append(r.sides, s)
 	}
 	for i := -1; i < o.pairs; i++ { // the first turn is a warm-up
-		for n := range r.sides {
-			s := r.sides[(i+1+n)%len(r.sides)]
-			if err := s.prepare(ctx, r, o.round); err != nil {
-				return fmt.Errorf("%s: %w", all[(i+1+n)%len(r.sides)].name, err)
-			}
-			if err := s.measure(ctx, o.round); err != nil {
-				return fmt.Errorf("%s: %w", all[(i+1+n)%len(r.sides)].name, err)
+		long := o.round
+		if i < 0 {
+			long *= 4 // every connection prepares its statements
+			if r.others != nil {
+				long *= 5 // Node.js compiles the code that it runs most
 			}
 		}
-		if i < 0 {
-			for _, s := range r.sides {
-				s.rate, s.cpu, s.median, s.size = nil, nil, nil, nil
+		for n := range r.sides {
+			s := r.sides[(i+1+n)%len(r.sides)]
+			if err := s.prepare(ctx, r, long); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			if err := s.measure(ctx, long); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			if i < 0 {
+				s.results = results{}
 			}
 		}
 	}
-	for i, s := range r.sides {
-		if a, b := s.size.median(), r.sides[0].size.median(); a > 1.5*b+100 || b > 1.5*a+100 {
-			return fmt.Errorf("responses of %s have %.0f bytes, those of %s %.0f", all[i].name, a, all[0].name, b)
+	for _, s := range r.sides {
+		if a, b := s.size.median(), r.sides[0].size.median(); a > maxSizes*b+100 || b > maxSizes*a+100 {
+			return fmt.Errorf("responses of %s have %.0f bytes, those of %s %.0f", s.name, a, ours, b)
 		}
 	}
 	return nil
 }
 
+// maxSizes is the maximum ratio between the sizes of the responses of two contenders. More means
+// that one of them returned something else.
+const maxSizes = 2
+
 // connect opens the connections to a contender.
 func (r *row) connect(c contender, conns int) (*side, error) {
-	s := &side{process: c.process}
+	s := &side{contender: c}
 	if r.once == nil || c.name == bare {
-		texts := make([][]byte, len(r.requests))
-		for i, request := range r.requests {
-			texts[i] = request.text(c.process.address)
+		var texts [][]byte
+		for _, request := range r.requestsOf(c) {
+			texts = append(texts, request.text(c.process.address))
 		}
 		s.next = func(int) []byte { return texts[rand.IntN(len(texts))] }
 	}
@@ -221,7 +249,7 @@ const oncePerSecond = 500
 
 // prepare makes new requests for a turn, if each can be sent only once.
 func (s *side) prepare(ctx context.Context, r *row, round time.Duration) error {
-	if r.once == nil || len(r.requests) > 0 && s.next != nil && s.sent == nil {
+	if r.once == nil || s.name == bare {
 		return nil
 	}
 	made, err := r.once(ctx, s.process.address, max(16, int(oncePerSecond*round.Seconds())))
@@ -249,22 +277,30 @@ func printRows(rows []*row, all []contender) {
 		head = append(head, "rate/"+c.name, "CPU/"+c.name)
 	}
 	table := [][]string{head}
-	total := make([]float64, 2*len(all)-2) // sums of logarithms
+	sums, compared := make([]float64, 2*len(all)-2), make([]float64, 2*len(all)-2) // of logarithms
 	for _, r := range rows {
 		own := r.sides[0]
 		cells := []string{r.name, fmt.Sprintf("%.0f", r.statements.median()), fmt.Sprintf("%.0f", own.size.median()),
 			fmt.Sprintf("%.0f", own.rate.median()), fmt.Sprintf("%.0f", own.cpu.median())}
-		for i, other := range r.sides[1:] {
+		for i, c := range all[1:] {
+			n := slices.IndexFunc(r.sides, func(s *side) bool { return s.name == c.name })
+			if n < 0 {
+				cells = append(cells, "–", "–")
+				continue
+			}
+			other := r.sides[n]
 			rate, cpu := own.rate.over(other.rate), own.cpu.over(other.cpu)
 			cells = append(cells, rate.spread(), cpu.spread())
-			total[2*i] += math.Log(rate.median())
-			total[2*i+1] += math.Log(cpu.median())
+			sums[2*i] += math.Log(rate.median())
+			sums[2*i+1] += math.Log(cpu.median())
+			compared[2*i]++
+			compared[2*i+1]++
 		}
 		table = append(table, cells)
 	}
 	mean := []string{"geometric mean", "", "", "", ""}
-	for _, sum := range total {
-		mean = append(mean, fmt.Sprintf("%.3f", math.Exp(sum/float64(len(rows)))))
+	for i, sum := range sums {
+		mean = append(mean, fmt.Sprintf("%.3f", math.Exp(sum/compared[i])))
 	}
 	table = append(table, mean)
 	printMarkdown(table)

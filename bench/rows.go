@@ -14,12 +14,21 @@ type row struct {
 	status   int  // of the responses
 	writes   bool // whether the requests change data
 	requests []request
+	others   map[string][]request // of contenders that need other requests; if not nil, the others are left out
 	// once returns n new requests for a server, if each can be sent only once. Then requests are only
 	// recorded.
 	once func(ctx context.Context, address string, n int) ([]request, error)
 
 	statements series // of each request, according to the recordings
 	sides      []*side
+}
+
+// requestsOf returns the requests for a contender, none if it is left out.
+func (r *row) requestsOf(c contender) []request {
+	if c.name == ours || r.others == nil {
+		return r.requests
+	}
+	return r.others[c.name]
 }
 
 // Documents that are not those of the gallery.

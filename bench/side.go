@@ -8,14 +8,18 @@ import (
 
 // side is a measured process with its results.
 type side struct {
-	process   *process
+	contender
 	generator *loadGenerator
 	next      func(conn int) []byte // the next request of a connection
 	sent      *atomic.Int64         // of the requests of a turn that can be sent only once
+	results
+}
 
-	rate, cpu, median, p99 series
-	size                   series // bytes of a response
-	requests               int
+// results are those of all turns.
+type results struct {
+	rate, median series // requests/s, ms
+	cpu          series // processor time of the process in µs for each request
+	size         series // bytes of a response
 }
 
 // measure sends requests for a duration and records the results.
@@ -36,7 +40,5 @@ func (s *side) measure(ctx context.Context, long time.Duration) error {
 	s.cpu = append(s.cpu, float64((after.cpu-before.cpu).Microseconds())/float64(got.requests))
 	s.median = append(s.median, got.median.Seconds()*1000)
 	s.size = append(s.size, got.size)
-	s.requests += got.requests
-	s.p99 = append(s.p99, got.p99.Seconds()*1000)
 	return nil
 }
