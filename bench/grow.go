@@ -24,6 +24,10 @@ import (
 // things of a benchmark are imported, but those that were created last, which most pages show, have
 // everything that use adds: previews, likes, comments, makes, collections and followers.
 
+// description has a typical length. With one-line descriptions, all things would fit into so few
+// pages that PostgreSQL would scan the whole table, as it does only in very small catalogues.
+var description = strings.Repeat("Print it flat, without supports, and sand the edges before you glue the halves. ", 8)
+
 // The contents that are grown.
 const (
 	growers         = 12
@@ -75,29 +79,20 @@ func (g grower) run(ctx context.Context, document string, input object, into any
 // waits for their previews and stops the server.
 func grow(ctx context.Context, o options, binary, address string) (g *grown, err error) {
 	o.server = binary
-	if _, _, err := o.importCatalogue(ctx, address, o.things); err != nil {
+	if err := o.importCatalogue(ctx, address, o.things); err != nil {
 		return nil, err
 	}
 	g = new(grown)
-	for i := range growers + 1 {
-		name, args := fmt.Sprintf("maker-%d", i), []string{}
-		if i == growers {
-			name, args = "admin", []string{"--admin"}
-		}
-		if _, err := o.meshyard(ctx, address, append([]string{"user", "create", name}, args...)...); err != nil {
-			return nil, err
-		}
-		scopes := "read,write"
-		if i == growers {
-			scopes = "read,write,admin"
-		}
-		token, err := o.meshyard(ctx, address, "token", "create", name, "--scope", scopes)
+	for i := range growers {
+		name := fmt.Sprintf("maker-%d", i)
+		token, err := o.newUser(ctx, address, name)
 		if err != nil {
 			return nil, err
 		}
-		if g.admin = strings.TrimSpace(token); i < growers {
-			g.names, g.tokens = append(g.names, name), append(g.tokens, g.admin)
-		}
+		g.names, g.tokens = append(g.names, name), append(g.tokens, token)
+	}
+	if g.admin, err = o.newUser(ctx, address, "admin", "--admin"); err != nil {
+		return nil, err
 	}
 	server, err := startServer(ctx, o, "--database-url", address)
 	if err != nil {
@@ -348,9 +343,8 @@ func stage(ctx context.Context, address, token string, thing int64, content []by
 
 // awaitPreviews waits until the server has made all previews.
 func awaitPreviews(ctx context.Context, o options, address string) error {
-	for left := "1"; left != "0"; {
-		var err error
-		if left, err = query(ctx, address, "SELECT count(*) FROM previews WHERE state IN ('waiting', 'running')"); err != nil {
+	for left := 1; left > 0; {
+		if err := query(ctx, address, "SELECT count(*) FROM previews WHERE state IN ('waiting', 'running')", &left); err != nil {
 			return err
 		}
 		if err := sleep(ctx, 200*time.Millisecond); err != nil {

@@ -14,6 +14,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -54,11 +55,11 @@ func main() {
 	flag.IntVar(&o.pairs, "pairs", 15, "number of turns of each contender")
 	flag.DurationVar(&o.round, "round", 250*time.Millisecond, "duration of one turn of requests")
 	connections := flag.String("connections", "16", "numbers of concurrent keep-alive connections: a `list`, of which requests measures all, others the last")
-	flag.StringVar(&only, "only", "", "`comparison` to run: requests, requests-postgres, requests-sqlite, upload, size, rendering, import; default all")
+	flag.StringVar(&only, "only", "", "`comparison` to run: requests, requests-postgres, requests-sqlite, upload, size, million, million-postgres, million-sqlite; default all but those of a million things")
 	flag.StringVar(&o.rows, "rows", "", "`part` of the names of the rows of requests; default all")
 	flag.BoolVar(&o.withPeers, "peers", true, "whether requests includes PostGraphile")
 	flag.IntVar(&o.grown, "grown", 300, "things that requests adds through the API")
-	flag.IntVar(&o.things, "things", 0, "things that are imported, by default 10,000 for requests and import")
+	flag.IntVar(&o.things, "things", 0, "things that are imported, by default 10,000 for requests, a million on PostgreSQL and 100,000 on SQLite for million")
 	flag.StringVar(&o.server, "server", "", "meshyard binary `file`; built by default")
 	flag.StringVar(&o.before, "before", "", "another meshyard binary `file` that requests measures in the same turns")
 	flag.StringVar(&o.place, "dir", defaultPlace(), "`folder` on a disk for temporary files and databases")
@@ -109,8 +110,12 @@ func run(ctx context.Context, o options, only string) (err error) {
 		{"requests-sqlite", func(ctx context.Context, o options) error { return compareRequests(ctx, o, sqlite) }},
 		{"upload", compareUploads},
 		{"size", measureSize},
-		{"rendering", compareRendering},
-		{"import", compareImports},
+		{"million-postgres", func(ctx context.Context, o options) error {
+			return compareSizes(ctx, o, postgres, cmp.Or(o.things, 1_000_000))
+		}},
+		{"million-sqlite", func(ctx context.Context, o options) error {
+			return compareSizes(ctx, o, sqlite, cmp.Or(o.things, 100_000))
+		}},
 	}
 	if o.dir, err = os.MkdirTemp(o.place, "meshyard-bench-"); err != nil {
 		return err

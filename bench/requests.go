@@ -7,15 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/pgtest"
@@ -30,8 +27,9 @@ const baseURL = "http://models.example"
 // contender is a server that is measured. Its database and its files are a copy of its own, with the
 // same content as all others.
 type contender struct {
-	name    string
-	process *process
+	name      string
+	process   *process
+	catalogue *catalogue
 }
 
 // The names of the contenders. before is the other build, bare the contender of replay.go.
@@ -44,18 +42,25 @@ const (
 // compareRequests grows a catalogue, records the requests of all rows, and measures all contenders
 // in turns.
 func compareRequests(ctx context.Context, o options, e engine) (err error) {
-	o.things = cmp.Or(o.things, importThings)
-	databases, err := newDatabases(ctx, o, e)
-	if err != nil {
-		return err
+	o.things = cmp.Or(o.things, 10_000)
+	server := "" // of PostgreSQL. Commits wait until they are on the disk, as in production.
+	if e == postgres {
+		address, stop, err := pgtest.StartDurable(ctx, o.place)
+		if err != nil {
+			return err
+		}
+		defer stop() // removes all databases
+		server = address
 	}
-	defer func() { err = errors.Join(err, databases.close()) }()
 	first := o.server
 	if o.before != "" {
 		first = o.before // the other build may refuse a database that this one has migrated
 	}
-	original, err := databases.empty(ctx, "original")
-	if err != nil {
+	original := &catalogue{dir: filepath.Join(o.dir, "original")}
+	if err := os.Mkdir(original.dir, 0o750); err != nil {
+		return err
+	}
+	if err := original.create(ctx, server, emptyTemplate); err != nil {
 		return err
 	}
 	began := time.Now()
@@ -65,62 +70,68 @@ func compareRequests(ctx context.Context, o options, e engine) (err error) {
 	}
 	fmt.Printf("\n%s: grown in %s: %d things by the API, %d imported\n", e, time.Since(began).Round(time.Second), o.grown, o.things)
 
-	names := []string{ours, bare}
-	if o.before != "" {
-		names = []string{ours, before, bare}
-	}
-	copies := make(map[string]*copied)
-	for _, name := range append(slices.Clone(names), "recorded") {
-		if copies[name], err = databases.copy(ctx, original, name); err != nil {
-			return err
-		}
-	}
 	var all []contender
 	defer func() {
 		for _, c := range all {
 			err = errors.Join(err, c.process.stop())
 		}
 	}()
-	var rows []*row
-	for _, name := range names {
-		own := copies[name].options(o)
-		var p *process
-		switch name {
-		case before:
-			own.server = o.before
-			fallthrough
-		case ours:
-			p, err = startServer(ctx, own, "--database-url", copies[name].address, "--base-url", baseURL, "--preview-workers", "0")
-		case bare:
-			file := filepath.Join(own.dir, "recordings")
-			if rows, err = newRows(ctx, g, all[0].process.address); err != nil {
-				return err
-			}
-			rows = o.chosen(rows)
-			recordings, err := record(ctx, copies["recorded"].options(o), copies["recorded"].address, rows)
-			if err != nil {
-				return fmt.Errorf("record: %w", err)
-			}
-			if err := save(file, recordings); err != nil {
-				return err
-			}
-			if err := compareResponses(ctx, all[0], recordings, rows); err != nil {
-				return err
-			}
-			p, err = startBare(ctx, own, "replay", string(e), copies[name].address, file)
-			if err != nil {
-				return err
-			}
+	for _, c := range []struct{ name, binary string }{{ours, o.server}, {before, o.before}} {
+		if c.binary == "" {
+			continue
 		}
+		own, err := original.copy(ctx, server, c.name)
 		if err != nil {
 			return err
 		}
-		all = append(all, contender{name, p})
+		settings := own.options(o)
+		settings.server = c.binary
+		p, err := startServer(ctx, settings, "--database-url", own.address, "--base-url", baseURL, "--preview-workers", "0")
+		if err != nil {
+			return err
+		}
+		all = append(all, contender{c.name, p, own})
 	}
+	rows, err := newRows(ctx, g, all[0].process.address)
+	if err != nil {
+		return err
+	}
+	rows = o.chosen(rows)
+	repeats, err := startReplay(ctx, o, e, server, original, rows, all[0])
+	if err != nil {
+		return err
+	}
+	all = append(all, repeats)
 	if err := measureRows(ctx, o, string(e), rows, all); err != nil || e == sqlite {
 		return err
 	}
-	return compareLimits(ctx, copies[ours].options(o), g, all[0], copies[ours].address)
+	return compareLimits(ctx, o, g, all[0])
+}
+
+// startReplay records the rows on a copy of a catalogue, and starts the bare contender on another
+// one: it repeats changes that it must not find.
+func startReplay(ctx context.Context, o options, e engine, server string, original *catalogue, rows []*row, like contender) (c contender, err error) {
+	recorded, err := original.copy(ctx, server, "recorded")
+	if err != nil {
+		return c, err
+	}
+	recordings, err := record(ctx, recorded.options(o), recorded.address, rows)
+	if err != nil {
+		return c, fmt.Errorf("record: %w", err)
+	}
+	if err := compareResponses(ctx, like, recordings, rows); err != nil {
+		return c, err
+	}
+	file := filepath.Join(o.dir, "recordings")
+	if err := save(file, recordings); err != nil {
+		return c, err
+	}
+	own, err := original.copy(ctx, server, bare)
+	if err != nil {
+		return c, err
+	}
+	p, err := startBare(ctx, own.options(o), "replay", string(e), own.address, file)
+	return contender{bare, p, own}, err
 }
 
 // chosen returns the rows that the flag -rows selects.
@@ -185,31 +196,22 @@ func (r *row) measure(ctx context.Context, o options, conns int, all []contender
 		if r.requestsOf(c) == nil {
 			continue
 		}
-		s, err := r.connect(c, conns)
-		if err != nil {
+		s := &side{contender: c, row: r}
+		r.sides = append(r.sides, s)
+		defer s.close()
+		long := 4 * o.round // until every connection has prepared its statements
+		if r.others != nil {
+			long *= 5 // until Node.js has compiled the code that it runs most
+		}
+		if err := s.turn(ctx, conns, long); err != nil {
 			return err
 		}
-		defer s.generator.close()
-		r.sides = append(r.sides, s)
+		s.results = results{}
 	}
-	for i := -1; i < o.pairs; i++ { // the first turn is a warm-up
-		long := o.round
-		if i < 0 {
-			long *= 4 // every connection prepares its statements
-			if r.others != nil {
-				long *= 5 // Node.js compiles the code that it runs most
-			}
-		}
+	for i := range o.pairs {
 		for n := range r.sides {
-			s := r.sides[(i+1+n)%len(r.sides)]
-			if err := s.prepare(ctx, r, long); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			if err := s.measure(ctx, long); err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			if i < 0 {
-				s.results = results{}
+			if err := r.sides[(i+n)%len(r.sides)].turn(ctx, conns, o.round); err != nil {
+				return err
 			}
 		}
 	}
@@ -225,51 +227,6 @@ func (r *row) measure(ctx context.Context, o options, conns int, all []contender
 // that one of them returned something else.
 const maxSizes = 2
 
-// connect opens the connections to a contender.
-func (r *row) connect(c contender, conns int) (*side, error) {
-	s := &side{contender: c}
-	if r.once == nil || c.name == bare {
-		var texts [][]byte
-		for _, request := range r.requestsOf(c) {
-			texts = append(texts, request.text(c.process.address))
-		}
-		s.next = func(int) []byte { return texts[rand.IntN(len(texts))] }
-	}
-	var err error
-	s.generator, err = newLoadGenerator(c.process.address, conns, func(conn int) []byte { return s.next(conn) })
-	if err == nil {
-		s.generator.status = r.status
-	}
-	return s, err
-}
-
-// oncePerSecond is the number of requests of a turn, for each second that it takes at most, if a
-// request can be sent only once.
-const oncePerSecond = 500
-
-// prepare makes new requests for a turn, if each can be sent only once.
-func (s *side) prepare(ctx context.Context, r *row, round time.Duration) error {
-	if r.once == nil || s.name == bare {
-		return nil
-	}
-	made, err := r.once(ctx, s.process.address, max(16, int(oncePerSecond*round.Seconds())))
-	if err != nil {
-		return err
-	}
-	texts := make([][]byte, len(made))
-	for i, request := range made {
-		texts[i] = request.text(s.process.address)
-	}
-	s.sent = new(atomic.Int64)
-	s.next = func(int) []byte {
-		if n := s.sent.Add(1); n <= int64(len(texts)) {
-			return texts[n-1]
-		}
-		return nil
-	}
-	return nil
-}
-
 // printRows prints the table.
 func printRows(rows []*row, all []contender) {
 	head := []string{"Request", "statements", "bytes", "requests/s", "CPU µs"}
@@ -280,7 +237,11 @@ func printRows(rows []*row, all []contender) {
 	sums, compared := make([]float64, 2*len(all)-2), make([]float64, 2*len(all)-2) // of logarithms
 	for _, r := range rows {
 		own := r.sides[0]
-		cells := []string{r.name, fmt.Sprintf("%.0f", r.statements.median()), fmt.Sprintf("%.0f", own.size.median()),
+		statements := "–" // not recorded
+		if r.statements != nil {
+			statements = fmt.Sprintf("%.0f", r.statements.median())
+		}
+		cells := []string{r.name, statements, fmt.Sprintf("%.0f", own.size.median()),
 			fmt.Sprintf("%.0f", own.rate.median()), fmt.Sprintf("%.0f", own.cpu.median())}
 		for i, c := range all[1:] {
 			n := slices.IndexFunc(r.sides, func(s *side) bool { return s.name == c.name })
@@ -304,76 +265,4 @@ func printRows(rows []*row, all []contender) {
 	}
 	table = append(table, mean)
 	printMarkdown(table)
-}
-
-// databases are copies of one catalogue.
-type databases struct {
-	engine
-	dir    string
-	server string // the PostgreSQL server
-	drops  []func() error
-}
-
-// copied is one of them, with a folder for its files.
-type copied struct{ dir, address string }
-
-func (c *copied) options(o options) options {
-	o.dir = c.dir
-	return o
-}
-
-func newDatabases(ctx context.Context, o options, e engine) (*databases, error) {
-	d := &databases{engine: e, dir: o.dir}
-	if e == sqlite {
-		return d, nil
-	}
-	// Commits wait until they are on the disk, as in production.
-	server, stop, err := pgtest.StartDurable(ctx, o.place)
-	if err != nil {
-		return nil, err
-	}
-	d.server, d.drops = server, []func() error{func() error { stop(); return nil }}
-	return d, nil
-}
-
-func (d *databases) close() (err error) {
-	for _, drop := range slices.Backward(d.drops) {
-		err = errors.Join(err, drop())
-	}
-	return err
-}
-
-// empty creates an empty database.
-func (d *databases) empty(ctx context.Context, name string) (*copied, error) {
-	dir := filepath.Join(d.dir, name)
-	if err := os.Mkdir(dir, 0o750); err != nil {
-		return nil, err
-	}
-	return d.create(ctx, dir, emptyTemplate)
-}
-
-func (d *databases) create(ctx context.Context, dir, template string) (*copied, error) {
-	c := &copied{dir, "sqlite:" + filepath.Join(dir, "meshyard.db")}
-	if d.engine == sqlite {
-		return c, nil
-	}
-	address, drop, err := newDatabaseOn(ctx, d.server, template)
-	if err != nil {
-		return nil, err
-	}
-	c.address, d.drops = address, append(d.drops, drop)
-	return c, nil
-}
-
-// copy copies a database that is not in use, with its files.
-func (d *databases) copy(ctx context.Context, from *copied, name string) (*copied, error) {
-	dir := filepath.Join(d.dir, name)
-	if err := os.CopyFS(dir, os.DirFS(from.dir)); err != nil {
-		return nil, err
-	}
-	address, err := url.Parse(from.address)
-	if err != nil {
-		return nil, err
-	}
-	return d.create(ctx, dir, strings.TrimPrefix(address.Path, "/")+" STRATEGY FILE_COPY")
 }

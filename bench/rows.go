@@ -143,16 +143,19 @@ func newRows(ctx context.Context, g *grown, address string) ([]*row, error) {
 	return rows, nil
 }
 
+// listedThings is the response to a document that asks for the end cursor of a list of things.
+type listedThings struct {
+	Data struct {
+		Things struct{ PageInfo struct{ EndCursor string } }
+	}
+}
+
 // findCursors returns the cursors after which the first n pages of a list start. The document
 // returns the end cursor of a page. The first page has no cursor.
 func findCursors(ctx context.Context, address, token, document string, n int) ([]any, error) {
 	cursors := []any{nil}
 	for len(cursors) < n {
-		var found struct {
-			Data struct {
-				Things struct{ PageInfo struct{ EndCursor string } }
-			}
-		}
+		var found listedThings
 		if err := graphQL(document, object{"after": cursors[len(cursors)-1]}).by(token).into(ctx, address, &found); err != nil {
 			return nil, err
 		}

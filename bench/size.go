@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 )
 
@@ -18,7 +19,7 @@ const (
 // measureSize measures the resident memory of an idle server on SQLite, and how much memory a
 // thousand connections add that sent one request each and stay open.
 func measureSize(ctx context.Context, o options) error {
-	token, err := newCatalogue(ctx, o)
+	token, err := o.newUser(ctx, "sqlite:"+filepath.Join(o.dir, "meshyard.db"), "bench")
 	if err != nil {
 		return err
 	}

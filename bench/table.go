@@ -18,9 +18,6 @@ func (s series) median() float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// String returns the median.
-func (s series) String() string { return fmt.Sprintf("%.1f", s.median()) }
-
 // over divides element by element. The two values of a pair were measured in succession, under
 // similar conditions.
 func (s series) over(other series) series {
@@ -34,15 +31,6 @@ func (s series) over(other series) series {
 // spread returns the median with the minimum and the maximum.
 func (s series) spread() string {
 	return fmt.Sprintf("%.2f (%.2f–%.2f)", s.median(), slices.Min(s), slices.Max(s))
-}
-
-// minus subtracts element by element.
-func (s series) minus(other series) series {
-	differences := make(series, min(len(s), len(other)))
-	for i := range differences {
-		differences[i] = s[i] - other[i]
-	}
-	return differences
 }
 
 // table is a list of lines below a title.
