@@ -347,9 +347,7 @@ func awaitPreviews(ctx context.Context, o options, address string) error {
 		if err := query(ctx, address, "SELECT count(*) FROM previews WHERE state IN ('waiting', 'running')", &left); err != nil {
 			return err
 		}
-		if err := sleep(ctx, 200*time.Millisecond); err != nil {
-			return err
-		}
+		time.Sleep(200 * time.Millisecond)
 	}
 	return nil
 }

@@ -1,16 +1,16 @@
-// Command bench compares the server with minimal programs that do the same work.
+// Command bench compares the server with minimal programs that do the same work, and with another
+// build of the server.
 //
-// Each comparison runs the real server (A) and a bare handler (B) as separate processes, in
-// alternating turns. It prints the ratio of the two, because absolute numbers depend on the machine
-// and its other load. The bare handlers are as fast as possible: they check no tokens and no
-// permissions, log nothing and use the database driver directly.
+// Each comparison runs the contenders as separate processes, in alternating turns. It prints
+// ratios, because absolute numbers depend on the machine and its other load. The bare handlers
+// check no tokens and no permissions, log nothing and use the database driver directly.
 //
-// It needs Linux, because it reads /proc, and a PostgreSQL server, as described in package pgtest:
+// To compare a change with the commit before it, by the requests that people send:
 //
-//	go run ./internal/pgtest/with -- go run ./bench
+//	go run ./internal/pgtest/with -- go run ./bench -only requests -before meshyard-of-the-commit-before
 //
-// The exit status is 0 if everything was measured, even if targets are missed: people evaluate the
-// results.
+// It needs Linux, because it reads /proc, and a PostgreSQL server, as described in package pgtest.
+// The exit status is 0 if everything was measured: people evaluate the results.
 package main
 
 import (
@@ -38,15 +38,12 @@ type options struct {
 	size        int64         // bytes of an upload
 	pairs       int           // number of turns of each contender
 	round       time.Duration // duration of one turn of requests
-	connections []int         // numbers of concurrent connections, of which requests uses all, others the last
+	connections []int         // numbers of concurrent connections
 	grown       int           // things that are added through the API
 	things      int           // things that are imported; 0: the default of each comparison
 	rows        string        // part of the names of the rows of requests; "": all
 	withPeers   bool          // whether requests includes PostGraphile
 }
-
-// conns is the number of concurrent connections of comparisons that use one number.
-func (o options) conns() int { return o.connections[len(o.connections)-1] }
 
 func main() {
 	var o options
@@ -54,8 +51,8 @@ func main() {
 	mib := flag.Int64("size", 1024, "`MiB` of the upload")
 	flag.IntVar(&o.pairs, "pairs", 15, "number of turns of each contender")
 	flag.DurationVar(&o.round, "round", 250*time.Millisecond, "duration of one turn of requests")
-	connections := flag.String("connections", "16", "numbers of concurrent keep-alive connections: a `list`, of which requests measures all, others the last")
-	flag.StringVar(&only, "only", "", "`comparison` to run: requests, requests-postgres, requests-sqlite, upload, size, million, million-postgres, million-sqlite; default all but those of a million things")
+	connections := flag.String("connections", "16", "numbers of concurrent keep-alive connections: a `list` such as 1,16,64 prints a table for each")
+	flag.StringVar(&only, "only", "", "`comparison` to run: requests, requests-postgres, requests-sqlite, upload, million, million-postgres, million-sqlite; default all but those of a million things")
 	flag.StringVar(&o.rows, "rows", "", "`part` of the names of the rows of requests; default all")
 	flag.BoolVar(&o.withPeers, "peers", true, "whether requests includes PostGraphile")
 	flag.IntVar(&o.grown, "grown", 300, "things that requests adds through the API")
@@ -109,7 +106,6 @@ func run(ctx context.Context, o options, only string) (err error) {
 		{"requests-postgres", func(ctx context.Context, o options) error { return compareRequests(ctx, o, postgres) }},
 		{"requests-sqlite", func(ctx context.Context, o options) error { return compareRequests(ctx, o, sqlite) }},
 		{"upload", compareUploads},
-		{"size", measureSize},
 		{"million-postgres", func(ctx context.Context, o options) error {
 			return compareSizes(ctx, o, postgres, cmp.Or(o.things, 1_000_000))
 		}},
@@ -133,7 +129,8 @@ func run(ctx context.Context, o options, only string) (err error) {
 	}
 	ran := false
 	for _, c := range comparisons {
-		if group, _, _ := strings.Cut(c.name, "-"); only != "" && only != c.name && only != group || only == "" && group == "million" {
+		group, _, _ := strings.Cut(c.name, "-")
+		if only != "" && only != c.name && only != group || only == "" && group == "million" {
 			continue
 		}
 		ran = true
