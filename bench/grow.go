@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -33,15 +32,13 @@ const (
 	growers         = 12
 	collectionsEach = 3
 	pendingUploads  = 24 // for each operation that finalizes
-	makesEvery      = 3  // things
 )
 
 // grown is a catalogue that was filled through the API.
 type grown struct {
 	names, tokens []string // of the users who filled it
 	admin         string   // token of an administrator
-	things        []int64
-	creators      []int // of the things, as indexes of names
+	things        []int64  // number n was created by user number n % growers
 	files         []int64
 	collections   []string
 	pending       []pending // for requests that are recorded
@@ -62,17 +59,23 @@ var documents = func() map[string]string {
 	return texts
 }()
 
-// grower is a user who adds to the catalogue on a server.
+// grower is a user who adds to the catalogue on a server. After an error, it does nothing.
 type grower struct {
 	address, token string
 	*rand.Rand
+	err error
+}
+
+// send sends a request and decodes the response.
+func (g *grower) send(ctx context.Context, r request, into any) {
+	if g.err == nil {
+		g.err = r.by(g.token).into(ctx, g.address, into)
+	}
 }
 
 // run runs a document of the gallery. All mutations have one variable, input.
-func (g grower) run(ctx context.Context, document string, input object, into any) error {
-	var response struct{ Data any }
-	response.Data = into
-	return graphQL(documents[document], object{"input": input}).by(g.token).into(ctx, g.address, &response)
+func (g *grower) run(ctx context.Context, document string, input object, into any) {
+	g.send(ctx, graphQL(documents[document], object{"input": input}), &struct{ Data any }{into})
 }
 
 // grow imports things, and adds more of them by the API of a server that runs the given binary. It
@@ -99,40 +102,25 @@ func grow(ctx context.Context, o options, binary, address string) (g *grown, err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, server.stop()) }()
-	names, err := thingNames()
-	if err != nil {
-		return nil, err
-	}
-	g.things, g.creators = make([]int64, o.grown), make([]int, o.grown)
-	files := make([][]int64, o.grown)
-	err = g.together(server, func(user int, by grower) error {
+	g.things = make([]int64, o.grown)
+	files, collections := make([][]int64, o.grown), make([][]string, growers)
+	err = g.together(server, func(user int, by *grower) {
 		for n := user; n < o.grown; n += growers {
-			var err error
-			if g.things[n], files[n], err = by.addThing(ctx, names[n%len(names)], n); err != nil {
-				return err
-			}
-			g.creators[n] = user
+			g.things[n], files[n] = by.addThing(ctx, n)
 		}
-		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	g.files = slices.Concat(files...)
-	collections := make([][]string, growers)
-	err = g.together(server, func(user int, by grower) (err error) {
-		collections[user], err = g.use(ctx, user, by)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+	err = g.together(server, func(user int, by *grower) { collections[user] = g.use(ctx, user, by) })
 	g.collections = slices.Concat(collections...)
-	admin := grower{server.address, g.admin, nil}
+	admin := &grower{server.address, g.admin, nil, err}
 	for n := 0; n < o.grown; n += 10 {
-		if err := admin.run(ctx, "feature-thing", object{"id": strconv.FormatInt(g.things[n], 10)}, nil); err != nil {
-			return nil, err
-		}
+		admin.run(ctx, "feature-thing", object{"id": strconv.FormatInt(g.things[n], 10)}, nil)
+	}
+	if admin.err != nil {
+		return nil, admin.err
 	}
 	if g.pending, err = g.uploads(ctx, server.address, pendingUploads*3); err != nil {
 		return nil, err
@@ -141,82 +129,50 @@ func grow(ctx context.Context, o options, binary, address string) (g *grown, err
 }
 
 // together runs work for all users, of whom some work at the same time.
-func (g *grown) together(server *process, work func(user int, by grower) error) error {
+func (g *grown) together(server *process, work func(user int, by *grower)) error {
 	var group errgroup.Group
 	group.SetLimit(6)
 	for user, token := range g.tokens {
 		group.Go(func() error {
-			return work(user, grower{server.address, token, rand.New(rand.NewPCG(uint64(user), 1))})
+			by := &grower{server.address, token, rand.New(rand.NewPCG(uint64(user), 1)), nil}
+			work(user, by)
+			return by.err
 		})
 	}
 	return group.Wait()
 }
 
-// thingNames returns the names of the things of the source tables.
-func thingNames() ([]string, error) {
-	file, err := os.Open(filepath.Join(tablesDir, "things.csv"))
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	column := slices.Index(rows[0], "name")
-	var names []string
-	for _, row := range rows[1:] {
-		names = append(names, row[column])
-	}
-	return names, nil
-}
-
 // addThing creates and publishes thing number n with three models and, for every second thing, a
 // picture. It returns the IDs of the thing and its models.
-func (g grower) addThing(ctx context.Context, name string, n int) (thing int64, models []int64, err error) {
+func (g *grower) addThing(ctx context.Context, n int) (thing int64, models []int64) {
 	var finalized []object
-	for i := range 4 {
-		if i == 3 && n%2 == 0 {
-			break
-		}
-		fileName, content, err := someFile(n, i)
-		if err != nil {
-			return 0, nil, err
-		}
-		id, err := g.upload(ctx, fileName, content)
-		if err != nil {
-			return 0, nil, err
-		}
-		finalized = append(finalized, object{"id": strconv.FormatInt(id, 10)})
-		if i < 3 {
-			models = append(models, id)
-		}
+	for i := range 3 + n%2 {
+		models = append(models, g.upload(ctx, n, i))
+		finalized = append(finalized, object{"id": strconv.FormatInt(models[i], 10)})
 	}
+	noun := []string{"gear", "box", "holder", "toy", "tool", "bracket", "cover", "spool"}[n%8]
+	name := fmt.Sprintf("%s %s for the %s, number %d", []string{"Small", "Spiral", "Parametric", "Folding", "Twisted"}[n%5], noun, []string{"desk", "bicycle", "printer"}[n%3], n)
 	var created struct {
-		CreateThing struct {
-			Thing struct {
-				ID int64 `json:",string"`
-			}
-		}
+		CreateThing struct{ Thing struct{ ID string } }
 	}
-	words := strings.Fields(name)
-	tags := append([]string{"print in place", []string{"gear", "box", "holder", "toy", "tool"}[n%5]}, words[:min(3, len(words))]...)
-	err = g.run(ctx, "create-thing", object{
+	g.run(ctx, "create-thing", object{
 		"name": name, "license": []string{"CC", "CC_SA", "GPL"}[n%3], "category": []string{"tools", "toys-and-games", "gadgets", "art", "household"}[n%5],
-		"description": description[:40+n%300], "instructions": description[:n%100], "tags": tags, "files": finalized,
+		"description": description[:40+n%300], "instructions": description[:n%100], "tags": append(strings.Fields(name)[:2], noun+"s", "print in place"), "files": finalized,
 	}, &created)
-	if err != nil {
-		return 0, nil, err
-	}
-	thing = created.CreateThing.Thing.ID
-	return thing, models, g.run(ctx, "publish-thing", object{"id": strconv.FormatInt(thing, 10)}, nil)
+	g.run(ctx, "publish-thing", object{"id": created.CreateThing.Thing.ID}, nil)
+	thing, _ = strconv.ParseInt(created.CreateThing.Thing.ID, 10, 64) // 0 after an error
+	return thing, models[:3]
 }
 
-// upload uploads a file by REST.
-func (g grower) upload(ctx context.Context, name string, content []byte) (int64, error) {
+// upload uploads file number i of thing number n by REST.
+func (g *grower) upload(ctx context.Context, n, i int) int64 {
 	var uploaded struct{ ID int64 }
-	err := postForm("/files/0/uploadFile", nil, "file", name, content).by(g.token).into(ctx, g.address, &uploaded)
-	return uploaded.ID, err
+	name, content, err := someFile(n, i)
+	if g.err == nil {
+		g.err = err
+	}
+	g.send(ctx, postForm("/files/0/uploadFile", nil, "file", name, content), &uploaded)
+	return uploaded.ID
 }
 
 // someFile returns file number i of thing number n. The first two models and the picture are not in
@@ -235,60 +191,48 @@ func someFile(n, i int) (name string, content []byte, err error) {
 	return fmt.Sprintf("Part %d of %d%s", i+1, n, filepath.Ext(name)), content, nil
 }
 
-// use lets a user like, comment on, make, collect and download things of others, and follow others.
-func (g *grown) use(ctx context.Context, user int, by grower) (collections []string, err error) {
+// use gives a user a picture, and lets the user follow others, and like, comment on, make, collect
+// and download their things. It returns the user's collections.
+func (g *grown) use(ctx context.Context, user int, by *grower) (collections []string) {
+	by.run(ctx, "update-profile", object{"avatarId": strconv.FormatInt(by.upload(ctx, 1000+user, 3), 10), "firstName": "Ada"}, nil)
 	for _, other := range []int{1, 2, 5} {
-		if err := by.run(ctx, "follow-user", object{"username": g.names[(user+other)%growers]}, nil); err != nil {
-			return nil, err
-		}
+		by.run(ctx, "follow-user", object{"username": g.names[(user+other)%growers]}, nil)
 	}
 	for i := range collectionsEach {
 		var created struct {
 			CreateCollection struct{ Collection struct{ ID string } }
 		}
-		if err := by.run(ctx, "create-collection", object{"name": fmt.Sprint("To print ", i), "description": description[:50]}, &created); err != nil {
-			return nil, err
-		}
+		by.run(ctx, "create-collection", object{"name": fmt.Sprint("To print ", i), "description": description[:50]}, &created)
 		collections = append(collections, created.CreateCollection.Collection.ID)
 	}
 	for n, id := range g.things {
+		if n%growers == user {
+			continue
+		}
 		thing := strconv.FormatInt(id, 10)
-		target := object{"type": "THING", "id": thing}
-		var commented struct {
-			CreateComment struct{ Comment struct{ ID string } }
-		}
-		for _, act := range []struct {
-			one      int // in this many things
-			document string
-			input    func() object
-			into     any
-		}{
-			{3, "like-thing", func() object { return object{"id": thing} }, nil},
-			{4, "create-comment", func() object { return object{"target": target, "body": description[:20+by.IntN(200)]} }, &commented},
-			{30, "create-make", func() object { return object{"thingId": thing, "description": description[:by.IntN(100)]} }, nil},
-			{8, "add-to-collection", func() object {
-				return object{"thingId": thing, "collectionId": collections[by.IntN(collectionsEach)]}
-			}, nil},
-		} {
-			if g.creators[n] == user || by.IntN(act.one) > 0 {
-				continue
-			}
-			if err := by.run(ctx, act.document, act.input(), act.into); err != nil {
-				return nil, err
-			}
-		}
-		if parent := commented.CreateComment.Comment.ID; parent != "" && by.IntN(2) == 0 {
-			if err := by.run(ctx, "create-comment", object{"parentId": parent, "body": "Thank you!"}, nil); err != nil {
-				return nil, err
-			}
+		if by.IntN(3) == 0 {
+			by.run(ctx, "like-thing", object{"id": thing}, nil)
 		}
 		if by.IntN(4) == 0 {
-			if _, err := get(fmt.Sprintf("/files/%d/download", g.files[3*n])).by(by.token).send(ctx, by.address); err != nil {
-				return nil, err
+			var created struct {
+				CreateComment struct{ Comment struct{ ID string } }
+			}
+			by.run(ctx, "create-comment", object{"target": object{"type": "THING", "id": thing}, "body": description[:20+by.IntN(200)]}, &created)
+			if by.IntN(2) == 0 {
+				by.run(ctx, "create-comment", object{"parentId": created.CreateComment.Comment.ID, "body": "Thank you!"}, nil)
 			}
 		}
+		if by.IntN(30) == 0 {
+			by.run(ctx, "create-make", object{"thingId": thing, "description": description[:by.IntN(100)]}, nil)
+		}
+		if by.IntN(8) == 0 {
+			by.run(ctx, "add-to-collection", object{"thingId": thing, "collectionId": collections[by.IntN(collectionsEach)]}, nil)
+		}
+		if by.IntN(4) == 0 {
+			by.run(ctx, "record-download", object{"fileId": strconv.FormatInt(g.files[3*n], 10)}, nil)
+		}
 	}
-	return collections, nil
+	return collections
 }
 
 // uploads makes n pending uploads on a server: staged for a thing by a form, so that all operations
@@ -304,7 +248,7 @@ func (g *grown) uploads(ctx context.Context, address string, n int) ([]pending, 
 	for i := range made {
 		group.Go(func() (err error) {
 			thing := g.things[i%len(g.things)]
-			token := g.tokens[g.creators[i%len(g.things)]]
+			token := g.tokens[i%len(g.things)%growers]
 			made[i], err = stage(ctx, address, token, thing, content)
 			return err
 		})

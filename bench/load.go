@@ -35,10 +35,10 @@ type clientConn struct {
 
 // turn is the result of one turn of requests.
 type turn struct {
-	rate             float64 // requests per second
-	median, p95, p99 time.Duration
-	requests         int
-	size             float64 // mean size of a body in bytes
+	rate     float64 // requests per second
+	median   time.Duration
+	requests int
+	size     float64 // mean size of a body in bytes
 }
 
 // newLoadGenerator opens n connections. next returns the request that a connection sends next,
@@ -100,7 +100,7 @@ func (a *loadGenerator) run(ctx context.Context, long time.Duration) (turn, erro
 		return turn{}, errors.New("no requests were sent")
 	}
 	slices.Sort(all)
-	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100], len(all), size / float64(len(all))}, nil
+	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], len(all), size / float64(len(all))}, nil
 }
 
 // one sends a request and reads the complete response. The status line must begin with want.

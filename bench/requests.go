@@ -229,7 +229,7 @@ const maxSizes = 2
 
 // printRows prints the table.
 func printRows(rows []*row, all []contender) {
-	head := []string{"Request", "statements", "bytes", "requests/s", "CPU µs"}
+	head := []string{"Request", "statements", "bytes", "requests/s", "ms", "CPU µs"}
 	for _, c := range all[1:] {
 		head = append(head, "rate/"+c.name, "CPU/"+c.name)
 	}
@@ -242,7 +242,7 @@ func printRows(rows []*row, all []contender) {
 			statements = fmt.Sprintf("%.0f", r.statements.median())
 		}
 		cells := []string{r.name, statements, fmt.Sprintf("%.0f", own.size.median()),
-			fmt.Sprintf("%.0f", own.rate.median()), fmt.Sprintf("%.0f", own.cpu.median())}
+			fmt.Sprintf("%.0f", own.rate.median()), fmt.Sprintf("%.2f", own.median.median()), fmt.Sprintf("%.0f", own.cpu.median())}
 		for i, c := range all[1:] {
 			n := slices.IndexFunc(r.sides, func(s *side) bool { return s.name == c.name })
 			if n < 0 {
@@ -259,7 +259,7 @@ func printRows(rows []*row, all []contender) {
 		}
 		table = append(table, cells)
 	}
-	mean := []string{"geometric mean", "", "", "", ""}
+	mean := []string{"geometric mean", "", "", "", "", ""}
 	for i, sum := range sums {
 		mean = append(mean, fmt.Sprintf("%.3f", math.Exp(sum/compared[i])))
 	}
