@@ -29,7 +29,7 @@ var description = strings.Repeat("Print it flat, without supports, and sand the 
 
 // The contents that are grown.
 const (
-	growers         = 12
+	growers         = 8
 	collectionsEach = 3
 	pendingUploads  = 24 // for each operation that finalizes
 )
@@ -191,8 +191,8 @@ func someFile(n, i int) (name string, content []byte, err error) {
 	return fmt.Sprintf("Part %d of %d%s", i+1, n, filepath.Ext(name)), content, nil
 }
 
-// use gives a user a picture, and lets the user follow others, and like, comment on, make, collect
-// and download their things. It returns the user's collections.
+// use adds the picture of a user. Then the user follows others, and likes, comments on, makes,
+// collects and downloads their things. It returns the user's collections.
 func (g *grown) use(ctx context.Context, user int, by *grower) (collections []string) {
 	by.run(ctx, "update-profile", object{"avatarId": strconv.FormatInt(by.upload(ctx, 1000+user, 3), 10), "firstName": "Ada"}, nil)
 	for _, other := range []int{1, 2, 5} {

@@ -7,7 +7,7 @@
 //
 // To compare a change with the commit before it, by the requests that people send:
 //
-//	go run ./internal/pgtest/with -- go run ./bench -only requests -before meshyard-of-the-commit-before
+//	go run ./internal/pgtest/with -- go run ./bench -only requests -before ./meshyard-before
 //
 // It needs Linux, because it reads /proc, and a PostgreSQL server, as described in package pgtest.
 // The exit status is 0 if everything was measured: people evaluate the results.

@@ -159,9 +159,7 @@ func record(ctx context.Context, o options, address string, rows []*row) (all []
 				return nil, fmt.Errorf("%s: %w", row.name, err)
 			}
 			one := recording{c.take(), got}
-			for _, name := range []string{"Date", "Content-Length", "Transfer-Encoding", "Connection"} { // set by net/http
-				one.Response.Header.Del(name)
-			}
+			one.Response.Header.Del("Date") // net/http sets it
 			all = append(all, one)
 			row.requests[i].recording = len(all)
 			row.statements = append(row.statements, float64(len(one.Statements)))

@@ -13,10 +13,10 @@ import (
 // as many connections, and writes the response that the server wrote. So the server can only be as
 // fast if everything besides the database and net/http costs nothing.
 //
-// Two things differ. Statements are prepared and run one after the other, where the server may write
-// values into their text, or run several concurrently. And the changes of a transaction are undone
-// before it is committed, so that a request can be repeated: the second insert of the same row would
-// fail. The commit is as expensive as any other.
+// Two things differ. Statements are prepared and run one after the other, where the server may
+// write values into their text, or run several concurrently. And the changes of a transaction are
+// undone before it is committed, so that a request can be repeated: the second insert of the same
+// row would fail. The commit is as expensive as any other.
 
 // executor runs statements on a database. It is one of the two engines.
 type executor interface {

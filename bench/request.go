@@ -20,7 +20,8 @@ type request struct {
 	recording          int    // number of its recording, from 1; 0: it has none
 }
 
-// recordingHeader tells the bare contender which recording to repeat. Servers ignore it.
+// recordingHeader has the number of the recording that the bare contender repeats. Servers ignore
+// it.
 const recordingHeader = "Bench-Recording"
 
 // boundary separates the parts of multipart forms.

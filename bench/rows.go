@@ -14,7 +14,7 @@ type row struct {
 	status   int  // of the responses
 	writes   bool // whether the requests change data
 	requests []request
-	others   map[string][]request // of contenders that need other requests; if not nil, the others are left out
+	others   map[string][]request // of all contenders but ours, if they differ
 	// once returns n new requests for a server, if each can be sent only once. Then requests are only
 	// recorded.
 	once func(ctx context.Context, address string, n int) ([]request, error)
@@ -101,13 +101,13 @@ func newRows(ctx context.Context, g *grown, address string) ([]*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	finalize := func(number int, make func(p pending) request) *row {
+	finalize := func(name string, number int, make func(p pending) request) *row {
 		requestOf := func(p pending) request { return make(p).by(p.token) }
 		var first []request
 		for _, p := range g.pending[number*pendingUploads : (number+1)*pendingUploads] {
 			first = append(first, requestOf(p))
 		}
-		return &row{writes: true, requests: first, once: func(ctx context.Context, address string, n int) ([]request, error) {
+		return &row{name: name, writes: true, requests: first, once: func(ctx context.Context, address string, n int) ([]request, error) {
 			made, err := g.uploads(ctx, address, n)
 			all := []request{}
 			for _, p := range made {
@@ -116,14 +116,6 @@ func newRows(ctx context.Context, g *grown, address string) ([]*row, error) {
 			return all, err
 		}}
 	}
-	byGet := finalize(0, func(p pending) request { return get(fmt.Sprintf("/files/%d/finalize", p.file)) })
-	byPost := finalize(1, func(p pending) request {
-		return request{method: http.MethodPost, path: fmt.Sprintf("/files/%d/finalize", p.file)}
-	})
-	several := finalize(2, func(p pending) request {
-		return post("/files/0/FinalizeFiles", object{"pending_uploads": []object{{"id": p.file}}, "target_id": p.thing, "target_type": "thing"})
-	})
-	byGet.name, byPost.name, several.name = "REST GET finalize", "REST POST finalize", "REST FinalizeFiles"
 	rows = append(rows,
 		&row{name: "30 cards with counts and three files", requests: of(func(i int) request { return graphQL(cardsDocument, object{"after": cursors[i%maxPages]}) })},
 		&row{name: "file with target and its creator", requests: of(func(i int) request { return graphQL(targetDocument, object{"id": file(i)}) })},
@@ -133,7 +125,13 @@ func newRows(ctx context.Context, g *grown, address string) ([]*row, error) {
 		&row{name: "REST featured", requests: list("/featured")},
 		&row{name: "REST newest", requests: list("/newest")},
 		&row{name: "REST popular", requests: list("/popular")},
-		byGet, byPost, several,
+		finalize("REST GET finalize", 0, func(p pending) request { return get(fmt.Sprintf("/files/%d/finalize", p.file)) }),
+		finalize("REST POST finalize", 1, func(p pending) request {
+			return request{method: http.MethodPost, path: fmt.Sprintf("/files/%d/finalize", p.file)}
+		}),
+		finalize("REST FinalizeFiles", 2, func(p pending) request {
+			return post("/files/0/FinalizeFiles", object{"pending_uploads": []object{{"id": p.file}}, "target_id": p.thing, "target_type": "thing"})
+		}),
 	)
 	for _, r := range rows {
 		if r.status == 0 {
