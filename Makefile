@@ -61,13 +61,12 @@ race: ## Run the tests with the race detector, except those that send one reques
 generate: ## Generate the Go code of the GraphQL schema
 	go run ./internal/graphqlgen
 
-bench: ## Compare with plain handlers and with PostGraphile, and measure writes during reads; prints ratios
+bench: ## Compare with a replay of the statements and with PostGraphile, by the requests of the gallery and REST; prints ratios
 	$(with-postgres) go run ./bench
 
-test-bench: ## Check that the handlers that the server is compared with still return the same data, with short turns
-	go run ./bench -only peers -peers=false -things 3000 -round 100ms -pairs 1
-	$(with-postgres) go run ./bench -only listing-postgres -round 100ms -pairs 1
-	go run ./bench -only listing-sqlite -round 100ms -pairs 1
+test-bench: ## Check that the benchmarks run, with a small catalogue and short turns
+	$(with-postgres) go run ./bench -only requests -peers=false -grown 12 -things 300 -round 20ms -pairs 1 -connections 4
+	go run ./bench -only upload -size 4 -pairs 1
 
 bench-million: ## Compare a catalogue of a million things with one of ten thousand; takes about twenty minutes
 	$(with-postgres) go run ./bench -only million

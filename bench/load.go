@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -34,13 +35,14 @@ type clientConn struct {
 
 // turn is the result of one turn of requests.
 type turn struct {
-	rate             float64 // requests per second
-	median, p95, p99 time.Duration
-	requests         int
-	size             float64 // mean size of a body in bytes
+	rate     float64 // requests per second
+	median   time.Duration
+	requests int
+	size     float64 // mean size of a body in bytes
 }
 
-// newLoadGenerator opens n connections. next returns the request that a connection sends next.
+// newLoadGenerator opens n connections. next returns the request that a connection sends next,
+// or nil if it has sent all.
 func newLoadGenerator(address string, n int, next func(conn int) []byte) (*loadGenerator, error) {
 	a := &loadGenerator{next: next, status: http.StatusOK}
 	for i := range n {
@@ -70,7 +72,11 @@ func (a *loadGenerator) run(ctx context.Context, long time.Duration) (turn, erro
 		c.took, c.bytes = c.took[:0], 0
 		group.Go(func() error {
 			for at := time.Now(); at.Before(end) && ctx.Err() == nil; {
-				if err := c.one(a.next(c.n), status); err != nil {
+				request := a.next(c.n)
+				if request == nil {
+					break
+				}
+				if err := c.one(request, status); err != nil {
 					return err
 				}
 				now := time.Now()
@@ -90,8 +96,11 @@ func (a *loadGenerator) run(ctx context.Context, long time.Duration) (turn, erro
 		all = append(all, c.took...)
 		size += float64(c.bytes)
 	}
+	if len(all) == 0 {
+		return turn{}, errors.New("no requests were sent")
+	}
 	slices.Sort(all)
-	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100], len(all), size / float64(len(all))}, nil
+	return turn{float64(len(all)) / took.Seconds(), all[len(all)/2], len(all), size / float64(len(all))}, nil
 }
 
 // one sends a request and reads the complete response. The status line must begin with want.

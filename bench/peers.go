@@ -1,92 +1,147 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"runtime"
-	"slices"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/pgtest"
-	"github.com/meshyard/meshyard/models"
 )
 
-// This file compares the server with a bare handler and with PostGraphile, on the same database and
-// in the same turns, and prints one table.
+// This file compares three requests with the absolute limit of limit.go, and with PostGraphile,
+// another GraphQL server, which generates its schema from the tables.
 
-const peerThings = 100_000
+// limit is the name of the handler of limit.go.
+const limit = "limit"
 
-func comparePeers(ctx context.Context, o options) (err error) {
-	// The database is durable, because the comparison includes downloads, whose main optimization is
-	// to flush fewer commits.
-	server, stop, err := pgtest.StartDurable(ctx, o.place)
+// peersFolder has a folder for each version of PostGraphile, with a script that starts it and the
+// packages that it needs.
+const peersFolder = "bench/peers"
+
+// The documents, for Meshyard's schema and for that of PostGraphile.
+const (
+	fileDocument     = `query($id: ID!) { file(id: $id) { id name size kind state contentType sha256 md5 rank createdAt } }`
+	peerFileDocument = `query($id: BigInt!) { file: fileById(id: $id) { id name size kind state contentType sha256 md5 rank createdAt } }`
+	pageDocument     = `{ things(first: 30) { nodes { id name createdAt creator { id username } files(first: 100) { id name size } } } }`
+	peerPageDocument = `{ things: allThings(first: 30, orderBy: [PUBLISHED_AT_DESC, ID_DESC], condition: {state: "published"}) { nodes { id name createdAt ` +
+		`creator: userByOwnerId { id username } files: filesByThingIdList(first: 100, orderBy: [RANK_ASC, ID_ASC], ` +
+		`condition: {targetType: "thing", state: "finalized"}) { id name size } } } }`
+)
+
+// compareLimits measures a server, the absolute limit and PostGraphile on the database of the
+// server.
+func compareLimits(ctx context.Context, o options, g *grown, server contender) (err error) {
+	address := server.catalogue.address
+	p, err := startBare(ctx, o, "limit", address)
 	if err != nil {
 		return err
 	}
-	address, drop, err := newDatabaseOn(ctx, server, stop)
-	if err != nil {
+	all := []contender{server, {limit, p, nil}}
+	defer func() {
+		for _, c := range all[1:] {
+			err = errors.Join(err, c.process.stop())
+		}
+	}()
+	// PostGraphile finds relations by foreign keys. files has none to things, because pending uploads
+	// have no thing.
+	if err := execute(ctx, address, "COMMENT ON TABLE files IS '@foreignKey (thing_id) references things (id)'"); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, drop()) }()
-	a, token, err := openCatalogue(ctx, o, address)
-	if err != nil {
-		return err
+	for _, version := range []string{"4", "5"} {
+		if !o.withPeers {
+			break
+		}
+		folder := filepath.Join(peersFolder, "postgraphile"+version)
+		if err := install(ctx, folder); err != nil {
+			fmt.Printf("\nPostGraphile %s is left out: %s\n", version, err)
+			continue
+		}
+		listen, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		peer, err := start(ctx, filepath.Join(o.dir, "postgraphile"+version+".log"), listen, "env", "NODE_ENV=production", "GRAPHILE_ENV=production",
+			"node", filepath.Join(folder, "main.mjs"), listen, address, strconv.Itoa(databaseConns()))
+		if err != nil {
+			return err
+		}
+		all = append(all, contender{"PostGraphile " + version, peer, nil})
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	things := cmp.Or(o.things, peerThings)
-	if err := fillListing(ctx, postgres, address, things); err != nil {
-		return err
+	var files, peerFiles, downloads []request
+	for i, id := range g.files {
+		token, variables := g.tokens[i%len(g.tokens)], object{"id": strconv.FormatInt(id, 10)}
+		files = append(files, graphQL(fileDocument, variables).by(token))
+		peerFiles = append(peerFiles, graphQL(peerFileDocument, variables))
+		downloads = append(downloads, get(fmt.Sprintf("/files/%d/download", id)).by(token))
 	}
-	tokens, err := newCallers(ctx, a.Store)
-	if err != nil {
-		return err
+	pages := []request{graphQL(pageDocument, nil).by(g.admin)}
+	ofPeers := func(limited, peers []request) map[string][]request {
+		requests := map[string][]request{limit: limited}
+		for _, c := range all[2:] {
+			requests[c.name] = peers
+		}
+		return requests
 	}
-	db, err := sql.Open("pgx", address)
-	if err != nil {
-		return err
+	rows := []*row{
+		{name: "GraphQL file by id, 10 fields", status: http.StatusOK, requests: files, others: ofPeers(files, peerFiles)},
+		{name: "GraphQL 30 things with creator and files", status: http.StatusOK, requests: pages, others: ofPeers(pages, []request{graphQL(peerPageDocument, nil)})},
+		{name: "REST download", status: http.StatusFound, requests: downloads, others: map[string][]request{limit: downloads}},
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var version string
-	if err := db.QueryRowContext(ctx, "SHOW server_version").Scan(&version); err != nil {
-		return err
-	}
-	all, err := startContenders(ctx, o, address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, all.stop()) }()
-	works, err := newWorks(ctx, o, a.Store, db, all, token, things*filesOfThing)
-	if err != nil {
-		return err
-	}
-	works = slices.DeleteFunc(works, func(w *work) bool { return !strings.Contains(w.name, o.rows) })
-	for _, w := range works {
-		if err := w.run(ctx, o, all, token, tokens); err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
+	rows = o.chosen(rows)
+	for _, r := range rows {
+		if r.status == http.StatusOK {
+			if err := r.sameData(ctx, all); err != nil {
+				return err
+			}
 		}
 	}
-	fmt.Printf("\n%d things on PostgreSQL %s, %s, %d processors;\n%d keep-alive connections, each with a token and pages of its own; medians of %d turns of %s\n\n",
-		things, version, runtime.Version(), runtime.NumCPU(), o.conns, o.pairs, o.round)
-	printWorks(works, all)
+	return measureRows(ctx, o, "postgres, limits", rows, all)
+}
+
+// install installs the packages of a peer unless they are already installed.
+func install(ctx context.Context, folder string) error {
+	for _, program := range []string{"node", "npm"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%s is not installed", program)
+		}
+	}
+	want, err := os.Stat(filepath.Join(folder, "package-lock.json"))
+	if err != nil {
+		return err
+	}
+	if got, err := os.Stat(filepath.Join(folder, "node_modules", ".package-lock.json")); err == nil && got.ModTime().After(want.ModTime()) {
+		return nil
+	}
+	fmt.Printf("\ninstalling the packages in %s, which takes some minutes\n", folder)
+	out, err := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("npm ci: %w\n%s", err, out)
+	}
 	return nil
 }
 
-// maxCallers is the number of callers. If there are more connections, they share the callers.
-const maxCallers = 64
-
-// newCallers creates tokens for maxCallers users who created things.
-func newCallers(ctx context.Context, store *models.Store) (tokens []string, err error) {
-	for id := 2; id < 2+maxCallers; id++ {
-		token, err := store.Admin().CreateToken(ctx, "maker-"+strconv.Itoa(id), "bench", auth.Scopes{auth.Read, auth.Write}, 0)
+// sameData checks that all contenders respond to the first request with the same data.
+func (r *row) sameData(ctx context.Context, all []contender) error {
+	var want string
+	for i, c := range all {
+		got, err := r.requestsOf(c)[0].send(ctx, c.process.address)
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("%s: %w", c.name, err)
 		}
-		tokens = append(tokens, token)
+		data := withoutForm.Replace(strings.ToLower(string(got.Body)))
+		if i == 0 {
+			want = data
+		} else if data != want {
+			return fmt.Errorf("%s: the data of %s differs:\n%s", r.name, c.name, difference(data, want))
+		}
 	}
-	return tokens, nil
+	return nil
 }
+
+// withoutForm removes what differs only in form: numbers may be texts, and UTC has two names. The
+// case of enum values differs, too.
+var withoutForm = strings.NewReplacer(`"`, "", " ", "", "\n", "", "+00:00", "z")

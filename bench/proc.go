@@ -12,9 +12,9 @@ import (
 
 // usage is the resource usage of a process from proc(5).
 type usage struct {
-	rss, peak, anonymous int64 // bytes; peak is the maximum of rss since resetPeak
-	written              int64 // bytes that the process wrote to files on disks
-	cpu                  time.Duration
+	rss, peak int64 // bytes; peak is the maximum of rss since resetPeak
+	written   int64 // bytes that the process wrote to files on disks
+	cpu       time.Duration
 }
 
 func (p *process) usage() (u usage, err error) {
@@ -30,7 +30,7 @@ func (p *process) usage() (u usage, err error) {
 		return u, err
 	}
 	return usage{
-		rss: status["VmRSS"] << 10, peak: status["VmHWM"] << 10, anonymous: status["RssAnon"] << 10,
+		rss: status["VmRSS"] << 10, peak: status["VmHWM"] << 10,
 		written: io["write_bytes"], cpu: cpu,
 	}, nil
 }
@@ -60,32 +60,6 @@ func processorTimeOf(pid int) (spent time.Duration, err error) {
 // resetPeak resets the peak to the current resident size. If that is not permitted, the peak covers
 // the whole life of the process, which can only make a growth look larger.
 func (p *process) resetPeak() { _ = os.WriteFile(p.file("clear_refs"), []byte("5"), 0) }
-
-// watchAnonymous polls the anonymous memory of the process every 10 ms. The returned function stops
-// the polling and returns the maximum in bytes.
-func (p *process) watchAnonymous() (most func() int64) {
-	end, response := make(chan struct{}), make(chan int64)
-	go func() {
-		var seen int64
-		tick := time.NewTicker(10 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			if status, err := p.numbers("status"); err == nil {
-				seen = max(seen, status["RssAnon"]<<10)
-			}
-			select {
-			case <-end:
-				response <- seen
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-	return func() int64 {
-		close(end)
-		return <-response
-	}
-}
 
 func (p *process) file(name string) string {
 	return fmt.Sprintf("/proc/%d/%s", p.cmd.Process.Pid, name)

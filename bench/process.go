@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -31,7 +30,7 @@ func startServer(ctx context.Context, o options, args ...string) (*process, erro
 		return nil, err
 	}
 	return start(ctx, filepath.Join(o.dir, "server.log"), address, o.server,
-		append([]string{"serve", "--listen", address, "--data", o.dir, "--rate-limit", "0"}, args...)...)
+		append([]string{"serve", "--listen", address, "--data", o.dir, "--rate-limit", "0", "--quota-pending", "0"}, args...)...)
 }
 
 // startBare starts this program as the bare handler with the given name.
@@ -45,18 +44,6 @@ func startBare(ctx context.Context, o options, name string, args ...string) (*pr
 		return nil, err
 	}
 	return start(ctx, filepath.Join(o.dir, "bare.log"), address, self, append([]string{"-bare", name, address}, args...)...)
-}
-
-// startPair starts the real server on a database, and the bare handler with the given name on the
-// same database. The returned function stops both.
-func startPair(ctx context.Context, o options, e engine, address, name string) (server, bare *process, stop func() error, err error) {
-	if server, err = startServer(ctx, o, "--database-url", address); err != nil {
-		return nil, nil, nil, err
-	}
-	if bare, err = startBare(ctx, o, name, string(e), strings.TrimPrefix(address, "sqlite:"), "http://"+server.address); err != nil {
-		return nil, nil, nil, errors.Join(err, server.stop())
-	}
-	return server, bare, func() error { return errors.Join(bare.stop(), server.stop()) }, nil
 }
 
 func start(ctx context.Context, log, address, program string, args ...string) (*process, error) {

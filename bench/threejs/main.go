@@ -10,27 +10,24 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/meshyard/meshyard/bench/peak"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decode"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
 	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
 )
 
-// The targets: the maximum time and memory of Meshyard relative to three.js.
 const (
-	timeRatio   = 0.2
-	memoryRatio = 0.1
+	timeRatio   = 0.2 // maximum time of Meshyard relative to three.js
+	memoryRatio = 0.1 // the same for memory
+	script      = "internal/mesh/write/threejs/testdata/convert.mjs"
 )
-
-const script = "internal/mesh/write/threejs/testdata/convert.mjs"
 
 func main() {
 	triangles := flag.Int("triangles", 1_000_000, "of the STL file")
@@ -49,12 +46,6 @@ func main() {
 	}
 }
 
-// figures are the results of one run.
-type figures struct {
-	took   time.Duration
-	memory int64 // peak memory in bytes
-}
-
 func compare(triangles, pairs int) error {
 	dir, err := os.MkdirTemp("", "meshyard-threejs-")
 	if err != nil {
@@ -69,57 +60,40 @@ func compare(triangles, pairs int) error {
 	if err != nil {
 		return err
 	}
-	var ours, theirs []figures
+	var took, memory [2][]float64 // ms and KiB, of Meshyard and of three.js
 	for range pairs {
-		f, err := run(exec.Command(self, "-convert", stl, out))
-		if err != nil {
-			return err
+		for side, c := range []*exec.Cmd{exec.Command(self, "-convert", stl, out), exec.Command("node", "--max-old-space-size=8192", script, stl, out)} {
+			c.Stderr = os.Stderr
+			text, err := c.Output()
+			if err != nil {
+				return fmt.Errorf("%v: %w", c.Args, err)
+			}
+			var ms, bytes float64 // the command prints its duration and its peak memory
+			if _, err := fmt.Sscan(string(text), &ms, &bytes); err != nil {
+				return fmt.Errorf("%v printed %q: %w", c.Args, text, err)
+			}
+			took[side], memory[side] = append(took[side], ms), append(memory[side], bytes/(1<<20))
 		}
-		ours = append(ours, f)
-		if f, err = run(exec.Command("node", "--max-old-space-size=8192", script, stl, out)); err != nil {
-			return err
-		}
-		theirs = append(theirs, f)
 	}
-	a, b := median(ours), median(theirs)
-	const mib = 1 << 20
-	fmt.Printf("%d triangles of STL to three.js JSON, median of %d\n", triangles, pairs)
-	fmt.Printf("  Meshyard  %8v %6d MiB\n", a.took, a.memory/mib)
-	fmt.Printf("  three.js  %8v %6d MiB\n", b.took, b.memory/mib)
-	took, memory := float64(a.took)/float64(b.took), float64(a.memory)/float64(b.memory)
-	fmt.Printf("  ratio     %8.3f %9.3f\n", took, memory)
-	fmt.Printf("  target   ≤%8.3f %9.3f   %s, %s\n", timeRatio, memoryRatio, outcome(took <= timeRatio), outcome(memory <= memoryRatio))
+	fmt.Printf("%d triangles of STL to three.js JSON, medians of %d\n", triangles, pairs)
+	for _, f := range []struct {
+		name   string
+		of     [2][]float64
+		target float64
+	}{{"ms", took, timeRatio}, {"MiB", memory, memoryRatio}} {
+		a, b := median(f.of[0]), median(f.of[1])
+		outcome := "met"
+		if a/b > f.target {
+			outcome = "MISSED"
+		}
+		fmt.Printf("  Meshyard %.0f %s, three.js %.0f %s, ratio %.3f, target ≤ %.1f: %s\n", a, f.name, b, f.name, a/b, f.target, outcome)
+	}
 	return nil
 }
 
-func outcome(met bool) string {
-	if met {
-		return "met"
-	}
-	return "MISSED"
-}
-
-// run runs a command that prints its duration in milliseconds and its peak memory in bytes.
-func run(c *exec.Cmd) (f figures, err error) {
-	c.Stderr = os.Stderr
-	out, err := c.Output()
-	if err != nil {
-		return f, fmt.Errorf("%v: %w", c.Args, err)
-	}
-	ms := int64(0)
-	if _, err := fmt.Sscan(string(out), &ms, &f.memory); err != nil {
-		return f, fmt.Errorf("%v printed %q: %w", c.Args, out, err)
-	}
-	f.took = time.Duration(ms) * time.Millisecond
-	return f, nil
-}
-
-func median(all []figures) (m figures) {
-	slices.SortFunc(all, func(a, b figures) int { return int(a.took - b.took) })
-	m.took = all[len(all)/2].took
-	slices.SortFunc(all, func(a, b figures) int { return int(a.memory - b.memory) })
-	m.memory = all[len(all)/2].memory
-	return m
+func median(all []float64) float64 {
+	slices.Sort(all)
+	return all[len(all)/2]
 }
 
 // measured converts a file as the server does, and prints the duration in milliseconds and the peak
@@ -143,17 +117,23 @@ func measured(from, to string) error {
 	if err != nil {
 		return err
 	}
-	defer out.Close()
-	if err := write(out, m); err != nil {
+	err = threejs.Write(out, m.Shaded(mesh.CreaseAngle), threejs.Options{Triangles: m.Triangles()})
+	if err := errors.Join(err, out.Close()); err != nil {
 		return err
 	}
 	took := time.Since(start)
-	most, err := peak.Self()
+	most, err := peak()
 	fmt.Println(took.Milliseconds(), most)
-	return errors.Join(err, out.Close())
+	return err
 }
 
-func write(w io.Writer, m *mesh.Mesh) error {
-	triangles := m.Triangles()
-	return threejs.Write(w, m.Shaded(mesh.CreaseAngle), threejs.Options{Triangles: triangles})
+// peak returns the peak resident memory of this process in bytes. The value that the kernel reports
+// to the parent includes the memory that the parent used when it started this process.
+func peak() (kib int64, err error) {
+	text, err := os.ReadFile("/proc/self/status")
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	if err == nil {
+		_, err = fmt.Sscan(rest, &kib)
+	}
+	return kib << 10, err
 }

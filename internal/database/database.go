@@ -63,9 +63,9 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	var err error
 	switch scheme, path, _ := strings.Cut(address, ":"); scheme {
 	case "sqlite":
-		err = db.openSQLite(path)
+		err = db.openSQLite(path, observerOf(ctx))
 	case "postgres", "postgresql":
-		err = db.openPostgres(address)
+		err = db.openPostgres(address, observerOf(ctx))
 	default:
 		// The address may contain a password, as in host=… password=…, so it is not in the message.
 		return nil, errors.New("database URL: must be sqlite:PATH or postgres://…")
@@ -109,11 +109,12 @@ func CheckURL(address string) error {
 	return err
 }
 
-func (db *DB) openPostgres(address string) error {
+func (db *DB) openPostgres(address string, observe observer) error {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return err
 	}
+	config.Tracer = observe.tracer()
 	// Bun writes values into the text of a statement, so a text is rarely used twice. Preparing it
 	// would only fill the memory of the database server.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
@@ -175,7 +176,7 @@ const busySeconds = 10
 
 var busyTimeout = fmt.Sprintf("busy_timeout(%d)", busySeconds*1000)
 
-func (db *DB) openSQLite(path string) error {
+func (db *DB) openSQLite(path string, observe observer) error {
 	// synchronous(FULL): a committed transaction is on the disk, so a confirmed upload is not lost if
 	// the power fails immediately after the response.
 	both := "_pragma=" + busyTimeout + "&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=foreign_keys(1)"
@@ -189,7 +190,7 @@ func (db *DB) openSQLite(path string) error {
 		return err
 	}
 	createPrivate(path)
-	write, read := sql.OpenDB(keepingConnector{writer}), sql.OpenDB(keepingConnector{reader})
+	write, read := sql.OpenDB(keepingConnector{observe.connector(writer)}), sql.OpenDB(keepingConnector{observe.connector(reader)})
 	write.SetMaxOpenConns(1)
 	readers := max(4, runtime.NumCPU())
 	read.SetMaxOpenConns(readers)
