@@ -35,11 +35,11 @@ var tables = []any{
 }
 
 // exec runs a statement that locks several rows, and returns how many rows it has changed. It runs
-// the statement again if PostgreSQL aborts it because of a deadlock, as InTx does.
+// the statement again if PostgreSQL aborts it because of a conflict, as InTx does.
 func (db *DB) exec(ctx context.Context, q interface {
 	Exec(ctx context.Context, dest ...any) (sql.Result, error)
 }) (changed int64, err error) {
-	err = database.RetryOnDeadlock(func() error {
+	err = database.RetryConflicts(func() error {
 		done, err := q.Exec(ctx)
 		if err == nil {
 			changed, err = done.RowsAffected()

@@ -168,7 +168,7 @@ func (s *Store) insertPrepared(ctx context.Context, rows []*Download) error {
 	for i, d := range rows {
 		users[i], files[i], things[i], times[i] = d.UserID, d.FileID, d.ThingID, d.CreatedAt
 	}
-	return database.RetryOnDeadlock(func() error {
+	return database.RetryConflicts(func() error {
 		var ids []int64
 		err := database.Read(ctx, s.db.DB, recordDownloadsKey{}, &ids, users, files, things, times)
 		for i, id := range ids {

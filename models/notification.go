@@ -206,7 +206,7 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 	}
 	q = q.Returning("id")
 	var marked []int64
-	err := database.RetryOnDeadlock(func() error {
+	err := database.RetryConflicts(func() error {
 		marked = nil
 		return ignoreNoRows(q.Scan(ctx, &marked))
 	})

@@ -145,10 +145,12 @@ func (db *DB) openPostgres(address string, observe observer) error {
 		// reports, but here it takes seconds for statements that run for milliseconds.
 		// max_parallel_workers_per_gather: a search for a common word took twice as long with two
 		// parallel workers as without. bytea_output and extra_float_digits: pgx reads bytes in
-		// hexadecimal, and floats need all digits. These are not parameters of the connection, because
-		// connection poolers reject those.
+		// hexadecimal, and floats need all digits. default_transaction_isolation: transactions lock the
+		// rows that they depend on, and with a higher level than READ COMMITTED, one that waited for
+		// another would fail. These are not parameters of the connection, because connection poolers
+		// reject those.
 		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan; SET jit = off; SET max_parallel_workers_per_gather = 0; "+
-			"SET bytea_output = hex; SET extra_float_digits = 1")
+			"SET bytea_output = hex; SET extra_float_digits = 1; SET default_transaction_isolation = 'read committed'")
 		return err
 	}))
 	pool.SetConnMaxIdleTime(5 * time.Minute)
@@ -261,10 +263,11 @@ func (db *DB) Close() error {
 // MaxTx is the maximum duration of InTx, including the time spent waiting for locks and in retries.
 const MaxTx = time.Minute
 
-// InTx runs fn in a transaction. If PostgreSQL aborts the transaction because of a deadlock, fn
-// runs again in a new one, as in [RetryOnDeadlock]. InTx returns the error of ctx if ctx ends
-// before the transaction begins. From then on it ignores the cancellation of ctx: if a COMMIT were
-// canceled while it runs, it would be unknown whether the transaction was committed.
+// InTx runs fn in a transaction. If PostgreSQL aborts the transaction because of a deadlock or a
+// serialization failure, fn runs again in a new one, as in [RetryConflicts]. InTx returns the error
+// of ctx if ctx ends before the transaction begins. From then on it ignores the cancellation of
+// ctx: if a COMMIT were canceled while it runs, it would be unknown whether the transaction was
+// committed.
 func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -277,13 +280,13 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), MaxTx)
 	defer cancel()
-	return RetryOnDeadlock(func() error { return db.Write.RunInTx(ctx, nil, fn) })
+	return RetryConflicts(func() error { return db.Write.RunInTx(ctx, nil, fn) })
 }
 
 // InLongTx runs fn in a transaction like InTx, for maintenance of whole tables. It has no time
 // limit and no limit per caller, and is rolled back when ctx ends.
 func (db *DB) InLongTx(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
-	return RetryOnDeadlock(func() error { return db.Write.RunInTx(ctx, nil, fn) })
+	return RetryConflicts(func() error { return db.Write.RunInTx(ctx, nil, fn) })
 }
 
 // OneOf returns the condition that a column is one of the values that q selects. If many rows were

@@ -43,6 +43,7 @@ func TestSettingsOfDatabase(t *testing.T) {
 	for _, setting := range []string{
 		"standard_conforming_strings = off", "client_encoding = 'LATIN1'", "DateStyle = 'German'",
 		"bytea_output = 'escape'", "TimeZone = 'Asia/Tokyo'", "extra_float_digits = -10",
+		"default_transaction_isolation = 'serializable'",
 	} {
 		if _, err := db.Write.NewRaw("ALTER DATABASE ? SET ?", bun.Ident(name), bun.Safe(setting)).Exec(ctx); err != nil {
 			t.Fatalf("%s: %v", setting, err)
@@ -70,6 +71,63 @@ func TestSettingsOfDatabase(t *testing.T) {
 	}
 	if got.At = want.At; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	level := func(db bun.IDB) (level string) {
+		if err := db.NewRaw("SHOW transaction_isolation").Scan(ctx, &level); err != nil {
+			t.Error(err)
+		}
+		return level
+	}
+	err = db.InTx(ctx, func(_ context.Context, tx bun.Tx) error {
+		if within, outside := level(tx), level(db.Read); within != "read committed" || outside != "read committed" {
+			t.Errorf("the isolation level is %s within transactions and %s outside, want read committed", within, outside)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSerializationFailure checks that a transaction that PostgreSQL aborts with a serialization
+// failure runs again, but not forever.
+func TestSerializationFailure(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	db, err := Open(ctx, pgtest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.SQL().ExecContext(ctx, "CREATE TABLE counter AS SELECT 0 AS n"); err != nil {
+		t.Fatal(err)
+	}
+	// increment increments the counter in a snapshot. In its first attempts, another connection
+	// increments the counter after the snapshot.
+	increment := func(conflicts int) (ran int, err error) {
+		return ran, db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			ran++
+			if _, err := tx.ExecContext(ctx, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT n FROM counter"); err != nil {
+				return err
+			}
+			if ran <= conflicts {
+				if _, err := db.SQL().ExecContext(ctx, "UPDATE counter SET n = n + 1"); err != nil {
+					return err
+				}
+			}
+			_, err := tx.ExecContext(ctx, "UPDATE counter SET n = n + 1")
+			return err
+		})
+	}
+	if ran, err := increment(2); err != nil || ran != 3 {
+		t.Errorf("two conflicts: got %d attempts, %v, want 3", ran, err)
+	}
+	if ran, err := increment(attempts); err == nil || !isConflict(err) || ran != attempts {
+		t.Errorf("only conflicts: got %d attempts, %v, want %d and the failure", ran, err, attempts)
+	}
+	var n int
+	if err := db.Read.NewRaw("SELECT n FROM counter").Scan(ctx, &n); err != nil || n != 2+1+attempts {
+		t.Errorf("got %d, %v, want %d", n, err, 2+1+attempts)
 	}
 }
 

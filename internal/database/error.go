@@ -10,16 +10,20 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// RetryOnDeadlock runs fn, which runs a transaction or a single statement. If PostgreSQL aborts it
-// to resolve a deadlock, RetryOnDeadlock runs fn again after a random pause, up to 10 times in
-// total, and returns the last error. The pause lets the other transactions end.
+// attempts is how often RetryConflicts runs a function at most. The pauses between the attempts take
+// less than a second in total.
+const attempts = 10
+
+// RetryConflicts runs fn, which runs a transaction or a single statement. If PostgreSQL aborts it
+// because of a deadlock or a serialization failure, RetryConflicts runs fn again after a random
+// pause, and returns the error of the last attempt. The pause lets the other transactions end.
 //
 // Deadlocks are rare, because all transactions lock rows in the same order: things, makes,
 // comments, files. The locks on tags, and those that PostgreSQL takes to check foreign keys, have
-// no fixed order.
-func RetryOnDeadlock(fn func() error) error {
+// no fixed order. Serialization failures are rare too, because connections use READ COMMITTED.
+func RetryConflicts(fn func() error) error {
 	for attempt := 1; ; attempt++ {
-		if err := fn(); err == nil || attempt == 10 || !isDeadlock(err) {
+		if err := fn(); err == nil || attempt == attempts || !isConflict(err) {
 			return err
 		}
 		time.Sleep(rand.N(time.Duration(attempt*20) * time.Millisecond))
@@ -45,8 +49,9 @@ func IsUnique(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "23505"
 }
 
-// isDeadlock reports whether PostgreSQL ended a transaction to resolve a deadlock.
-func isDeadlock(err error) bool {
+// isConflict reports whether PostgreSQL aborted a transaction that can succeed if it runs again: to
+// resolve a deadlock, or because of a serialization failure.
+func isConflict(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) && pg.Code == "40P01"
+	return errors.As(err, &pg) && (pg.Code == "40P01" || pg.Code == "40001")
 }

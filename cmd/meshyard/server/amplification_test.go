@@ -115,7 +115,7 @@ func newMeter(t *testing.T, s *servertest.Server) meter {
 		t.Fatal(err)
 	}
 	// Jobs of the server update the same rows, and remove tags that no thing has.
-	err := database.RetryOnDeadlock(func() error {
+	err := database.RetryConflicts(func() error {
 		tx, err := db.BeginTx(t.Context(), nil)
 		if err != nil {
 			return err
