@@ -18,7 +18,7 @@ go-test := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --no-co
 # depth-first are options of go test that compile the executor of gqlgen, which the tree does not contain: docs/adr/0011-generated-code.md.
 depth-first := -overlay bin/depthfirst/overlay.json -tags depthfirst
 
-.PHONY: test-hostile test-accessibility test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: test-pgbouncer test-pgbouncer-full test-hostile test-accessibility test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -150,6 +150,17 @@ lint-schema: ## Lint the GraphQL schema and compare it with the last release; ne
 	npx --yes -p graphql@16.11.0 -p graphql-schema-linter@3.0.1 graphql-schema-linter \
 	--except type-fields-sorted-alphabetically,interface-fields-sorted-alphabetically,input-object-fields-sorted-alphabetically,enum-values-sorted-alphabetically rest/testdata/schema.golden.graphql
 	./.ci/schema-changes
+
+# The skipped tests look at sessions of PostgreSQL, or change settings of the database.
+through-pgbouncer = $(with-postgres) $(go-test) --packages "$(1)" -- -count=1 -timeout 1h -parallel 4 -tags pgbouncer \
+  -skip 'TestBind|TestPreparedStaysPrepared|TestSelectAfterLostConnections|TestSettingsOfDatabase|/sqlite'
+
+test-pgbouncer: ## Run the tests of models, and the main ones of a server, behind PgBouncer in transaction mode; needs pgbouncer
+	$(call through-pgbouncer,./internal/database ./models)
+	$(call through-pgbouncer,./cmd/meshyard/server) -run 'TestPasswordSignIn|TestLegacyClientJourney|TestUploadAndDownloadRealMeshes$$|TestWebhookEvents|TestSubscription$$|TestImportBesideServer'
+
+test-pgbouncer-full: ## Run all tests of a server behind PgBouncer; takes many minutes
+	$(call through-pgbouncer,./cmd/meshyard/server)
 
 test-nodes: ## Restart two servers behind nginx in turn, under load; needs nginx and curl
 	$(with-postgres) $(go-test) --packages ./cmd/meshyard -- -count=1 -timeout 30m -tags nginx -run TestNodes

@@ -124,11 +124,16 @@ func (l *loader) createIndexes(ctx context.Context, statements []string) (err er
 	if err != nil {
 		return err
 	}
+	reset := "SELECT 1"
+	if l.db.HasSessions() {
+		statements = append([]string{"SET maintenance_work_mem = '256MB'", "SET synchronous_commit = off"}, statements...)
+		reset = "RESET maintenance_work_mem; RESET synchronous_commit"
+	}
 	defer func() {
-		_, errOf := conn.ExecContext(context.WithoutCancel(ctx), "RESET maintenance_work_mem; RESET synchronous_commit")
+		_, errOf := conn.ExecContext(context.WithoutCancel(ctx), reset)
 		err = errors.Join(err, errOf, conn.Close())
 	}()
-	for _, statement := range append([]string{"SET maintenance_work_mem = '256MB'", "SET synchronous_commit = off"}, statements...) {
+	for _, statement := range statements {
 		if _, err := conn.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}

@@ -32,7 +32,7 @@ type backupCmd struct {
 
 func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	if isPostgres(s) && !c.NoDatabase {
-		if err := pgdump.Available("pg_dump"); err != nil {
+		if err := pgdump.Check(s.DatabaseURL, "pg_dump"); err != nil {
 			return fmt.Errorf("%w; or back up the database by other means, and then run backup with --no-database", err)
 		}
 	}

@@ -116,7 +116,7 @@ func (c *restoreCmd) check(ctx context.Context, s config.Settings, folder *backu
 		return err
 	}
 	if isPostgres(s) {
-		return pgdump.Available("pg_restore")
+		return pgdump.Check(s.DatabaseURL, "pg_restore")
 	}
 	return nil
 }

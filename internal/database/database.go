@@ -77,7 +77,7 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	if err := db.Ready(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", db.explain(err)), db.Close())
 	}
-	if err := db.checkEncoding(ctx); err != nil {
+	if err := errors.Join(db.checkEncoding(ctx), db.checkPooler(ctx)); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
 	}
 	return db, nil
@@ -105,7 +105,10 @@ func CheckURL(address string) error {
 	if strings.HasPrefix(address, "sqlite:") {
 		return nil
 	}
-	_, err := pgx.ParseConfig(address)
+	config, err := pgx.ParseConfig(address)
+	if err == nil {
+		_, err = takePoolMode(config)
+	}
 	return err
 }
 
@@ -114,10 +117,16 @@ func (db *DB) openPostgres(address string, observe observer) error {
 	if err != nil {
 		return err
 	}
+	pooled, err := takePoolMode(config)
+	if err != nil {
+		return err
+	}
 	config.Tracer = observe.tracer()
 	// Bun writes values into the text of a statement, so a text is rarely used twice. Preparing it
 	// would only fill the memory of the database server.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	// Advice for poolers sets them to 0 in the URL. Then every statement that stays prepared would fail.
+	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 512, 512
 	// The database or the role may have other values, such as standard_conforming_strings = off, with
 	// which a backslash in a text would end the literal that Bun writes.
 	for name, value := range map[string]string{
@@ -138,7 +147,14 @@ func (db *DB) openPostgres(address string, observe observer) error {
 		// The next connection may reach the new one, so this one is closed.
 		return err.Code != readOnly && onError(conn, err)
 	}
+	var dialect schema.Dialect = pgdialect.New()
+	if pooled {
+		dialect = pooledDialect{pgdialect.New()}
+	}
 	pool := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		if pooled {
+			return nil // checkPooler checks the settings
+		}
 		// plan_cache_mode: by default, PostgreSQL would plan even prepared statements each time they
 		// run, because a plan for the few IDs of one batch looks cheaper than a generic plan. Planning
 		// takes longer than running them. jit: compiling a statement to machine code is worthwhile for
@@ -155,7 +171,7 @@ func (db *DB) openPostgres(address string, observe observer) error {
 	}))
 	pool.SetConnMaxIdleTime(5 * time.Minute)
 	db.statements.engine = Postgres
-	db.Engine, db.Write = Postgres, bun.NewDB(pool, pgdialect.New()).WithQueryHook(&db.statements)
+	db.Engine, db.Write = Postgres, bun.NewDB(pool, dialect).WithQueryHook(&db.statements)
 	db.LimitConnections(min(max(16, 4*runtime.NumCPU()), 64))
 	return nil
 }

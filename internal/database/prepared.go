@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect"
+	"github.com/uptrace/bun/schema"
 )
 
 // Among returns the condition that a column is one of the given IDs, and the argument that contains
@@ -28,10 +28,7 @@ func placeholder(n int) bun.Safe { return bun.Safe("$" + strconv.Itoa(n)) }
 // query refers to them as $1, $2 and so on. The connection of the database keeps the statement
 // prepared, so the rest of the text should be the same each time.
 func Bind(tx bun.IDB, args ...any) bun.IConn {
-	engine, conn := SQLite, bun.IConn(tx)
-	if tx.Dialect().Name() == dialect.PG {
-		engine = Postgres
-	}
+	conn := bun.IConn(tx)
 	// If Bun's types were used as the connection, they would call the query hooks a second time.
 	switch tx := tx.(type) {
 	case bun.Tx:
@@ -39,7 +36,7 @@ func Bind(tx bun.IDB, args ...any) bun.IConn {
 	case *bun.DB:
 		conn = tx.DB
 	}
-	return newBound(engine, conn, args)
+	return newBound(tx.Dialect(), conn, args)
 }
 
 // bound is a connection that runs a query with arguments. Bun itself has no arguments: it writes
@@ -49,9 +46,9 @@ type bound struct {
 	args []any
 }
 
-func newBound(engine Engine, conn bun.IConn, args []any) bound {
-	if engine == Postgres {
-		return bound{conn, append([]any{pgx.QueryExecModeCacheStatement}, args...)}
+func newBound(d schema.Dialect, conn bun.IConn, args []any) bound {
+	if d.Name() == dialect.PG {
+		return bound{conn, append([]any{keptMode(d)}, args...)}
 	}
 	for i, arg := range args {
 		args[i] = sqliteArg(arg)

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
@@ -82,7 +81,7 @@ func (db *DB) driverArgs(keep bool, args []any) ([]driver.NamedValue, error) {
 	var values []driver.NamedValue
 	add := func(value any) { values = append(values, driver.NamedValue{Ordinal: len(values) + 1, Value: value}) }
 	if keep && db.Engine == Postgres {
-		add(pgx.QueryExecModeCacheStatement)
+		add(keptMode(db.Read.Dialect()))
 	}
 	for i, arg := range args {
 		if db.Engine == SQLite {

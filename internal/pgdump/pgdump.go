@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // ErrNoProgram matches the error if a program is not installed.
@@ -34,8 +36,19 @@ func Available(program string) error {
 	return nil
 }
 
+// Check returns an error if a program is not installed, or cannot be used with the database at a
+// postgres:// URL.
+func Check(address, program string) error {
+	// The programs set search_path and timeouts for their session. Through the pooler, these settings
+	// would apply to statements of other clients.
+	if database.UsesTransactionPooler(address) {
+		return fmt.Errorf("%s does not work through a connection pooler in transaction mode: run this command with a --database-url that leads to PostgreSQL itself, without pool_mode=transaction", program)
+	}
+	return Available(program)
+}
+
 func run(ctx context.Context, address, program string, args ...string) error {
-	if err := Available(program); err != nil {
+	if err := Check(address, program); err != nil {
 		return err
 	}
 	c, err := connectionTo(address)
@@ -60,7 +73,7 @@ func run(ctx context.Context, address, program string, args ...string) error {
 }
 
 // drivers lists the parameters of our database driver that pg_dump and pg_restore do not support.
-var drivers = []string{"default_query_exec_mode", "statement_cache_capacity", "description_cache_capacity"}
+var drivers = []string{"default_query_exec_mode", "statement_cache_capacity", "description_cache_capacity", "pool_mode"}
 
 // programs lists the parameters that pg_dump and pg_restore accept in a URL: those of libpq.
 var programs = strings.Fields(`host hostaddr port dbname user passfile require_auth channel_binding connect_timeout client_encoding

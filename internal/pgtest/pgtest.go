@@ -5,6 +5,8 @@
 // package installs PostgreSQL if it is missing. Otherwise a machine without PostgreSQL fails the
 // tests; silently skipping them would hide errors.
 //
+// With the build tag pgbouncer, the URLs of databases lead to a PgBouncer in transaction mode.
+//
 // A private server needs Unix. On other systems, the tests need MESHYARD_TEST_POSTGRES.
 package pgtest
 
@@ -101,5 +103,9 @@ func create(t testing.TB, source string) string {
 			t.Errorf("pgtest: drop database: %v", err)
 		}
 	})
-	return s.addressOf(name)
+	address, err := s.clientAddress(name)
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	return address
 }
