@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -122,6 +123,8 @@ type fakeS3 struct {
 	parts atomic.Int64 // number of UploadPart and UploadPartCopy requests so far
 	// refuseAfter is how many of these requests succeed, if it is not 0.
 	refuseAfter atomic.Int64
+	// refuseChecksums makes it reject requests with the checksums that the SDK adds.
+	refuseChecksums atomic.Bool
 	// before, if set, is called with each request first.
 	before func(*http.Request)
 }
@@ -129,6 +132,12 @@ type fakeS3 struct {
 func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.before != nil {
 		f.before(r)
+	}
+	if f.refuseChecksums.Load() && hasChecksum(r) {
+		io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusNotImplemented)
+		io.WriteString(w, "<Error><Code>NotImplemented</Code><Message>A header you provided implies functionality that is not implemented.</Message></Error>")
+		return
 	}
 	if r.Method == http.MethodPut && r.URL.Query().Has("partNumber") {
 		if n, limit := f.parts.Add(1), f.refuseAfter.Load(); limit > 0 && n > limit {
@@ -143,6 +152,15 @@ func (f *fakeS3) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	f.Handler.ServeHTTP(w, r)
+}
+
+func hasChecksum(r *http.Request) bool {
+	for name := range r.Header {
+		if name == "X-Amz-Trailer" || name == "X-Amz-Sdk-Checksum-Algorithm" || strings.HasPrefix(name, "X-Amz-Checksum-") {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *fakeS3) copyPart(w http.ResponseWriter, r *http.Request, source string) {

@@ -7,8 +7,10 @@ import (
 	"io"
 	"iter"
 	"net/url"
+	"os"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 )
@@ -24,21 +26,38 @@ type s3Store struct {
 	copyLimit, copyPart int64
 }
 
+// calculation is the parameter of the URL that says when requests have checksums: when_supported or
+// when_required.
+const calculation = "request_checksum_calculation"
+
 func openS3(ctx context.Context, u *url.URL) (*s3Store, error) {
 	// Content is verified by its SHA-256 where it matters. The checksum validation of the SDK logs a
 	// line for each object without a checksum. It also fails after a seek on servers that return the
 	// checksum of the whole object for a range.
 	const validation = "response_checksum_validation"
-	address := *u
-	if q := u.Query(); !q.Has(validation) {
+	address, q := *u, u.Query()
+	if !q.Has(validation) {
 		q.Set(validation, "when_required")
-		address.RawQuery = q.Encode()
 	}
+	// Many services other than AWS reject the checksums that the SDK adds to the end of a request.
+	if other := q.Has("endpoint") || os.Getenv("AWS_ENDPOINT_URL") != "" || os.Getenv("AWS_ENDPOINT_URL_S3") != ""; other &&
+		!q.Has(calculation) && os.Getenv("AWS_REQUEST_CHECKSUM_CALCULATION") == "" {
+		q.Set(calculation, "when_required")
+	}
+	address.RawQuery = q.Encode()
 	b, client, err := openClient(ctx, &address)
 	if err != nil {
 		return nil, err
 	}
 	return &s3Store{bucket: b, client: client, name: u.Host, copyLimit: maxCopy, copyPart: copyPartSize}, nil
+}
+
+// explain adds what to do to the error of a service that does not support a checksum.
+func explain(err error) error {
+	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() == "NotImplemented" {
+		return fmt.Errorf("%w: if the service does not support checksums at the end of requests, add %s=when_required to --bucket-url", err, calculation)
+	}
+	return err
 }
 
 func (s *s3Store) close() error { return s.bucket.Close() }

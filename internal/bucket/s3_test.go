@@ -141,3 +141,29 @@ func TestOpenWithoutRegion(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestS3WithoutChecksums checks that uploads work with a service that rejects the checksums of the
+// SDK, and that the error names the setting if they are required nonetheless.
+func TestS3WithoutChecksums(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{100, 3 * multipart} {
+		f := newS3(t)
+		f.s3.refuseChecksums.Store(true)
+		want := random(size)
+		u, err := f.Put(t.Context(), bytes.NewReader(want), 1<<40)
+		if err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+			continue
+		}
+		if err := f.Promote(t.Context(), u.Key, u.SHA256, u.Size); err != nil {
+			t.Errorf("promote %d bytes: %v", size, err)
+		}
+
+		f = newS3With(t, "&request_checksum_calculation=when_supported")
+		f.s3.refuseChecksums.Store(true)
+		const says = "add request_checksum_calculation=when_required to --bucket-url"
+		if _, err := f.Put(t.Context(), bytes.NewReader(want), 1<<40); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%d bytes with checksums: got %v, want %q", size, err, says)
+		}
+	}
+}

@@ -41,11 +41,11 @@ func (s *s3Store) create(ctx context.Context, key, contentType string) (upload, 
 	go func() {
 		defer close(u.done)
 		defer cut()
-		u.err = s.bucket.Upload(uploading, key, r, &blob.WriterOptions{
+		u.err = explain(s.bucket.Upload(uploading, key, r, &blob.WriterOptions{
 			ContentType:    contentType,
 			BufferSize:     partSize,
 			MaxConcurrency: partsAtOnce,
-		})
+		}))
 		// Nothing reads from the pipe any more; this unblocks Write.
 		r.CloseWithError(u.err)
 	}()
