@@ -225,6 +225,11 @@ func (db *DB) apply(ctx context.Context, tx bun.Tx, name string) error {
 	if err != nil {
 		return err
 	}
+	if name == searchMigration && db.Engine == database.Postgres {
+		if err := database.CheckTrigrams(ctx, tx); err != nil {
+			return err
+		}
+	}
 	// This bypasses Bun, which would interpret question marks as placeholders.
 	if _, err := tx.Tx.ExecContext(ctx, string(text)); err != nil {
 		return err

@@ -20,6 +20,8 @@ import (
 type Snapshot struct {
 	// Exported is the name under which pg_dump reads the same snapshot. It is empty on SQLite.
 	Exported string
+	// Schema is the schema of PostgreSQL that contains the tables. It is empty on SQLite.
+	Schema string
 
 	db bun.IDB
 }
@@ -58,6 +60,10 @@ func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) err
 		s := &Snapshot{db: tx}
 		if err := tx.NewRaw("SELECT pg_export_snapshot()").Scan(ctx, &s.Exported); err != nil {
 			return fmt.Errorf("export a snapshot: %w", err)
+		}
+		err := tx.NewRaw("SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = 'schema_migrations'::regclass").Scan(ctx, &s.Schema)
+		if err != nil {
+			return fmt.Errorf("look up the schema of the tables: %w", err)
 		}
 		return fn(s)
 	})
@@ -186,11 +192,13 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 	return err
 }
 
-// IsEmpty reports whether a PostgreSQL database has no tables.
-func (db *DB) IsEmpty(ctx context.Context) (bool, error) {
-	var n int
-	err := db.Read.NewRaw("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')").Scan(ctx, &n)
-	return n == 0, err
+// IsEmpty reports whether a PostgreSQL database has no tables in the schema in which the role
+// creates tables, and no tables of Meshyard in another schema of the search_path. Managed databases
+// have tables of their own in other schemas.
+func (db *DB) IsEmpty(ctx context.Context) (empty bool, err error) {
+	err = db.Read.NewRaw("SELECT to_regclass('schema_migrations') IS NULL AND "+
+		"NOT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())").Scan(ctx, &empty)
+	return empty, err
 }
 
 // HasFiles reports whether the database refers to content in the bucket.

@@ -140,7 +140,7 @@ func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
 	keys := map[string]bool{}
 	err = b.admin.Snapshot(ctx, file, func(snapshot *models.Snapshot) error {
 		if b.database && snapshot.Exported != "" {
-			if err := pgdump.Dump(ctx, b.settings.DatabaseURL, snapshot.Exported, file); err != nil {
+			if err := pgdump.Dump(ctx, b.settings.DatabaseURL, snapshot.Exported, snapshot.Schema, file); err != nil {
 				return err
 			}
 		}

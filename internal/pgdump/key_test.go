@@ -45,7 +45,7 @@ func TestKeyPassword(t *testing.T) {
 	if strings.Contains(address, "?") {
 		separator = "&"
 	}
-	if err := Dump(t.Context(), address+separator+"sslpassword=a%20secret%3D%23%3B%27", snapshot, filepath.Join(dir, "dump")); err != nil {
+	if err := Dump(t.Context(), address+separator+"sslpassword=a%20secret%3D%23%3B%27", snapshot, "public", filepath.Join(dir, "dump")); err != nil {
 		t.Fatal(err)
 	}
 	arguments, _ := os.ReadFile(filepath.Join(dir, "arguments"))

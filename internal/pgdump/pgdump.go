@@ -17,15 +17,13 @@ import (
 // ErrNoProgram matches the error if a program is not installed.
 var ErrNoProgram = errors.New("is not in the PATH: install the client programs of PostgreSQL, in a version that is not older than the server")
 
-// Dump writes the database at a postgres:// URL, as an exported snapshot sees it, to a file in the
-// custom format of pg_dump.
-func Dump(ctx context.Context, address, snapshot, file string) error {
-	return run(ctx, address, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--snapshot="+snapshot, "--file="+file)
-}
-
-// Restore restores a file that Dump wrote into an empty database: all of it or nothing.
-func Restore(ctx context.Context, address, file string) error {
-	return run(ctx, address, "pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", file)
+// Dump writes a schema of the database at a postgres:// URL, as an exported snapshot sees it, to a
+// file in the custom format of pg_dump. Extensions and other schemas are not in the file: the role
+// may not be able to read them, or to create them.
+func Dump(ctx context.Context, address, snapshot, schema, file string) error {
+	pattern := `"` + strings.ReplaceAll(schema, `"`, `""`) + `"`
+	return run(ctx, address, "pg_dump", "--format=custom", "--schema="+pattern, "--no-owner", "--no-privileges", "--no-comments",
+		"--no-security-labels", "--no-publications", "--no-subscriptions", "--snapshot="+snapshot, "--file="+file)
 }
 
 // Available returns an error that matches [ErrNoProgram] if a program is not installed.
@@ -48,17 +46,23 @@ func Check(address, program string) error {
 }
 
 func run(ctx context.Context, address, program string, args ...string) error {
+	_, err := output(ctx, address, program, args...)
+	return err
+}
+
+// output runs a program and returns its output.
+func output(ctx context.Context, address, program string, args ...string) (string, error) {
 	if err := Check(address, program); err != nil {
-		return err
+		return "", err
 	}
 	c, err := connectionTo(address)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if c.keyPassword != "" {
 		file, err := writeService(c.keyPassword)
 		if err != nil {
-			return err
+			return "", err
 		}
 		defer os.Remove(file)
 		c.environment = append(c.environment, "PGSERVICEFILE="+file, "PGSERVICE="+service)
@@ -66,10 +70,11 @@ func run(ctx context.Context, address, program string, args ...string) error {
 	args = slices.Insert(args, 0, "--no-password", "--dbname="+c.target)
 	command := exec.CommandContext(ctx, program, args...)
 	command.Env = append(os.Environ(), c.environment...)
-	if out, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", program, err, strings.TrimSpace(string(out)))
+	out, err := command.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", program, err, strings.TrimSpace(string(out)))
 	}
-	return nil
+	return string(out), nil
 }
 
 // drivers lists the parameters of our database driver that pg_dump and pg_restore do not support.
