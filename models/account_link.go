@@ -196,7 +196,7 @@ func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, na
 		q = q.Where("u.id = ? AND u.suspended_at IS NULL AND "+hasConfirmedEmail, m.UserID)
 	default:
 		q = q.Where("u.suspended_at IS NULL AND "+hasConfirmedEmail).
-			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE lower(email) = lower(?0)) OR lower(u.username) = lower(?0))", m.Name)
+			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE lower(email) = lower(?0)) OR u.sort_name = ?1)", m.Name, foldUsername(m.Name))
 	}
 	if err := q.Scan(ctx); err != nil {
 		return nil, nil, err

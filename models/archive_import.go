@@ -150,7 +150,7 @@ func (l *archiveLoader) begin(ctx context.Context) error {
 	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		users := tx.NewSelect().Model((*User)(nil))
 		if l.ofUser() {
-			taken, err := users.Where("lower(u.username) = ?", strings.ToLower(l.username())).Exists(ctx)
+			taken, err := users.Where("u.sort_name = ?", foldUsername(l.username())).Exists(ctx)
 			if err != nil {
 				return err
 			}

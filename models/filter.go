@@ -8,7 +8,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -102,12 +101,12 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 			}
 			ids = append(ids, caller.UserID)
 		case auth.IsUsername(name):
-			names = append(names, strings.ToLower(name))
+			names = append(names, foldUsername(name))
 		}
 	}
 	if len(names) > 0 {
 		var found []int64
-		err := s.db.Read.NewSelect().Model((*User)(nil)).Column("u.id").Where("lower(u.username) IN (?) AND u.deleted_at IS NULL", bun.List(names)).Scan(ctx, &found)
+		err := s.db.Read.NewSelect().Model((*User)(nil)).Column("u.id").Where("u.sort_name IN (?) AND u.deleted_at IS NULL", bun.List(names)).Scan(ctx, &found)
 		if err != nil {
 			return err
 		}

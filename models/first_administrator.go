@@ -34,7 +34,7 @@ func (a Admin) FirstAdministrator(ctx context.Context) (name, token string, err 
 		}
 		free := "admin"
 		for n := 2; ; n++ {
-			taken, err := tx.NewSelect().Model((*User)(nil)).Where("lower(u.username) = ?", free).Exists(ctx)
+			taken, err := tx.NewSelect().Model((*User)(nil)).Where("u.sort_name = ?", free).Exists(ctx)
 			if err != nil {
 				return err
 			}

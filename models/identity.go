@@ -141,7 +141,7 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 	}
 	name := wanted
 	for n := 2; n < 1_000; n++ {
-		taken, err := tx.NewSelect().Model((*User)(nil)).Where("lower(u.username) = lower(?)", name).Exists(ctx)
+		taken, err := tx.NewSelect().Model((*User)(nil)).Where("u.sort_name = ?", foldUsername(name)).Exists(ctx)
 		if err != nil || !taken {
 			return name, err
 		}

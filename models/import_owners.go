@@ -33,19 +33,19 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 	first := make(map[string]dataset.Thing)
 	var folded []string
 	for _, th := range things {
-		name := strings.ToLower(author(th.Thing))
+		name := foldUsername(author(th.Thing))
 		if _, seen := first[name]; !seen {
 			first[name] = th.Thing
 			folded = append(folded, name)
 		}
 	}
 	var there []*User
-	if err := tx.NewSelect().Model(&there).Column("id", "username").Where("lower(username) IN (?)", bun.List(folded)).Scan(ctx); err != nil {
+	if err := tx.NewSelect().Model(&there).Column("id", "username").Where("sort_name IN (?)", bun.List(folded)).Scan(ctx); err != nil {
 		return nil, err
 	}
 	owners := make(map[string]int64, len(first))
 	for _, u := range there {
-		owners[strings.ToLower(u.Username)] = u.ID
+		owners[foldUsername(u.Username)] = u.ID
 	}
 	fresh := slices.DeleteFunc(folded, func(name string) bool { return owners[name] != 0 })
 	if len(fresh) == 0 {

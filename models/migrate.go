@@ -145,6 +145,8 @@ const (
 	countMigration = "0007_quotas"
 	// renamedMigration updates the documents of renamed users; see indexRenamed.
 	renamedMigration = "0032_renamed_users"
+	// uniqueMigration renames users whose names differ in case only.
+	uniqueMigration = "0042_unique_usernames"
 )
 
 // Migrate brings the schema up to date and returns the names of the migrations that it ran, if any.
@@ -248,9 +250,9 @@ func (db *DB) finishMigrations(ctx context.Context, tx bun.Tx, applied []string)
 		if err := db.indexAll(ctx, tx); err != nil {
 			return fmt.Errorf("migration %s: %w", searchMigration, err)
 		}
-	case slices.Contains(applied, renamedMigration):
+	case slices.Contains(applied, renamedMigration), slices.Contains(applied, uniqueMigration):
 		if err := db.indexRenamed(ctx, tx); err != nil {
-			return fmt.Errorf("migration %s: %w", renamedMigration, err)
+			return fmt.Errorf("index renamed users: %w", err)
 		}
 	}
 	if err := db.growNewDownloads(ctx, tx); err != nil {

@@ -145,7 +145,7 @@ func (s *Store) CheckPassword(ctx context.Context, username, text string) (auth.
 	if len(text) > auth.MaxPassword {
 		text = ""
 	}
-	err := s.db.Read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("lower(u.username) = lower(?)", username).Scan(ctx)
+	err := s.db.Read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("u.sort_name = ?", foldUsername(username)).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return auth.Verified{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -132,6 +133,18 @@ func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, 
 		return nil, err
 	}
 	return u, nil
+}
+
+// foldUsername returns the text by which usernames are compared: the column sort_name of a user with
+// that name. It does not depend on the locale of the database. As usernames have ASCII letters only,
+// other letters are not converted: a name with them is that of no user.
+func foldUsername(name string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, name)
 }
 
 // checkUsername returns BadInput if new users cannot have a name.
@@ -266,7 +279,7 @@ func changesEmail(caller auth.Caller) bool {
 // UsersNamed returns the names of the users whose names, ignoring case, are among the given
 // lower-case names.
 func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string, err error) {
-	err = s.db.Read.NewSelect().Model((*User)(nil)).Column("u.username").Where("lower(u.username) IN (?)", bun.List(names)).Scan(ctx, &taken)
+	err = s.db.Read.NewSelect().Model((*User)(nil)).Column("u.username").Where("u.sort_name IN (?)", bun.List(names)).Scan(ctx, &taken)
 	return taken, err
 }
 
@@ -279,7 +292,7 @@ type userNameKey struct {
 // Text implements [database.Key].
 func (k userNameKey) Text(b *database.Builder) (string, error) {
 	q := database.AddFields(b.Select().Model((*User)(nil)), b, k.fields, k.signedIn, 1)
-	return b.Text(q.Where("lower(u.username) = lower(?) AND u.deleted_at IS NULL", b.Arg(0)))
+	return b.Text(q.Where("u.sort_name = ? AND u.deleted_at IS NULL", b.Arg(0)))
 }
 
 // User returns the user with a name, ignoring case, with the given fields; "me" is the caller. It
@@ -298,7 +311,7 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields,
 		return nil, fail(NotFound, "user %.60q does not exist", name)
 	}
 	var found []*User
-	if err := database.Read(ctx, s.db.DB, userNameKey{fields, caller.UserID != 0}, &found, name, caller.UserID); err != nil {
+	if err := database.Read(ctx, s.db.DB, userNameKey{fields, caller.UserID != 0}, &found, foldUsername(name), caller.UserID); err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {

@@ -50,6 +50,17 @@ func Encoded(t testing.TB, encoding string) string {
 	return create(t, fmt.Sprintf("template0 ENCODING '%s' LOCALE 'C'", encoding))
 }
 
+// Localized is like Database, with a locale of ICU, such as tr-TR, for sorting and letter case.
+// PostgreSQL before version 15 has no such databases; then it has the locale of the server.
+func Localized(t testing.TB, locale string) string {
+	t.Helper()
+	source := "template0 ENCODING 'UTF8'"
+	if s, err := shared(); err == nil && s.strategy != "" {
+		source += fmt.Sprintf(" LOCALE_PROVIDER icu ICU_LOCALE '%s'", locale)
+	}
+	return create(t, source)
+}
+
 // Template is a database that is created once in a process and copied for each test: a copy is
 // faster than migrating an empty database. Store it in a package variable of the tests.
 type Template struct {
