@@ -54,7 +54,7 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 	return append(findings, more...), err
 }
 
-// leastRows is the minimum number of rows for which the statistics of a table matter.
+// leastRows is the minimum number of rows for which the statistics of a table of PostgreSQL matter.
 const leastRows = 10_000
 
 // queues are tables whose rows are deleted after a few seconds. After a burst, they have many dead
@@ -106,23 +106,12 @@ func (s *Store) diagnoseSQLite(ctx context.Context) (findings []string, err erro
 	if free > 10_000 && free > pages/4 {
 		findings = append(findings, fmt.Sprintf("%d of %d pages are empty: VACUUM frees their space", free, pages))
 	}
-	known, err := s.db.Read.NewSelect().Table("sqlite_master").Where("name = 'sqlite_stat1'").Exists(ctx)
+	stale, err := s.db.staleTables(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, table := range []string{"things", "files", "thing_tags", "downloads"} {
-		var rows, then int64
-		if err := s.db.Read.NewRaw("SELECT count(*) FROM ?", bun.Ident(table)).Scan(ctx, &rows); err != nil {
-			return nil, err
-		}
-		if known {
-			if err := s.db.Read.NewRaw("SELECT coalesce(max(CAST(stat AS integer)), 0) FROM sqlite_stat1 WHERE tbl = ?", table).Scan(ctx, &then); err != nil {
-				return nil, err
-			}
-		}
-		if rows >= leastRows && then < rows/2 {
-			findings = append(findings, fmt.Sprintf("%s: has %d rows, and had %d at the last ANALYZE: ANALYZE", table, rows, then))
-		}
+	for _, t := range stale {
+		findings = append(findings, fmt.Sprintf("%s: has %d rows, and had %d at the last ANALYZE: a running server runs it within an hour", t.name, t.rows, t.then))
 	}
 	return findings, nil
 }

@@ -101,6 +101,9 @@ func (db *DB) collectStatistics(ctx context.Context) error {
 		// it, to choose a plan for that value. The statements on these tables need no other plan. The
 		// shadow tables are those inside full-text indexes.
 		"DELETE FROM sqlite_stat4 WHERE tbl IN ('files', 'thing_tags', 'vocabulary') OR tbl IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')",
+		// A connection reads the statistics together with the schema, so other connections, also those of
+		// a running server, only notice them when the schema changes.
+		"CREATE TABLE IF NOT EXISTS statistics_changed (n)", "DROP TABLE statistics_changed",
 	}
 	if db.Engine == database.Postgres {
 		statements = nil

@@ -172,8 +172,10 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		FoldCounts:     func(ctx context.Context) error { return a.fold(ctx) },
 		DeliverWebhook: func(ctx context.Context, id int64) error { return a.deliverWebhook(ctx, id) },
 		DeliverOverdue: func(ctx context.Context) error { return a.Store.DeliverOverdue(ctx) },
-		CollectGarbage: func(ctx context.Context) error { return a.CollectGarbage(ctx) },
-		Backfill:       func(ctx context.Context) error { return a.backfill(ctx) },
+		CollectGarbage: func(ctx context.Context) error {
+			return errors.Join(a.Store.RefreshStatistics(ctx), a.CollectGarbage(ctx))
+		},
+		Backfill: func(ctx context.Context) error { return a.backfill(ctx) },
 	}, quiet(a.Logger))
 	if err != nil {
 		return err
