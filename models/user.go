@@ -135,9 +135,9 @@ func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, 
 	return u, nil
 }
 
-// foldUsername returns the text by which usernames are compared: the column sort_name of a user with
-// that name. It does not depend on the locale of the database. As usernames have ASCII letters only,
-// other letters are not converted: a name with them is that of no user.
+// foldUsername returns the text by which usernames are compared: the column sort_name of a user
+// with that name. It does not depend on the locale of the database. As usernames have ASCII letters
+// only, other letters are not converted: a name with them is that of no user.
 func foldUsername(name string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

@@ -125,7 +125,8 @@ func (db *DB) openPostgres(address string, observe observer) error {
 	// Bun writes values into the text of a statement, so a text is rarely used twice. Preparing it
 	// would only fill the memory of the database server.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
-	// Advice for poolers sets them to 0 in the URL. Then every statement that stays prepared would fail.
+	// Advice for poolers sets them to 0 in the URL. Then every statement that stays prepared would
+	// fail.
 	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 512, 512
 	// The database or the role may have other values, such as standard_conforming_strings = off, with
 	// which a backslash in a text would end the literal that Bun writes.

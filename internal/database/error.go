@@ -10,8 +10,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// attempts is how often RetryConflicts runs a function at most. The pauses between the attempts take
-// less than a second in total.
+// attempts is how often RetryConflicts runs a function at most. The pauses between the attempts
+// take less than a second in total.
 const attempts = 10
 
 // RetryConflicts runs fn, which runs a transaction or a single statement. If PostgreSQL aborts it

@@ -17,8 +17,8 @@ import (
 
 // Restore restores a file that Dump wrote into a database without tables, completely or not at all.
 // It restores only what the role can create as the owner of the database: the objects of the schema
-// with the tables, but not the schema, extensions and comments, which may belong to an administrator
-// and are there already.
+// with the tables, but not the schema, extensions and comments, which may belong to an
+// administrator and are there already.
 //
 // The index of trigrams is created after the rest, because its definition in the file names the
 // schema of the extension, which may be another one in this database.
@@ -91,9 +91,9 @@ func contents(ctx context.Context, address, file string) (entries []string, sche
 	return entries, schema, nil
 }
 
-// prepare creates the schema and the extension pg_trgm if they are missing. It returns an error that
-// says what an administrator must do if the role may not create them, or if the search_path does not
-// contain them.
+// prepare creates the schema and the extension pg_trgm if they are missing. It returns an error
+// that says what an administrator must do if the role may not create them, or if the search_path
+// does not contain them.
 func prepare(ctx context.Context, db *sql.DB, schema string) error {
 	var role string
 	var exists bool
