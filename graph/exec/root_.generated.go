@@ -7732,7 +7732,10 @@ enum FileState {
 
 "The role of a file."
 enum FileKind {
-  "A 3D model, such as STL, OBJ or 3MF."
+  """
+  A 3D model, such as STL, OBJ or 3MF. Files of CAD programs and slicers, G-code and archives are
+  models, too.
+  """
   MODEL
   "A PNG, JPEG or GIF image, as detected from its bytes."
   IMAGE
@@ -9312,7 +9315,7 @@ enum ProcessingState {
   DONE
   "Nothing could be created; ` + "`" + `error` + "`" + ` says why. The file itself is unaffected."
   FAILED
-  "Files of this type are not processed."
+  "Files of this type are not processed, or the file has nothing to show, such as G-code without an image."
   NOT_APPLICABLE
 }
 

@@ -80,6 +80,8 @@ func fitTextures(m *mesh.Mesh, limits mesh.Limits) {
 // Derive creates all parts of the preview of a file of the given subject and passes each to put,
 // which calls write at most once. It reports the progress of each stage, from 0 to 1. It returns a
 // *mesh.Error if the file is invalid or exceeds the limits; other errors come from put, src or ctx.
+// The result has no parts if there is nothing to show, which is no error: most G-code files have no
+// image.
 func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
 	switch subject {
 	case Image:
@@ -94,10 +96,10 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 		progress("read", 0)
 		embedded, err := thumbnail.FromGCode(src, src.Size)
 		if err != nil {
-			return Result{}, err
+			return Result{}, asMeshError(err)
 		}
-		if embedded == nil {
-			return Result{}, mesh.Errorf(mesh.Empty, "The G-code file has no embedded thumbnail, and previews are not rendered from toolpaths.")
+		if embedded == nil { // previews are not rendered from toolpaths
+			return Result{}, nil
 		}
 		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)))
 		if err != nil {
