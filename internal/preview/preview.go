@@ -13,7 +13,7 @@ import (
 
 // Version is the version of the pipeline. Increment it with every change that alters the output for
 // the same input.
-const Version = 12
+const Version = 13
 
 // Subject is the kind of content that a file is treated as: a mesh format, Image or GCode. A file
 // with an empty subject has no preview.
