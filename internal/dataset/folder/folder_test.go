@@ -45,8 +45,9 @@ func TestThings(t *testing.T) {
 			Files: []string{"Half_a_donut/LICENSE.txt", "Half_a_donut/donut.STL", "Half_a_donut/images/a.png"}},
 		{Path: "ada/broken", Name: "broken"},
 		{Path: "ada/gear", Name: "Gear", Description: "Round.", Instructions: "Print.", License: "pd0", Category: "Tools", Tags: []string{"gear"},
-			Files: []string{"ada/gear/files/gear.stl"},
-			Notes: []string{"ada/gear/link.stl: was skipped: symbolic links are not followed", "ada/gear/pipe: was skipped: it is not a regular file"}},
+			Files:  []string{"ada/gear/files/gear.stl"},
+			Unread: []string{"ada/gear/link.stl"},
+			Notes:  []string{"ada/gear/link.stl: was skipped: symbolic links are not followed", "ada/gear/pipe: was skipped: it is not a regular file"}},
 		{Path: "ada/package", Name: "Packed", License: "cc-sa", Tags: []string{"a", "b"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
