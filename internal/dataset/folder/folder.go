@@ -216,8 +216,11 @@ func readText(fsys fs.FS, name string) (string, error) {
 	if len(b) == maxText {
 		text = text[:max(strings.LastIndexByte(text, '\n'), 0)]
 	}
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+	if strings.ContainsRune(text, 0) {
 		return "", errors.New("is not UTF-8 text")
+	}
+	if !utf8.ValidString(text) {
+		text = guessCharset([]string{text}).decode(text)
 	}
 	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), nil
 }

@@ -77,3 +77,14 @@ func TestLicenseOf(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeEncodings checks that a README in another encoding than UTF-8 is read.
+func TestReadmeEncodings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"F\xfcr Gr\xf6\xdfe M3.\r\nSch\xf6n.": "Für Größe M3.\nSchön.", "F\x81r Gr\x94\xe1e M3.": "Für Größe M3.", "a\x00b": ""} {
+		things, _, err := Things(fstest.MapFS{"a.stl": {}, "README.txt": {Data: []byte(text)}}, "x", func(name string) bool { return path.Ext(name) == ".stl" })
+		if err != nil || len(things) != 1 || things[0].Description != want {
+			t.Errorf("%q: got %+v, %v; want %q", text, things, err, want)
+		}
+	}
+}
