@@ -21,7 +21,8 @@ var modelTypes = map[string]struct{ contentType, sniffed string }{
 }
 
 // designTypes are the extensions of other files that a thing can consist of: the sources of CAD
-// programs, projects of slicers, and files that printers read. Their content type is the sniffed one.
+// programs, projects of slicers, and files that printers read. Their content type is the sniffed
+// one.
 var designTypes = extensions(`
 	.3dm .3dmf .abc .brep .brp .c4d .catpart .catproduct .csg .dwf .dwg .dxf .easm .edrw .eprt .f3z .fcstd .iam .idw .ifc .ipt .jscad
 	.jt .lwo .lxo .ma .max .mb .par .prt .psm .sab .sat .skp .slddrw .sldasm .sldprt .stpz .usd .usda .usdc .usdz .vox .vrml .x_b .x_t

@@ -63,7 +63,8 @@ func (s *Store) detachPreviews(ctx context.Context) error {
 
 // where selects the previews that may have to be generated again.
 func (again Again) where(q *bun.SelectQuery) {
-	q.Where("EXISTS (SELECT 1 FROM files AS f WHERE f.preview_id = p.id AND f.preview_id <> 0)") // others are collected
+	// Those without files are collected. preview_id <> 0 is the condition of the index.
+	q.Where("EXISTS (SELECT 1 FROM files AS f WHERE f.preview_id = p.id AND f.preview_id <> 0)")
 	switch again {
 	case AgainAll:
 		q.Where("p.state IN (?, ?)", PreviewDone, PreviewFailed)

@@ -267,7 +267,8 @@ func (up *uploading) skip(name string, err error) {
 	up.notes = append(up.notes, fmt.Sprintf("%s: was skipped: it cannot be read: %v", name, err))
 }
 
-// file uploads a file, once. It returns nil if the file cannot be read, or if the server rejects it.
+// file uploads a file, once. It returns nil if the file cannot be read, or if the server rejects
+// it.
 func (up *uploading) file(ctx context.Context, name string) (*models.File, error) {
 	if f, done := up.done[name]; done {
 		return f, nil

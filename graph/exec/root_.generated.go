@@ -9315,7 +9315,10 @@ enum ProcessingState {
   DONE
   "Nothing could be created; ` + "`" + `error` + "`" + ` says why. The file itself is unaffected."
   FAILED
-  "Files of this type are not processed, or the file has nothing to show, such as G-code without an image."
+  """
+  Files of this type are not processed, or the file has nothing to show, such as G-code without an
+  image.
+  """
   NOT_APPLICABLE
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// browserEscapes are the characters that browsers escape in the names of parts (WHATWG HTML Standard,
-// multipart/form-data encoding). They do not escape the percent sign.
+// browserEscapes are the characters that browsers escape in the names of parts (WHATWG HTML
+// Standard, multipart/form-data encoding). They do not escape the percent sign.
 var browserEscapes = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
 
 // FileName returns the filename of a part. It decodes the escapes of browsers, except in the

@@ -8,8 +8,8 @@ import (
 )
 
 // The parts of a binary G-code file (libbgcode, doc/specifications.md). All numbers are little
-// endian. The file header is the magic number, the version and the type of the checksums. A block is
-// a header, parameters, the data and a checksum.
+// endian. The file header is the magic number, the version and the type of the checksums. A block
+// is a header, parameters, the data and a checksum.
 const (
 	binaryGCodeMagic  = "GCDE"
 	binaryGCodeHeader = 10
@@ -94,7 +94,7 @@ const (
 
 // blockAt reads the header of the block at an offset.
 func blockAt(r io.ReaderAt, at, checksum int64) (block, error) {
-	var h [12]byte // the type, the compression, the size of the data, and its compressed size if it is compressed
+	var h [12]byte // the type, the compression, the size, and the compressed size if there is one
 	if err := readBlock(r, h[:8], at); err != nil {
 		return block{}, err
 	}

@@ -75,8 +75,8 @@ func isThumbnail(word string) bool {
 	return false
 }
 
-// pixelsOf returns the number of pixels of a thumbnail that begins with "begin 300x300", or with "*"
-// or a space in place of "x". One without dimensions counts as the smallest.
+// pixelsOf returns the number of pixels of a thumbnail that begins with "begin 300x300", or with
+// "*" or a space in place of "x". One without dimensions counts as the smallest.
 func pixelsOf(begin string) int {
 	var w, h uint16
 	for _, form := range []string{"begin %dx%d", "begin %d*%d", "begin %d %d"} {

@@ -279,8 +279,8 @@ func thumbnailParameter(format, width, height uint16) (b []byte) {
 	return b
 }
 
-// TestFromBinaryGCode checks that the largest PNG or JPEG of a binary G-code file is found, with and
-// without checksums, and that a damaged file is an error.
+// TestFromBinaryGCode checks that the largest PNG or JPEG of a binary G-code file is found, with
+// and without checksums, and that a damaged file is an error.
 func TestFromBinaryGCode(t *testing.T) {
 	for _, checksum := range []bool{false, true} {
 		thumbnail := func(format, side, compression uint16, picture string) []byte {

@@ -6,8 +6,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestFilenamesOfBrowsers checks that a quotation mark in the name of a file, which browsers send as
-// %22, is stored.
+// TestFilenamesOfBrowsers checks that a quotation mark in the name of a file, which browsers send
+// as %22, is stored.
 func TestFilenamesOfBrowsers(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -9,8 +9,8 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 )
 
-// TestKindsWithoutPreview checks that a thing with only a CAD file, a file of a slicer or an archive
-// can be published, and that such a file is not processed instead of failing.
+// TestKindsWithoutPreview checks that a thing with only a CAD file, a file of a slicer or an
+// archive can be published, and that such a file is not processed instead of failing.
 func TestKindsWithoutPreview(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

@@ -28,8 +28,8 @@ type dirEntry struct {
 	node   *node  // of a folder, once it is in the tree
 }
 
-// OpenDir opens a folder with everything below it. Names may be in any encoding. What cannot be read
-// is left out and noted.
+// OpenDir opens a folder with everything below it. Names may be in any encoding. What cannot be
+// read is left out and noted.
 func OpenDir(dir string) (*Dir, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -95,8 +95,8 @@ func irregular(d fs.DirEntry) string {
 	return "was skipped: it is not a regular file"
 }
 
-// system are the names in lower case of files and folders that operating systems and storage devices
-// create.
+// system are the names in lower case of files and folders that operating systems and storage
+// devices create.
 var system = []string{
 	"__macosx", "icon\r", "thumbs.db", "ehthumbs.db", "desktop.ini", "$recycle.bin", "system volume information", "@eadir", "#recycle", "#snapshot", "lost+found",
 }

@@ -14,8 +14,8 @@ import (
 const maxSegment = 255
 
 // cleanSegment returns the name of a file or folder in the form in which equal names are the same:
-// valid UTF-8 in the normalization form NFC, without control characters, and without characters that
-// override the direction of text. macOS stores names in NFD.
+// valid UTF-8 in the normalization form NFC, without control characters, and without characters
+// that override the direction of text. macOS stores names in NFD.
 func cleanSegment(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {

@@ -45,8 +45,8 @@ func (t *Tree) folder(segments []string) *node {
 	return at
 }
 
-// folder returns a folder in n, and creates it if it does not exist. If a file has its name, it gets
-// a number.
+// folder returns a folder in n, and creates it if it does not exist. If a file has its name, it
+// gets a number.
 func (n *node) folder(name string) *node {
 	free := name
 	for i := 2; n.children[free] != nil && !n.children[free].IsDir(); i++ {

@@ -15,8 +15,8 @@ import (
 	"unicode/utf8"
 )
 
-// The default limit of the unpacked size of an archive: archives of models unpack to about ten times
-// their size.
+// The default limit of the unpacked size of an archive: archives of models unpack to about ten
+// times their size.
 const (
 	minUnpacked   = 1 << 30
 	unpackedRatio = 50

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/decode/xmlscan"
 )
 
-// The parts in which Bambu Studio and OrcaSlicer store which extruder prints an object or its parts,
-// and which color the filament of each extruder has.
+// The parts in which Bambu Studio and OrcaSlicer store which extruder prints an object or its
+// parts, and which color the filament of each extruder has.
 const (
 	extruderConfig = "metadata/model_settings.config"
 	filamentConfig = "metadata/project_settings.config"
@@ -55,8 +55,8 @@ func (f *filaments) painted(extruder int) uint32 {
 	return f.colors[extruder-1]
 }
 
-// missing returns the color of triangles without a property. In projects with filaments, that is the
-// color of the extruder.
+// missing returns the color of triangles without a property. In projects with filaments, that is
+// the color of the extruder.
 func (p *file) missing() uint32 {
 	if p.filaments != nil {
 		return unpainted

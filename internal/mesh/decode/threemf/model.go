@@ -198,8 +198,8 @@ func (m *modelPart) path() []byte {
 	return nil
 }
 
-// transform reads the attribute transform, twelve numbers: the fourth column of the matrix is always
-// 0 0 0 1 and not written (core specification, 3.3).
+// transform reads the attribute transform, twelve numbers: the fourth column of the matrix is
+// always 0 0 0 1 and not written (core specification, 3.3).
 func (m *modelPart) transform() (geometry.Transform, error) {
 	rest := m.Attr("transform")
 	if rest == nil {

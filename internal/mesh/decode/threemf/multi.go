@@ -20,8 +20,8 @@ type layer struct {
 }
 
 // readMultiProperties reads multi-properties (materials and properties extension, chapter 4.1) as a
-// palette: each entry blends a property of several groups. If a texture is the last opaque layer, it
-// is kept, tinted by the layers that are multiplied with it.
+// palette: each entry blends a property of several groups. If a texture is the last opaque layer,
+// it is kept, tinted by the layers that are multiplied with it.
 func (m *modelPart) readMultiProperties() error {
 	id, err := m.number("id", -1)
 	if err != nil {

