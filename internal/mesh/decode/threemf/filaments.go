@@ -82,7 +82,10 @@ func (p *file) readFilaments() error {
 	var settings struct {
 		Colors []string `json:"filament_colour"`
 	}
-	if json.Unmarshal(text, &settings) != nil || len(settings.Colors) == 0 || len(settings.Colors) > maxFilaments {
+	if err := json.Unmarshal(text, &settings); err != nil {
+		settings.Colors = nil
+	}
+	if len(settings.Colors) == 0 || len(settings.Colors) > maxFilaments {
 		return nil
 	}
 	p.filaments = &filaments{objects: map[int64]*extruders{}}
