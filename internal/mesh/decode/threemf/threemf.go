@@ -130,14 +130,15 @@ func (p *file) mesh() (*mesh.Mesh, error) {
 			colors.component(l)
 		}
 	}
-	if err := colors.paint(s.Instances); err != nil {
-		return nil, err
-	}
 	if len(s.Instances) == 0 {
 		return nil, mesh.Errorf(mesh.Empty, "The build of the 3MF file has no items, so there is nothing to show.")
 	}
 	triangles, err := s.Triangles()
 	if err != nil {
+		return nil, err
+	}
+	// After the limit is checked, copies for colors need no more memory than the mesh.
+	if err := colors.paint(s.Instances); err != nil {
 		return nil, err
 	}
 	p.limitTextures(triangles)

@@ -399,6 +399,19 @@ func Fuzz3MF(f *testing.F) {
 	})
 }
 
+// FuzzProject mutates a project of a slicer with the colors of its filaments.
+func FuzzProject(f *testing.F) {
+	const multi = `<m:colorgroup id="6"><m:color color="#0000FF80"/></m:colorgroup><m:multiproperties id="9" pids="6 6"><m:multi pindices="0 0"/></m:multiproperties>`
+	painted := strings.Replace(oneTriangle, `<triangle v1`, `<triangle paint_color="88483" v1`, 1)
+	f.Add(modelText(multi+`<object id="1" pid="9" pindex="0">`+painted+`</object><object id="2"><components><component objectid="1"/></components></object>`,
+		`<item objectid="2"/><item objectid="1" printable="0"/>`), `{"filament_colo\u0075r": ["#FF0000", "#00FF00"]}`,
+		`<config><object id="2"><metadata key="extruder" value="1"/><part id="1"><metadata key="extruder" value="2"/></part></object></config>`)
+	f.Fuzz(func(t *testing.T, model, filaments, extruders string) {
+		decodetest.FuzzOne(t, decodetest.ZIPWith(t, zip.Store, map[string]string{"_rels/.rels": rootRelations, "3D/3dmodel.model": model,
+			"Metadata/project_settings.config": filaments, "Metadata/model_settings.config": extruders}), Decode)
+	})
+}
+
 func FuzzZIP(f *testing.F) { decodetest.Fuzz(f, "3mf", Decode) }
 
 // Benchmark3MF decodes 500,000 triangles. The throughput counts decompressed bytes.
