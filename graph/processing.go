@@ -19,6 +19,9 @@ func fromPreview[V any](files []*models.File, convert func(f *models.File, p *mo
 
 // processing returns the processing state of a file. p is nil if the file has no preview.
 func processing(f *models.File, p *models.Preview) *model.Processing {
+	if p != nil && p.IsEmpty() {
+		return &model.Processing{State: model.ProcessingStateNotApplicable}
+	}
 	if p == nil {
 		if f.State == models.Pending && preview.SubjectOf(f.Name, f.ContentType) != "" {
 			return &model.Processing{State: model.ProcessingStateWaiting}

@@ -13,7 +13,7 @@ import (
 
 // Version is the version of the pipeline. Increment it with every change that alters the output for
 // the same input.
-const Version = 12
+const Version = 13
 
 // Subject is the kind of content that a file is treated as: a mesh format, Image or GCode. A file
 // with an empty subject has no preview.
@@ -28,14 +28,32 @@ const (
 // SubjectOf returns the subject of a file, by its name and its sniffed content type, or "" if the
 // file has no preview.
 func SubjectOf(name, contentType string) Subject {
-	if strings.HasPrefix(contentType, "image/") && !strings.Contains(contentType, "svg") {
+	contentType, _, _ = strings.Cut(contentType, ";")
+	format := mesh.FormatOf(name)
+	if strings.HasPrefix(contentType, "image/") && !isDrawing(contentType) && (format == "" || !isGuess(contentType)) {
 		return Image
 	}
 	switch ending := strings.ToLower(path.Ext(name)); ending {
-	case ".gcode", ".gco", ".g":
+	case ".gcode", ".gco", ".g", ".gx", ".bgcode":
 		return GCode
 	}
-	return Subject(mesh.FormatOf(name))
+	return Subject(format)
+}
+
+// isDrawing reports whether an image type is one of vectors or of layers, of which no images are
+// made.
+func isDrawing(contentType string) bool {
+	switch contentType {
+	case "image/svg+xml", "image/vnd.dxf", "image/vnd.dwg", "image/vnd.adobe.photoshop", "image/x-xcf", "image/vnd.djvu", "image/x-gimp-pat", "image/x-gimp-gbr":
+		return true
+	}
+	return false
+}
+
+// isGuess reports whether an image type is recognized by so few bytes that the header of a binary
+// STL file can begin with them by chance.
+func isGuess(contentType string) bool {
+	return contentType == "image/bmp" || contentType == "image/x-icon" || strings.HasPrefix(contentType, "image/x-portable-")
 }
 
 // Part is one of the objects that a preview consists of.
