@@ -32,7 +32,7 @@ type FileKind string
 // The kinds of files.
 const (
 	Model      FileKind = "model"
-	Image      FileKind = "image" // PNG, JPEG or GIF, whatever its name
+	Image      FileKind = "image" // PNG, JPEG, GIF, WebP or AVIF, whatever its name
 	Attachment FileKind = "attachment"
 )
 
