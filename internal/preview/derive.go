@@ -50,6 +50,9 @@ func LimitsFor(memory int64) mesh.Limits {
 	return limits
 }
 
+// imageMemory returns how much memory decoding an image may take: all that LimitsFor leaves.
+func imageMemory(limits mesh.Limits) int64 { return limits.Textures / 2 * 3 }
+
 // fitTextures downscales the textures of a mesh so that writing them takes no more memory than the
 // triangles that the mesh could still have. It removes them if they would take more in any case.
 func fitTextures(m *mesh.Mesh, limits mesh.Limits) {
@@ -84,7 +87,7 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 	switch subject {
 	case Image:
 		progress("decode", 0)
-		img, err := thumbnail.Decode(src, src.Size)
+		img, err := thumbnail.Decode(src, src.Size, imageMemory(limits))
 		if err != nil {
 			return Result{}, asMeshError(err)
 		}
@@ -99,7 +102,7 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 		if embedded == nil {
 			return Result{}, mesh.Errorf(mesh.Empty, "The G-code file has no embedded thumbnail, and previews are not rendered from toolpaths.")
 		}
-		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)))
+		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)), imageMemory(limits))
 		if err != nil {
 			return Result{}, asMeshError(err)
 		}

@@ -13,7 +13,7 @@ import (
 
 // Version is the version of the pipeline. Increment it with every change that alters the output for
 // the same input.
-const Version = 12
+const Version = 13
 
 // Subject is the kind of content that a file is treated as: a mesh format, Image or GCode. A file
 // with an empty subject has no preview.
@@ -28,7 +28,8 @@ const (
 // SubjectOf returns the subject of a file, by its name and its sniffed content type, or "" if the
 // file has no preview.
 func SubjectOf(name, contentType string) Subject {
-	if strings.HasPrefix(contentType, "image/") && !strings.Contains(contentType, "svg") {
+	switch base, _, _ := strings.Cut(contentType, ";"); base {
+	case "image/png", "image/vnd.mozilla.apng", "image/jpeg", "image/gif", "image/webp":
 		return Image
 	}
 	switch ending := strings.ToLower(path.Ext(name)); ending {
