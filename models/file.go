@@ -235,15 +235,20 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 }
 
 // FirstImages returns the file with the first image of each target of one type that has an image,
-// by target ID, with its preview.
+// by target ID, with its preview. Images whose previews are finished come before those whose previews
+// are being made. Those that have no preview, or whose preview failed, are left out: they have no
+// thumbnail to show.
 func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	with := filesOf(ctx, on)
 	var rows []*File
 	err := s.db.ForIDs(ctx, "images of "+string(on)+" with "+with.name(), ids, &rows, func(among, _ schema.QueryAppender) *bun.SelectQuery {
-		places := s.db.Read.NewSelect().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
-			Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
-			Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)", on, among, Finalized, Image, PreviewDone)
+		const shown = "p.state = ? AND p.picture <> ''"
+		places := s.db.Read.NewSelect().TableExpr("files").
+			ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY CASE WHEN "+shown+" THEN 0 ELSE 1 END, "+imageOrder+") AS place", PreviewDone).
+			Join("JOIN previews AS p ON p.id = files.preview_id").
+			Where("target_type = ? AND target_id ? AND files.state = ?", on, among, Finalized).
+			Where("kind = ? AND p.state IN (?, ?) OR (kind = ? OR rendering_id <> 0) AND "+shown, Image, PreviewWaiting, PreviewRunning, Image, PreviewDone)
 		return addFiles(ctx, s.db.Read.NewSelect().Model(&rows), with).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places)
 	})
 	for _, f := range rows {
