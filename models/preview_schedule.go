@@ -23,6 +23,9 @@ const (
 // SchedulePreviews schedules the previews that finalized files lack, and those to generate again.
 // It returns their number. Servers generate them.
 func (s *Store) SchedulePreviews(ctx context.Context, again Again) (scheduled int, err error) {
+	if err := s.detachImages(ctx); err != nil {
+		return 0, err
+	}
 	scheduled, err = s.scheduleFirstPreviews(ctx)
 	if err != nil {
 		return scheduled, err
@@ -40,6 +43,17 @@ func (s *Store) SchedulePreviews(ctx context.Context, again Again) (scheduled in
 		return err
 	})
 	return scheduled, err
+}
+
+// detachImages detaches images of types that have no previews from those that earlier versions of
+// the pipeline failed to make. Otherwise they would fail again, and their owners would be notified.
+// The garbage collector removes the previews.
+func (s *Store) detachImages(ctx context.Context) error {
+	old := s.db.Write.NewSelect().Model((*Preview)(nil)).Column("p.id").
+		Where("p.subject = ? AND p.state = ? AND p.version < ?", preview.Image, PreviewFailed, preview.Version)
+	_, err := s.db.Write.NewUpdate().Model((*File)(nil)).Set("preview_id = 0").
+		Where("preview_id <> 0 AND preview_id IN (?) AND content_type NOT IN (?)", old, bun.List(preview.ImageTypes)).Exec(ctx)
+	return err
 }
 
 // where selects the previews that may have to be generated again.

@@ -876,6 +876,29 @@ func (ec *executionContext) fieldContext_Processing_error(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Processing", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Processing_hint(ctx context.Context, field graphql.CollectedField, obj *model.Processing) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Processing_hint(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Hint, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Processing_hint(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Processing", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Processing_attempts(ctx context.Context, field graphql.CollectedField, obj *model.Processing) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1525,6 +1548,11 @@ func (ec *executionContext) _Processing(ctx context.Context, sel ast.SelectionSe
 			}
 		case "error":
 			out.Values[i] = ec._Processing_error(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "hint":
+			out.Values[i] = ec._Processing_hint(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

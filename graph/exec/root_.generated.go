@@ -742,6 +742,7 @@ type ComplexityRoot struct {
 	Processing struct {
 		Attempts func(childComplexity int) int
 		Error    func(childComplexity int) int
+		Hint     func(childComplexity int) int
 		Progress func(childComplexity int) int
 		Stage    func(childComplexity int) int
 		State    func(childComplexity int) int
@@ -4320,6 +4321,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Processing.Error(childComplexity), true
+	case "Processing.hint":
+		if e.ComplexityRoot.Processing.Hint == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Processing.Hint(childComplexity), true
 	case "Processing.progress":
 		if e.ComplexityRoot.Processing.Progress == nil {
 			break
@@ -7734,7 +7741,7 @@ enum FileState {
 enum FileKind {
   "A 3D model, such as STL, OBJ or 3MF."
   MODEL
-  "A PNG, JPEG or GIF image, as detected from its bytes."
+  "A PNG, JPEG, GIF, WebP or AVIF image, as detected from its bytes."
   IMAGE
   "Any other file."
   ATTACHMENT
@@ -9327,6 +9334,11 @@ type Processing {
   "Why processing failed, as a message for the file's owner; null unless FAILED."
   error: String
   """
+  Why an image has no preview and what to do, as a message for the file's owner, such as for HEIC;
+  null unless NOT_APPLICABLE.
+  """
+  hint: String
+  """
   The number of times that processing was started. It fails after three attempts that were
   interrupted because the server ended.
   """
@@ -10873,7 +10885,8 @@ type RevokeTokenPayload {
   """
   Upload a file in a multipart request. The bytes are streamed and stored as a pending upload until
   it is finalized, deleted, or expires. An interrupted upload, or one over the size limit, stores
-  nothing.
+  nothing. Images are stored without their metadata, such as the place and the camera, so their size
+  and hashes are not those of the uploaded file.
   """
   uploadFile(
     "The file to upload."
@@ -11302,13 +11315,13 @@ input UpdateProfileInput {
   """
   isAiGeneratedHidden: Boolean @goField(name: "HidesAI") @null(clears: false)
   """
-  The id of a pending upload of the caller to finalize as the avatar: a PNG, JPEG or GIF image,
-  which replaces the previous one. Null removes the avatar.
+  The id of a pending upload of the caller to finalize as the avatar: a PNG, JPEG, GIF, WebP
+  or AVIF image, which replaces the previous one. Null removes the avatar.
   """
   avatarId: ID @null(clears: true)
   """
-  The id of a pending upload of the caller to finalize as the cover image: a PNG, JPEG or GIF image,
-  which replaces the previous one. Null removes the cover image.
+  The id of a pending upload of the caller to finalize as the cover image: a PNG, JPEG, GIF,
+  WebP or AVIF image, which replaces the previous one. Null removes the cover image.
   """
   coverId: ID @null(clears: true)
 }
@@ -13081,6 +13094,8 @@ func (ec *executionContext) childFields_Processing(ctx context.Context, field gr
 		return ec.fieldContext_Processing_progress(ctx, field)
 	case "error":
 		return ec.fieldContext_Processing_error(ctx, field)
+	case "hint":
+		return ec.fieldContext_Processing_hint(ctx, field)
 	case "attempts":
 		return ec.fieldContext_Processing_attempts(ctx, field)
 	}
