@@ -122,7 +122,7 @@ func TestImagesHaveNoMetadata(t *testing.T) {
 	})
 }
 
-// TestImagesWithoutPreview checks what the owner of images sees that cannot be decoded: a hint, no
+// TestImagesWithoutPreview checks what owners see of images that cannot be decoded: a hint, no
 // failure and no notification. Such an image is not the cover.
 func TestImagesWithoutPreview(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
@@ -187,13 +187,13 @@ func TestPreviewsOfImages(t *testing.T) {
 			f := settled(t, ada, id)
 			var got struct {
 				File struct {
-					Image *struct{ Width, Height int }
+					Thumbnail *struct{ Width, Height int }
 				}
 			}
-			ada.Query(`query ($id: ID!) { file(id: $id) { image { width height } } }`, map[string]any{"id": servertest.ID(id)}, &got)
+			ada.Query(`query ($id: ID!) { file(id: $id) { thumbnail(width: 2000, height: 2000, fit: CONTAIN) { width height } } }`, map[string]any{"id": servertest.ID(id)}, &got)
 			size := ""
-			if got.File.Image != nil {
-				size = fmt.Sprintf("%d×%d", got.File.Image.Width, got.File.Image.Height)
+			if small := got.File.Thumbnail; small != nil {
+				size = fmt.Sprintf("%d×%d", small.Width, small.Height)
 			}
 			if f.Kind != "IMAGE" || size != sizes[i] {
 				t.Errorf("file %d: got %+v with %s, want %s", i, f, size, sizes[i])
@@ -206,5 +206,5 @@ func TestPreviewsOfImages(t *testing.T) {
 		if cover.Thing.DefaultImage.ID != fmt.Sprint(ids[1]) {
 			t.Errorf("the cover is %s, want %d, which follows the broken one %d", cover.Thing.DefaultImage.ID, ids[1], broken)
 		}
-	})
+	}, derives)
 }
