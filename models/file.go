@@ -235,9 +235,9 @@ func (s *Store) FilesOn(ctx context.Context, on TargetType, ids []int64) (map[in
 }
 
 // FirstImages returns the file with the first image of each target of one type that has an image,
-// by target ID, with its preview. Images whose previews are finished come before those whose previews
-// are being made. Those that have no preview, or whose preview failed, are left out: they have no
-// thumbnail to show.
+// by target ID, with its preview. Images whose previews are finished come before those whose
+// previews are being made. Those that have no preview, or whose preview failed, are left out: they
+// have no thumbnail to show.
 func (s *Store) FirstImages(ctx context.Context, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	with := filesOf(ctx, on)

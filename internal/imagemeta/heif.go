@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// heifBrands are the brands of AVIF and HEIC (ISO/IEC 23008-12, annex B, and AV1 Image File Format).
+// heifBrands are the brands of AVIF and HEIC (ISO/IEC 23008-12, annex B, and AV1 Image File
+// Format).
 var heifBrands = map[string]bool{
 	"avif": true, "avis": true, "heic": true, "heix": true, "heim": true, "heis": true, "hevc": true, "hevx": true,
 	"hevm": true, "hevs": true, "mif1": true, "mif2": true, "msf1": true, "miaf": true,
@@ -41,8 +42,8 @@ type span struct {
 // emptyExif is an Exif item without entries: the offset of the TIFF data, and that data.
 var emptyExif = []byte{0, 0, 0, 0, 'M', 'M', 0, '*', 0, 0, 0, 8, 0, 0, 0, 0, 0, 0}
 
-// heifBox handles one box: a length, a name and content. Positions within the file are stored in the
-// tables, so no byte is removed before the end of the image: what is not kept becomes zero.
+// heifBox handles one box: a length, a name and content. Positions within the file are stored in
+// the tables, so no byte is removed before the end of the image: what is not kept becomes zero.
 func heifBox(s *stripper) error {
 	f := s.heif
 	head, err := s.r.Peek(16)

@@ -195,8 +195,8 @@ func jpegInfo(r *reader, info *Info) error {
 	}
 }
 
-// joinProfile joins the parts of an ICC profile, which are numbered from 1. It returns nil if one is
-// missing.
+// joinProfile joins the parts of an ICC profile, which are numbered from 1. It returns nil if one
+// is missing.
 func joinProfile(parts map[byte][]byte, n byte) (profile []byte) {
 	for i := range int(n) {
 		part, ok := parts[byte(i+1)]

@@ -9,8 +9,8 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// pngKept are the ancillary chunks that define the image: its colors, its frames and the size of its
-// pixels (PNG, third edition).
+// pngKept are the ancillary chunks that define the image: its colors, its frames and the size of
+// its pixels (PNG, third edition).
 var pngKept = map[string]bool{
 	"tRNS": true, "gAMA": true, "cHRM": true, "sRGB": true, "iCCP": true, "cICP": true, "mDCV": true, "cLLI": true,
 	"sBIT": true, "bKGD": true, "hIST": true, "pHYs": true, "sPLT": true, "acTL": true, "fcTL": true, "fdAT": true,
@@ -64,7 +64,8 @@ func pngExif(o Orientation) []byte {
 	return binary.BigEndian.AppendUint32(chunk, crc32.ChecksumIEEE(chunk[4:]))
 }
 
-// maxProfile is the maximum size of an ICC profile that is read. Those that are supported are small.
+// maxProfile is the maximum size of an ICC profile that is read. Those that are supported are
+// small.
 const maxProfile = 1 << 20
 
 // pngInfo reads all chunks.

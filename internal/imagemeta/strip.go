@@ -17,9 +17,9 @@ const everything = 1<<63 - 1
 // cameras. It removes EXIF, XMP, IPTC, comments, embedded previews and what follows the image. It
 // keeps the pixels, the orientation and what defines the colors, such as ICC profiles.
 //
-// The format is detected from the first bytes. Other files than images are read unchanged, and so is
-// the rest of an image from where its structure cannot be read. Stripping an image twice gives the
-// same bytes as stripping it once.
+// The format is detected from the first bytes. Other files than images are read unchanged, and so
+// is the rest of an image from where its structure cannot be read. Stripping an image twice gives
+// the same bytes as stripping it once.
 //
 // The reader holds a few KiB, and at most 256 KiB while it reads the tables of AVIF and HEIC. It
 // returns io.EOF only after r has.
@@ -82,8 +82,8 @@ func (s *stripper) Read(p []byte) (n int, err error) {
 	}
 }
 
-// take removes n bytes from the input, or fewer if it ends, and returns them. Memory grows with what
-// has arrived.
+// take removes n bytes from the input, or fewer if it ends, and returns them. Memory grows with
+// what has arrived.
 func (s *stripper) take(n int64) ([]byte, error) { return io.ReadAll(io.LimitReader(s.r, n)) }
 
 // format is the format of an image.

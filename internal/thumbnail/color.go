@@ -49,8 +49,8 @@ var primaries = map[uint8]matrix{
 	},
 }
 
-// profileOf returns the profile of an image. ok is false if it has none that is supported: its colors
-// are taken for those of sRGB.
+// profileOf returns the profile of an image. ok is false if it has none that is supported: its
+// colors are taken for those of sRGB.
 func profileOf(info imagemeta.Info) (p profile, ok bool) {
 	const sRGBTransfer = 13
 	if m, known := primaries[info.Primaries]; known && info.Transfer == sRGBTransfer {

@@ -60,8 +60,8 @@ type frame struct {
 	samples     float64 // for each pixel
 }
 
-// readFrame reads the segments up to the frame header (ITU T.81, annex B). It returns the zero frame
-// if there is none.
+// readFrame reads the segments up to the frame header (ITU T.81, annex B). It returns the zero
+// frame if there is none.
 func readFrame(b []byte) (f frame) {
 	for at := 2; at+4 <= len(b); {
 		if b[at] != 0xff || b[at+1] == 0xff || b[at+1] == 0 {
