@@ -150,7 +150,6 @@ func heifWith(t testing.TB, name string) []byte {
 	infe := func(id uint16, kind string) string {
 		return box("infe", string(binary.BigEndian.AppendUint16([]byte{2, 0, 0, 0}, id)), "\x00\x00", kind, "\x00")
 	}
-	grown := meta
 	location := func(id uint16, from, size int) string {
 		out := binary.BigEndian.AppendUint16(nil, id)
 		out = append(out, 0, 0, 0, 1)
@@ -162,7 +161,7 @@ func heifWith(t testing.TB, name string) []byte {
 		m := strings.Replace(meta[8:], box("iloc", locations), iloc, 1)
 		return box("meta", strings.Replace(m, box("iinf", kinds), iinf, 1))
 	}
-	grown = build(ftyp + len(build(0)))
+	grown := build(ftyp + len(build(0)))
 	return []byte(b[:ftyp] + grown + box("mdat", exif, rest[8:8+length], xmp) + box("free", secret) + box("mpvd", secret))
 }
 

@@ -61,9 +61,9 @@ var errNoFrame = errors.New("the animation has no frame")
 func firstFrame(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(r)
 	const flags = fileHeader + chunkHeader
-	head, err := b.Peek(flags + extended)
-	if err != nil || string(head[fileHeader:fileHeader+4]) != "VP8X" || head[flags]&animated == 0 {
-		return b, nil // package webp returns the error
+	head, _ := b.Peek(flags + extended)
+	if len(head) < flags+extended || string(head[fileHeader:fileHeader+4]) != "VP8X" || head[flags]&animated == 0 {
+		return b, nil // package webp returns an error if it is too short
 	}
 	for at := int64(fileHeader); ; {
 		if _, err := io.CopyN(io.Discard, b, at); err != nil {
