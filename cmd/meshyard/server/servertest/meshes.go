@@ -32,7 +32,7 @@ func Image(t testing.TB, number uint32) []byte {
 	t.Helper()
 	png := Mesh(t, "lib3mf_thumbnail.png")
 	const header = 8 + 12 + 13
-	chunk := binary.BigEndian.AppendUint32([]byte("pHYs"), number) // pixels for each unit, horizontally
+	chunk := binary.BigEndian.AppendUint32([]byte("pHYs"), number) // pixels for each unit
 	chunk = append(binary.BigEndian.AppendUint32(chunk, number), 0)
 	sum := crc32.ChecksumIEEE(chunk)
 	chunk = binary.BigEndian.AppendUint32(append([]byte{0, 0, 0, 9}, chunk...), sum)
