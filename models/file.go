@@ -33,7 +33,7 @@ type FileKind string
 // The kinds of files.
 const (
 	Model      FileKind = "model"
-	Image      FileKind = "image" // PNG, JPEG or GIF, whatever its name
+	Image      FileKind = "image" // PNG, JPEG, GIF, WebP or AVIF, whatever its name
 	Attachment FileKind = "attachment"
 )
 
@@ -247,20 +247,24 @@ func (s *Store) FilesOn(ctx context.Context, fields FileFields, on TargetType, i
 	return byParent(rows, func(f *File) int64 { return f.TargetID }), err
 }
 
-// firstImagesKey reads the files with the first images of the targets in argument 0.
+// firstImagesKey reads the files with the first images of the targets in argument 0. Images whose
+// previews are finished come before those whose previews are being made. Those that have no preview,
+// or whose preview failed, are left out: they have no thumbnail to show.
 type firstImagesKey struct{ filesOnKey }
 
 // Text implements [database.Key].
 func (k firstImagesKey) Text(b *database.Builder) (string, error) {
-	places := b.Select().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
-		Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
-		Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)",
-			k.on, b.Among(0), Finalized, Image, PreviewDone)
+	const done = "p.state = ? AND p.picture <> ''"
+	places := b.Select().TableExpr("files").
+		ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY CASE WHEN "+done+" THEN 0 ELSE 1 END, "+imageOrder+") AS place", PreviewDone).
+		Join("JOIN previews AS p ON p.id = files.preview_id").
+		Where("target_type = ? AND target_id ? AND files.state = ?", k.on, b.Among(0), Finalized).
+		Where("kind = ? AND p.state IN (?, ?) OR (kind = ? OR rendering_id <> 0) AND "+done, Image, PreviewWaiting, PreviewRunning, Image, PreviewDone)
 	return b.Text(k.add(b).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places))
 }
 
-// FirstImages returns the file with the first image of each target of one type that has an image,
-// by target ID.
+// FirstImages returns the file with the first image of each target of one type that has an image
+// with a thumbnail, or one that is being made, by target ID.
 func (s *Store) FirstImages(ctx context.Context, fields FileFields, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	if len(ids) == 0 {

@@ -48,6 +48,9 @@ func extensions(list string) map[string]bool {
 // an image whatever its name, and no other file is one.
 func classify(sniffed, name string, declared FileKind) (FileKind, string) {
 	base, _, _ := strings.Cut(sniffed, ";")
+	if base == "image/vnd.mozilla.apng" {
+		base = "image/png" // an animated PNG is a PNG, which all programs know
+	}
 	if isImage(base) {
 		return Image, base
 	}
@@ -83,7 +86,12 @@ func IsModelName(name string) bool {
 	return known || designTypes[extension]
 }
 
-// isImage reports whether a type is one of the supported image types.
+// isImage reports whether a type is one of the supported image types, which browsers show. An
+// animated PNG has two types.
 func isImage(contentType string) bool {
-	return contentType == "image/png" || contentType == "image/jpeg" || contentType == "image/gif"
+	switch contentType {
+	case "image/png", "image/vnd.mozilla.apng", "image/jpeg", "image/gif", "image/webp", "image/avif":
+		return true
+	}
+	return false
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/dataset/folder"
+	"github.com/meshyard/meshyard/internal/imagemeta"
 	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/models"
 )
@@ -352,7 +353,7 @@ func (up *uploading) isOn(ctx context.Context, ids []int64, names []string) (boo
 	}), nil
 }
 
-// sum returns the SHA-256 of a file in hex.
+// sum returns the SHA-256 of a file in hex, as it is stored: images without their metadata.
 func (up *uploading) sum(name string) (string, error) {
 	f, err := up.files.Open(name)
 	if err != nil {
@@ -360,7 +361,7 @@ func (up *uploading) sum(name string) (string, error) {
 	}
 	defer f.Close()
 	hash := sha256.New()
-	if _, err := io.Copy(hash, &sourceFile{File: f}); err != nil {
+	if _, err := io.Copy(hash, imagemeta.Strip(&sourceFile{File: f})); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil

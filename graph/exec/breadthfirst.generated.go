@@ -4376,6 +4376,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
+			"hint": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Processing)
+					p := obj.Hint
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
 			"attempts": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.Processing)

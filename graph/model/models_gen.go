@@ -415,6 +415,9 @@ type Processing struct {
 	Progress float64 `json:"progress"`
 	// Why processing failed, as a message for the file's owner; null unless FAILED.
 	Error *string `json:"error,omitempty"`
+	// Why an image has no preview and what to do, as a message for the file's owner, such as for HEIC;
+	// null unless NOT_APPLICABLE.
+	Hint *string `json:"hint,omitempty"`
 	// The number of times that processing was started. It fails after three attempts that were
 	// interrupted because the server ended.
 	Attempts int32 `json:"attempts"`

@@ -121,7 +121,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func describe(header http.Header, blob Blob, private bool) {
 	disposition, contentType := "attachment", blob.ContentType
 	switch base, _, _ := strings.Cut(blob.ContentType, ";"); {
-	case base == "image/png" || base == "image/jpeg" || base == "image/gif":
+	case base == "image/png", base == "image/jpeg", base == "image/gif", base == "image/webp", base == "image/avif":
 		disposition = "inline"
 	case strings.Contains(base, "html"), strings.Contains(base, "xml"), strings.Contains(base, "svg"), strings.Contains(base, "script"):
 		contentType = "application/octet-stream"

@@ -207,6 +207,7 @@ func TestTypesThatRun(t *testing.T) {
 	t.Parallel()
 	for stored, want := range map[string]struct{ contentType, disposition string }{
 		"image/png": {"image/png", "inline"}, "image/jpeg": {"image/jpeg", "inline"}, "image/gif": {"image/gif", "inline"},
+		"image/webp": {"image/webp", "inline"}, "image/avif": {"image/avif", "inline"}, "image/heic": {"image/heic", "attachment"},
 		"model/stl": {"model/stl", "attachment"}, "text/plain; charset=utf-8": {"text/plain; charset=utf-8", "attachment"},
 		"text/html; charset=utf-8": {"application/octet-stream", "attachment"}, "application/xhtml+xml": {"application/octet-stream", "attachment"},
 		"text/xml; charset=utf-8": {"application/octet-stream", "attachment"}, "image/svg+xml": {"application/octet-stream", "attachment"},

@@ -51,6 +51,9 @@ func LimitsFor(memory int64) mesh.Limits {
 	return limits
 }
 
+// imageMemory returns how much memory decoding an image may take: all that LimitsFor leaves.
+func imageMemory(limits mesh.Limits) int64 { return limits.Textures / 2 * 3 }
+
 // fitTextures downscales the textures of a mesh so that writing them takes no more memory than the
 // triangles that the mesh could still have. It removes them if they would take more in any case.
 func fitTextures(m *mesh.Mesh, limits mesh.Limits) {
@@ -87,7 +90,7 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 	switch subject {
 	case Image:
 		progress("decode", 0)
-		img, err := thumbnail.Decode(src, src.Size)
+		img, err := thumbnail.Decode(src, src.Size, imageMemory(limits))
 		if err != nil {
 			return Result{}, asMeshError(err)
 		}
@@ -102,7 +105,7 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 		if embedded == nil { // previews are not rendered from toolpaths
 			return Result{}, nil
 		}
-		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)))
+		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)), imageMemory(limits))
 		if err != nil {
 			return Result{}, asMeshError(err)
 		}
@@ -175,7 +178,7 @@ func deriveSliced(ctx context.Context, src Source, subject Subject, limits mesh.
 	if err != nil || picture == nil {
 		return Result{}, err
 	}
-	img, err := thumbnail.Decode(bytes.NewReader(picture), int64(len(picture)))
+	img, err := thumbnail.Decode(bytes.NewReader(picture), int64(len(picture)), imageMemory(limits))
 	if err != nil {
 		return Result{}, asMeshError(err)
 	}

@@ -6,6 +6,7 @@ package preview
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -25,35 +26,36 @@ const (
 	GCode Subject = "gcode"
 )
 
+// ImageTypes are the content types of the images that can be decoded.
+var ImageTypes = []string{"image/png", "image/vnd.mozilla.apng", "image/jpeg", "image/gif", "image/webp"}
+
+// otherImages are the names of image formats that cannot be decoded, by content type.
+var otherImages = map[string]string{
+	"image/avif": "AVIF", "image/heic": "HEIC", "image/heic-sequence": "HEIC", "image/heif": "HEIF", "image/heif-sequence": "HEIF",
+	"image/tiff": "TIFF", "image/bmp": "BMP", "image/jxl": "JPEG XL", "image/jp2": "JPEG 2000", "image/jpx": "JPEG 2000", "image/jpm": "JPEG 2000",
+}
+
+// Hint says to the owner of a file of the given content type why it has no preview, and what to do.
+// It is empty for files that are not images.
+func Hint(contentType string) string {
+	base, _, _ := strings.Cut(contentType, ";")
+	if format := otherImages[base]; format != "" {
+		return fmt.Sprintf("Previews of %s images are not supported. To show this image, upload it as JPEG, PNG or WebP.", format)
+	}
+	return ""
+}
+
 // SubjectOf returns the subject of a file, by its name and its sniffed content type, or "" if the
 // file has no preview.
 func SubjectOf(name, contentType string) Subject {
-	contentType, _, _ = strings.Cut(contentType, ";")
-	format := mesh.FormatOf(name)
-	if strings.HasPrefix(contentType, "image/") && !isDrawing(contentType) && (format == "" || !isGuess(contentType)) {
+	if base, _, _ := strings.Cut(contentType, ";"); slices.Contains(ImageTypes, base) {
 		return Image
 	}
 	switch ending := strings.ToLower(path.Ext(name)); ending {
 	case ".gcode", ".gco", ".g", ".gx", ".bgcode":
 		return GCode
 	}
-	return Subject(format)
-}
-
-// isDrawing reports whether an image type is one of vectors or of layers, of which no images are
-// made.
-func isDrawing(contentType string) bool {
-	switch contentType {
-	case "image/svg+xml", "image/vnd.dxf", "image/vnd.dwg", "image/vnd.adobe.photoshop", "image/x-xcf", "image/vnd.djvu", "image/x-gimp-pat", "image/x-gimp-gbr":
-		return true
-	}
-	return false
-}
-
-// isGuess reports whether an image type is recognized by so few bytes that the header of a binary
-// STL file can begin with them by chance.
-func isGuess(contentType string) bool {
-	return contentType == "image/bmp" || contentType == "image/x-icon" || strings.HasPrefix(contentType, "image/x-portable-")
+	return Subject(mesh.FormatOf(name))
 }
 
 // Part is one of the objects that a preview consists of.

@@ -58,9 +58,12 @@ func corners(img image.Image) string {
 	return at(img, 0.1, 0.1) + " " + at(img, 0.9, 0.1) + " " + at(img, 0.1, 0.9) + " " + at(img, 0.9, 0.9)
 }
 
+// memory is what a preview has for decoding with the default settings.
+const memory = 450 << 20
+
 func decode(t *testing.T, b []byte) image.Image {
 	t.Helper()
-	img, err := Decode(bytes.NewReader(b), int64(len(b)))
+	img, err := Decode(bytes.NewReader(b), int64(len(b)), memory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,20 +167,20 @@ func TestDecodeRefuses(t *testing.T) {
 	var photo bytes.Buffer
 	_ = jpeg.Encode(&photo, quarters(64, 48), nil)
 	for want, b := range map[string][]byte{
-		"not a PNG, JPEG, GIF or WebP":     []byte("<svg/>"),
-		"at most 25 million are supported": header(60_000, 60_000),
-		"The PNG is broken":                header(10, 10),
-		"The JPEG is broken":               photo.Bytes()[:100],
-		"The GIF is broken":                []byte("GIF89a"),
-		"The WebP is broken":               []byte("RIFF\x04\x00\x00\x00WEBP"),
-		"at most 12 million are supported": append([]byte{0xff, 0xd8, 0xff, 0xc2, 0, 17, 8, 0x27, 0x10, 0x27, 0x10, 3, 1, 0x11, 0, 2, 0x11, 1, 3, 0x11, 1}, 0xff, 0xda, 0, 2),
+		"not a PNG, JPEG, GIF or WebP":      []byte("<svg/>"),
+		"at most 117 million are supported": header(60_000, 60_000),
+		"The PNG is broken":                 header(10, 10),
+		"The JPEG is broken":                photo.Bytes()[:100],
+		"The GIF is broken":                 []byte("GIF89a"),
+		"The WebP is broken":                []byte("RIFF\x04\x00\x00\x00WEBP"),
+		"at most 31 million are supported":  append([]byte{0xff, 0xd8, 0xff, 0xc2, 0, 17, 8, 0x27, 0x10, 0x27, 0x10, 3, 1, 0x11, 0, 2, 0x11, 1, 3, 0x11, 1}, 0xff, 0xda, 0, 2),
 	} {
-		_, err := Decode(bytes.NewReader(b), int64(len(b)))
+		_, err := Decode(bytes.NewReader(b), int64(len(b)), memory)
 		if ours := new(Error); !errors.As(err, &ours) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", b, err, want)
 		}
 	}
-	if _, err := Decode(bytes.NewReader(nil), 0); err == nil {
+	if _, err := Decode(bytes.NewReader(nil), 0, memory); err == nil {
 		t.Error("an empty file was decoded")
 	}
 }
@@ -322,7 +325,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("; thumbnail begin 16x16 4\n; AAAA\n; thumbnail end\n"))
 	f.Add(binaryGCode(true, binaryBlock(5, 0, thumbnailParameter(0, 9, 9), []byte("picture"), true)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if img, err := Decode(bytes.NewReader(b), int64(len(b))); err == nil {
+		if img, err := Decode(bytes.NewReader(b), int64(len(b)), memory); err == nil {
 			Normalize(img)
 		}
 		var damaged *Error
