@@ -71,7 +71,9 @@ type File struct {
 	FinalizedAt   *time.Time
 	ExpiresAt     *time.Time // nil once finalized
 	NewDownloads  int64      `bun:",scanonly"`                   // downloads that FoldedCount does not include yet
-	Preview       *Preview   `bun:",scanonly" reads:"PreviewID"` // nil: none
+	Preview       *Preview   `bun:",scanonly" reads:"PreviewID"` // without its mesh; nil: none
+	// PreviewMesh is set if the preview was read with its mesh, which is large.
+	PreviewMesh bool `bun:",scanonly" reads:"Preview"`
 
 	// The fields that Allows and Public need: those of the thing, and of the make if the target is one
 	// or a comment on one.
@@ -88,15 +90,23 @@ type FileFields = fieldset.Set[File]
 
 // previewFields are the fields of a preview that are read with its file.
 var previewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "Stage", "Progress", "Error", "Attempts", "ImageFormat",
-	"Width", "Height", "Threejs", "GLB", "Mesh")
+	"Width", "Height", "Threejs", "GLB")
+
+// previewMesh is the mesh of a preview.
+var previewMesh = fieldset.Of[Preview]("Mesh")
 
 var files = database.NewTable(func(f *File) (int64, *database.Listed) { return f.ID, &f.Listed },
 	// The sum with the downloads that are not folded yet is always exact.
 	database.Computed{Fields: []string{"NewDownloads"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id) AS new_downloads")
 	}},
-	database.Computed{Fields: []string{"Preview"}, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
-		return database.AddColumns(q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id"), r.Builder, previewFields, "fp", "preview__")
+	database.Computed{Fields: []string{"Preview", "PreviewMesh"}, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		columns := previewFields
+		if r.Has("PreviewMesh") {
+			columns = columns.With(previewMesh)
+			q = q.ColumnExpr("true AS preview_mesh")
+		}
+		return database.AddColumns(q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id"), r.Builder, columns, "fp", "preview__")
 	}},
 	database.Computed{Fields: []string{"ThingState", "ThingOwner", "ThingTakenDown"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.Join("LEFT JOIN things AS ft ON ft.id = f.thing_id").ColumnExpr("coalesce(ft.state, '') AS thing_state, " +

@@ -121,7 +121,7 @@ func TestFirstImages(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			found, err := s.FirstImages(t.Context(), OnThing, []int64{thing.ID})
+			found, err := s.FirstImages(t.Context(), AllFileFields, OnThing, []int64{thing.ID})
 			if got := found[thing.ID]; err != nil || (got == nil) != (c.want == nil) || got != nil && got.ID != c.want.ID {
 				t.Errorf("%+v: got %+v, %v; the AVIF is %d", c, got, err, avif.ID)
 			}
@@ -159,7 +159,7 @@ func TestDetachImages(t *testing.T) {
 		if _, err := s.SchedulePreviews(t.Context(), AgainNone); err != nil {
 			t.Fatal(err)
 		}
-		files, err := s.FilesByID(t.Context(), []int64{model.ID, png.ID, dxf.ID})
+		files, err := s.FilesByID(t.Context(), AllFileFields, []int64{model.ID, png.ID, dxf.ID})
 		if err != nil || files[model.ID].PreviewID == 0 || files[png.ID].PreviewID == 0 || files[dxf.ID].PreviewID != 0 {
 			t.Errorf("previews %d, %d, %d, %v; want none of the DXF", files[model.ID].PreviewID, files[png.ID].PreviewID, files[dxf.ID].PreviewID, err)
 		}

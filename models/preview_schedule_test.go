@@ -40,7 +40,7 @@ func TestDetachPreviews(t *testing.T) {
 		if n, err := s.SchedulePreviews(ctx, AgainNone); n != 1 || err != nil {
 			t.Errorf("got %d scheduled previews, %v; want that of the STL file", n, err)
 		}
-		files, err := s.ShownFilesByID(ctx, []int64{ids["drawing.dxf"], ids["part.stl"]})
+		files, err := s.FilesByID(ctx, AllFileFields, []int64{ids["drawing.dxf"], ids["part.stl"]})
 		if err != nil {
 			t.Fatal(err)
 		}

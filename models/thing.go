@@ -70,6 +70,11 @@ type Thing struct {
 	ShownDescription  string `bun:",scanonly" reads:"Stale"` // see Store.HTML
 	ShownInstructions string `bun:",scanonly" reads:"Stale"`
 	Stale             bool   `bun:",scanonly"`
+
+	// These are read with a single thing only; nil: not read. See thing_joined.go.
+	TagList      *string `bun:",scanonly"`
+	CategoryList *string `bun:",scanonly"`
+	FileKinds    *string `bun:",scanonly"`
 }
 
 // ThingFields is a set of fields of a thing.
@@ -85,10 +90,11 @@ var things = database.NewTable(func(t *Thing) (int64, *database.Listed) { return
 	}},
 	pending("things", "t"), liked(OnThing, "t"), watched(OnThing, "t"),
 	shown("ShownDescription", "description", "t"), shown("ShownInstructions", "instructions", "t"), stale("t"),
+	joinedTags, joinedCategory, joinedFileKinds,
 )
 
-// AllThingFields has all fields of a thing.
-var AllThingFields = things.All()
+// AllThingFields has all fields of a thing but those that are read with a single thing only.
+var AllThingFields = things.All().Without(fieldset.Of[Thing]("TagList", "CategoryList", "FileKinds"))
 
 // ThingAccess has the fields that Thing.Allows needs.
 var ThingAccess = fieldset.Of[Thing]("State", "OwnerID", "TakenDownAt", "HiddenState")

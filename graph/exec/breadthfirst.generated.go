@@ -1556,7 +1556,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"mesh": {
-				Reads: fieldset.Of[models.File]("Preview").Bits(),
+				Reads: fieldset.Of[models.File]("PreviewMesh").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().Mesh(ctx, objs))
@@ -6043,7 +6043,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"category": {
-				Reads: fieldset.Of[models.Thing]("CategoryID").Bits(),
+				Reads: fieldset.Of[models.Thing]("CategoryID", "CategoryList").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().Category(ctx, objs))
@@ -6124,6 +6124,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"tags": {
+				Reads: fieldset.Of[models.Thing]("TagList").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().Tags(ctx, objs))
@@ -6149,6 +6150,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.File],
 			},
 			"fileCount": {
+				Reads: fieldset.Of[models.Thing]("FileKinds").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().FileCount(ctx, objs, fc.Args["kinds"].([]models.FileKind)))

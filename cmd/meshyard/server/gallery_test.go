@@ -29,7 +29,7 @@ type expense struct {
 }
 
 // maxPageStatements is the maximum number of statements of each of the galleryPages.
-const maxPageStatements = 6
+const maxPageStatements = 7
 
 // galleryPages are the documents of the most visited pages.
 var galleryPages = []string{"home", "search", "thing"}
