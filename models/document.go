@@ -131,7 +131,7 @@ func (db *DB) insertDocuments(ctx context.Context, tx bun.IDB, ix *index, docume
 	if db.Engine == database.SQLite {
 		query = tx.NewRaw("INSERT INTO ? (rowid, name, tags, creator, body) "+
 			"SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each($1)", bun.Safe(ix.documents)).
-			Conn(database.Bind(tx, asJSON(rows)))
+			Conn(database.Bind(tx, database.AsJSON(rows)))
 	}
 	_, err = query.Exec(ctx)
 	return words, err
@@ -144,7 +144,7 @@ func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
 	for some := range slices.Chunk(slices.Compact(all), 1_000) {
 		words, list := bun.Safe("unnest($2::text[]) AS words (value)"), any(some)
 		if tx.Dialect().Name() == dialect.SQLite {
-			words, list = "json_each($2)", asJSON(some)
+			words, list = "json_each($2)", database.AsJSON(some)
 		}
 		// Without WHERE, SQLite would take ON for the condition of a join.
 		_, err := tx.NewRaw("INSERT INTO vocabulary (noun, word) SELECT $1, value FROM ? WHERE true ON CONFLICT (noun, word) DO NOTHING", words).
