@@ -245,12 +245,6 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 	return learned, rows.Write(ctx, tx)
 }
 
-// indexed is a document of the search index: the words of its fields.
-type indexed struct {
-	id     int64
-	fields [4][]string
-}
-
 // index adds documents to the rows, and their new words to the vocabulary. It returns these words.
 func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []indexed, rows *database.Bulk) ([]string, error) {
 	known := make(map[string]bool)
@@ -262,15 +256,11 @@ func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []in
 				}
 			}
 		}
-		if l.db.Engine == database.Postgres {
-			rows.Add(ix.documents, "id, words", d.id, vector(d.fields))
-		} else {
-			rows.Add(ix.documents, "rowid, name, tags, creator, body", d.id, strings.Join(d.fields[0], " "), strings.Join(d.fields[1], " "), strings.Join(d.fields[2], " "), strings.Join(d.fields[3], " "))
-		}
+		l.db.fullText().add(rows, ix, d)
 	}
 	learned := make([]string, 0, len(known))
 	for word := range known {
 		learned = append(learned, word)
 	}
-	return learned, learn(ctx, tx, ix, slices.Clone(learned))
+	return learned, l.db.learn(ctx, tx, ix, slices.Clone(learned))
 }
