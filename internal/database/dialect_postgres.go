@@ -11,7 +11,7 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// postgresDialect is the dialect of PostgreSQL. How it opens a database is in postgres.go.
+// postgresDialect is the dialect of PostgreSQL. How it opens a database is in dialect_postgres_open.go.
 type postgresDialect struct{}
 
 func (postgresDialect) Engine() Engine { return Postgres }

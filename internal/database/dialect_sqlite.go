@@ -17,7 +17,7 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// sqliteDialect is the dialect of SQLite. How it opens a database is in sqlite.go.
+// sqliteDialect is the dialect of SQLite. How it opens a database is in dialect_sqlite_open.go.
 type sqliteDialect struct{}
 
 func (sqliteDialect) Engine() Engine { return SQLite }
