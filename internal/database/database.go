@@ -1,6 +1,7 @@
 // Package database opens the database, SQLite or PostgreSQL, limits how many statements and
 // transactions each caller runs concurrently, classifies errors of the database, and reads pages of
-// lists. It does not depend on any table.
+// lists. A [Dialect] holds all that differs between the engines. The package does not depend on any
+// table.
 package database
 
 import (

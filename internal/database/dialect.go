@@ -29,18 +29,10 @@ type Dialect interface {
 	// Engine returns the name of the engine.
 	Engine() Engine
 
-	locks
-	conditions
-	ids
-	settings
-	capabilities
-	internals
-}
+	// The first methods lock what a transaction reads. SQLite has no such locks and does not need them:
+	// only one transaction writes at a time, and it has the write lock from its start. So on SQLite
+	// they do nothing.
 
-// locks lock what a transaction reads. SQLite has no such locks and does not need them: only one
-// transaction writes at a time, and it has the write lock from its start. So on SQLite these
-// methods do nothing.
-type locks interface {
 	// ForUpdate locks the rows of q until the transaction ends.
 	ForUpdate(q *bun.SelectQuery) *bun.SelectQuery
 	// ForUpdateSkipLocked is ForUpdate without the rows that other transactions have locked.
@@ -53,14 +45,13 @@ type locks interface {
 	LockRows(ctx context.Context, tx bun.IDB, table string, ids []int64) error
 	// LockTable locks a table in a mode of PostgreSQL until tx ends.
 	LockTable(ctx context.Context, tx bun.IDB, table, mode bun.Safe) error
-	// AdvisoryLock waits for other transactions that have called it with the same key.
+	// AdvisoryLock waits until other transactions that have called it with the same key end.
 	AdvisoryLock(ctx context.Context, tx bun.IDB, key int64) error
 	// OneWriter reports whether only one transaction writes at a time.
 	OneWriter() bool
-}
 
-// conditions are parts of the texts of statements.
-type conditions interface {
+	// Parts of the texts of statements.
+
 	// OneOf returns the condition that a column is one of the values that q selects.
 	OneOf(q *bun.SelectQuery) schema.QueryAppender
 	// Among returns the condition that a column is one of the given IDs, and the argument that
@@ -70,10 +61,9 @@ type conditions interface {
 	Day(at bun.Safe) bun.Safe
 	// Bytewise returns the clause COLLATE that compares texts byte by byte.
 	Bytewise() bun.Safe
-}
 
-// ids use the sequences that assign the IDs of tables.
-type ids interface {
+	// The sequences that assign the IDs of tables.
+
 	// TakeIDs takes n IDs from the sequence of a table. No row has or had them.
 	TakeIDs(ctx context.Context, tx bun.IDB, table string, n int) (ids []int64, err error)
 	// LastID returns the last ID that the sequence of a table has assigned, or 0.
@@ -82,12 +72,11 @@ type ids interface {
 	SetLastID(ctx context.Context, tx bun.IDB, table string, last int64) error
 	// ReserveIDs advances the sequence of a table past last, unless it is past it already.
 	ReserveIDs(ctx context.Context, tx bun.IDB, table string, last int64) error
-}
 
-// settings change how a transaction runs, and statements that have no common form.
-type settings interface {
+	// Settings of a transaction, and statements that have no common form.
+
 	// CommitAsync makes tx commit without waiting for the disk. A crash of PostgreSQL may lose the
-	// transaction, and not one that is committed later. On SQLite it does nothing.
+	// transaction until a later one has waited. On SQLite it does nothing.
 	CommitAsync(ctx context.Context, tx bun.IDB) error
 	// EndTimeouts removes the timeout for statements from tx, which the operator may have set for the
 	// role or the database. SQLite has none.
@@ -100,10 +89,9 @@ type settings interface {
 	// belongs to another program. A database of PostgreSQL may have tables of others, such as those of
 	// extensions.
 	CheckOwner(ctx context.Context, db bun.IDB, own string) error
-}
 
-// capabilities are what only one of the engines has or does.
-type capabilities interface {
+	// Capabilities, which only one of the engines has.
+
 	// HasLateral reports whether a join can be LATERAL.
 	HasLateral() bool
 	// KeepsJoinOrder reports whether the engine joins the tables of CROSS JOIN in the order of the text.
@@ -117,10 +105,9 @@ type capabilities interface {
 	// IsDumped reports whether backups are written by a program of the engine, pg_dump. The others are
 	// a copy of the database file.
 	IsDumped() bool
-}
 
-// internals are the differences that the rest of this package hides.
-type internals interface {
+	// Differences that the rest of this package hides.
+
 	open(db *DB, address string, observe observer) error
 	checkEncoding(ctx context.Context, db *DB) error
 	limitConnections(db *DB, n int)
@@ -138,11 +125,16 @@ type internals interface {
 	among(list schema.QueryAppender) schema.QueryAppender // the condition for an argument with IDs
 	argument(arg any) any                                 // an argument of a prepared statement
 	bind(args []any) []any                                // arguments for database/sql
+	// driverArgs returns the arguments of a query in the form that the driver expects. With keep, the
+	// query stays prepared.
 	driverArgs(keep bool, args []any) ([]driver.NamedValue, error)
+	// scanTime returns a scanner of times that sets them in UTC.
 	scanTime(scan schema.ScannerFunc) schema.ScannerFunc
 	// selectsRows reports whether a statement selects the rows of lists, of one parent or of several,
 	// as it goes through each list, instead of reading their IDs first.
 	selectsRows(several bool) bool
+	// eachParent returns the text of a statement that runs a query for each ID in list, an argument. The
+	// query refers to the ID as parents.value, and selects it as parent, and the given columns.
 	eachParent(list, text string, columns []string) string
 	bulkTable(db *DB, name, columns string) bulkTable
 }
