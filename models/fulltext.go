@@ -38,7 +38,7 @@ type fullText interface {
 	insert(ctx context.Context, tx bun.IDB, ix *index, documents []indexed) error
 	// add adds a document to rows.
 	add(rows *database.Bulk, ix *index, d indexed)
-	// words returns a table of texts with the column value. Argument number 2 of the statement is list.
+	// words returns a table of texts with the column value. list is argument 2 of the statement.
 	words(texts []string) (table bun.Safe, list any)
 	// similar returns a condition for words of the vocabulary that share trigrams with a word.
 	similar(db *DB, word string) string

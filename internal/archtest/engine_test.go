@@ -24,7 +24,7 @@ var engineFiles = []string{
 // packages that define their own.
 var engineNames = []string{"SQLite", "Postgres", "PG"}
 
-// engineTexts are the beginnings of texts with the name of an engine, or with the URL of a database.
+// engineTexts are the beginnings of texts with the name of an engine, or with a database URL.
 var engineTexts = []string{"sqlite", "postgres"}
 
 // comparisons returns the positions in a file at which it compares the database engine, by an
@@ -76,8 +76,8 @@ func comparisons(file *ast.File) (found []token.Pos) {
 	return found
 }
 
-// TestOnlyDialectComparesEngines checks that what differs between the engines is in one place. Other
-// code calls a method of database.Dialect, or asks it for a capability.
+// TestOnlyDialectComparesEngines checks that what differs between the engines is in one place.
+// Other code calls a method of database.Dialect, or asks it for a capability.
 func TestOnlyDialectComparesEngines(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files := 0

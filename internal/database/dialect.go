@@ -29,9 +29,9 @@ type Dialect interface {
 	// Engine returns the name of the engine.
 	Engine() Engine
 
-	// The first methods lock what a transaction reads. SQLite has no such locks and does not need them:
-	// only one transaction writes at a time, and it has the write lock from its start. So on SQLite
-	// they do nothing.
+	// The first methods lock what a transaction reads. SQLite has no such locks and does not need
+	// them: only one transaction writes at a time, and it has the write lock from its start. So on
+	// SQLite they do nothing.
 
 	// ForUpdate locks the rows of q until the transaction ends.
 	ForUpdate(q *bun.SelectQuery) *bun.SelectQuery
@@ -94,7 +94,7 @@ type Dialect interface {
 
 	// HasLateral reports whether a join can be LATERAL.
 	HasLateral() bool
-	// KeepsJoinOrder reports whether the engine joins the tables of CROSS JOIN in the order of the text.
+	// KeepsJoinOrder reports whether the tables of CROSS JOIN are joined in the order of the text.
 	KeepsJoinOrder() bool
 	// ChangesInWith reports whether the queries of WITH can change rows.
 	ChangesInWith() bool
@@ -133,8 +133,8 @@ type Dialect interface {
 	// selectsRows reports whether a statement selects the rows of lists, of one parent or of several,
 	// as it goes through each list, instead of reading their IDs first.
 	selectsRows(several bool) bool
-	// eachParent returns the text of a statement that runs a query for each ID in list, an argument. The
-	// query refers to the ID as parents.value, and selects it as parent, and the given columns.
+	// eachParent returns the text of a statement that runs a query for each ID in list, an argument.
+	// The query refers to the ID as parents.value, and selects it as parent, and the given columns.
 	eachParent(list, text string, columns []string) string
 	bulkTable(db *DB, name, columns string) bulkTable
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// postgresDialect is the dialect of PostgreSQL. How it opens a database is in dialect_postgres_open.go.
+// postgresDialect is the dialect of PostgreSQL. How it opens a database is in
+// dialect_postgres_open.go.
 type postgresDialect struct{}
 
 func (postgresDialect) Engine() Engine { return Postgres }
