@@ -333,7 +333,7 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, er
 	return u, notFoundIfNoRows(err, "user", id)
 }
 
-// administratorsLock is the key of the PostgreSQL advisory lock that is held while an administrator
+// administratorsLock is the key of the advisory lock that is held while an administrator
 // is removed. Without it, the last two administrators could remove each other at the same time,
 // because each removal would still find the other administrator.
 const administratorsLock = 0x61646d6e
@@ -343,10 +343,8 @@ func (s *Store) checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *Use
 	if !u.IsAdmin {
 		return nil
 	}
-	if s.db.Engine == database.Postgres {
-		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", administratorsLock); err != nil {
-			return err
-		}
+	if err := s.db.AdvisoryLock(ctx, tx, administratorsLock); err != nil {
+		return err
 	}
 	others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
 	if err != nil || others {

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
@@ -75,25 +74,6 @@ func (db *DB) readRows(ctx context.Context, slice reflect.Value, text string, ke
 		defer rows.Close()
 		return db.appendRows(ctx, slice, rows)
 	}), conn.Close())
-}
-
-// driverArgs returns the arguments of a query in the form that the driver expects.
-func (db *DB) driverArgs(keep bool, args []any) ([]driver.NamedValue, error) {
-	var values []driver.NamedValue
-	add := func(value any) { values = append(values, driver.NamedValue{Ordinal: len(values) + 1, Value: value}) }
-	if keep && db.Engine == Postgres {
-		add(pgx.QueryExecModeCacheStatement)
-	}
-	for i, arg := range args {
-		if db.Engine == SQLite {
-			var err error
-			if arg, err = driver.DefaultParameterConverter.ConvertValue(sqliteArg(arg)); err != nil {
-				return nil, fmt.Errorf("argument %d: %w", i+1, err)
-			}
-		}
-		add(arg)
-	}
-	return values, nil
 }
 
 // appendRows empties a slice and appends all rows to it. If ctx ends, it ends before the next row.
@@ -168,24 +148,11 @@ func (db *DB) columnsOf(row reflect.Type, names []string) ([]column, error) {
 			return nil, fmt.Errorf("%s does not have column %q", row, name)
 		}
 		columns[i] = column{name, field.Index, field.Scan}
-		if db.Engine == SQLite && field.IndirectType == reflect.TypeFor[time.Time]() {
-			columns[i].scan = inUTC(field.Scan)
+		if field.IndirectType == reflect.TypeFor[time.Time]() {
+			columns[i].scan = db.scanTime(field.Scan)
 		}
 	}
 	return columns, nil
-}
-
-// inUTC returns a scanner that sets a field to a time in UTC. SQLite stores times as texts with
-// their offset from UTC, for which Bun creates a time zone.
-func inUTC(scan schema.ScannerFunc) schema.ScannerFunc {
-	return func(field reflect.Value, value any) error {
-		if err := scan(field, value); err != nil {
-			return err
-		}
-		at := reflect.Indirect(field).Addr().Interface().(*time.Time)
-		*at = at.UTC()
-		return nil
-	}
 }
 
 // fieldAt returns the field of a row at an index. If the field is in a nested struct behind a nil
