@@ -198,22 +198,6 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) responder {
 	}, schema: schema, paged: true}
 }
 
-// listing is like page, for an operation whose result is the list itself. Its total and page end
-// come from the field with the alias list.
-func listing[T any]() responder {
-	return responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
-		var of struct {
-			Answer []*T        `json:"answer"`
-			List   wire.Extent `json:"list"`
-		}
-		if err := decode(data, &of); err != nil {
-			return err
-		}
-		linkPages(w.Header(), s.URLs.Base, r.URL, of.List)
-		return writeJSON(w, completeAll(s, of.Answer))
-	}, schema: reflect.TypeFor[[]T](), paged: true}
-}
-
 // searchPage responds with a page of search results.
 var searchPage = responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 	v, err := read[*wire.SearchSchema](data)
