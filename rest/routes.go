@@ -65,9 +65,9 @@ var routes = []route{
 	{get, "/files/{file_id}/finalize", "get_files_file_id_finalize", fileOrImage, toFinalizeFiles},
 	{post, "/files/{file_id}/finalize", "post_files_file_id_finalize", fileOrImage, toFinalizeFiles},
 
-	{get, "/featured", "get_featured", listing[wire.FeaturedSchema](), toFeatured},
-	{get, "/newest", "get_newest", listing[wire.ShortThingSchema](), toNewest},
-	{get, "/popular", "get_popular", listing[wire.ShortThingSchema](), toPopular},
+	{get, "/featured", "get_featured", page[wire.FeaturedSchema](), toFeatured},
+	{get, "/newest", "get_newest", page[wire.ShortThingSchema](), toNewest},
+	{get, "/popular", "get_popular", page[wire.ShortThingSchema](), toPopular},
 	{get, "/search", "get_search", searchPage, nil},
 	{get, "/search/{term}", "get_search_term", searchPage, nil},
 	{get, "/search/{tag}/tag", "get_search_tag_tag", searchPage, nil},

@@ -59,6 +59,8 @@ type Dialect interface {
 	Among(n int, ids []int64) (condition bun.Safe, list any)
 	// Day returns the day of a time as a text, YYYY-MM-DD.
 	Day(at bun.Safe) bun.Safe
+	// JSONFunctions returns the functions that build a JSON array of rows and a JSON object.
+	JSONFunctions() (array, object bun.Safe)
 	// Bytewise returns the clause COLLATE that compares texts byte by byte.
 	Bytewise() bun.Safe
 

@@ -58,6 +58,8 @@ func (postgresDialect) Among(n int, ids []int64) (condition bun.Safe, list any) 
 
 func (postgresDialect) Day(at bun.Safe) bun.Safe { return "to_char(" + at + ", 'YYYY-MM-DD')" }
 
+func (postgresDialect) JSONFunctions() (array, object bun.Safe) { return "json_agg", "json_build_object" }
+
 func (postgresDialect) Bytewise() bun.Safe { return `COLLATE "C"` }
 
 func (postgresDialect) TakeIDs(ctx context.Context, tx bun.IDB, table string, n int) (ids []int64, err error) {

@@ -25,8 +25,8 @@ func (db *DB) selectText(ctx context.Context, text string, dest any) error {
 	return db.query(ctx, dest, text, nil, nil)
 }
 
-// query runs a query with arguments and reads its rows into dest. If statement is not nil, the
-// query stays prepared on its connection.
+// query runs a query with arguments on a connection of the read pool, and reads its rows into dest.
+// If statement is not nil, the query stays prepared on its connection.
 func (db *DB) query(ctx context.Context, dest any, text string, statement *kept, args []any) (err error) {
 	if tracing.On(ctx) {
 		span := db.statements.trace(ctx, text)
@@ -39,18 +39,12 @@ func (db *DB) query(ctx context.Context, dest any, text string, statement *kept,
 	defer held.release()
 	slice := reflect.ValueOf(dest).Elem()
 	began := time.Now()
-	err = db.readRows(ctx, slice, text, statement != nil, args)
-	db.statements.done(ctx, "SELECT", began, slice.Len(), err)
-	return err
-}
-
-// readRows runs a query on a connection of the read pool and reads its rows into a slice.
-func (db *DB) readRows(ctx context.Context, slice reflect.Value, text string, keep bool, args []any) error {
-	values, err := db.driverArgs(keep, args)
+	defer func() { db.statements.done(ctx, "SELECT", began, slice.Len(), err) }()
+	values, err := db.driverArgs(statement != nil, args)
 	if err != nil {
 		return err
 	}
-	if keep {
+	if statement != nil {
 		ctx = keepPrepared(ctx)
 	}
 	conn, err := db.Read.DB.Conn(ctx) // checks that the connection is still open

@@ -1,9 +1,9 @@
 package wire
 
 import (
+	"encoding/json"
 	"fmt"
 
-	"github.com/meshyard/meshyard/internal/structjson"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -150,7 +150,7 @@ func (h *Hit) UnmarshalJSON(b []byte) error {
 	var of struct {
 		Type string `json:"__typename"`
 	}
-	if err := structjson.Decode(b, &of); err != nil {
+	if err := json.Unmarshal(b, &of); err != nil {
 		return err
 	}
 	schema := HitSchemas[of.Type]
@@ -158,14 +158,11 @@ func (h *Hit) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("search hit of unknown type %q", of.Type)
 	}
 	h.Completer = schema()
-	return structjson.Decode(b, h.Completer)
+	return json.Unmarshal(b, h.Completer)
 }
 
 // MarshalJSON writes the wire struct of the hit.
-func (h Hit) MarshalJSON() ([]byte, error) { return h.AppendJSON(nil) }
-
-// AppendJSON appends the same encoding as MarshalJSON to b.
-func (h Hit) AppendJSON(b []byte) ([]byte, error) { return structjson.Append(b, h.Completer) }
+func (h Hit) MarshalJSON() ([]byte, error) { return json.Marshal(h.Completer) }
 
 // Extent returns the length of the whole list and the end of this page, and clears Info.
 func (s *SearchSchema) Extent() Extent {

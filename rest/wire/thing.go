@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/structjson"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -293,7 +292,7 @@ type spotlightImages struct {
 
 // UnmarshalJSON reads a short thing.
 func (t *FeaturedSchema) UnmarshalJSON(b []byte) error {
-	return structjson.Decode(b, &t.ShortThingSchema)
+	return json.Unmarshal(b, &t.ShortThingSchema)
 }
 
 // Complete implements [Completer].

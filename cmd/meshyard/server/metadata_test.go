@@ -151,7 +151,7 @@ func TestImagesWithoutPreview(t *testing.T) {
 			case "photo.avif":
 				kind, hint = "IMAGE", "AVIF"
 			case "drawing.dxf":
-				hint = ""
+				kind, hint = "MODEL", ""
 			}
 			if got.File.Kind != kind || p.State != "NOT_APPLICABLE" || p.Error != nil || (p.Hint != nil) != (hint != "") || p.Hint != nil && !strings.Contains(*p.Hint, hint) {
 				t.Errorf("%s: got %+v, want %s with a hint about %q", name, got.File, kind, hint)
