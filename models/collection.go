@@ -148,6 +148,7 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 	if err != nil {
 		return nil, err
 	}
+	html.show(&c.ShownDescription)
 	return c, nil
 }
 

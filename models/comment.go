@@ -138,6 +138,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	if err != nil {
 		return nil, err
 	}
+	html.show(&c.ShownBody)
 	return c, nil
 }
 

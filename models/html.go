@@ -118,6 +118,14 @@ func (all renderedHTML) insert(q *bun.InsertQuery) *bun.InsertQuery {
 	return q.Value("html_version", "?", markdown.Version)
 }
 
+// show sets the fields of a new row that are read from the columns which insert sets, in the order
+// in which the texts were rendered.
+func (all renderedHTML) show(fields ...*string) {
+	for i, field := range fields {
+		*field = all[i].html
+	}
+}
+
 // update adds the HTML to the update of a row in which some texts change. A row with an older
 // version stays stale if another of its texts does not change, because the HTML of that text is
 // still old.

@@ -122,6 +122,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	if err != nil {
 		return nil, nil, err
 	}
+	html.show(&m.ShownDescription)
 	return m, picture, nil
 }
 

@@ -98,6 +98,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		return nil, err
 	}
 	s.sweep(ctx, promoted)
+	html.show(&t.ShownDescription, &t.ShownInstructions)
 	return t, nil
 }
 
