@@ -116,7 +116,7 @@ type dispatcher struct {
 }
 
 func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r = withOneSlash(r)
+	r = rest.OneTerm(withOneSlash(r))
 	switch search, ok := webpage.SearchURL(r); {
 	case ok:
 		w.Header().Set("Vary", "Accept")
