@@ -11,8 +11,8 @@ import (
 // and what follows it.
 var searchPath = regexp.MustCompile(`^((?:/api)?(?i:(?:/users/[^/]+)?/search)/)(.+?)((?i:/tag|/autocomplete)?/?)$`)
 
-// OneTerm returns r with each slash in the term of a search escaped, so that the term is one segment
-// of the path. Clients send terms such as M3/M4 and https://… without escaping the slashes.
+// OneTerm returns r with each slash in the term of a search escaped, so that the term is one
+// segment of the path. Clients send terms such as M3/M4 and https://… without escaping the slashes.
 func OneTerm(r *http.Request) *http.Request {
 	if strings.Count(r.URL.Path, "/") < 3 { // most requests
 		return r

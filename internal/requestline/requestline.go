@@ -1,11 +1,12 @@
 // Package requestline lets a server of net/http accept paths with a percent sign that begins no
-// escape, such as /search/100%/, which some clients send without escaping it. The parser of net/http
-// refuses such a request before any handler runs, so the connection marks the percent sign and the
-// handler reads it as %25.
+// escape, such as /search/100%/, which some clients send without escaping it. The parser of
+// net/http refuses such a request before any handler runs, so the connection marks the percent sign
+// and the handler reads it as %25.
 //
 // A mark has the same length as the percent sign, so the server and a proxy in front of it always
-// agree on where a request ends. A request line is read as it is if it does not arrive in one piece,
-// or if the client pipelines requests and the line follows another request in the same packet.
+// agree on where a request ends. A request line is read as it is if it does not arrive in one
+// piece, or if the client pipelines requests and the line follows another request in the same
+// packet.
 package requestline
 
 import (

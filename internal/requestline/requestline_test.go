@@ -65,8 +65,9 @@ func TestPaths(t *testing.T) {
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"GET /%/ HTTP/1.1\r\n":               "GET /\xff/ HTTP/1.1\r\n",
-		"ET /%/ HTTP/1.0\nX: %":              "ET /\xff/ HTTP/1.0\nX: %", // the first letter was read before
+		"GET /%/ HTTP/1.1\r\n": "GET /\xff/ HTTP/1.1\r\n",
+		// The first letter of the method was read before.
+		"ET /%/ HTTP/1.0\nX: %":              "ET /\xff/ HTTP/1.0\nX: %",
 		"GET /%2 HTTP/1.1\r\nX: GET /% H\n":  "GET /\xff2 HTTP/1.1\r\nX: GET /% H\n",
 		"GET /%2F%g0%aF?%=% HTTP/1.1\r\n":    "GET /%2F\xffg0%aF?%=% HTTP/1.1\r\n",
 		"GET /%/ HTTP/1.1":                   "",
