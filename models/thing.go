@@ -63,6 +63,7 @@ type Thing struct {
 	NewDownloads     int64   `bun:",scanonly"` // not yet included in FoldedDownloads
 	Changes          Changes `bun:",scanonly"`
 
+	HasModel  bool `bun:",scanonly"` // among its finalized files
 	Liked     bool `bun:",scanonly"` // by the caller
 	Collected bool `bun:",scanonly"` // by the caller, in any collection
 	Watched   bool `bun:",scanonly"` // by the caller
@@ -83,6 +84,10 @@ type ThingFields = fieldset.Set[Thing]
 var things = database.NewTable(func(t *Thing) (int64, *database.Listed) { return t.ID, &t.Listed },
 	database.Computed{Fields: []string{"NewDownloads"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = t.id) AS new_downloads")
+	}},
+	database.Computed{Fields: []string{"HasModel"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("EXISTS (SELECT 1 FROM files AS fm WHERE fm.target_type = ? AND fm.target_id = t.id AND fm.kind = ? AND fm.state = ?) AS has_model",
+			OnThing, Model, Finalized)
 	}},
 	database.Computed{Fields: []string{"Collected"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
 		return q.ColumnExpr("(SELECT true FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id "+

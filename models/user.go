@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strconv"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -263,6 +264,13 @@ func changesEmail(caller auth.Caller) bool {
 	return caller.ApplicationID == 0 && caller.ExpiresAt.IsZero() && caller.Scopes.Has(auth.Read) && (caller.Role == auth.Member || caller.Scopes.Has(auth.Admin))
 }
 
+// userIDIn returns the ID that stands in the place of a username. A username has at least one
+// character that is no digit.
+func userIDIn(name string) (id int64, ok bool) {
+	id, err := strconv.ParseInt(name, 10, 64)
+	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == name
+}
+
 // UsersNamed returns the names of the users whose names, ignoring case, are among the given
 // lower-case names.
 func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string, err error) {
@@ -282,8 +290,8 @@ func (k userNameKey) Text(b *database.Builder) (string, error) {
 	return b.Text(q.Where("lower(u.username) = lower(?) AND u.deleted_at IS NULL", b.Arg(0)))
 }
 
-// User returns the user with a name, ignoring case, with the given fields; "me" is the caller. It
-// returns NotFound if there is no such user.
+// User returns the user with a name, ignoring case, with the given fields; "me" is the caller, and
+// digits alone are an ID. It returns NotFound if there is no such user.
 func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields, name string) (*User, error) {
 	if name == "me" {
 		if err := requireUser(caller); err != nil {
@@ -293,6 +301,9 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields,
 			return u, err
 		}
 		return nil, fail(NotFound, "user %.60q does not exist", name)
+	}
+	if id, ok := userIDIn(name); ok {
+		return s.userByID(ctx, caller, fields, id)
 	}
 	if !auth.IsUsername(name) {
 		return nil, fail(NotFound, "user %.60q does not exist", name)

@@ -1489,6 +1489,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"publicUrl": {
+				Reads: fieldset.Of[models.File]("ThingState").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.File)
 					return breadthfirst.Value(ec.Resolvers.File().PublicURL(ctx, obj))
@@ -6160,6 +6161,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Append: func(b []byte, value any) []byte {
 					v := value.(int32)
 					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+			"hasModel": {
+				Reads: fieldset.Of[models.Thing]("HasModel").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Thing)
+					v := obj.HasModel
+					return strconv.AppendBool(b, v), true
 				},
 			},
 			"makeCount": {

@@ -39,7 +39,7 @@ const (
 type Handler struct {
 	// Permit is nil if published files are public. Otherwise it returns an error if a request without
 	// a valid signature may read no file, not even one that Find returns for such requests. Then
-	// caches that several users share must not keep responses, and /download:{id} accepts a signature.
+	// caches that several users share must not keep responses.
 	Permit func(r *http.Request, by Address) error
 	// Find returns the bytes that are requested. It returns an error if the kind of URL gives
 	// no access to the file.
@@ -79,7 +79,6 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	signed, takenDown := h.Signed(id, query, time.Now())
 	by := Plain
 	switch {
-	case anonymous && h.Permit == nil:
 	case takenDown:
 		by = SignedTakenDown
 	case signed:

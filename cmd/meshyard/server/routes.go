@@ -117,7 +117,7 @@ type dispatcher struct {
 
 func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	draining.Announce(w.Header(), d.draining)
-	r = withOneSlash(r)
+	r = rest.OneTerm(withOneSlash(r))
 	switch search, ok := webpage.SearchURL(r); {
 	case ok:
 		w.Header().Set("Vary", "Accept")
