@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 
