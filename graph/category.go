@@ -3,6 +3,8 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/internal/breadthfirst"
+	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -13,4 +15,19 @@ func categoryByID(ctx context.Context, id int64) (*models.Category, error) {
 		return nil, err
 	}
 	return categories.ByID(id), nil
+}
+
+// withoutTree has the fields of a category that are read with a thing, with those of its ancestors.
+var withoutTree = fieldset.Of[models.Category]("ID", "Name", "Slug", "Parent")
+
+// categoryOf returns a function that returns the category that was read with a thing, unless the
+// operation selects more of it.
+func categoryOf(ctx context.Context) func(*models.Thing) (*models.Category, bool, error) {
+	fields, known := breadthfirst.Selected[models.Category](ctx)
+	return func(t *models.Thing) (*models.Category, bool, error) {
+		if !known || !withoutTree.Has(fields) {
+			return nil, false, nil
+		}
+		return t.Category()
+	}
 }

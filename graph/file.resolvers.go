@@ -31,10 +31,10 @@ func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model
 // PublicURL is the resolver for the publicUrl field.
 func (r *fileResolver) PublicURL(ctx context.Context, obj *models.File) (string, error) {
 	url := r.URLs.Public(obj.ID)
-	if r.AnonymousRead {
+	if r.servesToAnyone(obj) {
 		return url, nil
 	}
-	return r.URLs.Signed(url, obj.ID, false, recordExpiry()), nil
+	return r.signed(url, obj), nil
 }
 
 // DirectURL is the resolver for the directUrl field.

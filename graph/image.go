@@ -48,7 +48,7 @@ func imagesOf[O any](ctx context.Context, r *Resolver, objs []O, on models.Targe
 		return nil, err
 	}
 	lists, err := loadValues(objs, id, func(targets []int64) (map[int64][]*models.File, error) {
-		return r.Store.FilesOn(ctx, imageFields, on, targets)
+		return r.Store.FilesOn(ctx, selected(ctx, models.AllFileFields).With(imageFields), on, targets)
 	})
 	return convert(lists, err, func(files []*models.File) []*model.MediaImage {
 		shown := slices.DeleteFunc(slices.Clone(files), func(f *models.File) bool {
@@ -74,7 +74,7 @@ func firstImages[O any](ctx context.Context, r *Resolver, objs []O, fields model
 
 // defaultImages returns the first image of each target, or nil for a target without one.
 func defaultImages[O any](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64) ([]*model.MediaImage, error) {
-	found, err := firstImages(ctx, r, objs, imageFields, on, id)
+	found, err := firstImages(ctx, r, objs, selected(ctx, models.AllFileFields).With(imageFields), on, id)
 	return convert(found, err, r.mediaImage)
 }
 

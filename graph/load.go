@@ -97,6 +97,17 @@ func loadValues[O, V any](objs []O, id func(O) int64, read func(ids []int64) (ma
 	return values, nil
 }
 
+// withOne returns the value that was read with the only object, if there is only one and it has one.
+// Otherwise it returns the values that load loads.
+func withOne[O, V any](objs []O, read func(O) (V, bool, error), load func() ([]V, error)) ([]V, error) {
+	if len(objs) == 1 {
+		if value, ok, err := read(objs[0]); ok || err != nil {
+			return []V{value}, err
+		}
+	}
+	return load()
+}
+
 // idsOf returns the IDs that id returns for objects, each once and without 0.
 func idsOf[O any](objs []O, id func(O) int64) []int64 {
 	ids := make([]int64, 0, len(objs))

@@ -17,13 +17,19 @@ func fromPreview[V any](files []*models.File, convert func(f *models.File, p *mo
 	return values, nil
 }
 
-// processing returns the processing state of a file. p is nil if the file has no preview.
+// processing returns the processing state of a file. p is nil if the file has no preview. Files of
+// types that earlier versions tried to process can have one that failed.
 func processing(f *models.File, p *models.Preview) *model.Processing {
-	if p == nil {
-		if f.State == models.Pending && preview.SubjectOf(f.Name, f.ContentType) != "" {
-			return &model.Processing{State: model.ProcessingStateWaiting}
+	subject := preview.SubjectOf(f.Name, f.ContentType)
+	if p == nil && f.State == models.Pending && subject != "" {
+		return &model.Processing{State: model.ProcessingStateWaiting}
+	}
+	if p == nil || subject == "" || p.IsEmpty() {
+		state := &model.Processing{State: model.ProcessingStateNotApplicable}
+		if hint := preview.Hint(f.ContentType); hint != "" {
+			state.Hint = &hint
 		}
-		return &model.Processing{State: model.ProcessingStateNotApplicable}
+		return state
 	}
 	state := &model.Processing{Progress: p.Progress, Attempts: p.Attempts}
 	switch p.State {

@@ -93,11 +93,13 @@ func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*m
 
 // Category is the batch resolver for the category field.
 func (r *thingResolver) Category(ctx context.Context, objs []*models.Thing) ([]*models.Category, error) {
-	categories, err := operationOf(ctx).categories()
-	if err != nil {
-		return nil, err
-	}
-	return each(objs, func(t *models.Thing) *models.Category { return categories.ByID(t.CategoryID) })
+	return withOne(objs, categoryOf(ctx), func() ([]*models.Category, error) {
+		categories, err := operationOf(ctx).categories()
+		if err != nil {
+			return nil, err
+		}
+		return each(objs, func(t *models.Thing) *models.Category { return categories.ByID(t.CategoryID) })
+	})
 }
 
 // DescriptionHTML is the batch resolver for the descriptionHtml field.
@@ -112,8 +114,10 @@ func (r *thingResolver) InstructionsHTML(ctx context.Context, objs []*models.Thi
 
 // Tags is the batch resolver for the tags field.
 func (r *thingResolver) Tags(ctx context.Context, objs []*models.Thing) ([][]*models.Tag, error) {
-	found, err := loadValues(objs, thingID, func(ids []int64) (map[int64][]*models.Tag, error) {
-		return r.Store.TagsOf(ctx, selected(ctx, models.AllTagFields), ids)
+	found, err := withOne(objs, func(t *models.Thing) ([]*models.Tag, bool, error) { return t.Tags(ctx) }, func() ([][]*models.Tag, error) {
+		return loadValues(objs, thingID, func(ids []int64) (map[int64][]*models.Tag, error) {
+			return r.Store.TagsOf(ctx, selected(ctx, models.AllTagFields), ids)
+		})
 	})
 	return convert(found, err, orEmpty)
 }
@@ -130,8 +134,10 @@ func (r *thingResolver) Image(ctx context.Context, objs []*models.Thing) ([]*mod
 
 // FileCount is the batch resolver for the fileCount field.
 func (r *thingResolver) FileCount(ctx context.Context, objs []*models.Thing, kinds []models.FileKind) ([]int32, error) {
-	counts, err := loadValues(objs, thingID, func(ids []int64) (map[int64]map[models.FileKind]int64, error) {
-		return r.Store.FileCounts(ctx, ids)
+	counts, err := withOne(objs, (*models.Thing).FileCounts, func() ([]map[models.FileKind]int64, error) {
+		return loadValues(objs, thingID, func(ids []int64) (map[int64]map[models.FileKind]int64, error) {
+			return r.Store.FileCounts(ctx, ids)
+		})
 	})
 	return convert(counts, err, func(of map[models.FileKind]int64) int32 { return countOf(of, kinds) })
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/meshyard/meshyard/internal/archive"
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Export describes an export to an archive.
@@ -56,7 +55,7 @@ func (a Admin) Export(ctx context.Context, w *archive.Writer, e Export) (*archiv
 	}
 	for attempt := 1; ; attempt++ {
 		var m *archive.Manifest
-		err := a.store.db.inSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		err := a.store.db.InSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 			m, err = x.snapshot(ctx, tx)
 			return err
 		})
@@ -64,15 +63,6 @@ func (a Admin) Export(ctx context.Context, w *archive.Writer, e Export) (*archiv
 			return m, err
 		}
 	}
-}
-
-// inSnapshot runs fn in a read-only transaction that sees a consistent snapshot of the database.
-func (db *DB) inSnapshot(ctx context.Context, fn func(ctx context.Context, tx bun.Tx) error) error {
-	options := &sql.TxOptions{ReadOnly: true}
-	if db.Engine == database.Postgres {
-		options.Isolation = sql.LevelRepeatableRead
-	}
-	return db.Read.RunInTx(ctx, options, fn)
 }
 
 // exporting is an export in progress.
@@ -103,7 +93,7 @@ func (x *exporting) nouns(ctx context.Context, tx bun.Tx, to func(noun string, f
 		}
 		x.progress(t.name, n.Rows)
 		if x.userID == 0 && t.hasID() {
-			if n.LastID, err = x.store.db.lastID(ctx, tx, t.name); err != nil {
+			if n.LastID, err = x.store.db.LastID(ctx, tx, t.name); err != nil {
 				return nil, err
 			}
 		}
@@ -146,12 +136,8 @@ func (x *exporting) rows(ctx context.Context, tx bun.Tx, t *archiveTable, write 
 	if x.userID != 0 {
 		where = append(where, t.ofUser)
 	}
-	collation := bun.Safe("COLLATE BINARY")
-	if x.store.db.Engine == database.Postgres {
-		collation = `COLLATE "C"`
-	}
 	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + t.name + " AS r WHERE " + strings.Join(where, " AND ") + " ORDER BY " + t.key
-	found, err := tx.QueryContext(ctx, query, x.userID, collation)
+	found, err := tx.QueryContext(ctx, query, x.userID, x.store.db.Bytewise())
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 			if n.LastID == 0 {
 				continue
 			}
-			if err := db.setLastID(ctx, tx, n.Name, n.LastID); err != nil {
+			if err := db.SetLastID(ctx, tx, n.Name, n.LastID); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 	if _, err := l.store.FoldCounts(ctx); err != nil {
 		return err
 	}
-	return db.collectStatistics(ctx)
+	return db.Analyze(ctx, maintained)
 }
 
 // finishUser sets the avatar and the cover of the imported user, indexes the imported objects for

@@ -149,7 +149,7 @@ func (l *archiveLoader) reserve(ctx context.Context, tx bun.Tx, b *archiveRows) 
 			n += len(b.rows)
 		}
 	}
-	ids, err := l.store.db.takeIDs(ctx, tx, b.table.name, n)
+	ids, err := l.store.db.TakeIDs(ctx, tx, b.table.name, n)
 	return func() int64 {
 		id := ids[0]
 		ids = ids[1:]

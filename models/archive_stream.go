@@ -50,7 +50,7 @@ func (s *Store) UserArchive(ctx context.Context, caller auth.Caller) (a *UserArc
 	}
 	a = &UserArchive{Username: u.Username, store: s, stream: archive.NewStream(rows), rows: rows}
 	x := &exporting{Export: Export{User: u.Username}, store: s, userID: u.ID}
-	err = s.db.inSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+	err = s.db.InSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if a.manifest, err = x.nouns(ctx, tx, a.stream.Rows); err != nil {
 			return err
 		}

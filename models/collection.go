@@ -148,7 +148,7 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	return s.Collection(ctx, caller, AllCollectionFields, c.ID)
 }
 
 // count adds a public collection to its owner's collection count, or subtracts it.

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // ReorderCollection moves the given things to the front of a collection of the caller, in the given
@@ -37,6 +38,6 @@ func (s *Store) ReorderCollection(ctx context.Context, caller auth.Caller, id in
 		for i, thing := range thingIDs {
 			position[thing] = highest + int64(len(thingIDs)-i)
 		}
-		return setEach(ctx, tx, "collection_things", "thing_id", "position = v.n", fmt.Sprint("x.collection_id = ", c.ID), position)
+		return database.SetEach(ctx, tx, "collection_things", "thing_id", "position = v.n", fmt.Sprint("x.collection_id = ", c.ID), position)
 	})
 }

@@ -138,7 +138,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	if err != nil {
 		return nil, err
 	}
-	return c, nil
+	return s.Comment(ctx, caller, AllCommentFields, c.ID)
 }
 
 // notify sends notifications about a new comment to the author of the parent comment, the owner of

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
 
 	"github.com/meshyard/meshyard/internal/database"
 )
@@ -80,7 +79,7 @@ func count(ctx context.Context, tx bun.Tx, changes ...[]countChange) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if tx.Dialect().Name() == dialect.SQLite { // no other transaction waits for the rows
+	if database.DialectOf(tx).OneWriter() { // no other transaction waits for the rows
 		return addToCounts(ctx, tx, all)
 	}
 	_, err := tx.NewInsert().Model(&all).Exec(ctx)
@@ -181,7 +180,7 @@ func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
 	for _, table := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
 		return cmp.Or(cmp.Compare(slices.Index(lockOrder, b), slices.Index(lockOrder, a)), strings.Compare(a, b))
 	}) {
-		if err := lockRows(ctx, tx, table, rows[table]); err != nil {
+		if err := database.DialectOf(tx).LockRows(ctx, tx, table, rows[table]); err != nil {
 			return err
 		}
 	}
@@ -195,11 +194,5 @@ func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
 
 // add adds numbers to the counts of objects, which are locked.
 func (c Count) add(ctx context.Context, tx bun.Tx, sum map[int64]int64) error {
-	if tx.Dialect().Name() == dialect.PG {
-		return setEach(ctx, tx, c.table, "id", c.column+" = "+c.column+" + v.n", "v.n <> 0", sum)
-	}
-	// On SQLite, each action that is counted runs this.
-	_, err := tx.NewRaw("UPDATE ?0 AS x SET ?1 = ?1 + v.value FROM json_each($1) AS v WHERE x.id = CAST(v.key AS integer) AND v.value <> 0", bun.Ident(c.table), bun.Ident(c.column)).
-		Conn(database.Bind(tx, asJSON(sum))).Exec(ctx)
-	return err
+	return database.DialectOf(tx).AddEach(ctx, tx, c.table, c.column, sum)
 }

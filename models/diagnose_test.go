@@ -33,7 +33,7 @@ func TestDiagnoseDownloads(t *testing.T) {
 		if folded, err := s.FoldDownloads(ctx); folded != burst || err != nil {
 			t.Fatalf("folded %d, %v", folded, err)
 		}
-		for dead := 0; s.db.Engine == database.Postgres && dead < 2*leastRows; time.Sleep(50 * time.Millisecond) {
+		for dead := 0; s.db.Engine == database.Postgres && dead < 2*database.LeastRows; time.Sleep(50 * time.Millisecond) {
 			if err := s.db.Read.NewRaw("SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'new_downloads'").Scan(ctx, &dead); err != nil {
 				t.Fatal(err)
 			}

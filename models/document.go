@@ -3,10 +3,8 @@ package models
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect"
 
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/tokenize"
@@ -59,29 +57,6 @@ func (d document) fields() [4][]string {
 	return [4][]string{tokenize.Words(d.Name), tokenize.Words(d.Tags), tokenize.Words(d.Creator), tokenize.Words(d.Body)}
 }
 
-// vector formats the fields of a document as a PostgreSQL tsvector. Words contain only letters,
-// digits and marks, so no escapes are needed. All words of a field have the same position: other
-// positions would only serve distance queries, which are not used.
-func vector(fields [4][]string) string {
-	places := make(map[string]string)
-	var order []string
-	for i, field := range fields {
-		for _, word := range field {
-			if places[word] == "" {
-				order = append(order, word)
-			} else {
-				places[word] += ","
-			}
-			places[word] += [...]string{"1A", "2B", "3C", "4D"}[i]
-		}
-	}
-	var text strings.Builder
-	for _, word := range order {
-		text.WriteString("'" + word + "':" + places[word] + " ")
-	}
-	return text.String()
-}
-
 // index updates the documents of some objects. It removes the documents of objects that are deleted
 // or hidden. It locks the objects and their creators until tx ends, because a concurrent renaming
 // of a creator also updates the documents of the objects that it finds. Without the locks, it could
@@ -96,11 +71,7 @@ func (db *DB) index(ctx context.Context, tx bun.Tx, ix *index, ids ...int64) err
 	if err := texts.Conn(database.Bind(tx, list)).Scan(ctx, &documents); err != nil {
 		return err
 	}
-	id := bun.Safe("id")
-	if db.Engine == database.SQLite {
-		id = "rowid"
-	}
-	_, err := tx.NewRaw("DELETE FROM ? WHERE ? ?", bun.Safe(ix.documents), id, among).Conn(database.Bind(tx, list)).Exec(ctx)
+	_, err := tx.NewRaw("DELETE FROM ? WHERE ? ?", bun.Safe(ix.documents), db.fullText().id(), among).Conn(database.Bind(tx, list)).Exec(ctx)
 	if err != nil || len(documents) == 0 {
 		return err
 	}
@@ -108,44 +79,33 @@ func (db *DB) index(ctx context.Context, tx bun.Tx, ix *index, ids ...int64) err
 	if err != nil {
 		return err
 	}
-	return learn(ctx, tx, ix, vocabulary)
+	return db.learn(ctx, tx, ix, vocabulary)
+}
+
+// indexed is a document of the search index: the words of its fields.
+type indexed struct {
+	id     int64
+	fields [4][]string
 }
 
 // insertDocuments inserts documents, and returns their words.
 func (db *DB) insertDocuments(ctx context.Context, tx bun.IDB, ix *index, documents []document) (words []string, err error) {
-	ids, vectors := make([]int64, len(documents)), make([]string, len(documents))
-	rows := make([][5]any, len(documents))
+	of := make([]indexed, len(documents))
 	for i, d := range documents {
-		fields := d.fields()
-		ids[i], rows[i][0] = d.ID, d.ID
-		for n, field := range fields {
-			rows[i][n+1] = strings.Join(field, " ")
+		of[i] = indexed{d.ID, d.fields()}
+		for _, field := range of[i].fields {
 			words = append(words, field...)
 		}
-		if db.Engine == database.Postgres {
-			vectors[i] = vector(fields)
-		}
 	}
-	query := tx.NewRaw("INSERT INTO ? (id, words) SELECT id, CAST(words AS tsvector) FROM unnest($1::bigint[], $2::text[]) AS d (id, words)", bun.Safe(ix.documents)).
-		Conn(database.Bind(tx, ids, vectors))
-	if db.Engine == database.SQLite {
-		query = tx.NewRaw("INSERT INTO ? (rowid, name, tags, creator, body) "+
-			"SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4 FROM json_each($1)", bun.Safe(ix.documents)).
-			Conn(database.Bind(tx, asJSON(rows)))
-	}
-	_, err = query.Exec(ctx)
-	return words, err
+	return words, db.fullText().insert(ctx, tx, ix, of)
 }
 
 // learn adds words to the vocabulary. The order is fixed, so that two transactions do not deadlock
 // on each other's new words.
-func learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
+func (db *DB) learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
 	slices.Sort(all)
 	for some := range slices.Chunk(slices.Compact(all), 1_000) {
-		words, list := bun.Safe("unnest($2::text[]) AS words (value)"), any(some)
-		if tx.Dialect().Name() == dialect.SQLite {
-			words, list = "json_each($2)", asJSON(some)
-		}
+		words, list := db.fullText().words(some)
 		// Without WHERE, SQLite would take ON for the condition of a join.
 		_, err := tx.NewRaw("INSERT INTO vocabulary (noun, word) SELECT $1, value FROM ? WHERE true ON CONFLICT (noun, word) DO NOTHING", words).
 			Conn(database.Bind(tx, ix.noun, list)).Exec(ctx)

@@ -50,7 +50,7 @@ type newDownload struct {
 // burst of downloads makes the table long. A restored database has no empty pages, and neither has
 // a table after VACUUM FULL.
 func (db *DB) growNewDownloads(ctx context.Context, tx bun.Tx) error {
-	if db.Engine != database.Postgres {
+	if !db.PlansByPages() {
 		return nil
 	}
 	const rows, size = 5000, 200 << 10 // 32 pages of 8 KiB hold the rows
@@ -177,16 +177,16 @@ func (s *Store) foldSomeDownloads(ctx context.Context, from int64) (n int, last 
 			last = max(last, d.ThingID)
 		}
 		// Things are locked before files, as in deletions.
-		if err := lockRows(ctx, tx, "things", slices.Collect(maps.Keys(things))); err != nil {
+		if err := s.db.LockRows(ctx, tx, "things", slices.Collect(maps.Keys(things))); err != nil {
 			return err
 		}
-		if err := setEach(ctx, tx, "things", "id", "download_count = download_count + v.n", "true", things); err != nil {
+		if err := database.SetEach(ctx, tx, "things", "id", "download_count = download_count + v.n", "true", things); err != nil {
 			return err
 		}
-		if err := lockRows(ctx, tx, "files", slices.Collect(maps.Keys(files))); err != nil {
+		if err := s.db.LockRows(ctx, tx, "files", slices.Collect(maps.Keys(files))); err != nil {
 			return err
 		}
-		if err := setEach(ctx, tx, "files", "id", "download_count = download_count + v.n", "true", files); err != nil {
+		if err := database.SetEach(ctx, tx, "files", "id", "download_count = download_count + v.n", "true", files); err != nil {
 			return err
 		}
 		return noteUnranked(ctx, tx, slices.Collect(maps.Keys(things)))

@@ -137,7 +137,7 @@ const recordDownloads = "WITH d AS (INSERT INTO downloads (user_id, file_id, thi
 // The foreign keys lock the users, files and things that the downloads refer to, so it may deadlock
 // with the deletion of a thing, and is then repeated.
 func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
-	if s.db.Engine == database.Postgres {
+	if s.db.ChangesInWith() {
 		return s.insertPrepared(ctx, rows)
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -147,7 +147,7 @@ func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
 		}
 		var ids []int64
 		err := tx.NewRaw("INSERT INTO downloads (user_id, file_id, thing_id, created_at) SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each($1) RETURNING id").
-			Conn(database.Bind(tx, asJSON(values))).Scan(ctx, &ids)
+			Conn(database.Bind(tx, database.AsJSON(values))).Scan(ctx, &ids)
 		if err != nil {
 			return err
 		}

@@ -25,30 +25,21 @@ func (duplicates) Select(b *database.Builder, fileID any) *bun.SelectQuery {
 	shape := b.Select().TableExpr("files AS o").Join("JOIN previews AS op ON op.id = o.preview_id").ColumnExpr("op.shape_id").Where("o.id = ?", fileID)
 	alike := b.Select().TableExpr("previews AS p").ColumnExpr("p.id").Where("p.shape_id = (?)", shape).OrderExpr("p.id DESC").Limit(maxAlike)
 	q := b.Select()
-	if b.Engine == database.Postgres {
-		// With an array, PostgreSQL uses the index. With a subquery, it would join all files.
-		q = q.TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").Where("f.preview_id = ANY(ARRAY(?))", alike)
-	} else {
+	if b.Dialect.KeepsJoinOrder() {
 		// CROSS JOIN makes SQLite join the tables in this order, from the few previews to their files.
 		q = q.TableExpr("(?) AS p", alike).Join("CROSS JOIN files AS f CROSS JOIN things AS t").Where("f.preview_id = p.id AND t.id = f.thing_id")
+	} else {
+		// With an array, PostgreSQL uses the index. With a subquery, it would join all files.
+		q = q.TableExpr("files AS f").Join("JOIN things AS t ON t.id = f.thing_id").Where("f.preview_id ?", b.Dialect.OneOf(alike))
 	}
 	// The condition <> 0 lets the engines use the partial index on preview_id.
 	return q.Where("f.preview_id <> 0 AND f.id <> ? AND f.target_type = ? AND (t.state = ? OR t.owner_id = ?)", fileID, OnThing, Published, b.Arg(database.CallerArg))
 }
 
-// shapeLock is the key of the PostgreSQL advisory lock that is held while shapes are assigned.
-// Without it, two previews of the same new shape that finish at the same time would get different
-// shapes.
+// shapeLock is the key of the advisory lock that is held while shapes are assigned. Without it, two
+// previews of the same new shape that finish at the same time would get different shapes. It must
+// be acquired before any preview is locked.
 const shapeLock = 0x6d657369
-
-// lockShapes acquires shapeLock until tx ends. It must be called before any preview is locked.
-func (db *DB) lockShapes(ctx context.Context, tx bun.Tx) error {
-	if db.Engine != database.Postgres {
-		return nil
-	}
-	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", shapeLock)
-	return err
-}
 
 // assignShape sets the shape of a preview with a mesh to that of the first preview with the same
 // shape, or to a new one.
@@ -87,7 +78,7 @@ func (s *Store) AssignShapes(ctx context.Context) (assigned int, err error) {
 		var rows []*Preview
 		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			rows = nil
-			if err := s.db.lockShapes(ctx, tx); err != nil {
+			if err := s.db.AdvisoryLock(ctx, tx, shapeLock); err != nil {
 				return err
 			}
 			shapeless := tx.NewSelect().Model(&rows).Column("p.id", "p.mesh").Where("p.shape_id IS NULL AND p.state = 'done' AND p.mesh IS NOT NULL").Order("p.id").Limit(shapeBatch)

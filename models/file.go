@@ -33,7 +33,7 @@ type FileKind string
 // The kinds of files.
 const (
 	Model      FileKind = "model"
-	Image      FileKind = "image" // PNG, JPEG or GIF, whatever its name
+	Image      FileKind = "image" // PNG, JPEG, GIF, WebP or AVIF, whatever its name
 	Attachment FileKind = "attachment"
 )
 
@@ -71,7 +71,9 @@ type File struct {
 	FinalizedAt   *time.Time
 	ExpiresAt     *time.Time // nil once finalized
 	NewDownloads  int64      `bun:",scanonly"`                   // downloads that FoldedCount does not include yet
-	Preview       *Preview   `bun:",scanonly" reads:"PreviewID"` // nil: none
+	Preview       *Preview   `bun:",scanonly" reads:"PreviewID"` // without its mesh; nil: none
+	// PreviewMesh is set if the preview was read with its mesh, which is large.
+	PreviewMesh bool `bun:",scanonly" reads:"Preview"`
 
 	// The fields that Allows and Public need: those of the thing, and of the make if the target is one
 	// or a comment on one.
@@ -88,15 +90,23 @@ type FileFields = fieldset.Set[File]
 
 // previewFields are the fields of a preview that are read with its file.
 var previewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "Stage", "Progress", "Error", "Attempts", "ImageFormat",
-	"Width", "Height", "Threejs", "GLB", "Mesh")
+	"Width", "Height", "Threejs", "GLB")
+
+// previewMesh is the mesh of a preview.
+var previewMesh = fieldset.Of[Preview]("Mesh")
 
 var files = database.NewTable(func(f *File) (int64, *database.Listed) { return f.ID, &f.Listed },
 	// The sum with the downloads that are not folded yet is always exact.
 	database.Computed{Fields: []string{"NewDownloads"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id) AS new_downloads")
 	}},
-	database.Computed{Fields: []string{"Preview"}, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
-		return database.AddColumns(q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id"), r.Builder, previewFields, "fp", "preview__")
+	database.Computed{Fields: []string{"Preview", "PreviewMesh"}, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+		columns := previewFields
+		if r.Has("PreviewMesh") {
+			columns = columns.With(previewMesh)
+			q = q.ColumnExpr("true AS preview_mesh")
+		}
+		return database.AddColumns(q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id"), r.Builder, columns, "fp", "preview__")
 	}},
 	database.Computed{Fields: []string{"ThingState", "ThingOwner", "ThingTakenDown"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.Join("LEFT JOIN things AS ft ON ft.id = f.thing_id").ColumnExpr("coalesce(ft.state, '') AS thing_state, " +
@@ -247,20 +257,24 @@ func (s *Store) FilesOn(ctx context.Context, fields FileFields, on TargetType, i
 	return byParent(rows, func(f *File) int64 { return f.TargetID }), err
 }
 
-// firstImagesKey reads the files with the first images of the targets in argument 0.
+// firstImagesKey reads the files with the first images of the targets in argument 0. Images whose
+// previews are finished come before those whose previews are being made. Those that have no preview,
+// or whose preview failed, are left out: they have no thumbnail to show.
 type firstImagesKey struct{ filesOnKey }
 
 // Text implements [database.Key].
 func (k firstImagesKey) Text(b *database.Builder) (string, error) {
-	places := b.Select().TableExpr("files").ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY "+imageOrder+") AS place").
-		Join("LEFT JOIN previews AS p ON p.id = files.preview_id").
-		Where("target_type = ? AND target_id ? AND files.state = ? AND (kind = ? OR rendering_id <> 0 AND p.picture <> '' AND p.state = ?)",
-			k.on, b.Among(0), Finalized, Image, PreviewDone)
+	const done = "p.state = ? AND p.picture <> ''"
+	places := b.Select().TableExpr("files").
+		ColumnExpr("files.id, row_number() OVER (PARTITION BY target_id ORDER BY CASE WHEN "+done+" THEN 0 ELSE 1 END, "+imageOrder+") AS place", PreviewDone).
+		Join("JOIN previews AS p ON p.id = files.preview_id").
+		Where("target_type = ? AND target_id ? AND files.state = ?", k.on, b.Among(0), Finalized).
+		Where("kind = ? AND p.state IN (?, ?) OR (kind = ? OR rendering_id <> 0) AND "+done, Image, PreviewWaiting, PreviewRunning, Image, PreviewDone)
 	return b.Text(k.add(b).Where("f.id IN (SELECT id FROM (?) AS p WHERE place = 1)", places))
 }
 
-// FirstImages returns the file with the first image of each target of one type that has an image,
-// by target ID.
+// FirstImages returns the file with the first image of each target of one type that has an image
+// with a thumbnail, or one that is being made, by target ID.
 func (s *Store) FirstImages(ctx context.Context, fields FileFields, on TargetType, ids []int64) (map[int64]*File, error) {
 	images := make(map[int64]*File, len(ids))
 	if len(ids) == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // ReorderFiles moves the given finalized files to the front of the files of a target of the caller,
@@ -65,7 +66,7 @@ func setRanks(ctx context.Context, tx bun.Tx, column string, files []*File, chos
 			rank[f.ID] = int64(i)
 		}
 	}
-	return setEach(ctx, tx, "files", "id", column+" = v.n", fmt.Sprintf("x.state = '%s'", Finalized), rank)
+	return database.SetEach(ctx, tx, "files", "id", column+" = v.n", fmt.Sprintf("x.state = '%s'", Finalized), rank)
 }
 
 // reorder moves the files with the given IDs to the front of a list of a target of the caller, and

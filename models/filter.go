@@ -25,7 +25,7 @@ import (
 // ignored. A thing matches the conditions on models if one of its models matches all of them.
 type Filter struct {
 	IDs             []int64       // all types; empty but not nil: none
-	Creators        []string      // usernames, or "me"; Resolve converts them to CreatorIDs
+	Creators        []string      // usernames, IDs or "me"; Resolve converts them to CreatorIDs
 	CreatorIDs      []int64       // things, makes, collections
 	CategoryIDs     []int64       // things in these categories or in their descendants
 	Tags            []string      // things with at least one of these tags
@@ -94,12 +94,15 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 	}
 	ids, names := []int64{noID}, []string{}
 	for _, name := range f.Creators {
+		id, isID := userIDIn(name)
 		switch {
 		case name == "me":
 			if err := requireUser(caller); err != nil {
 				return err
 			}
 			ids = append(ids, caller.UserID)
+		case isID:
+			ids = append(ids, id)
 		case auth.IsUsername(name):
 			names = append(names, foldUsername(name))
 		}

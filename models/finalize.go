@@ -13,6 +13,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // FinalizeFile is one pending upload in a batch.
@@ -190,7 +191,7 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		}
 	}
 	if len(ranks) > 0 {
-		if err := setEach(ctx, tx, "files", "id", "rank = v.n", "true", ranks); err != nil {
+		if err := database.SetEach(ctx, tx, "files", "id", "rank = v.n", "true", ranks); err != nil {
 			return err
 		}
 	}

@@ -7,10 +7,9 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 )
 
-// administratorLock is the key of the PostgreSQL advisory lock that is held while the first
+// administratorLock is the key of the advisory lock that is held while the first
 // administrator is created, because several nodes may start at the same time.
 const administratorLock = 0x61646d69
 
@@ -23,10 +22,8 @@ func (a Admin) FirstAdministrator(ctx context.Context) (name, token string, err 
 	s := a.store
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		name, token = "", ""
-		if s.db.Engine == database.Postgres {
-			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", administratorLock); err != nil {
-				return err
-			}
+		if err := s.db.AdvisoryLock(ctx, tx, administratorLock); err != nil {
+			return err
 		}
 		has, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.suspended_at IS NULL").Exists(ctx)
 		if has || err != nil {

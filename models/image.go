@@ -152,7 +152,7 @@ func (s *Store) imageFile(ctx context.Context, id int64) (fileID int64, err erro
 // assignRenderingIDs assigns IDs to the renderings of the models among files.
 func (s *Store) assignRenderingIDs(ctx context.Context, tx bun.Tx, files []*File) error {
 	models := slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.Kind != Model })
-	ids, err := s.db.takeIDs(ctx, tx, "files", len(models))
+	ids, err := s.db.TakeIDs(ctx, tx, "files", len(models))
 	for i, id := range ids {
 		models[i].RenderingID = id
 	}

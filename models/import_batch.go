@@ -77,12 +77,10 @@ func (l *loader) commit(ctx context.Context, batch []incoming) error {
 	var learned []string
 	var added int
 	err := l.inTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
-		if l.db.Engine == database.Postgres {
-			// Commits are asynchronous: a crash of PostgreSQL may lose the last batches together with their
-			// progress. The last commit of the import flushes all.
-			if _, err := tx.ExecContext(ctx, "SET LOCAL synchronous_commit = off"); err != nil {
-				return err
-			}
+		// A crash of PostgreSQL may lose the last batches together with their progress. The last commit
+		// of the import flushes all.
+		if err := l.db.CommitAsync(ctx, tx); err != nil {
+			return err
 		}
 		if added, learned, err = l.add(ctx, tx, batch); err != nil {
 			return err
@@ -199,18 +197,18 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 			}
 		}
 	})
-	ids, err := l.db.takeIDs(ctx, tx, "things", len(withoutID))
+	ids, err := l.db.TakeIDs(ctx, tx, "things", len(withoutID))
 	if err != nil {
 		return nil, err
 	}
 	for i, th := range withoutID {
 		th.ID = ids[i]
 	}
-	rows := newRows(l.db, l.conn)
+	rows := database.NewBulk(l.db.DB, l.conn)
 	documents := make([]indexed, len(things))
 	for i, th := range things {
 		at := th.Date.UTC().Truncate(time.Microsecond)
-		owner := owners[strings.ToLower(author(th.Thing))]
+		owner := owners[foldUsername(author(th.Thing))]
 		category, ok := l.categories[categoryOf(th.Thing)]
 		if !ok {
 			category = l.categories["other"]
@@ -225,17 +223,17 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 		}
 		c := importedCounts{ThingID: th.ID, At: l.started, Downloads: th.Counts.Downloads, Likes: th.Counts.Likes, Collects: th.Counts.Collects, Makes: th.Counts.Makes, Comments: th.Counts.Comments}
 		popularity := popularityKept(c.days())
-		rows.add("things", "id, owner_id, name, state, license, category_id, description, description_html, html_version, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count",
+		rows.Add("things", "id, owner_id, name, state, license, category_id, description, description_html, html_version, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count",
 			th.ID, owner, th.Name, string(Published), string(license), category, th.Description, th.html, int64(markdown.Version), "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads)
 		if th.Counts != (dataset.Counts{}) {
-			rows.add("imported_counts", "thing_id, at, downloads, likes, collects, makes, comments", th.ID, c.At, c.Downloads, c.Likes, c.Collects, c.Makes, c.Comments)
+			rows.Add("imported_counts", "thing_id, at, downloads, likes, collects, makes, comments", th.ID, c.At, c.Downloads, c.Likes, c.Collects, c.Makes, c.Comments)
 		}
 		for position, tag := range th.Tags {
-			rows.add("thing_tags", "thing_id, tag_id, position, name", th.ID, l.tags[tagSlug(tag)], int64(position), tag)
+			rows.Add("thing_tags", "thing_id, tag_id, position, name", th.ID, l.tags[tagSlug(tag)], int64(position), tag)
 		}
 		for rank, f := range th.Files {
 			kind, contentType := classify("application/octet-stream", f.Name, "")
-			rows.add("files", "id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at",
+			rows.Add("files", "id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at",
 				f.ID, owner, f.Name, string(kind), string(Finalized), f.Size, contentType, "", "", "", string(OnThing), th.ID, th.ID, int64(rank), int64(0), at, at)
 		}
 		documents[i] = indexed{th.ID, th.fields}
@@ -244,36 +242,25 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 	if err != nil {
 		return nil, err
 	}
-	return learned, rows.write(ctx, tx)
-}
-
-// indexed is a document of the search index: the words of its fields.
-type indexed struct {
-	id     int64
-	fields [4][]string
+	return learned, rows.Write(ctx, tx)
 }
 
 // index adds documents to the rows, and their new words to the vocabulary. It returns these words.
-func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []indexed, rows *rows) ([]string, error) {
+func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []indexed, rows *database.Bulk) ([]string, error) {
 	known := make(map[string]bool)
 	for _, d := range documents {
-		fields := d.fields
-		for _, field := range fields {
+		for _, field := range d.fields {
 			for _, word := range field {
 				if !l.words[word] || ix != thingIndex {
 					known[word] = true
 				}
 			}
 		}
-		if l.db.Engine == database.Postgres {
-			rows.add(ix.documents, "id, words", d.id, vector(fields))
-		} else {
-			rows.add(ix.documents, "rowid, name, tags, creator, body", d.id, strings.Join(fields[0], " "), strings.Join(fields[1], " "), strings.Join(fields[2], " "), strings.Join(fields[3], " "))
-		}
+		l.db.fullText().add(rows, ix, d)
 	}
 	learned := make([]string, 0, len(known))
 	for word := range known {
 		learned = append(learned, word)
 	}
-	return learned, learn(ctx, tx, ix, slices.Clone(learned))
+	return learned, l.db.learn(ctx, tx, ix, slices.Clone(learned))
 }

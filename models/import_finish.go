@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
-
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // importedTables are the tables that an import fills.
@@ -19,7 +17,7 @@ var importedTables = bun.List([]string{"users", "things", "thing_tags", "files",
 // rows costs a fraction of updating them row by row. Unique indexes and references stay, because a
 // server may run at the same time.
 func (l *loader) dropIndexes(ctx context.Context, tx bun.Tx) ([]string, error) {
-	if l.db.Engine != database.Postgres || l.Total < 2*importBatch {
+	if !l.db.IndexesConcurrently() || l.Total < 2*importBatch {
 		return nil, nil
 	}
 	if some, err := tx.NewSelect().Table("things").Exists(ctx); err != nil || some {
@@ -53,18 +51,8 @@ func (l *loader) reserve(ctx context.Context, db bun.IDB) error {
 		}
 	}
 	for table, last := range map[string]int64{"things": thing, "files": file} {
-		statements := []string{
-			// SQLite creates this row with the first row of the table.
-			"INSERT INTO sqlite_sequence (name, seq) SELECT ?0, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?0)",
-			"UPDATE sqlite_sequence SET seq = max(seq, ?1) WHERE name = ?0",
-		}
-		if l.db.Engine == database.Postgres {
-			statements = []string{"SELECT setval(s, greatest(?1, pg_sequence_last_value(s))) FROM CAST(pg_get_serial_sequence(?0, 'id') AS regclass) AS s WHERE ?1 > 0"}
-		}
-		for _, statement := range statements {
-			if _, err := db.NewRaw(statement, table, last).Exec(ctx); err != nil {
-				return err
-			}
+		if err := l.db.ReserveIDs(ctx, db, table, last); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -88,35 +76,7 @@ func (l *loader) finish(ctx context.Context) error {
 	if _, err := l.db.Write.NewDelete().Model(row).WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	return l.db.collectStatistics(ctx)
-}
-
-// collectStatistics collects the statistics that the planner needs after many rows were inserted.
-// On PostgreSQL, it also sets the visibility map for index-only scans, and removes the deleted rows
-// of queues, which lists would pass until autovacuum runs.
-func (db *DB) collectStatistics(ctx context.Context) error {
-	statements := []string{
-		"ANALYZE",
-		// With samples of a table, SQLite prepares a statement again each time another value is bound to
-		// it, to choose a plan for that value. The statements on these tables need no other plan. The
-		// shadow tables are those inside full-text indexes.
-		"DELETE FROM sqlite_stat4 WHERE tbl IN ('files', 'thing_tags', 'vocabulary') OR tbl IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')",
-		// A connection reads the statistics together with the schema, so other connections, also those of
-		// a running server, only notice them when the schema changes.
-		"CREATE TABLE IF NOT EXISTS statistics_changed (n)", "DROP TABLE statistics_changed",
-	}
-	if db.Engine == database.Postgres {
-		statements = nil
-		for _, table := range append([]string{"things", "files", "thing_tags", "thing_documents", "vocabulary", "users", "tags"}, queues...) {
-			statements = append(statements, "VACUUM (ANALYZE) "+table)
-		}
-	}
-	for _, statement := range statements {
-		if _, err := db.Write.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.db.Analyze(ctx, maintained)
 }
 
 // createIndexes runs statements that create indexes, outside of a transaction, so that they do not

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/dataset"
 	"github.com/meshyard/meshyard/internal/markdown"
 )
@@ -51,21 +52,21 @@ func (l *loader) owners(ctx context.Context, tx bun.Tx, things []incoming) (map[
 	if len(fresh) == 0 {
 		return owners, nil
 	}
-	ids, err := l.db.takeIDs(ctx, tx, "users", len(fresh))
+	ids, err := l.db.TakeIDs(ctx, tx, "users", len(fresh))
 	if err != nil {
 		return nil, err
 	}
-	rows, documents := newRows(l.db, l.conn), make([]indexed, len(fresh))
+	rows, documents := database.NewBulk(l.db.DB, l.conn), make([]indexed, len(fresh))
 	for i, name := range fresh {
 		owners[name] = ids[i]
 		th := first[name]
-		rows.add("users", "id, username, is_admin, created_at, html_version", ids[i], author(th), false, th.Date.UTC(), int64(markdown.Version))
+		rows.Add("users", "id, username, is_admin, created_at, html_version", ids[i], author(th), false, th.Date.UTC(), int64(markdown.Version))
 		documents[i] = indexed{ids[i], document{Name: author(th)}.fields()}
 	}
 	if _, err := l.index(ctx, tx, userIndex, documents, rows); err != nil {
 		return nil, err
 	}
-	if err := rows.write(ctx, tx); err != nil {
+	if err := rows.Write(ctx, tx); err != nil {
 		return nil, err
 	}
 	if l.CreatedUsers != nil {

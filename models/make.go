@@ -122,7 +122,8 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	if err != nil {
 		return nil, nil, err
 	}
-	return m, picture, nil
+	m, err = s.Make(ctx, caller, AllMakeFields, m.ID)
+	return m, picture, err
 }
 
 // publishMake publishes a locked make, with its notifications and its webhook event. Users who can

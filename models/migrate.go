@@ -19,7 +19,10 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migrationLock is the key of the PostgreSQL advisory lock that a migration holds, because several
+// migrationTable is the table of the migrations that have run.
+const migrationTable = "schema_migrations"
+
+// migrationLock is the key of the advisory lock that a migration holds, because several
 // nodes may start at the same time.
 const migrationLock = 0x6d657368
 
@@ -42,16 +45,12 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	query := "SELECT to_regclass('schema_migrations') IS NOT NULL"
-	if db.Engine == database.SQLite {
-		query = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')"
-	}
-	var recorded bool
-	if err := db.Read.NewRaw(query).Scan(ctx, &recorded); err != nil {
+	recorded, err := db.HasTable(ctx, db.Read, migrationTable)
+	if err != nil {
 		return nil, fmt.Errorf("check migrations: %w", err)
 	}
 	if !recorded {
-		return known, db.checkTables(ctx, db.Read)
+		return known, db.CheckOwner(ctx, db.Read, migrationTable)
 	}
 	names, err = notRecorded(ctx, db.Read, known)
 	if err != nil {
@@ -188,37 +187,19 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 // lockMigrations waits for another node that migrates, and creates the table of the migrations that
 // have run.
 func (db *DB) lockMigrations(ctx context.Context, tx bun.Tx) error {
-	if db.Engine == database.Postgres {
-		// A timeout for statements of requests would end a long migration at each attempt, and the wait
-		// for another node that migrates.
-		if _, err := tx.ExecContext(ctx, "SET LOCAL statement_timeout = 0"); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", migrationLock); err != nil {
-			return err
-		}
+	// A timeout for statements of requests would end a long migration at each attempt, and the wait
+	// for another node that migrates.
+	if err := db.EndTimeouts(ctx, tx); err != nil {
+		return err
 	}
-	if err := db.checkTables(ctx, tx); err != nil {
+	if err := db.AdvisoryLock(ctx, tx, migrationLock); err != nil {
+		return err
+	}
+	if err := db.CheckOwner(ctx, tx, migrationTable); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)")
 	return err
-}
-
-// checkTables returns an error if a SQLite database has tables, but none of Meshyard: its file
-// belongs to another program. A database of PostgreSQL may have tables of others, such as those of
-// extensions.
-func (db *DB) checkTables(ctx context.Context, in bun.IDB) error {
-	if db.Engine != database.SQLite {
-		return nil
-	}
-	var table string
-	err := in.NewRaw(`SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'
-		AND NOT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations') ORDER BY name LIMIT 1`).Scan(ctx, &table)
-	if err := ignoreNoRows(err); err != nil || table == "" {
-		return err
-	}
-	return fmt.Errorf("the SQLite database belongs to another program: it has the table %.60q, and none of meshyard", table)
 }
 
 // apply runs the statements of one migration, and the part of it that SQL cannot do.
@@ -227,8 +208,8 @@ func (db *DB) apply(ctx context.Context, tx bun.Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	if name == searchMigration && db.Engine == database.Postgres {
-		if err := database.CheckTrigrams(ctx, tx); err != nil {
+	if name == searchMigration {
+		if err := db.CheckTrigrams(ctx, tx); err != nil {
 			return err
 		}
 	}

@@ -146,18 +146,12 @@ func popularSince(ctx context.Context, in bun.IDB, thingIDs []int64) (map[int64]
 // actionsSince returns the numbers of users who did something with things since a day. Each user
 // counts once a day for a thing, with the heaviest of their actions.
 func (db *DB) actionsSince(ctx context.Context, in bun.IDB, thingIDs []int64, first time.Time) (rows []PopularityDay, err error) {
-	day := func(column string) bun.Safe {
-		if db.Engine == database.Postgres {
-			return bun.Safe("to_char(" + column + ", 'YYYY-MM-DD')")
-		}
-		return bun.Safe("substr(" + column + ", 1, 10)")
-	}
 	people := in.NewSelect().TableExpr("(?) AS e", bun.SafeQuery(`
 		SELECT thing_id, user_id, ?2 AS day, 1 AS weight FROM downloads WHERE thing_id IN (?0) AND created_at >= ?1
 		UNION ALL SELECT ct.thing_id, c.owner_id, ?3, 2 FROM collection_things AS ct JOIN collections AS c ON c.id = ct.collection_id WHERE ct.thing_id IN (?0) AND ct.created_at >= ?1
 		UNION ALL SELECT target_id, user_id, ?2, 3 FROM likes WHERE target_type = 'thing' AND target_id IN (?0) AND created_at >= ?1
 		UNION ALL SELECT thing_id, owner_id, ?4, 8 FROM makes WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1`,
-		bun.List(thingIDs), first, day("created_at"), day("ct.created_at"), day("published_at"))).
+		bun.List(thingIDs), first, db.Day("created_at"), db.Day("ct.created_at"), db.Day("published_at"))).
 		Join("JOIN things AS t ON t.id = e.thing_id AND t.owner_id <> e.user_id").
 		ColumnExpr("e.thing_id, e.user_id, e.day, max(e.weight) AS weight").GroupExpr("e.thing_id, e.user_id, e.day")
 	err = in.NewSelect().TableExpr("(?) AS p", people).ColumnExpr("p.thing_id, p.day, p.weight, count(*) AS users").
@@ -200,7 +194,7 @@ func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
 // rows of the things, so that they are not ranked at the same time.
 func noteUnranked(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	slices.Sort(thingIDs)
-	for some := range slices.Chunk(slices.Compact(thingIDs), maxSet) {
+	for some := range slices.Chunk(slices.Compact(thingIDs), database.MaxSet) {
 		var rows []byte
 		for _, id := range some {
 			rows = append(strconv.AppendInt(append(rows, ",("...), id, 10), ')')
@@ -220,7 +214,7 @@ func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 		// The rows of things are locked before those of unranked_things, as in noteUnranked, so that two
 		// nodes do not deadlock. The latter are deleted before the actions are read, so that later
 		// actions add the thing again.
-		if err := lockRows(ctx, tx, "things", some); err != nil {
+		if err := db.LockRows(ctx, tx, "things", some); err != nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Table("unranked_things").Where("thing_id IN (?)", bun.List(some)).Exec(ctx); err != nil {
@@ -234,7 +228,7 @@ func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 		for _, id := range some {
 			kept[id] = popularityKept(days[id])
 		}
-		if err := setEach(ctx, tx, "things", "id", "popularity = v.n", "popularity <> v.n", kept); err != nil {
+		if err := database.SetEach(ctx, tx, "things", "id", "popularity = v.n", "popularity <> v.n", kept); err != nil {
 			return err
 		}
 	}

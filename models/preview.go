@@ -61,6 +61,10 @@ func (p *Preview) key(part string) string {
 	return bucket.DerivedKey(p.SHA256, p.Subject.PartName(p.Version, part))
 }
 
+// IsEmpty reports whether the preview is finished and has no parts, because the file has nothing to
+// show, such as G-code without an image.
+func (p *Preview) IsEmpty() bool { return p.State == PreviewDone && len(p.parts()) == 0 }
+
 // Tag identifies the content of all parts: a URL that contains it never changes its content.
 func (p *Preview) Tag() string { return fmt.Sprintf("%s-%s-%d", p.SHA256[:16], p.Subject, p.Version) }
 

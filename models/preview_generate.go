@@ -102,7 +102,7 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 	p.ImageFormat, p.Width, p.Height, p.Threejs, p.GLB, p.Mesh = r.ImageFormat, r.Width, r.Height, r.Threejs, r.GLB, r.Mesh
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if r.Mesh != nil {
-			if err := s.db.lockShapes(ctx, tx); err != nil {
+			if err := s.db.AdvisoryLock(ctx, tx, shapeLock); err != nil {
 				return err
 			}
 		}

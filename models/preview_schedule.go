@@ -23,6 +23,9 @@ const (
 // SchedulePreviews schedules the previews that finalized files lack, and those to generate again.
 // It returns their number. Servers generate them.
 func (s *Store) SchedulePreviews(ctx context.Context, again Again) (scheduled int, err error) {
+	if err := s.detachPreviews(ctx); err != nil {
+		return 0, err
+	}
 	scheduled, err = s.scheduleFirstPreviews(ctx)
 	if err != nil {
 		return scheduled, err
@@ -42,8 +45,26 @@ func (s *Store) SchedulePreviews(ctx context.Context, again Again) (scheduled in
 	return scheduled, err
 }
 
+// detachPreviews detaches files from previews that failed in an older version of the pipeline and
+// that this version would not make, such as those of drawings as images. They would fail again.
+func (s *Store) detachPreviews(ctx context.Context) error {
+	failed := func(q *bun.SelectQuery) { q.Where("p.state = ? AND p.version < ?", PreviewFailed, preview.Version) }
+	return eachPreview(ctx, s.db.Write, failed, func(p *Preview) error {
+		var files []*File
+		err := s.db.Write.NewSelect().Model(&files).Column("f.id", "f.name", "f.content_type").Where("f.preview_id = ? AND f.preview_id <> 0", p.ID).Scan(ctx)
+		for _, f := range files {
+			if err == nil && preview.SubjectOf(f.Name, f.ContentType) != p.Subject {
+				_, err = s.db.Write.NewUpdate().Model(f).Set("preview_id = 0").Where("id = ? AND preview_id = ?", f.ID, p.ID).Exec(ctx)
+			}
+		}
+		return err
+	})
+}
+
 // where selects the previews that may have to be generated again.
 func (again Again) where(q *bun.SelectQuery) {
+	// Those without files are collected. preview_id <> 0 is the condition of the index.
+	q.Where("EXISTS (SELECT 1 FROM files AS f WHERE f.preview_id = p.id AND f.preview_id <> 0)")
 	switch again {
 	case AgainAll:
 		q.Where("p.state IN (?, ?)", PreviewDone, PreviewFailed)

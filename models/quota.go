@@ -9,7 +9,6 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Quotas are the limits of one user who is not a moderator or an administrator. 0 means no limit.
@@ -176,11 +175,10 @@ func (s *Store) checkCollected(ctx context.Context, tx bun.Tx, userID int64, fie
 // lockUsage locks the usage of a user until tx ends. It precedes all other locks, to avoid
 // deadlocks.
 func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
-	if s.db.Engine != database.Postgres || s.options.Quotas == (Quotas{}) {
+	if s.options.Quotas == (Quotas{}) {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", quotaLock+userID)
-	return err
+	return s.db.AdvisoryLock(ctx, tx, quotaLock+userID)
 }
 
 // room returns how many bytes a user may still store. This is a preliminary check, before an upload

@@ -6,8 +6,6 @@ import (
 	"slices"
 
 	"github.com/uptrace/bun"
-
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // countedRows defines how a count is computed from rows. o is the row of the object.
@@ -92,7 +90,7 @@ func (s *Store) recountSome(ctx context.Context, table string, ids []int64) (cha
 		changed = 0
 		// Changes cannot be folded into these rows from now on, so that each statement below reads rows
 		// and changes of the same moment.
-		if err := lockRows(ctx, tx, table, ids); err != nil {
+		if err := s.db.LockRows(ctx, tx, table, ids); err != nil {
 			return err
 		}
 		among := tx.NewRaw("o.id IN (?)", bun.List(ids)).String()
@@ -144,22 +142,14 @@ func (c countedRows) recount(ctx context.Context, tx bun.Tx, where bun.Safe) (ch
 
 // lockCounts prevents other transactions from changing counts until tx ends.
 func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
-	return db.lockChanges(ctx, tx, "SHARE ROW EXCLUSIVE")
+	return db.LockTable(ctx, tx, "count_changes", "SHARE ROW EXCLUSIVE")
 }
 
 // shareCounts makes lockCounts of other transactions wait until tx ends, as inserting a count
 // change does. Otherwise a recount could read rows before tx commits, store the count after tx has
 // changed it, and so undo the change.
 func (db *DB) shareCounts(ctx context.Context, tx bun.Tx) error {
-	return db.lockChanges(ctx, tx, "ROW EXCLUSIVE")
-}
-
-func (db *DB) lockChanges(ctx context.Context, tx bun.Tx, mode bun.Safe) error {
-	if db.Engine != database.Postgres {
-		return nil
-	}
-	_, err := tx.NewRaw("LOCK TABLE count_changes IN ? MODE", mode).Exec(ctx)
-	return err
+	return db.LockTable(ctx, tx, "count_changes", "ROW EXCLUSIVE")
 }
 
 // rankAll recomputes the popularity of all things.

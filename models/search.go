@@ -74,9 +74,8 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	}
 	matching := func() *bun.SelectQuery {
 		matching := s.db.matching(ix, e.match)
-		// Only SQLite needs the limit: PostgreSQL does not read more matches than it needs.
-		if s.db.Engine == database.SQLite && e.match != "" {
-			matching = matching.OrderExpr("rowid DESC").Limit(maxMatched)
+		if e.match != "" {
+			matching = s.db.fullText().latest(matching)
 		}
 		if exact != 0 {
 			matching = s.db.Read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").Union(s.db.Read.NewSelect().ColumnExpr("?", exact))
@@ -85,7 +84,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	}
 	found := func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("? IN (?)", bun.Safe(ix.id), matching()) }
 	rows := func(*database.Builder, any) *bun.SelectQuery { return found(all()) }
-	if s.db.Engine == database.SQLite && kind == SearchThings && f.IsZero() && slices.Contains(inThingsFound, sort) {
+	if s.db.fullText().readsFound() && kind == SearchThings && f.IsZero() && slices.Contains(inThingsFound, sort) {
 		rows = func(b *database.Builder, _ any) *bun.SelectQuery { return filteredThings(b, Filter{found: matching()}) }
 	}
 	list = list.WithRows(rows)
@@ -173,11 +172,11 @@ func (db *DB) expression(ctx context.Context, ix *index, query []tokenize.Word) 
 		all.match = ""
 	}
 	if all.match == "" {
-		some := expression{}
+		some, or := expression{}, db.fullText().or()
 		for _, one := range every {
 			if one != "" {
 				some.levels = append(some.levels, level{one, oneOfSeveral})
-				some.match = strings.TrimPrefix(some.match+db.or()+one, db.or())
+				some.match = strings.TrimPrefix(some.match+or+one, or)
 			}
 		}
 		return some, nil
@@ -201,89 +200,49 @@ func (db *DB) everyTerm(terms []term) []string {
 	return every
 }
 
-func (db *DB) or() string {
-	if db.Engine == database.Postgres {
-		return " | "
-	}
-	return " OR "
-}
-
 // any returns an expression for documents that contain one of the words (or prefixes, if beginning
 // is set), or all parts, in the first fields of the document.
 func (db *DB) any(alternatives, parts []string, beginning bool, fields int) string {
+	text := db.fullText()
 	var written []string
 	for _, word := range alternatives {
-		written = append(written, db.word(word, beginning, fields))
+		written = append(written, text.word(word, beginning, fields))
 	}
 	if len(parts) > 0 {
 		together := make([]string, len(parts))
 		for i, part := range parts {
-			together[i] = db.word(part, true, fields)
+			together[i] = text.word(part, true, fields)
 		}
 		written = append(written, "("+db.all(together)+")")
 	}
 	if len(written) == 0 {
 		return ""
 	}
-	text := "(" + strings.Join(written, db.or()) + ")"
-	if db.Engine == database.SQLite && fields < 4 {
-		text = "({" + strings.Join([]string{"name", "tags", "creator"}[:fields], " ") + "} : " + text + ")"
-	}
-	return text
-}
-
-// word returns an expression for a word or a prefix. A single letter is always a whole word. The
-// word contains only letters, digits and marks.
-func (db *DB) word(word string, beginning bool, fields int) string {
-	beginning = beginning && !tokenize.WholeOnly(word)
-	if db.Engine == database.SQLite {
-		if beginning {
-			return `"` + word + `" *`
-		}
-		return `"` + word + `"`
-	}
-	if fields < 4 || beginning {
-		word = "'" + word + "':" + "ABCD"[:fields%4] // all four are the default
-		if beginning {
-			word += "*"
-		}
-		return word
-	}
-	return "'" + word + "'"
+	return text.among("("+strings.Join(written, text.or())+")", fields)
 }
 
 // all returns an expression for documents that match all expressions, or "" if one of them cannot
 // match.
 func (db *DB) all(expressions []string) string {
-	and := " AND "
-	if db.Engine == database.Postgres {
-		and = " & "
-	}
 	if slices.Contains(expressions, "") {
 		return ""
 	}
-	return strings.Join(expressions, and)
+	return strings.Join(expressions, db.fullText().and())
 }
 
 // matching selects the IDs of the documents that match.
 func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
 	q := db.Read.NewSelect()
-	switch {
-	case match == "":
+	if match == "" {
 		return q.ColumnExpr("0 AS id").Where("false")
-	case db.Engine == database.Postgres:
-		return q.TableExpr("? AS d", bun.Safe(ix.documents)).ColumnExpr("d.id").Where("d.words @@ CAST(? AS tsquery)", match)
 	}
-	return q.TableExpr(ix.documents).ColumnExpr("rowid AS id").Where("? MATCH ?", bun.Safe(ix.documents), match)
+	return db.fullText().matching(q, ix, match)
 }
 
 // maxBest is the maximum number of results that are sorted by how well their texts match. If more
 // objects match, only the most popular ones are sorted in this way, which limits the cost of a
 // page.
 const maxBest = 300
-
-// maxMatched is the maximum number of matching documents that SQLite considers, the latest ones.
-const maxMatched = 50_000
 
 // step returns what one step of a level adds to the sort key. For things sorted by relevance, whose
 // key is a logarithm, one step counts as much as a popularity that is four times as high. Otherwise
@@ -313,9 +272,7 @@ func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64)
 	}
 	rows := func(*database.Builder, any) *bun.SelectQuery {
 		q := s.db.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
-		if s.db.Engine == database.Postgres {
-			q = q.Join("JOIN ? AS d ON d.id = b.id", bun.Safe(ix.documents))
-		}
+		q = s.db.fullText().withDocuments(q, ix)
 		if exact != 0 {
 			q = q.UnionAll(s.db.Read.NewSelect().ColumnExpr("? AS id, ? AS score", exact, int64(exactScore)))
 		} else {
@@ -333,12 +290,7 @@ func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64)
 // score returns the expression that sorts the best results.
 func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
 	step := step(ix, sort)
-	holds := func(match string) string {
-		if s.db.Engine == database.Postgres {
-			return s.db.Read.NewRaw("d.words @@ CAST(? AS tsquery)", match).String()
-		}
-		return "b.id IN (" + s.db.matching(ix, match).String() + ")"
-	}
+	holds := func(match string) string { return s.db.fullText().holds(s.db, ix, match) }
 	points := func(l level) string { return s.db.Read.NewRaw("THEN ?", int64(l.worth)*step).String() }
 	// Things that are less popular than a thing with one action a year ago count as equally popular.
 	// The time is truncated to a day, so that positions do not change while a client pages through the

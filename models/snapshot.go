@@ -2,15 +2,10 @@ package models
 
 import (
 	"context"
-	"database/sql"
-	"database/sql/driver"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"net/url"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/sqlitedialect"
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database"
@@ -44,54 +39,13 @@ func (a Admin) DatabaseID(ctx context.Context) (string, error) {
 // Snapshot calls fn with a snapshot. On PostgreSQL the snapshot is valid until fn returns. On
 // SQLite it is a copy of the database in a file, which is kept. The file must exist and be empty.
 func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) error) error {
-	db := a.store.db
-	if db.Engine == database.SQLite {
-		if err := db.copyTo(ctx, file); err != nil {
-			return fmt.Errorf("copy the database: %w", err)
-		}
-		opened, err := sql.Open("sqlite", "file:"+(&url.URL{Path: file}).EscapedPath()+"?mode=ro&immutable=1")
-		if err != nil {
-			return err
-		}
-		defer opened.Close()
-		return fn(&Snapshot{db: bun.NewDB(opened, sqlitedialect.New())})
-	}
-	return db.Write.RunInTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}, func(ctx context.Context, tx bun.Tx) error {
-		s := &Snapshot{db: tx}
-		if err := tx.NewRaw("SELECT pg_export_snapshot()").Scan(ctx, &s.Exported); err != nil {
-			return fmt.Errorf("export a snapshot: %w", err)
-		}
-		err := tx.NewRaw("SELECT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = 'schema_migrations'::regclass").Scan(ctx, &s.Schema)
+	return a.store.db.Export(ctx, file, func(e database.Exported) error {
+		schema, err := a.store.db.SchemaOf(ctx, e, migrationTable)
 		if err != nil {
 			return fmt.Errorf("look up the schema of the tables: %w", err)
 		}
-		return fn(s)
+		return fn(&Snapshot{Exported: e.Name, Schema: schema, db: e.IDB})
 	})
-}
-
-// copyTo writes a copy of a SQLite database to an empty file. The copy is consistent, and writers
-// are not blocked.
-func (db *DB) copyTo(ctx context.Context, file string) (err error) {
-	conn, err := db.Read.DB.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	// VACUUM INTO needs a connection that may write. It is discarded, so that no reader gets it.
-	defer func() {
-		err = errors.Join(err, ignoreBadConn(conn.Raw(func(any) error { return driver.ErrBadConn })))
-	}()
-	if _, err := conn.ExecContext(ctx, "PRAGMA query_only = 0"); err != nil {
-		return err
-	}
-	_, err = conn.ExecContext(ctx, "VACUUM INTO ?", file)
-	return err
-}
-
-func ignoreBadConn(err error) error {
-	if errors.Is(err, driver.ErrBadConn) {
-		return nil
-	}
-	return err
 }
 
 // Migration returns the name of the newest migration of the snapshot.

@@ -41,7 +41,7 @@ func TestStatisticsFollowGrowth(t *testing.T) {
 			add  int
 			says string
 		}{
-			{leastRowsSQLite - 1, ""},
+			{database.LeastRowsSQLite - 1, ""},
 			{1, "downloads: has 500 rows, and had 0 at the last ANALYZE"},
 			{400, ""},
 			{700, "downloads: has 1600 rows, and had 500 at the last ANALYZE"},

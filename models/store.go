@@ -106,11 +106,8 @@ func (s *Store) Ready(ctx context.Context) error {
 	if err := s.db.CheckDisk(); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
-	if s.db.Engine == database.Postgres {
-		// This changes nothing, but a PostgreSQL that is read-only rejects it.
-		if _, err := s.db.Write.ExecContext(ctx, "SELECT FROM schema_migrations WHERE false FOR SHARE"); err != nil {
-			return fmt.Errorf("database: %w", database.Explain(err))
-		}
+	if err := s.db.CheckPrimary(ctx, "schema_migrations"); err != nil {
+		return fmt.Errorf("database: %w", database.Explain(err))
 	}
 	if _, err := s.db.Pending(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)

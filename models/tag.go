@@ -166,10 +166,7 @@ func (s *Store) removeUnusedTags(ctx context.Context) error {
 			// setTags locks tags before it adds them to a thing. Tags that it has locked are skipped. A
 			// later setTags waits, and then inserts the tag again.
 			q := tx.NewSelect().Model((*Tag)(nil)).Column("g.id").Where("g.thing_count <= 0").Where(isUnused).Limit(tagsAtOnce)
-			if s.db.Engine == database.Postgres {
-				q = q.For("UPDATE SKIP LOCKED")
-			}
-			if err := q.Scan(ctx, &unused); err != nil || len(unused) == 0 {
+			if err := s.db.ForUpdateSkipLocked(q).Scan(ctx, &unused); err != nil || len(unused) == 0 {
 				return err
 			}
 			// An import that starts after this check waits for the locks when it needs one of the tags.
@@ -249,7 +246,7 @@ func (k tagsOfKey) Text(b *database.Builder) (string, error) {
 	q := b.Select().TableExpr("thing_tags AS tt").ColumnExpr("tt.thing_id, tt.tag_id AS id, tt.name")
 	if k.counts {
 		q = q.ColumnExpr("g.thing_count, "+anyPending+" AS pending", "tags")
-		if b.Engine == database.Postgres {
+		if b.Dialect.HasLateral() {
 			// OFFSET 0 prevents a hash join, for which PostgreSQL would read the whole table of tags.
 			q = q.Join("CROSS JOIN LATERAL (SELECT thing_count FROM tags WHERE id = tt.tag_id OFFSET 0) AS g")
 		} else {

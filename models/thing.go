@@ -63,6 +63,7 @@ type Thing struct {
 	NewDownloads     int64   `bun:",scanonly"` // not yet included in FoldedDownloads
 	Changes          Changes `bun:",scanonly"`
 
+	HasModel  bool `bun:",scanonly"` // among its finalized files
 	Liked     bool `bun:",scanonly"` // by the caller
 	Collected bool `bun:",scanonly"` // by the caller, in any collection
 	Watched   bool `bun:",scanonly"` // by the caller
@@ -70,6 +71,11 @@ type Thing struct {
 	ShownDescription  string `bun:",scanonly" reads:"Stale"` // see Store.HTML
 	ShownInstructions string `bun:",scanonly" reads:"Stale"`
 	Stale             bool   `bun:",scanonly"`
+
+	// These are read with a single thing only; nil: not read. See thing_joined.go.
+	TagList      *string `bun:",scanonly"`
+	CategoryList *string `bun:",scanonly"`
+	FileKinds    *string `bun:",scanonly"`
 }
 
 // ThingFields is a set of fields of a thing.
@@ -79,16 +85,21 @@ var things = database.NewTable(func(t *Thing) (int64, *database.Listed) { return
 	database.Computed{Fields: []string{"NewDownloads"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = t.id) AS new_downloads")
 	}},
+	database.Computed{Fields: []string{"HasModel"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("EXISTS (SELECT 1 FROM files AS fm WHERE fm.target_type = ? AND fm.target_id = t.id AND fm.kind = ? AND fm.state = ?) AS has_model",
+			OnThing, Model, Finalized)
+	}},
 	database.Computed{Fields: []string{"Collected"}, OfCaller: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
 		return q.ColumnExpr("(SELECT true FROM collection_things AS ct JOIN collections AS co ON co.id = ct.collection_id "+
 			"WHERE ct.thing_id = t.id AND co.owner_id = ? LIMIT 1) IS NOT NULL AS collected", r.Caller)
 	}},
 	pending("things", "t"), liked(OnThing, "t"), watched(OnThing, "t"),
 	shown("ShownDescription", "description", "t"), shown("ShownInstructions", "instructions", "t"), stale("t"),
+	joinedTags, joinedCategory, joinedFileKinds,
 )
 
-// AllThingFields has all fields of a thing.
-var AllThingFields = things.All()
+// AllThingFields has all fields of a thing but those that are read with a single thing only.
+var AllThingFields = things.All().Without(fieldset.Of[Thing]("TagList", "CategoryList", "FileKinds"))
 
 // ThingAccess has the fields that Thing.Allows needs.
 var ThingAccess = fieldset.Of[Thing]("State", "OwnerID", "TakenDownAt", "HiddenState")

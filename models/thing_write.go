@@ -98,7 +98,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		return nil, err
 	}
 	s.sweep(ctx, promoted)
-	return t, nil
+	return s.Thing(ctx, caller, AllThingFields, t.ID)
 }
 
 // withCategory adds to an error that the category does not exist, so that a form can show all

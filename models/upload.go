@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/imagemeta"
 )
 
 // NewUpload is the input of Upload.
@@ -66,7 +67,7 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	f.setContent(up, n.Kind)
 	if !legacy && n.Kind == Image && f.Kind != Image {
 		s.discard(ctx, up.Key)
-		return nil, badInput("kind", "kind: the file must be a PNG, JPEG or GIF image to be IMAGE (got %s)", f.ContentType)
+		return nil, badInput("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", f.ContentType)
 	}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: up.Size, pending: 1}); err != nil {
@@ -99,7 +100,8 @@ func (f *File) setContent(up bucket.Upload, declared FileKind) {
 }
 
 // receive streams bytes into the bucket, at most limit of them and not more than there is room for.
-// If atLeast exceeds either, it reads none. It returns TooLarge if there are too many bytes, and
+// Images are stored without their metadata, so size and hashes are those of fewer bytes. If atLeast
+// exceeds either limit, it reads nothing. It returns TooLarge if there are too many bytes, and
 // BadInput if there are none or if reading fails.
 func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64, room *room) (bucket.Upload, error) {
 	if bytes == nil {
@@ -108,9 +110,10 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	if err := fits(atLeast, limit, room); err != nil {
 		return bucket.Upload{}, err
 	}
-	source := &source{r: bytes, count: &s.receiving, room: room}
+	source := &source{r: bytes, count: &s.receiving, room: room, limit: limit}
 	defer source.release()
-	up, err := s.bucket.Put(ctx, source, min(limit, room.left))
+	// The metadata is removed before the bytes are hashed, so it is stored nowhere.
+	up, err := s.bucket.Put(ctx, imagemeta.Strip(source), min(limit, room.left))
 	var tooLarge *bucket.TooLargeError
 	var mine *Error
 	switch {
@@ -156,13 +159,16 @@ func overLimit(what string, limit int64) error {
 // source reads an upload. It records whether reading failed, which is an error of the client and
 // not of the server, and counts the bytes as received by the user. It fails if all uploads in
 // progress of the user exceed the quota. Otherwise many uploads that never end would fill the disk.
+// It also fails after the limit, because the bucket does not see what is removed from images.
 type source struct {
-	r    io.Reader
-	err  error
-	room *room
+	r     io.Reader
+	err   error
+	room  *room
+	limit int64
 
 	count *receiving
-	read  int64
+	read  int64 // counted as received
+	total int64
 }
 
 func (s *source) Read(p []byte) (int, error) {
@@ -174,6 +180,9 @@ func (s *source) Read(p []byte) (int, error) {
 			n = 0
 		}
 		s.read += int64(n)
+	}
+	if s.total += int64(n); s.total > s.limit && (err == nil || err == io.EOF) {
+		n, err = 0, overLimit("files", s.limit)
 	}
 	if err != nil && err != io.EOF {
 		s.err = err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -276,6 +277,13 @@ func changesEmail(caller auth.Caller) bool {
 	return caller.ApplicationID == 0 && caller.ExpiresAt.IsZero() && caller.Scopes.Has(auth.Read) && (caller.Role == auth.Member || caller.Scopes.Has(auth.Admin))
 }
 
+// userIDIn returns the ID that stands in the place of a username. A username has at least one
+// character that is no digit.
+func userIDIn(name string) (id int64, ok bool) {
+	id, err := strconv.ParseInt(name, 10, 64)
+	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == name
+}
+
 // UsersNamed returns the names of the users whose names, ignoring case, are among the given
 // lower-case names.
 func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string, err error) {
@@ -295,8 +303,8 @@ func (k userNameKey) Text(b *database.Builder) (string, error) {
 	return b.Text(q.Where("u.sort_name = ? AND u.deleted_at IS NULL", b.Arg(0)))
 }
 
-// User returns the user with a name, ignoring case, with the given fields; "me" is the caller. It
-// returns NotFound if there is no such user.
+// User returns the user with a name, ignoring case, with the given fields; "me" is the caller, and
+// digits alone are an ID. It returns NotFound if there is no such user.
 func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields, name string) (*User, error) {
 	if name == "me" {
 		if err := requireUser(caller); err != nil {
@@ -306,6 +314,9 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields,
 			return u, err
 		}
 		return nil, fail(NotFound, "user %.60q does not exist", name)
+	}
+	if id, ok := userIDIn(name); ok {
+		return s.userByID(ctx, caller, fields, id)
 	}
 	if !auth.IsUsername(name) {
 		return nil, fail(NotFound, "user %.60q does not exist", name)
@@ -346,7 +357,7 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, er
 	return u, notFoundIfNoRows(err, "user", id)
 }
 
-// administratorsLock is the key of the PostgreSQL advisory lock that is held while an administrator
+// administratorsLock is the key of the advisory lock that is held while an administrator
 // is removed. Without it, the last two administrators could remove each other at the same time,
 // because each removal would still find the other administrator.
 const administratorsLock = 0x61646d6e
@@ -356,10 +367,8 @@ func (s *Store) checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *Use
 	if !u.IsAdmin {
 		return nil
 	}
-	if s.db.Engine == database.Postgres {
-		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", administratorsLock); err != nil {
-			return err
-		}
+	if err := s.db.AdvisoryLock(ctx, tx, administratorsLock); err != nil {
+		return err
 	}
 	others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
 	if err != nil || others {

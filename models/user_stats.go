@@ -9,7 +9,6 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 )
 
 // maxStatsDays is the maximum number of days from the first day of statistics to the last.
@@ -53,10 +52,6 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 		e.Limit = maxStatsDays
 		return nil, e
 	}
-	day := bun.Safe("substr(e.at, 1, 10)")
-	if s.db.Engine == database.Postgres {
-		day = bun.Safe("to_char(e.at, 'YYYY-MM-DD')")
-	}
 	thing := bun.Safe("0")
 	if p.ByThing {
 		thing = "e.thing_id"
@@ -71,7 +66,7 @@ func (s *Store) Stats(ctx context.Context, caller auth.Caller, userID int64, p S
 		UNION ALL SELECT thing_id, published_at, 'make' FROM makes WHERE thing_id IN (?0) AND state = 'published' AND published_at >= ?1 AND published_at < ?2
 		UNION ALL SELECT a.ancestor_id, t.published_at, 'remix' FROM thing_ancestors AS a JOIN things AS t ON t.id = a.thing_id
 			WHERE a.ancestor_id IN (?0) AND t.state = 'published' AND t.published_at >= ?1 AND t.published_at < ?2`, mine, from, last.AddDate(0, 0, 1))
-	q := s.db.Read.NewSelect().TableExpr("(?) AS e", events).ColumnExpr("? AS day, ? AS thing_id", day, thing)
+	q := s.db.Read.NewSelect().TableExpr("(?) AS e", events).ColumnExpr("? AS day, ? AS thing_id", s.db.Day("e.at"), thing)
 	for _, event := range []string{"download", "like", "collect", "watch", "comment", "make", "remix"} {
 		column := event + "s"
 		if event == "watch" || event == "remix" {

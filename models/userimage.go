@@ -34,7 +34,7 @@ func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username
 // checkUserImage returns an error unless the files are one image.
 func checkUserImage(on TargetType, files []*File) error {
 	if len(files) != 1 || files[0].Kind != Image {
-		return badInput("files", "the %s of a user must be one image (PNG, JPEG or GIF)", on)
+		return badInput("files", "the %s of a user must be one image (PNG, JPEG, GIF, WebP or AVIF)", on)
 	}
 	return nil
 }

@@ -151,7 +151,7 @@ func (db *DB) corrections(ctx context.Context, ix *index, word string) ([]string
 	if tolerance == 0 {
 		return nil, nil
 	}
-	similar := db.similar(word)
+	similar := db.fullText().similar(db, word)
 	if length < 7 { // a short word and its misspelling may have no trigram in common
 		initial, size := utf8.DecodeRuneInString(word)
 		similar = db.Read.NewRaw("(? OR word >= ? AND word < ?)", bun.Safe(similar), word[:size], string(initial+1)).String()
@@ -173,20 +173,4 @@ func (db *DB) corrections(ctx context.Context, ix *index, word string) ([]string
 		}
 	}
 	return closest, nil
-}
-
-// similar returns a condition for words of the vocabulary that share trigrams with a word.
-func (db *DB) similar(word string) string {
-	if db.Engine == database.Postgres {
-		return db.Read.NewRaw("word % ?", word).String()
-	}
-	runes := []rune(word)
-	var trigrams []string
-	for i := range max(0, len(runes)-2) {
-		trigrams = append(trigrams, `"`+string(runes[i:i+3])+`"`)
-	}
-	if trigrams == nil {
-		return "false"
-	}
-	return db.Read.NewRaw("id IN (SELECT rowid FROM vocabulary_trigrams WHERE vocabulary_trigrams MATCH ?)", strings.Join(trigrams, " OR ")).String()
 }

@@ -253,7 +253,7 @@ func readForm(r *http.Request) (fields map[string]any, file *filePart, err error
 			return nil, nil, badInput("body", "body: the multipart body cannot be read, or ended early")
 		}
 		if part.FormName() == "file" {
-			return fromQuery(values), &filePart{part: part, form: parts, name: part.FileName(), atLeast: parts.StartFile()}, nil
+			return fromQuery(values), &filePart{part: part, form: parts, name: httpbody.FileName(part), atLeast: parts.StartFile()}, nil
 		}
 		if part.FileName() != "" {
 			return nil, nil, notTheFile(part.FormName())

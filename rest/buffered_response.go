@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"maps"
 	"net/http"
 	"strings"
@@ -13,7 +14,7 @@ import (
 type bufferedResponse struct {
 	header http.Header
 	status int
-	body   []byte
+	body   bytes.Buffer
 }
 
 // longBody is the capacity in bytes of the largest body buffer that is reused.
@@ -30,9 +31,9 @@ func newBufferedResponse() *bufferedResponse {
 // free returns the response to the pool unless its body is larger than longBody. The response must
 // not be used afterwards.
 func (a *bufferedResponse) free() {
-	if cap(a.body) <= longBody {
+	if a.body.Cap() <= longBody {
 		clear(a.header)
-		a.body = a.body[:0]
+		a.body.Reset()
 		bufferedPool.Put(a)
 	}
 }
@@ -45,8 +46,7 @@ func (a *bufferedResponse) WriteHeader(status int) { a.status = status }
 
 // Write appends to the buffered body.
 func (a *bufferedResponse) Write(b []byte) (int, error) {
-	a.body = append(a.body, b...)
-	return len(b), nil
+	return a.body.Write(b)
 }
 
 // send sends the response. A response with status 200 gets an ETag, and is replaced by a 304 if the
@@ -60,7 +60,7 @@ func (a *bufferedResponse) send(w http.ResponseWriter, r *http.Request) {
 		h.Set("Link", strings.Join(append(a.header.Values("Link"), announced...), ", "))
 	}
 	if a.status == http.StatusOK {
-		tag := etag.Of(a.body)
+		tag := etag.Of(a.body.Bytes())
 		h.Set("ETag", tag)
 		h.Set("Cache-Control", "private, no-cache")
 		h.Add("Vary", "Authorization")
@@ -72,5 +72,5 @@ func (a *bufferedResponse) send(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // a disconnected client needs no error
+	_, _ = w.Write(a.body.Bytes()) // a disconnected client needs no error
 }

@@ -12,15 +12,16 @@ import (
 type deprecation struct {
 	since     time.Time
 	successor string // a path of this server
-	reason    string // only if the field itself is not deprecated
+	reason    string // only if the field that the operation runs is not deprecated
 }
 
 var (
 	since           = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
 	toFinalizeFiles = &deprecation{since, "/files/0/FinalizeFiles", ""}
-	toFeatured      = &deprecation{since, "/search?is_featured=1", ""}
-	toNewest        = &deprecation{since, "/search?sort=newest", ""}
-	toPopular       = &deprecation{since, "/search?sort=popular", ""}
+	// The reasons are those of the deprecated fields featured, newest and popular.
+	toFeatured = &deprecation{since, "/search?is_featured=1", "Use things(sort: FEATURED)."}
+	toNewest   = &deprecation{since, "/search?sort=newest", "Use things(sort: NEWEST)."}
+	toPopular  = &deprecation{since, "/search?sort=popular", "Use things(sort: POPULAR)."}
 	// The published interface marks the operation as deprecated and names it as its own replacement.
 	toGraphQL = &deprecation{since, "/graphql", "Programs that use REST call this operation to finalize: it stays available. New programs use the GraphQL mutation finalizeFiles."}
 )

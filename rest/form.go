@@ -12,6 +12,7 @@ import (
 // in memory. It responds with 200 and the URL to finalize the upload in Location: some clients
 // accept no other status as success, others read only Location, and others decode the body as JSON.
 func (s *server) storeForm(w http.ResponseWriter, r *http.Request) {
+	setRoute(r)
 	w.Header().Set("Cache-Control", "no-store")
 	values, file, err := readForm(r)
 	if err != nil {

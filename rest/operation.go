@@ -27,7 +27,7 @@ type operation struct {
 
 	description string // the comment above the document, shown to REST clients
 
-	field     *ast.Field // the only field besides an optional list
+	field     *ast.Field // the field with the alias answer
 	scope     auth.Scope // the scope that the token needs, from the @auth of the field
 	variables map[string]*ast.VariableDefinition
 }
@@ -126,8 +126,7 @@ func commentAbove(definition *ast.OperationDefinition) string {
 }
 
 // scopeOf returns the field of an operation with the alias answer, and the scope that it needs. The
-// operation may have a second field with the alias list: a detail of the object that the first
-// returns, or an object that must exist.
+// operation may have a second field with the alias list: an object that must exist.
 func scopeOf(definition *ast.OperationDefinition) (*ast.Field, auth.Scope, error) {
 	var root *ast.Field
 	others := 0

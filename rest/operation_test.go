@@ -24,7 +24,7 @@ func TestRoutesWithoutDocuments(t *testing.T) {
 		"a route without an operation":     {func(d string) string { return d }, &route{get, "/me", "get_me", headRedirect, nil}, "no operation get_me"},
 		"a parameter without a variable":   {func(d string) string { return d + "\nquery get_me { answer: me { id } }" }, &route{get, "/users/{id}", "get_me", headRedirect, nil}, "no variable $id"},
 		"an operation of two fields":       {func(d string) string { return d + "\nquery get_me { answer: me { id } also: me { id } }" }, &route{get, "/me", "get_me", headRedirect, nil}, "want one field"},
-		"a deprecation of the route alone": {func(d string) string { return d + "\nquery get_me { answer: me { id } }" }, &route{get, "/me", "get_me", headRedirect, toNewest}, "do not agree"},
+		"a deprecation of the route alone": {func(d string) string { return d + "\nquery get_me { answer: me { id } }" }, &route{get, "/me", "get_me", headRedirect, toFinalizeFiles}, "do not agree"},
 		"a deprecation of the field alone": {func(d string) string { return d + "\nquery get_me { answer: newest { id } }" }, &route{get, "/me", "get_me", headRedirect, nil}, "do not agree"},
 		"an answer of another name":        {func(d string) string { return d + "\nquery get_me { me { id } }" }, &route{get, "/me", "get_me", headRedirect, nil}, "want one field"},
 	} {

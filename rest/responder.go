@@ -1,13 +1,14 @@
 package rest
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
 	"strconv"
 
 	"github.com/meshyard/meshyard/internal/apierror"
-	"github.com/meshyard/meshyard/internal/structjson"
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
@@ -51,7 +52,7 @@ func read[T any](data []byte) (v T, err error) {
 
 // decode decodes the data of an operation.
 func decode(data []byte, v any) error {
-	if err := structjson.Decode(data, v); err != nil {
+	if err := json.Unmarshal(data, v); err != nil {
 		return fmt.Errorf("decode %T: %w", v, err)
 	}
 	return nil
@@ -163,9 +164,9 @@ type oneOrMore[T any] []*T
 func (l *oneOrMore[T]) UnmarshalJSON(b []byte) error {
 	if b[0] == '{' {
 		*l = oneOrMore[T]{new(T)}
-		return structjson.Decode(b, (*l)[0])
+		return json.Unmarshal(b, (*l)[0])
 	}
-	return structjson.Decode(b, (*[]*T)(l))
+	return json.Unmarshal(b, (*[]*T)(l))
 }
 
 // part is a page of a list.
@@ -198,22 +199,6 @@ func pageAs[T any](as func(items []*T) any, schema reflect.Type) responder {
 	}, schema: schema, paged: true}
 }
 
-// listing is like page, for an operation whose result is the list itself. Its total and page end
-// come from the field with the alias list.
-func listing[T any]() responder {
-	return responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
-		var of struct {
-			Answer []*T        `json:"answer"`
-			List   wire.Extent `json:"list"`
-		}
-		if err := decode(data, &of); err != nil {
-			return err
-		}
-		linkPages(w.Header(), s.URLs.Base, r.URL, of.List)
-		return writeJSON(w, completeAll(s, of.Answer))
-	}, schema: reflect.TypeFor[[]T](), paged: true}
-}
-
 // searchPage responds with a page of search results.
 var searchPage = responder{write: func(s *server, w http.ResponseWriter, r *http.Request, data []byte) error {
 	v, err := read[*wire.SearchSchema](data)
@@ -230,22 +215,20 @@ var ok = one[wire.OKSchema]()
 
 // writeJSON writes a JSON body. If w is a bufferedResponse, it encodes into its buffer.
 func writeJSON(w http.ResponseWriter, v any) error {
-	kept, isKept := w.(*bufferedResponse)
-	var into []byte
-	if isKept {
-		into = kept.body
+	buffered, isBuffered := w.(*bufferedResponse)
+	body := new(bytes.Buffer)
+	if isBuffered {
+		body = &buffered.body
 	}
-	body, err := structjson.Append(into, v)
-	if err != nil {
+	if err := json.NewEncoder(body).Encode(v); err != nil {
 		return err
 	}
+	body.Truncate(body.Len() - len("\n")) // of the encoder
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	if isKept {
-		kept.body = body
-	} else {
-		_, _ = w.Write(body) // a disconnected client needs no error
+	h.Set("Content-Length", strconv.Itoa(body.Len()))
+	if !isBuffered {
+		_, _ = w.Write(body.Bytes()) // a disconnected client needs no error
 	}
 	return nil
 }

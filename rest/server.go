@@ -115,12 +115,13 @@ func mountAll(mux *http.ServeMux, serve func(route) http.Handler, storeForm http
 // mount registers a handler for a path with and without a trailing slash. A redirect between the
 // two would turn a POST into a GET.
 func mount(mux *http.ServeMux, pattern string, h http.Handler) {
-	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		telemetry.SetRoute(r.Context(), pattern)
-		h.ServeHTTP(w, r)
-	})
-	mux.Handle(pattern, named)
-	mux.Handle(pattern+"/{$}", named)
+	mux.Handle(pattern, h)
+	mux.Handle(pattern+"/{$}", h)
+}
+
+// setRoute reports the route of a request, which is the same with and without a trailing slash.
+func setRoute(r *http.Request) {
+	telemetry.SetRoute(r.Context(), strings.TrimSuffix(r.Pattern, "/{$}"))
 }
 
 // IsPath reports whether the path of u is one of the REST API, whatever the method.
@@ -204,6 +205,7 @@ var lowerWords = sync.OnceValue(func() map[string]bool {
 // serve returns the handler that runs a route's operation.
 func (s *server) serve(rt route, op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		setRoute(r)
 		telemetry.SetOperation(r.Context(), rt.operation)
 		rt.deprecated.announce(w.Header(), s.URLs.Base, rt.operation, s.Sunset)
 		if op.mutates() {

@@ -90,6 +90,7 @@ var unservedOperations = []unservedOperation{
 // ServeHTTP responds with 404 and the reason. As for the operations that are served, a request
 // without a valid token gets 401, by which clients know that they must sign in again.
 func (u unservedOperation) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	setRoute(r)
 	if _, err := auth.Identified(r.Context()); err != nil {
 		WriteFailure(w, r, err)
 		return

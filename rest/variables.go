@@ -65,6 +65,11 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			setLicense(variables, v, value)
 			continue
 		}
+		if parts, ok := value.([]any); ok && jsonTexts[name] {
+			description, _ := given["description_html"].(string)
+			instructions, _ := given["instructions_html"].(string)
+			value = wire.WithoutTextParts(parts, description, instructions)
+		}
 		if variables[name], err = s.convert(name, value, v.Type); err != nil {
 			return nil, err
 		}
@@ -76,9 +81,9 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 func isZero(value any) bool { return value == "0" || value == json.Number("0") }
 
 // setLicense sets a license variable. Old clients send licenses that were never documented, so an
-// unknown license is not an error: a new thing gets the first license of the table, and an update
-// leaves the variable out, so that the license does not change. If the value is a list, its texts
-// are joined; usually there is only one.
+// unknown license is not an error: a new thing gets the license that permits the least, and an
+// update leaves the variable out, so that the license does not change. If the value is a list, its
+// texts are joined; usually there is only one.
 func setLicense(variables map[string]any, v *ast.VariableDefinition, value any) {
 	text, _ := value.(string)
 	if list, ok := value.([]any); ok {
@@ -92,7 +97,7 @@ func setLicense(variables map[string]any, v *ast.VariableDefinition, value any) 
 	case ok:
 		variables[v.Variable] = license
 	case v.Type.NonNull:
-		variables[v.Variable] = wire.Licenses[0].Enum
+		variables[v.Variable] = wire.MostRestrictive
 	}
 }
 

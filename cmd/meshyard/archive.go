@@ -70,7 +70,9 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 				_, err := fmt.Fprintf(stdout, "%s\t%d\t%d\n", noun, from, to)
 				return err
 			},
-			Lost: func(fileID int64, cause error) { fmt.Fprintf(os.Stderr, "file %d of the archive: %v\n", fileID, cause) },
+			Lost: func(fileID int64, cause error) {
+				fmt.Fprintf(os.Stderr, "file %d of the archive: %s\n", fileID, escaped(cause.Error()))
+			},
 		})
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w (run it again to continue)", ctx.Err())
@@ -79,7 +81,7 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 			return err
 		}
 		for _, what := range report.LeftOut {
-			fmt.Fprintln(os.Stderr, what)
+			fmt.Fprintln(os.Stderr, escaped(what))
 		}
 		fmt.Fprintf(os.Stderr, "imported %s in %s; running servers make %s\n", count(report.Rows, "row"), time.Since(started).Round(time.Second), count(report.Previews, "preview"))
 		if report.Lost > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/backup"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/pgdump"
 	"github.com/meshyard/meshyard/models"
 )
@@ -31,7 +32,7 @@ type backupCmd struct {
 }
 
 func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	if isPostgres(s) && !c.NoDatabase {
+	if database.DialectOfURL(s.DatabaseURL).IsDumped() && !c.NoDatabase {
 		if err := pgdump.Check(s.DatabaseURL, "pg_dump"); err != nil {
 			return fmt.Errorf("%w; or back up the database by other means, and then run backup with --no-database", err)
 		}
@@ -76,8 +77,6 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 		return nil
 	})
 }
-
-func isPostgres(s config.Settings) bool { return !strings.HasPrefix(s.DatabaseURL, "sqlite:") }
 
 // backingUp is a backup in progress.
 type backingUp struct {
@@ -128,11 +127,11 @@ func isFault(err error) bool {
 // snapshot takes a snapshot of the database, copies the objects that it refers to, and
 // commits the backup.
 func (b *backingUp) snapshot(ctx context.Context) (*backup.Manifest, error) {
-	engine, extension := "sqlite", ".sqlite"
-	if isPostgres(b.settings) {
-		engine, extension = "postgres", ".dump"
+	dialect, extension := database.DialectOfURL(b.settings.DatabaseURL), ".sqlite"
+	if dialect.IsDumped() {
+		extension = ".dump"
 	}
-	m := &backup.Manifest{CreatedAt: time.Now().UTC(), Version: b.settings.Version, Engine: engine, Source: b.id}
+	m := &backup.Manifest{CreatedAt: time.Now().UTC(), Version: b.settings.Version, Engine: string(dialect.Engine()), Source: b.id}
 	file, err := b.folder.NewDatabase(m.CreatedAt, extension)
 	if err != nil {
 		return nil, err

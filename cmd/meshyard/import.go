@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
@@ -52,7 +51,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	for _, why := range tables.Skipped {
-		fmt.Fprintln(os.Stderr, "skipped:", why)
+		fmt.Fprintln(os.Stderr, "skipped:", escaped(why))
 	}
 	im := models.Import{Source: place, Total: tables.Len(), Things: tables.ThingsFrom}
 	if c.Scale > 0 {
@@ -64,7 +63,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	im.Progress = progress.print
 	users := 0
 	im.CreatedUsers = func(n int) { users += n }
-	im.Skipped = func(why string) { fmt.Fprintln(os.Stderr, "skipped:", why) }
+	im.Skipped = func(why string) { fmt.Fprintln(os.Stderr, "skipped:", escaped(why)) }
 	added, err := a.Store.Import(ctx, im)
 	if err != nil {
 		return fmt.Errorf("%w (run it again to continue)", err)
@@ -110,7 +109,7 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 				}
 			}
 		},
-		Skipped:      func(why string) { fmt.Fprintln(os.Stderr, why) },
+		Skipped:      func(why string) { fmt.Fprintln(os.Stderr, escaped(why)) },
 		CreatedUsers: func(n int) { users += n },
 	})
 	if err == nil && added != total {
@@ -176,7 +175,7 @@ func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total
 		if row.Err == nil { // else the error contains the row number
 			problem = fmt.Errorf("row %d (line %d): %w", row.Number, row.Line, problem)
 		}
-		fmt.Fprintln(os.Stderr, strings.ReplaceAll(problem.Error(), "\n", "; "))
+		fmt.Fprintln(os.Stderr, escaped(problem.Error()))
 	}
 	if wrong > 0 {
 		return 0, fmt.Errorf("%d of %d rows are invalid, so nothing was loaded", wrong, total)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/account"
@@ -28,18 +27,18 @@ func (c *importAccountCmd) Run(ctx context.Context, s config.Settings, logger *s
 	client, err := legacyclient.New(ctx, c.From, legacyclient.Options{
 		Token: c.Token, Rate: c.Rate, AllowPrivate: c.AllowPrivate, UserAgent: "meshyard/" + s.Version,
 		Waiting: func(why string, wait time.Duration) {
-			fmt.Fprintf(os.Stderr, "waiting %s: %s\n", wait.Round(time.Second), strings.ReplaceAll(why, "\n", "; "))
+			fmt.Fprintf(os.Stderr, "waiting %s: %s\n", wait.Round(time.Second), escaped(why))
 		},
 	})
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
 	return withStore(ctx, s, logger, func(store *models.Store) error {
-		r, err := account.Import(ctx, store, client, c.User, func(line string) { fmt.Fprintln(os.Stderr, strings.ReplaceAll(line, "\n", "; ")) })
+		r, err := account.Import(ctx, store, client, c.User, func(line string) { fmt.Fprintln(os.Stderr, escaped(line)) })
 		stdout.printf("imported %s, %s, %s, %s, %s and %s; %d had been imported before\n", count(r.Things, "thing"), count(r.Files, "file"), count(r.Images, "image"),
 			count(r.Makes, "make"), count(r.Collections, "collection"), count(r.Likes, "like"), r.There)
 		for _, problem := range r.Problems {
-			stdout.println(strings.ReplaceAll(problem, "\n", "; "))
+			stdout.println(escaped(problem))
 		}
 		if err != nil {
 			return fmt.Errorf("%w (run it again to continue)", err)

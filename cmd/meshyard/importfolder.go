@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/zip"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -18,9 +17,12 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/dataset/folder"
+	"github.com/meshyard/meshyard/internal/imagemeta"
 	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/models"
 )
@@ -43,31 +45,40 @@ func (c *importFolderCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	if err != nil {
 		return err
 	}
-	return c.run(ctx, s, logger, []source{{os.DirFS(dir), filepath.Base(dir)}})
+	files, err := folder.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	return c.run(ctx, s, logger, []source{{files.Tree, folder.CleanName(filepath.Base(dir))}})
 }
 
 type importZipCmd struct {
 	importOptions
-	Files []string `arg:"" type:"existingfile" help:"ZIP archives of one or more things."`
+	Files         []string    `arg:"" type:"existingfile" help:"ZIP archives of one or more things."`
+	UnpackedLimit config.Size `help:"Maximum size of all files of an archive together, such as 5GiB. Default: 1 GiB, or 50 times the size of the archive if that is more." placeholder:"SIZE"`
 }
 
 func (c *importZipCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	var sources []source
 	for _, file := range c.Files {
-		archive, err := zip.OpenReader(file)
+		archive, err := folder.OpenZIP(file, int64(c.UnpackedLimit))
+		if _, ok := errors.AsType[*folder.TooLargeError](err); ok {
+			return fmt.Errorf("%s: %w: set --unpacked-limit to import it", file, err)
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		defer archive.Close()
 		base := filepath.Base(file)
-		sources = append(sources, source{archive, strings.TrimSuffix(base, filepath.Ext(base))})
+		sources = append(sources, source{archive.Tree, folder.CleanName(strings.TrimSuffix(base, filepath.Ext(base)))})
 	}
 	return c.run(ctx, s, logger, sources)
 }
 
 // source is a folder or an archive that contains things.
 type source struct {
-	files fs.FS
+	files *folder.Tree
 	name  string
 }
 
@@ -78,12 +89,16 @@ type sourceError struct{ cause error }
 func (e sourceError) Error() string { return e.cause.Error() }
 
 // sourceFile is a file to import.
-type sourceFile struct{ fs.File }
+type sourceFile struct {
+	fs.File
+	err error // of reading
+}
 
-func (f sourceFile) Read(p []byte) (n int, err error) {
+func (f *sourceFile) Read(p []byte) (n int, err error) {
 	n, err = f.File.Read(p)
 	if err != nil && err != io.EOF {
 		err = sourceError{err}
+		f.err = err
 	}
 	return n, err
 }
@@ -108,8 +123,8 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 			if things[i], notes, err = folder.Things(source.files, source.name, models.IsModelName); err != nil {
 				return fmt.Errorf("%s: %w", source.name, err)
 			}
-			for _, note := range notes {
-				fmt.Fprintln(os.Stderr, path.Join(source.name, note))
+			for _, note := range slices.Concat(source.files.Notes, notes) {
+				fmt.Fprintln(os.Stderr, escaped(source.name+": "+note))
 			}
 			im.total += len(things[i])
 		}
@@ -147,18 +162,26 @@ type importing struct {
 }
 
 func (im *importing) note(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "%d of %d: %s\n", im.added+im.there+im.failed, im.total, strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; "))
+	fmt.Fprintf(os.Stderr, "%d of %d: %s\n", im.added+im.there+im.failed, im.total, escaped(fmt.Sprintf(format, args...)))
 }
 
 // thing imports a thing, unless the owner already has it. It uploads the files first and finalizes
 // them in the transaction that creates and publishes the thing, so an interrupted import leaves no
 // incomplete thing.
-func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) error {
-	named, err := im.store.Admin().ThingsNamed(ctx, im.caller.UserID, t.Name)
+func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) (err error) {
+	if len(t.Unread) > 0 && !slices.ContainsFunc(t.Files, models.IsModelName) {
+		return fmt.Errorf("none of its models can be read: %s", strings.Join(t.Notes, "; "))
+	}
+	named, err := im.named(ctx, t.Name)
 	if err != nil {
 		return err
 	}
 	up := &uploading{importing: im, files: files, done: map[string]*models.File{}}
+	defer func() {
+		if err != nil {
+			up.discard(ctx)
+		}
+	}()
 	there, err := up.isOn(ctx, named, t.Files)
 	if err != nil {
 		return err
@@ -178,6 +201,9 @@ func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) err
 			hasModel = hasModel || f.Kind == models.Model
 			uploads = append(uploads, models.FinalizeFile{ID: f.ID})
 		}
+	}
+	if len(up.unread) > 0 && !hasModel && slices.ContainsFunc(up.unread, models.IsModelName) {
+		return fmt.Errorf("none of its models can be read: %s", strings.Join(up.notes, "; "))
 	}
 	t.Notes = append(t.Notes, up.notes...)
 	license := cmp.Or(models.License(t.License), im.License)
@@ -204,20 +230,55 @@ func (im *importing) thing(ctx context.Context, files fs.FS, t folder.Thing) err
 	return nil
 }
 
+// named returns the things of the owner with a name. Earlier imports kept the names of macOS in the
+// form NFD.
+func (im *importing) named(ctx context.Context, name string) (ids []int64, err error) {
+	ids, err = im.store.Admin().ThingsNamed(ctx, im.caller.UserID, name)
+	if decomposed := norm.NFD.String(name); err == nil && decomposed != name {
+		var more []int64
+		more, err = im.store.Admin().ThingsNamed(ctx, im.caller.UserID, decomposed)
+		ids = append(ids, more...)
+	}
+	return ids, err
+}
+
 // uploading uploads the files of a thing.
 type uploading struct {
 	*importing
-	files fs.FS
-	done  map[string]*models.File // by path; nil: the server rejected the file
-	notes []string                // about rejected files
+	files  fs.FS
+	done   map[string]*models.File // by path; nil: the file cannot be read, or the server rejected it
+	unread []string                // the paths of files that cannot be read
+	notes  []string                // about files that cannot be read, or were rejected
 }
 
-// file uploads a file, once. It returns nil if the server rejects the file.
+// discard deletes the uploads that are not part of a thing.
+func (up *uploading) discard(ctx context.Context) {
+	for _, f := range up.done {
+		if f != nil {
+			// If that fails, the upload expires.
+			_ = up.store.DeletePendingUpload(context.WithoutCancel(ctx), up.caller, f.ID)
+		}
+	}
+}
+
+// skip notes that a file cannot be read.
+func (up *uploading) skip(name string, err error) {
+	up.done[name] = nil
+	up.unread = append(up.unread, name)
+	up.notes = append(up.notes, fmt.Sprintf("%s: was skipped: it cannot be read: %v", name, err))
+}
+
+// file uploads a file, once. It returns nil if the file cannot be read, or if the server rejects
+// it.
 func (up *uploading) file(ctx context.Context, name string) (*models.File, error) {
 	if f, done := up.done[name]; done {
 		return f, nil
 	}
 	f, err := up.upload(ctx, name)
+	if unread, ok := errors.AsType[sourceError](err); ok {
+		up.skip(name, unread)
+		return nil, nil
+	}
 	if models.CodeOf(err) == models.BadInput || models.CodeOf(err) == models.TooLarge {
 		up.notes = append(up.notes, fmt.Sprintf("%s: was skipped: %v", name, err))
 		f, err = nil, nil
@@ -239,7 +300,12 @@ func (up *uploading) upload(ctx context.Context, name string) (*models.File, err
 	if err != nil {
 		return nil, sourceError{err}
 	}
-	return up.store.Upload(ctx, up.caller, models.NewUpload{Name: path.Base(name), Bytes: sourceFile{f}, AtLeast: info.Size()})
+	read := &sourceFile{File: f}
+	uploaded, err := up.store.Upload(ctx, up.caller, models.NewUpload{Name: path.Base(name), Bytes: read, AtLeast: info.Size()})
+	if err != nil && read.err != nil && ctx.Err() == nil {
+		return nil, read.err
+	}
+	return uploaded, err
 }
 
 // isOn reports whether one of the things with the given IDs has the contents of all files that the
@@ -262,7 +328,14 @@ func (up *uploading) isOn(ctx context.Context, ids []int64, names []string) (boo
 	}
 	var accepted []string
 	for _, name := range names {
+		if _, done := up.done[name]; done {
+			continue
+		}
 		sum, err := up.sum(name)
+		if unread, ok := errors.AsType[sourceError](err); ok {
+			up.skip(name, unread)
+			continue
+		}
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", name, err)
 		}
@@ -280,7 +353,7 @@ func (up *uploading) isOn(ctx context.Context, ids []int64, names []string) (boo
 	}), nil
 }
 
-// sum returns the SHA-256 of a file in hex.
+// sum returns the SHA-256 of a file in hex, as it is stored: images without their metadata.
 func (up *uploading) sum(name string) (string, error) {
 	f, err := up.files.Open(name)
 	if err != nil {
@@ -288,7 +361,7 @@ func (up *uploading) sum(name string) (string, error) {
 	}
 	defer f.Close()
 	hash := sha256.New()
-	if _, err := io.Copy(hash, sourceFile{f}); err != nil {
+	if _, err := io.Copy(hash, imagemeta.Strip(&sourceFile{File: f})); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil

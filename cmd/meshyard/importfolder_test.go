@@ -82,6 +82,10 @@ func TestImportFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	photo, err := os.ReadFile("../../testdata/images/gps.jpg") // stored without its metadata
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"Half_a_donut/donut.stl":    string(stl),
@@ -90,6 +94,7 @@ func TestImportFolder(t *testing.T) {
 		"others/gear/thing.json":    `{"name": "Gear", "description": "Round.", "category": "Tools", "tags": ["gear"], "license": "pd0"}`,
 		"others/gear/files/big.stl": strings.Repeat("x", 2<<20),
 		"plain/part.stl":            "solid part",
+		"plain/photo.jpg":           string(photo),
 		"others/bad/thing.json":     `{"name": "Bad", "category": "No such category"}`,
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -110,7 +115,7 @@ func TestImportFolder(t *testing.T) {
 			c.run("user", "create", "ada")
 			c.run("user", "create", "bob")
 			out, stderr, err := c.try("import", "folder", dir, "--owner", "ada")
-			if exitStatus(err) != 1 || !strings.Contains(out, "imported 3 things with 3 files") || !strings.Contains(stderr, "1 of 4 things were not imported") {
+			if exitStatus(err) != 1 || !strings.Contains(out, "imported 3 things with 4 files") || !strings.Contains(stderr, "1 of 4 things were not imported") {
 				t.Errorf("import folder: %v, %q, %q", err, out, stderr)
 			}
 			for _, want := range []string{"No such category", "others/gear/files/big.stl: was skipped", "is a draft, because it has no model", "thing 1, Half a donut, with 2 files"} {
@@ -123,7 +128,7 @@ func TestImportFolder(t *testing.T) {
 				t.Errorf("import folder again: %q", out)
 			}
 			out, _, _ = c.try("import", "zip", archive, "--owner", "bob", "--draft")
-			if !strings.Contains(out, "imported 3 things with 3 files") {
+			if !strings.Contains(out, "imported 3 things with 4 files") {
 				t.Errorf("import zip: %q", out)
 			}
 			for wrong, says := range map[string]string{

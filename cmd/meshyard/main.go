@@ -160,7 +160,7 @@ func main() {
 		os.Exit(2)
 	}
 	if err != nil {
-		message := strings.ReplaceAll(database.Explain(err).Error(), "\n", "; ")
+		message := escaped(database.Explain(err).Error())
 		if ctx.Err() != nil {
 			message = "interrupted: " + message
 		}

@@ -94,7 +94,8 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 
 // check returns an error if the backup cannot be restored to the settings. It copies nothing.
 func (c *restoreCmd) check(ctx context.Context, s config.Settings, folder *backup.Folder, m *backup.Manifest) error {
-	if (m.Engine == "postgres") != isPostgres(s) {
+	dialect := database.DialectOfURL(s.DatabaseURL)
+	if m.Engine != string(dialect.Engine()) {
 		return fmt.Errorf("the backup is of a %s database, and --database-url is another engine", m.Engine)
 	}
 	empty, err := server.IsEmpty(ctx, s)
@@ -115,7 +116,7 @@ func (c *restoreCmd) check(ctx context.Context, s config.Settings, folder *backu
 	if err := c.checkObjects(ctx, folder, m); err != nil {
 		return err
 	}
-	if isPostgres(s) {
+	if dialect.IsDumped() {
 		return pgdump.Check(s.DatabaseURL, "pg_restore")
 	}
 	return nil

@@ -1489,6 +1489,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"publicUrl": {
+				Reads: fieldset.Of[models.File]("ThingState").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
 					obj := object.(*models.File)
 					return breadthfirst.Value(ec.Resolvers.File().PublicURL(ctx, obj))
@@ -1556,7 +1557,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"mesh": {
-				Reads: fieldset.Of[models.File]("Preview").Bits(),
+				Reads: fieldset.Of[models.File]("PreviewMesh").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().Mesh(ctx, objs))
@@ -4376,6 +4377,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
+			"hint": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.Processing)
+					p := obj.Hint
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
 			"attempts": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
 					obj := object.(*model.Processing)
@@ -6032,7 +6044,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"category": {
-				Reads: fieldset.Of[models.Thing]("CategoryID").Bits(),
+				Reads: fieldset.Of[models.Thing]("CategoryID", "CategoryList").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().Category(ctx, objs))
@@ -6113,6 +6125,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"tags": {
+				Reads: fieldset.Of[models.Thing]("TagList").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().Tags(ctx, objs))
@@ -6138,6 +6151,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.File],
 			},
 			"fileCount": {
+				Reads: fieldset.Of[models.Thing]("FileKinds").Bits(),
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.Thing](objects)
 					return breadthfirst.Values(ec.Resolvers.Thing().FileCount(ctx, objs, fc.Args["kinds"].([]models.FileKind)))
@@ -6147,6 +6161,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Append: func(b []byte, value any) []byte {
 					v := value.(int32)
 					return strconv.AppendInt(b, int64(v), 10)
+				},
+			},
+			"hasModel": {
+				Reads: fieldset.Of[models.Thing]("HasModel").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Thing)
+					v := obj.HasModel
+					return strconv.AppendBool(b, v), true
 				},
 			},
 			"makeCount": {

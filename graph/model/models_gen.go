@@ -415,6 +415,9 @@ type Processing struct {
 	Progress float64 `json:"progress"`
 	// Why processing failed, as a message for the file's owner; null unless FAILED.
 	Error *string `json:"error,omitempty"`
+	// Why an image has no preview and what to do, as a message for the file's owner, such as for HEIC;
+	// null unless NOT_APPLICABLE.
+	Hint *string `json:"hint,omitempty"`
 	// The number of times that processing was started. It fails after three attempts that were
 	// interrupted because the server ended.
 	Attempts int32 `json:"attempts"`
@@ -1187,7 +1190,8 @@ const (
 	ProcessingStateDone ProcessingState = "DONE"
 	// Nothing could be created; `error` says why. The file itself is unaffected.
 	ProcessingStateFailed ProcessingState = "FAILED"
-	// Files of this type are not processed.
+	// Files of this type are not processed, or the file has nothing to show, such as G-code without an
+	// image.
 	ProcessingStateNotApplicable ProcessingState = "NOT_APPLICABLE"
 )
 

@@ -1,31 +1,14 @@
-// Package bearer authenticates HTTP requests by bearer token (RFC 6750): in the header
-// Authorization, or in the query parameter access_token for clients that cannot set a header. It
-// does not know where tokens are stored: the caller passes a function that checks one.
+// Package bearer finds the bearer token (RFC 6750) of an HTTP request: in the header Authorization,
+// or in the query parameter access_token for clients that cannot set a header.
 package bearer
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/oauth"
 )
-
-// Authenticate wraps next so that the context of each request carries the caller that check returns
-// for the token of the request. A request without a token stays anonymous. If check rejects the
-// token, the request continues with that error in its context: the requested field or route decides
-// whether authentication is required.
-func Authenticate(next http.Handler, check func(context.Context, string) (auth.Caller, error)) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if token := Token(r); token != "" {
-			caller, err := check(r.Context(), token)
-			r = r.WithContext(auth.WithCaller(r.Context(), caller, err))
-		}
-		next.ServeHTTP(w, r)
-	})
-}
 
 // Token returns the token of the request, or "" if there is none. It reads the header
 // "Authorization: Bearer" (RFC 6750, section 2.1), whose scheme some old clients call token. If the

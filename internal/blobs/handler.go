@@ -39,7 +39,7 @@ const (
 type Handler struct {
 	// Permit is nil if published files are public. Otherwise it returns an error if a request without
 	// a valid signature may read no file, not even one that Find returns for such requests. Then
-	// caches that several users share must not keep responses, and /download:{id} accepts a signature.
+	// caches that several users share must not keep responses.
 	Permit func(r *http.Request, by Address) error
 	// Find returns the bytes that are requested. It returns an error if the kind of URL gives
 	// no access to the file.
@@ -79,7 +79,6 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	signed, takenDown := h.Signed(id, query, time.Now())
 	by := Plain
 	switch {
-	case anonymous && h.Permit == nil:
 	case takenDown:
 		by = SignedTakenDown
 	case signed:
@@ -121,7 +120,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func describe(header http.Header, blob Blob, private bool) {
 	disposition, contentType := "attachment", blob.ContentType
 	switch base, _, _ := strings.Cut(blob.ContentType, ";"); {
-	case base == "image/png" || base == "image/jpeg" || base == "image/gif":
+	case base == "image/png", base == "image/jpeg", base == "image/gif", base == "image/webp", base == "image/avif":
 		disposition = "inline"
 	case strings.Contains(base, "html"), strings.Contains(base, "xml"), strings.Contains(base, "svg"), strings.Contains(base, "script"):
 		contentType = "application/octet-stream"

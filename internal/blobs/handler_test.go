@@ -207,6 +207,7 @@ func TestTypesThatRun(t *testing.T) {
 	t.Parallel()
 	for stored, want := range map[string]struct{ contentType, disposition string }{
 		"image/png": {"image/png", "inline"}, "image/jpeg": {"image/jpeg", "inline"}, "image/gif": {"image/gif", "inline"},
+		"image/webp": {"image/webp", "inline"}, "image/avif": {"image/avif", "inline"}, "image/heic": {"image/heic", "attachment"},
 		"model/stl": {"model/stl", "attachment"}, "text/plain; charset=utf-8": {"text/plain; charset=utf-8", "attachment"},
 		"text/html; charset=utf-8": {"application/octet-stream", "attachment"}, "application/xhtml+xml": {"application/octet-stream", "attachment"},
 		"text/xml; charset=utf-8": {"application/octet-stream", "attachment"}, "image/svg+xml": {"application/octet-stream", "attachment"},
@@ -236,7 +237,7 @@ func TestAddressesThatDoNotHold(t *testing.T) {
 	}{
 		"/blobs/2/a.stl?expires=9&signature=good": {200, content}, "/blobs/1/a.stl?expires=9&signature=bad": {200, content}, "/blobs/1/a.stl": {200, content},
 		"/blobs/2/a.stl?expires=1&signature=bad": {418, "expired"}, "/blobs/2/a.stl?signature=": {418, "expired"}, "/blobs/2/a.stl?expires=1": {418, "expired"},
-		"/blobs/2/a.stl": {418, "not for you"}, "/blobs/3/a.stl?signature=bad": {418, "not for you"}, "/download:2?signature=good": {418, "not for you"}, "/download:x": {404, "nothing"},
+		"/blobs/2/a.stl": {418, "not for you"}, "/blobs/3/a.stl?signature=bad": {418, "not for you"}, "/download:2?signature=good": {200, content}, "/download:1?signature=bad": {200, content}, "/download:2": {418, "not for you"}, "/download:x": {404, "nothing"},
 	} {
 		if response, body := get(t, http.MethodGet, base+path, nil); response.StatusCode != want.status || !strings.Contains(body, want.message) {
 			t.Errorf("%s: %d %q, want %d and %q", path, response.StatusCode, body, want.status, want.message)

@@ -58,7 +58,15 @@ func (x *Executable[E]) Exec(ctx context.Context) graphql.ResponseHandler {
 			return nil
 		}
 		ran = true
-		return x.run(ctx, oc, (*run[E]).operate)
+		return x.run(ctx, oc, func(r *run[E]) *group[E] {
+			root := newRoot(x.plan(oc))
+			if oc.Operation.Operation == ast.Mutation {
+				r.serially(root)
+			} else {
+				r.resolve(root)
+			}
+			return root
+		})
 	}
 }
 
@@ -103,17 +111,6 @@ func (x *Executable[E]) run(ctx context.Context, oc *graphql.OperationContext, r
 	}
 	root.plan.size.Store(int64(len(data)))
 	return &graphql.Response{Data: data}
-}
-
-// operate resolves the root object of a query or a mutation and everything below it.
-func (r *run[E]) operate() *group[E] {
-	root := newRoot(r.plan(r.operation))
-	if r.operation.Operation.Operation == ast.Mutation {
-		r.serially(root)
-	} else {
-		r.resolve(root)
-	}
-	return root
 }
 
 // newRoot returns the group of the root object of an operation.

@@ -113,14 +113,6 @@ func Account(r *http.Request) string {
 	return Network(r)
 }
 
-// WithNetwork wraps next so that the work of each request without a known caller is attributed to
-// its network; see auth.Account.
-func WithNetwork(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r.WithContext(auth.WithNetwork(r.Context(), Network(r))))
-	})
-}
-
 func remote(r *http.Request) (netip.Addr, bool) { return parse(r.RemoteAddr) }
 
 // parse parses an address with or without a port. It maps IPv4-in-IPv6 addresses to IPv4.

@@ -166,6 +166,7 @@ func (t *Table[T]) Pages(ctx context.Context, l List, userID int64, fields field
 		}
 		return pages, nil
 	}
+	fields = fields.Without(t.ofSingle)
 	key := pageKey[T]{by: l.By, part: shapeOf(part), fields: fields, signedIn: t.signedIn(userID, fields)}
 	err := l.parts(parents, func(rows Rows, parents []int64) error {
 		key.rows, key.several = rows, len(parents) > 1

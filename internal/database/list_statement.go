@@ -71,9 +71,8 @@ type pageKey[T any] struct {
 // Text implements Key.
 func (k pageKey[T]) Text(b *Builder) (string, error) {
 	t := TableOf[T]()
-	// Without an offset, the objects can be selected without reading their IDs first. For one parent,
-	// SQLite is not faster that way.
-	if id := string(t.idColumn(b)); !k.part.offset && k.by.Node == "" && k.by.ID == id && (b.Engine == Postgres || k.several) {
+	// Without an offset, the objects can be selected without reading their IDs first.
+	if id := string(t.idColumn(b)); !k.part.offset && k.by.Node == "" && k.by.ID == id && b.Dialect.selectsRows(k.several) {
 		return k.direct(b, t)
 	}
 	entries, err := b.forParents(k.several, func(parent any) *bun.SelectQuery { return k.entries(b, parent) }, "id", "node", k.by.column())
@@ -116,7 +115,7 @@ func (k pageKey[T]) direct(b *Builder, t *Table[T]) (string, error) {
 		}
 		return t.add(q, b, k.fields, k.signedIn, CallerArg)
 	}
-	if b.Engine == Postgres {
+	if b.Dialect.HasLateral() {
 		return b.forParents(k.several, func(parent any) *bun.SelectQuery {
 			return add(k.restrict(b, k.rows.Select(b, parent)), parent)
 		})
@@ -202,21 +201,7 @@ func (b *Builder) forParents(several bool, query func(parent any) *bun.SelectQue
 	if err != nil {
 		return "", fmt.Errorf("list: %w", err)
 	}
-	list := b.placeholder(parentArg)
-	if b.Engine == Postgres {
-		return fmt.Sprintf("SELECT part.* FROM unnest(CAST(%s AS bigint[])) AS parents (value) CROSS JOIN LATERAL (%s) AS part", list, text), nil
-	}
-	// SQLite has no LATERAL, but the argument of json_each can refer to the tables before it.
-	outer := "SELECT parents.value AS parent"
-	var inner []string
-	for _, column := range columns {
-		if column != "" {
-			outer += fmt.Sprintf(", row.value ->> %d AS %s", len(inner), column)
-			inner = append(inner, "part."+column)
-		}
-	}
-	return fmt.Sprintf("%s FROM json_each(%s) AS parents, json_each((SELECT json_group_array(json_array(%s)) FROM (%s) AS part)) AS row",
-		outer, list, strings.Join(inner, ", "), text), nil
+	return b.Dialect.eachParent(b.placeholder(parentArg), text, columns), nil
 }
 
 // union combines the queries of all parents into one statement by UNION ALL. Each query becomes a

@@ -5,13 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun/dialect/pgdialect"
-	"github.com/uptrace/bun/schema"
 )
 
 // A connection pooler in transaction mode, such as PgBouncer with pool_mode = transaction, gives a
@@ -20,26 +18,8 @@ import (
 // statements, SET, session-level advisory locks, temporary tables. With the parameter
 // pool_mode=transaction in its URL, a DB uses nothing of that.
 
-// pooledDialect is the dialect of a database behind a connection pooler in transaction mode.
+// pooledDialect is Bun's dialect of a database behind a connection pooler in transaction mode.
 type pooledDialect struct{ *pgdialect.Dialect }
-
-// keptMode returns how a connection runs statements whose texts are used repeatedly. Behind a
-// connection pooler in transaction mode, a connection keeps only the types of their arguments and
-// results. PostgreSQL plans the statement each time.
-func keptMode(d schema.Dialect) pgx.QueryExecMode {
-	if _, pooled := d.(pooledDialect); pooled {
-		return pgx.QueryExecModeCacheDescribe
-	}
-	return pgx.QueryExecModeCacheStatement
-}
-
-// HasSessions reports whether the statements of a connection run in one session, so that SET has an
-// effect on later ones. Behind a connection pooler in transaction mode, SET would instead have an
-// effect on other clients.
-func (db *DB) HasSessions() bool {
-	_, pooled := db.Write.Dialect().(pooledDialect)
-	return !pooled
-}
 
 // takePoolMode removes the parameter pool_mode, which PostgreSQL does not know, and reports whether
 // it is transaction.
@@ -52,26 +32,27 @@ func takePoolMode(config *pgx.ConnConfig) (transaction bool, err error) {
 	return mode == "transaction", nil
 }
 
-// UsesTransactionPooler reports whether the URL of a database says that a connection pooler in
+// isPooledURL reports whether the URL of a database of PostgreSQL says that a connection pooler in
 // transaction mode is between.
-func UsesTransactionPooler(address string) bool {
+func isPooledURL(address string) bool {
 	config, err := pgx.ParseConfig(address)
-	return !strings.HasPrefix(address, "sqlite:") && err == nil && config.RuntimeParams["pool_mode"] == "transaction"
+	if err != nil {
+		return false
+	}
+	pooled, _ := takePoolMode(config)
+	return pooled
 }
 
 // pooledSettings are the settings that statements rely on, and that poolers do not pass on when a
-// connection opens. PgBouncer does pass on the parameters that openPostgres sets in the URL.
+// connection opens. PgBouncer does pass on the parameters that open sets in the URL.
 var pooledSettings = []struct{ name, want string }{
 	{"default_transaction_isolation", "read committed"}, {"bytea_output", "hex"}, {"extra_float_digits", "1"},
 }
 
 // checkPooler returns an error if statements would fail because of a connection pooler: if one in
 // transaction mode was not declared in the URL, or if the role has other settings than they need.
-func (db *DB) checkPooler(ctx context.Context) error {
-	if db.Engine != Postgres {
-		return nil
-	}
-	if db.HasSessions() {
+func (d postgresDialect) checkPooler(ctx context.Context, db *DB) error {
+	if !d.pooled {
 		found, err := db.findTransactionPooler(ctx)
 		if err != nil {
 			return fmt.Errorf("look for a connection pooler: %w", err)

@@ -25,8 +25,8 @@ func (db *DB) selectText(ctx context.Context, text string, dest any) error {
 	return db.query(ctx, dest, text, nil, nil)
 }
 
-// query runs a query with arguments and reads its rows into dest. If statement is not nil, the
-// query stays prepared on its connection.
+// query runs a query with arguments on a connection of the read pool, and reads its rows into dest.
+// If statement is not nil, the query stays prepared on its connection.
 func (db *DB) query(ctx context.Context, dest any, text string, statement *kept, args []any) (err error) {
 	if tracing.On(ctx) {
 		span := db.statements.trace(ctx, text)
@@ -39,18 +39,12 @@ func (db *DB) query(ctx context.Context, dest any, text string, statement *kept,
 	defer held.release()
 	slice := reflect.ValueOf(dest).Elem()
 	began := time.Now()
-	err = db.readRows(ctx, slice, text, statement != nil, args)
-	db.statements.done(ctx, "SELECT", began, slice.Len(), err)
-	return err
-}
-
-// readRows runs a query on a connection of the read pool and reads its rows into a slice.
-func (db *DB) readRows(ctx context.Context, slice reflect.Value, text string, keep bool, args []any) error {
-	values, err := db.driverArgs(keep, args)
+	defer func() { db.statements.done(ctx, "SELECT", began, slice.Len(), err) }()
+	values, err := db.driverArgs(statement != nil, args)
 	if err != nil {
 		return err
 	}
-	if keep {
+	if statement != nil {
 		ctx = keepPrepared(ctx)
 	}
 	conn, err := db.Read.DB.Conn(ctx) // checks that the connection is still open
@@ -74,25 +68,6 @@ func (db *DB) readRows(ctx context.Context, slice reflect.Value, text string, ke
 		defer rows.Close()
 		return db.appendRows(ctx, slice, rows)
 	}), conn.Close())
-}
-
-// driverArgs returns the arguments of a query in the form that the driver expects.
-func (db *DB) driverArgs(keep bool, args []any) ([]driver.NamedValue, error) {
-	var values []driver.NamedValue
-	add := func(value any) { values = append(values, driver.NamedValue{Ordinal: len(values) + 1, Value: value}) }
-	if keep && db.Engine == Postgres {
-		add(keptMode(db.Read.Dialect()))
-	}
-	for i, arg := range args {
-		if db.Engine == SQLite {
-			var err error
-			if arg, err = driver.DefaultParameterConverter.ConvertValue(sqliteArg(arg)); err != nil {
-				return nil, fmt.Errorf("argument %d: %w", i+1, err)
-			}
-		}
-		add(arg)
-	}
-	return values, nil
 }
 
 // appendRows empties a slice and appends all rows to it. If ctx ends, it ends before the next row.
@@ -167,24 +142,11 @@ func (db *DB) columnsOf(row reflect.Type, names []string) ([]column, error) {
 			return nil, fmt.Errorf("%s does not have column %q", row, name)
 		}
 		columns[i] = column{name, field.Index, field.Scan}
-		if db.Engine == SQLite && field.IndirectType == reflect.TypeFor[time.Time]() {
-			columns[i].scan = inUTC(field.Scan)
+		if field.IndirectType == reflect.TypeFor[time.Time]() {
+			columns[i].scan = db.scanTime(field.Scan)
 		}
 	}
 	return columns, nil
-}
-
-// inUTC returns a scanner that sets a field to a time in UTC. SQLite stores times as texts with
-// their offset from UTC, for which Bun creates a time zone.
-func inUTC(scan schema.ScannerFunc) schema.ScannerFunc {
-	return func(field reflect.Value, value any) error {
-		if err := scan(field, value); err != nil {
-			return err
-		}
-		at := reflect.Indirect(field).Addr().Interface().(*time.Time)
-		*at = at.UTC()
-		return nil
-	}
 }
 
 // fieldAt returns the field of a row at an index. If the field is in a nested struct behind a nil

@@ -21,7 +21,7 @@ import (
 // statements is a query hook that counts statements and the rows that they return or change. Tests
 // use the counts to check that the number of statements for a list does not depend on its length.
 type statements struct {
-	engine                     Engine
+	dialect                    Dialect
 	n, ofRequests, requestRows atomic.Int64
 	observe                    atomic.Pointer[func(verb string, took time.Duration, err error)]
 }
@@ -99,12 +99,7 @@ func (db *DB) OnStatement(observe func(verb string, took time.Duration, err erro
 }
 
 // Pools returns the connection pools by name.
-func (db *DB) Pools() map[string]*sql.DB {
-	if db.Engine == Postgres {
-		return map[string]*sql.DB{"postgres": db.Write.DB}
-	}
-	return map[string]*sql.DB{"sqlite_write": db.Write.DB, "sqlite_read": db.Read.DB}
-}
+func (db *DB) Pools() map[string]*sql.DB { return db.pools(db) }
 
 // Statements returns the number of statements that ended since the database was opened.
 func (db *DB) Statements() int64 { return db.statements.n.Load() }

@@ -2,7 +2,6 @@ package database
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,10 +23,10 @@ type Key interface {
 	Text(b *Builder) (string, error)
 }
 
-// Builder builds the text of a statement for one engine.
+// Builder builds the text of a statement for the engine of its dialect.
 type Builder struct {
-	Engine Engine
-	gen    *bun.DB
+	Dialect Dialect
+	gen     *bun.DB
 	// values are the arguments if they are written into the text; nil if the text has placeholders.
 	values []any
 	order  []int // the argument of each placeholder
@@ -69,13 +68,10 @@ func (b *Builder) placeholder(i int) string {
 
 // Among returns the condition that a column is one of the IDs in argument number i.
 func (b *Builder) Among(i int) schema.QueryAppender {
-	switch {
-	case b.values != nil:
+	if b.values != nil {
 		return bun.SafeQuery("IN (?)", bun.List(b.values[i]))
-	case b.Engine == SQLite:
-		return bun.SafeQuery("IN (SELECT value FROM json_each(?))", b.Arg(i))
 	}
-	return bun.SafeQuery("= ANY(?)", b.Arg(i))
+	return b.Dialect.among(b.Arg(i))
 }
 
 // Text returns the text of a query.
@@ -96,21 +92,10 @@ type kept struct {
 	order []int // the argument of each placeholder
 }
 
-// The maximum number of statements whose texts are kept. The least recently used ones are evicted.
-// Thousands of different ones are possible, because they depend on the fields that operations
-// select. On SQLite the maximum is lower: each connection keeps the statements prepared in the
-// memory of this process.
-const (
-	maxTexts       = 1000
-	maxTextsSQLite = 200
-)
-
-// newTexts returns the cache for the texts of prepared statements.
-func newTexts(engine Engine) *lru.Cache[any, *kept] {
-	size := maxTexts
-	if engine == SQLite {
-		size = maxTextsSQLite
-	}
+// newTexts returns the cache for the texts of prepared statements, at most size of them. The least
+// recently used ones are evicted. Thousands of different ones are possible, because they depend on
+// the fields that operations select.
+func newTexts(size int) *lru.Cache[any, *kept] {
 	texts, _ := lru.New[any, *kept](size) // no error: the size is positive
 	return texts
 }
@@ -162,17 +147,8 @@ func readOnce(ctx context.Context, db *DB, write func(b *Builder) (string, error
 
 // builder returns a builder of texts with placeholders or, if values is not nil, with values.
 func (db *DB) builder(values []any) *Builder {
-	return &Builder{Engine: db.Engine, gen: db.Read, values: values}
+	return &Builder{Dialect: db.Dialect, gen: db.Read, values: values}
 }
 
 // Literal returns a builder of queries without arguments, which are used once.
 func (db *DB) Literal() *Builder { return db.builder([]any{}) }
-
-// argument returns an argument as the engine takes it: SQLite takes IDs as a JSON array.
-func (db *DB) argument(arg any) any {
-	if ids, ok := arg.([]int64); ok && db.Engine == SQLite {
-		list, _ := json.Marshal(ids) // no error: numbers
-		return string(list)
-	}
-	return arg
-}

@@ -24,6 +24,7 @@ type Table[T any] struct {
 	computed []Computed
 	all      fieldset.Set[T]
 	ofCaller fieldset.Set[T]
+	ofSingle fieldset.Set[T]
 	id       fieldset.Set[T]
 }
 
@@ -33,6 +34,9 @@ type Computed struct {
 	// OfCaller is set if the fields depend on the caller. They are not read for callers without an
 	// account, for whom they have their zero value.
 	OfCaller bool
+	// Single is set for fields that are read only with a single row: for several rows, one statement
+	// that reads them for all rows costs less. The fields are pointers, which are nil if not read.
+	Single bool
 	// Add adds the columns of the fields, with the names that Bun gives them, to a query of the table.
 	// The ID of the caller is r.Caller.
 	Add func(q *bun.SelectQuery, r Row) *bun.SelectQuery
@@ -42,7 +46,11 @@ type Computed struct {
 type Row struct {
 	*Builder
 	Caller schema.QueryAppender
+	fields []string
 }
+
+// Has reports whether a field is read.
+func (r Row) Has(field string) bool { return slices.Contains(r.fields, field) }
 
 // tablesByType has the tables of all types, so that a Key finds the table of its type.
 var tablesByType sync.Map // reflect.Type: *Table[T]
@@ -61,6 +69,9 @@ func NewTable[T any](id func(*T) (int64, *Listed), computed ...Computed) *Table[
 		t.all = t.all.With(fieldset.Of[T](c.Fields...))
 		if c.OfCaller {
 			t.ofCaller = t.ofCaller.With(fieldset.Of[T](c.Fields...))
+		}
+		if c.Single {
+			t.ofSingle = t.ofSingle.With(fieldset.Of[T](c.Fields...))
 		}
 	}
 	tablesByType.Store(of, t)
@@ -89,13 +100,19 @@ func isRelation(f reflect.StructField) bool { return f.Tag.Get("bun") == "-" }
 // expand returns a set with the fields that are always read with those in it.
 func expand[T any](set fieldset.Set[T]) fieldset.Set[T] {
 	of := reflect.TypeFor[T]()
-	for _, name := range set.Fields() {
-		f, _ := of.FieldByName(name)
-		if with := f.Tag.Get("reads"); with != "" {
-			set = set.With(fieldset.Of[T](strings.Split(with, ",")...))
+	for {
+		all := set
+		for _, name := range set.Fields() {
+			f, _ := of.FieldByName(name)
+			if with := f.Tag.Get("reads"); with != "" {
+				all = all.With(fieldset.Of[T](strings.Split(with, ",")...))
+			}
 		}
+		if all == set {
+			return set
+		}
+		set = all
 	}
-	return set
 }
 
 // AddColumns adds the columns of the fields of T to a query of its table with an alias. It is not
@@ -138,7 +155,7 @@ func (t *Table[T]) add(q *bun.SelectQuery, b *Builder, set fieldset.Set[T], sign
 		if !set.HasAny(fieldset.Of[T](c.Fields...)) || c.OfCaller && !signedIn {
 			continue
 		}
-		row := Row{Builder: b}
+		row := Row{Builder: b, fields: set.Fields()}
 		if c.OfCaller {
 			row.Caller = b.Arg(CallerArg)
 		}
@@ -180,6 +197,9 @@ func (t *Table[T]) ByIDs(ctx context.Context, db *DB, userID int64, fields field
 		return found, nil
 	}
 	var rows []*T
+	if len(ids) > 1 {
+		fields = fields.Without(t.ofSingle)
+	}
 	err := Read(ctx, db, byIDs[T]{fields, t.signedIn(userID, fields)}, &rows, ids, userID)
 	for _, row := range rows {
 		id, _ := t.ID(row)

@@ -22,11 +22,7 @@ func (s *statements) trace(ctx context.Context, text string) tracing.Span {
 		name += " " + table
 	}
 	_, span := tracing.Call(ctx, name)
-	system := "sqlite"
-	if s.engine == Postgres {
-		system = "postgresql"
-	}
-	span.Text("db.system.name", system)
+	span.Text("db.system.name", s.dialect.system())
 	span.Text("db.operation.name", verb)
 	span.Text("db.collection.name", table)
 	return span

@@ -2,16 +2,14 @@ package database
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
+
+	"github.com/uptrace/bun"
 )
 
-// CheckTrigrams returns an error if PostgreSQL has the extension pg_trgm in a schema that is not in
-// the search_path, so that statements do not find its operators. It returns nil if the extension
-// does not exist.
-func CheckTrigrams(ctx context.Context, db interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}) error {
+func (sqliteDialect) CheckTrigrams(context.Context, bun.IDB) error { return nil }
+
+func (postgresDialect) CheckTrigrams(ctx context.Context, db bun.IDB) error {
 	rows, err := db.QueryContext(ctx, "SELECT n.nspname, current_user FROM pg_extension AS e JOIN pg_namespace AS n ON n.oid = e.extnamespace "+
 		"WHERE e.extname = 'pg_trgm' AND n.nspname <> ALL (current_schemas(true))")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // long as readers overlap. Writers wait during the truncation. Readers that do not end within 0.2
 // seconds prevent it, which is not an error.
 func (db *DB) TruncateLog(ctx context.Context, limit int64) error {
-	if db.Engine != SQLite {
+	if !db.isFile() {
 		return nil
 	}
 	log, err := os.Stat(db.file + "-wal")

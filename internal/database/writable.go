@@ -15,7 +15,7 @@ import (
 // CheckWritable returns an error that names what this process may not write if a SQLite database
 // cannot be changed. On PostgreSQL it checks nothing.
 func (db *DB) CheckWritable() error {
-	if db.Engine != SQLite {
+	if !db.isFile() {
 		return nil
 	}
 	if info, err := os.Stat(db.file); err == nil && info.IsDir() {

@@ -11,18 +11,15 @@ import (
 	"time"
 )
 
-// Handler wraps next. After begun is closed, it asks clients to close the connection after each
-// response. Otherwise a proxy could send a request on a connection that the server is closing, and
-// the proxy cannot retry a request that is not idempotent.
-func Handler(next http.Handler, begun <-chan struct{}) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case <-begun:
-			w.Header().Set("Connection", "close")
-		default:
-		}
-		next.ServeHTTP(w, r)
-	})
+// Announce asks the client of a response to close the connection afterwards if begun is closed.
+// Otherwise a proxy could send a request on a connection that the server is closing, and the proxy
+// cannot retry a request that is not idempotent.
+func Announce(h http.Header, begun <-chan struct{}) {
+	select {
+	case <-begun:
+		h.Set("Connection", "close")
+	default:
+	}
 }
 
 // Listen opens a listener that StopConnecting supports. It does not use Multipath TCP, Go's

@@ -43,7 +43,7 @@ func readMultipart(r *http.Request) (*graphql.RawParams, error) {
 		if err != nil {
 			return nil, err
 		}
-		upload := newUpload(part.FileName(), part, parts.StartFile())
+		upload := newUpload(httpbody.FileName(part), part, parts.StartFile())
 		if err := setFile(params.Variables, paths[0], upload); err != nil {
 			return nil, err
 		}

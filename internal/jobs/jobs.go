@@ -17,10 +17,9 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver"
-	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivermigrate"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // Handlers are the functions that jobs call. Each must be idempotent, because a job may run more
@@ -44,19 +43,15 @@ type Handlers struct {
 type Queue struct {
 	client *river.Client[*sql.Tx]
 	db     *sql.DB
-	engine string
+	engine *engine
 }
 
 // State returns the number of due jobs, the number of running jobs, and for how long the oldest due
 // job has been due. Jobs for webhooks are not counted, because they wait for receivers.
 func (q *Queue) State(ctx context.Context) (due, running int, oldest time.Duration, err error) {
-	age := "EXTRACT(EPOCH FROM now() - min(scheduled_at))"
-	if q.engine == "sqlite" {
-		age = "(julianday('now') - julianday(min(scheduled_at))) * 86400"
-	}
 	var seconds sql.NullFloat64
 	const dueJobs = "FROM river_job WHERE queue = 'default' AND state = 'available'"
-	err = q.db.QueryRowContext(ctx, "SELECT count(*), CAST("+age+" AS double precision) "+dueJobs).Scan(&due, &seconds)
+	err = q.db.QueryRowContext(ctx, "SELECT count(*), CAST("+q.engine.age+" AS double precision) "+dueJobs).Scan(&due, &seconds)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
 	}
@@ -82,12 +77,8 @@ var periodicKinds = []string{foldCounts{}.Kind(), collectGarbage{}.Kind(), backf
 // are left out: a new job replaces one that has failed.
 func (q *Queue) Failing(ctx context.Context, since time.Time) (failing []Failing, err error) {
 	var newest []int64 // a job of each kind
-	var finalized any = since
-	if q.engine == "sqlite" {
-		finalized = since.UTC().Format(time.DateTime)
-	}
 	rows, err := q.db.QueryContext(ctx, "SELECT kind, count(*), max(id) FROM river_job WHERE queue = 'default' AND "+
-		"(state = 'retryable' OR state = 'discarded' AND max_attempts > 1 AND finalized_at > $1) GROUP BY kind ORDER BY kind", finalized)
+		"(state = 'retryable' OR state = 'discarded' AND max_attempts > 1 AND finalized_at > $1) GROUP BY kind ORDER BY kind", q.engine.time(since))
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
@@ -144,19 +135,12 @@ const (
 	webhookWorkers = 64
 )
 
-func driver(db *sql.DB, engine string) riverdriver.Driver[*sql.Tx] {
-	if engine == "sqlite" {
-		return riversqlite.New(db)
-	}
-	return riverdatabasesql.New(db)
-}
-
 // Migrate creates or updates the tables of River, and deletes jobs that earlier source has left and
 // no worker knows: previews and counts do not need them any more. Several processes may call it
 // concurrently: each version is applied in a transaction, and a process that fails tries again, up
 // to five times.
-func Migrate(ctx context.Context, db *sql.DB, engine string) error {
-	migrator, err := rivermigrate.New(driver(db, engine), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
+func Migrate(ctx context.Context, db *sql.DB, engine database.Engine) error {
+	migrator, err := rivermigrate.New(engines[engine].driver(db), &rivermigrate.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("migrate jobs: %w", err)
 	}
@@ -177,8 +161,8 @@ func Migrate(ctx context.Context, db *sql.DB, engine string) error {
 
 // New returns a queue on a migrated database. Jobs can be inserted immediately; they run after
 // Start.
-func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, error) {
-	q, workers := &Queue{db: db, engine: engine}, river.NewWorkers()
+func New(db *sql.DB, engine database.Engine, h Handlers, logger *slog.Logger) (*Queue, error) {
+	q, workers := &Queue{db: db, engine: engines[engine]}, river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[expireUpload]) error {
 		return h.ExpireUpload(ctx, job.Args.FileID)
 	}))
@@ -198,8 +182,8 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 		return errors.Join(q.endWaits(ctx), h.DeliverOverdue(ctx))
 	})))
 	var err error
-	q.client, err = river.NewClient(driver(db, engine), &river.Config{
-		ReindexerSchedule: reindexerSchedule(engine),
+	q.client, err = river.NewClient(q.engine.driver(db), &river.Config{
+		ReindexerSchedule: q.engine.reindex,
 		Logger:            logger,
 		Workers:           workers,
 		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}, webhookQueue: {MaxWorkers: webhookWorkers}},
@@ -221,12 +205,8 @@ func New(db *sql.DB, engine string, h Handlers, logger *slog.Logger) (*Queue, er
 // endWaits makes jobs due that would wait longer than any job does, because they were inserted or
 // failed while the clock was ahead. Pending uploads expire when their rows say so.
 func (q *Queue) endWaits(ctx context.Context) error {
-	ahead := "datetime('now', '+7 days')"
-	if q.engine != "sqlite" {
-		ahead = "now() + interval '7 days'"
-	}
 	_, err := q.db.ExecContext(ctx, "UPDATE river_job SET scheduled_at = CURRENT_TIMESTAMP "+
-		"WHERE state IN ('available', 'scheduled', 'retryable') AND kind <> '"+expireUpload{}.Kind()+"' AND scheduled_at > "+ahead)
+		"WHERE state IN ('available', 'scheduled', 'retryable') AND kind <> '"+expireUpload{}.Kind()+"' AND scheduled_at > "+q.engine.later("7 days"))
 	return err
 }
 
@@ -262,16 +242,6 @@ func (c *collector) Work(ctx context.Context, job *river.Job[collectGarbage]) er
 // Timeout implements [river.Worker].
 func (c *collector) Timeout(*river.Job[collectGarbage]) time.Duration { return CollectEvery }
 
-// reindexerSchedule returns the schedule on which River rebuilds its indexes: on PostgreSQL nil,
-// the default of River, which is daily; on SQLite never, because the indexes that River names do
-// not exist there.
-func reindexerSchedule(engine string) river.PeriodicSchedule {
-	if engine == "sqlite" {
-		return river.NeverSchedule()
-	}
-	return nil
-}
-
 // every returns a periodic job that runs at an interval and once at the start. The job is unique
 // within each interval, so several servers insert it only once. It is not retried.
 func every(interval time.Duration, args river.JobArgs) *river.PeriodicJob {
@@ -284,11 +254,7 @@ func every(interval time.Duration, args river.JobArgs) *river.PeriodicJob {
 func (q *Queue) Start(ctx context.Context) error {
 	// The leader inserts the periodic jobs, and its term ends after some seconds. If it was killed
 	// while the clock was ahead, the term would end when that time comes.
-	ahead := "datetime('now', '+1 minute')"
-	if q.engine != "sqlite" {
-		ahead = "now() + interval '1 minute'"
-	}
-	if _, err := q.db.ExecContext(ctx, "DELETE FROM river_leader WHERE expires_at > "+ahead); err != nil {
+	if _, err := q.db.ExecContext(ctx, "DELETE FROM river_leader WHERE expires_at > "+q.engine.later("1 minute")); err != nil {
 		return fmt.Errorf("start jobs: %w", err)
 	}
 	return q.client.Start(ctx)

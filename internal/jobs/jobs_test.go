@@ -5,16 +5,18 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/meshyard/meshyard/internal/database"
 )
 
 // TestReindexerSchedule checks that the reindexer of River does not run on SQLite, where it would
 // log errors every day.
 func TestReindexerSchedule(t *testing.T) {
 	t.Parallel()
-	if s := reindexerSchedule("postgres"); s != nil {
+	if s := engines[database.Postgres].reindex; s != nil {
 		t.Errorf("postgres: got %v, want River's default", s)
 	}
-	s := reindexerSchedule("sqlite")
+	s := engines[database.SQLite].reindex
 	if s == nil || s.Next(time.Now()).Before(time.Now().AddDate(100, 0, 0)) {
 		t.Errorf("sqlite: got %v, want a schedule that never runs", s)
 	}

@@ -39,7 +39,7 @@ func Available(program string) error {
 func Check(address, program string) error {
 	// The programs set search_path and timeouts for their session. Through the pooler, these settings
 	// would apply to statements of other clients.
-	if database.UsesTransactionPooler(address) {
+	if !database.DialectOfURL(address).HasSessions() {
 		return fmt.Errorf("%s does not work through a connection pooler in transaction mode: run this command with a --database-url that leads to PostgreSQL itself, without pool_mode=transaction", program)
 	}
 	return Available(program)

@@ -2,7 +2,6 @@ package pgdump
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -32,7 +31,7 @@ func Restore(ctx context.Context, address, file string) error {
 		return err
 	}
 	defer db.Close()
-	if err := prepare(ctx, db.SQL(), schema); err != nil {
+	if err := prepare(ctx, db, schema); err != nil {
 		return err
 	}
 	chosen, err := os.CreateTemp("", "meshyard-pg-list-")
@@ -94,26 +93,27 @@ func contents(ctx context.Context, address, file string) (entries []string, sche
 // prepare creates the schema and the extension pg_trgm if they are missing. It returns an error
 // that says what an administrator must do if the role may not create them, or if the search_path
 // does not contain them.
-func prepare(ctx context.Context, db *sql.DB, schema string) error {
+func prepare(ctx context.Context, db *database.DB, schema string) error {
+	conn := db.SQL()
 	var role string
 	var exists bool
-	if err := db.QueryRowContext(ctx, "SELECT current_user, to_regnamespace(quote_ident($1)) IS NOT NULL", schema).Scan(&role, &exists); err != nil {
+	if err := conn.QueryRowContext(ctx, "SELECT current_user, to_regnamespace(quote_ident($1)) IS NOT NULL", schema).Scan(&role, &exists); err != nil {
 		return err
 	}
 	if !exists {
-		if _, err := db.ExecContext(ctx, "CREATE SCHEMA "+pgx.Identifier{schema}.Sanitize()); err != nil {
+		if _, err := conn.ExecContext(ctx, "CREATE SCHEMA "+pgx.Identifier{schema}.Sanitize()); err != nil {
 			return fmt.Errorf("create the schema %q of the backup: %w: an administrator must run CREATE SCHEMA %q AUTHORIZATION %q", schema, err, schema, role)
 		}
 	}
 	var current *string
-	if err := db.QueryRowContext(ctx, "SELECT current_schema()").Scan(&current); err != nil {
+	if err := conn.QueryRowContext(ctx, "SELECT current_schema()").Scan(&current); err != nil {
 		return err
 	}
 	if current == nil || *current != schema {
 		return fmt.Errorf("the backup has the tables in the schema %q, which is not the first one in the search_path of the role: run ALTER ROLE %q SET search_path = %q, public", schema, role, schema)
 	}
-	if _, err := db.ExecContext(ctx, "CREATE EXTENSION IF NOT EXISTS pg_trgm"); err != nil {
+	if _, err := conn.ExecContext(ctx, "CREATE EXTENSION IF NOT EXISTS pg_trgm"); err != nil {
 		return fmt.Errorf("create the extension pg_trgm: %w: an administrator must run CREATE EXTENSION pg_trgm in this database", err)
 	}
-	return database.CheckTrigrams(ctx, db)
+	return db.CheckTrigrams(ctx, db.Write)
 }

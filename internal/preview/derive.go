@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decimate"
 	"github.com/meshyard/meshyard/internal/mesh/decode"
+	"github.com/meshyard/meshyard/internal/mesh/decode/threemf"
 	"github.com/meshyard/meshyard/internal/mesh/measure"
 	"github.com/meshyard/meshyard/internal/mesh/render"
 	"github.com/meshyard/meshyard/internal/mesh/write/glb"
@@ -50,6 +51,9 @@ func LimitsFor(memory int64) mesh.Limits {
 	return limits
 }
 
+// imageMemory returns how much memory decoding an image may take: all that LimitsFor leaves.
+func imageMemory(limits mesh.Limits) int64 { return limits.Textures / 2 * 3 }
+
 // fitTextures downscales the textures of a mesh so that writing them takes no more memory than the
 // triangles that the mesh could still have. It removes them if they would take more in any case.
 func fitTextures(m *mesh.Mesh, limits mesh.Limits) {
@@ -80,11 +84,13 @@ func fitTextures(m *mesh.Mesh, limits mesh.Limits) {
 // Derive creates all parts of the preview of a file of the given subject and passes each to put,
 // which calls write at most once. It reports the progress of each stage, from 0 to 1. It returns a
 // *mesh.Error if the file is invalid or exceeds the limits; other errors come from put, src or ctx.
+// The result has no parts if there is nothing to show, which is no error: most G-code files have no
+// image.
 func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
 	switch subject {
 	case Image:
 		progress("decode", 0)
-		img, err := thumbnail.Decode(src, src.Size)
+		img, err := thumbnail.Decode(src, src.Size, imageMemory(limits))
 		if err != nil {
 			return Result{}, asMeshError(err)
 		}
@@ -94,12 +100,12 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 		progress("read", 0)
 		embedded, err := thumbnail.FromGCode(src, src.Size)
 		if err != nil {
-			return Result{}, err
+			return Result{}, asMeshError(err)
 		}
-		if embedded == nil {
-			return Result{}, mesh.Errorf(mesh.Empty, "The G-code file has no embedded thumbnail, and previews are not rendered from toolpaths.")
+		if embedded == nil { // previews are not rendered from toolpaths
+			return Result{}, nil
 		}
-		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)))
+		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)), imageMemory(limits))
 		if err != nil {
 			return Result{}, asMeshError(err)
 		}
@@ -128,7 +134,7 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	at := func(stage string) func(float64) { return func(done float64) { progress(stage, done) } }
 	m, err := decode.Decode(ctx, decode.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, limits, at("read"))
 	if err != nil {
-		return Result{}, err
+		return deriveSliced(ctx, src, subject, limits, put, err)
 	}
 	r := Result{ImageFormat: thumbnail.PNG, Width: width, Height: height, Threejs: true, GLB: true}
 	shaded := m
@@ -157,6 +163,26 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 		return Result{}, err
 	}
 	return r, nil
+}
+
+// deriveSliced stores the image of a sliced 3MF project without meshes. It returns the given error,
+// which is why there is no mesh, if the file is no such project.
+func deriveSliced(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, noMesh error) (Result, error) {
+	if _, ok := errors.AsType[*mesh.Error](noMesh); !ok || mesh.Format(subject) != mesh.ThreeMF {
+		return Result{}, noMesh
+	}
+	picture, sliced, err := threemf.Picture(ctx, decode.Source{ReaderAt: src, Size: src.Size}, limits)
+	if _, damaged := errors.AsType[*mesh.Error](err); damaged || err == nil && !sliced {
+		return Result{}, noMesh
+	}
+	if err != nil || picture == nil {
+		return Result{}, err
+	}
+	img, err := thumbnail.Decode(bytes.NewReader(picture), int64(len(picture)), imageMemory(limits))
+	if err != nil {
+		return Result{}, asMeshError(err)
+	}
+	return putImage(img, put)
 }
 
 // keepModel stores a mesh as GLB and as three.js JSON. The latter has no textures, and is decimated

@@ -6,6 +6,7 @@ package preview
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -13,7 +14,7 @@ import (
 
 // Version is the version of the pipeline. Increment it with every change that alters the output for
 // the same input.
-const Version = 12
+const Version = 13
 
 // Subject is the kind of content that a file is treated as: a mesh format, Image or GCode. A file
 // with an empty subject has no preview.
@@ -25,14 +26,33 @@ const (
 	GCode Subject = "gcode"
 )
 
+// ImageTypes are the content types of the images that can be decoded.
+var ImageTypes = []string{"image/png", "image/vnd.mozilla.apng", "image/jpeg", "image/gif", "image/webp"}
+
+// otherImages are the names of image formats that cannot be decoded, by content type.
+var otherImages = map[string]string{
+	"image/avif": "AVIF", "image/heic": "HEIC", "image/heic-sequence": "HEIC", "image/heif": "HEIF", "image/heif-sequence": "HEIF",
+	"image/tiff": "TIFF", "image/bmp": "BMP", "image/jxl": "JPEG XL", "image/jp2": "JPEG 2000", "image/jpx": "JPEG 2000", "image/jpm": "JPEG 2000",
+}
+
+// Hint says to the owner of a file of the given content type why it has no preview, and what to do.
+// It is empty for files that are not images.
+func Hint(contentType string) string {
+	base, _, _ := strings.Cut(contentType, ";")
+	if format := otherImages[base]; format != "" {
+		return fmt.Sprintf("Previews of %s images are not supported. To show this image, upload it as JPEG, PNG or WebP.", format)
+	}
+	return ""
+}
+
 // SubjectOf returns the subject of a file, by its name and its sniffed content type, or "" if the
 // file has no preview.
 func SubjectOf(name, contentType string) Subject {
-	if strings.HasPrefix(contentType, "image/") && !strings.Contains(contentType, "svg") {
+	if base, _, _ := strings.Cut(contentType, ";"); slices.Contains(ImageTypes, base) {
 		return Image
 	}
 	switch ending := strings.ToLower(path.Ext(name)); ending {
-	case ".gcode", ".gco", ".g":
+	case ".gcode", ".gco", ".g", ".gx", ".bgcode":
 		return GCode
 	}
 	return Subject(mesh.FormatOf(name))

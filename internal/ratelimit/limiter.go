@@ -58,7 +58,7 @@ func (l *Limiter) take(caller string, n int, now time.Time) (left int, ends time
 	return left, w.ends
 }
 
-// Allow counts an action of a caller that Limit does not count. If it exceeds the limit, ok is
+// Allow counts an action of a caller that is not a request. If it exceeds the limit, ok is
 // false and wait is the time until the next window.
 func (l *Limiter) Allow(caller string, now time.Time) (wait time.Duration, ok bool) {
 	left, ends := l.take(caller, 1, now)
@@ -102,29 +102,24 @@ func (l *Limiter) Spend(caller string, cost int) (left int, wait time.Duration) 
 // whole rounds a time up to whole seconds for Retry-After.
 func whole(wait time.Duration) time.Duration { return wait.Truncate(time.Second) + time.Second }
 
-// Limit wraps next with a limit by caller. It calls fail, before the body is read, for requests
-// above the limit. It sets the headers of draft-ietf-httpapi-ratelimit-headers-10 and their older
-// equivalents on each response.
-func (l *Limiter) Limit(next http.Handler, caller func(*http.Request) string, fail func(w http.ResponseWriter, r *http.Request, wait time.Duration)) http.Handler {
+// Admit counts a request of a caller, and adds the headers of
+// draft-ietf-httpapi-ratelimit-headers-10 and their older equivalents to those of its response. If
+// the request exceeds the limit, ok is false and wait is the time until the next window.
+func (l *Limiter) Admit(h http.Header, caller string) (wait time.Duration, ok bool) {
 	if l.limit <= 0 {
-		return next
+		return 0, true
 	}
-	policy := fmt.Sprintf(`"default";q=%d;w=%d`, l.limit, int(Window.Seconds()))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		now := time.Now()
-		left, ends := l.take(caller(r), 1, now)
-		h := w.Header()
-		h.Set("RateLimit-Policy", policy)
-		h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, max(left, 0), int(math.Ceil(ends.Sub(now).Seconds()))))
-		h.Set("X-RateLimit-Limit", strconv.Itoa(l.limit))
-		h.Set("X-RateLimit-Remaining", strconv.Itoa(max(left, 0)))
-		h.Set("X-RateLimit-Reset", strconv.FormatInt(ends.Unix(), 10))
-		if left < 0 {
-			wait := whole(ends.Sub(now))
-			h.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
-			fail(w, r, wait)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+	now := time.Now()
+	left, ends := l.take(caller, 1, now)
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=%d`, l.limit, int(Window.Seconds())))
+	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, max(left, 0), int(math.Ceil(ends.Sub(now).Seconds()))))
+	h.Set("X-RateLimit-Limit", strconv.Itoa(l.limit))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(left, 0)))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(ends.Unix(), 10))
+	if left >= 0 {
+		return 0, true
+	}
+	wait = whole(ends.Sub(now))
+	h.Set("Retry-After", strconv.Itoa(int(wait.Seconds())))
+	return wait, false
 }

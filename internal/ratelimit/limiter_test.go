@@ -3,7 +3,6 @@ package ratelimit
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,35 +10,34 @@ import (
 
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		served := 0
-		h := New(3).Limit(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }),
-			func(r *http.Request) string { return r.URL.Path },
-			func(w http.ResponseWriter, _ *http.Request, _ time.Duration) {
-				w.WriteHeader(http.StatusTooManyRequests)
-			})
-		ask := func(caller string) *http.Response {
-			w := httptest.NewRecorder()
-			h.ServeHTTP(w, httptest.NewRequest("GET", caller, nil))
-			return w.Result()
+		l := New(3)
+		ask := func(caller string) (h http.Header, wait time.Duration, ok bool) {
+			h = make(http.Header)
+			wait, ok = l.Admit(h, caller)
+			return h, wait, ok
 		}
-		for i, want := range []int{200, 200, 200, 429, 429} {
-			r := ask("/a")
-			if r.StatusCode != want || r.Header.Get("X-RateLimit-Limit") != "3" || r.Header.Get("X-RateLimit-Remaining") != fmt.Sprint(max(2-i, 0)) {
-				t.Errorf("request %d: %d %v, want %d", i, r.StatusCode, r.Header, want)
+		for i, want := range []bool{true, true, true, false, false} {
+			h, wait, ok := ask("a")
+			if ok != want || h.Get("X-RateLimit-Limit") != "3" || h.Get("X-RateLimit-Remaining") != fmt.Sprint(max(2-i, 0)) {
+				t.Errorf("request %d: %t %v, want %t", i, ok, h, want)
 			}
-			if got, want := r.Header.Get("RateLimit"), fmt.Sprintf(`"default";r=%d;t=300`, max(2-i, 0)); got != want || r.Header.Get("RateLimit-Policy") != `"default";q=3;w=300` {
-				t.Errorf("request %d: RateLimit %s, want %s; RateLimit-Policy %s", i, got, want, r.Header.Get("RateLimit-Policy"))
+			if got, want := h.Get("RateLimit"), fmt.Sprintf(`"default";r=%d;t=300`, max(2-i, 0)); got != want || h.Get("RateLimit-Policy") != `"default";q=3;w=300` {
+				t.Errorf("request %d: RateLimit %s, want %s; RateLimit-Policy %s", i, got, want, h.Get("RateLimit-Policy"))
 			}
-			if (r.Header.Get("Retry-After") == "301") != (want == 429) {
-				t.Errorf("request %d: Retry-After %q", i, r.Header.Get("Retry-After"))
+			if (h.Get("Retry-After") == "301") == want || (wait == 301*time.Second) == want {
+				t.Errorf("request %d: wait %s, Retry-After %q", i, wait, h.Get("Retry-After"))
 			}
 		}
-		if ask("/b").StatusCode != 200 {
+		if _, _, ok := ask("b"); !ok {
 			t.Error("another caller is refused")
 		}
 		time.Sleep(Window)
-		if ask("/a").StatusCode != 200 || served != 5 {
-			t.Errorf("after the window: served %d, want 5", served)
+		if _, _, ok := ask("a"); !ok {
+			t.Error("refused after the window")
+		}
+		h := make(http.Header)
+		if _, ok := New(0).Admit(h, "a"); !ok || len(h) > 0 {
+			t.Errorf("without a limit: %t, %v", ok, h)
 		}
 	})
 }

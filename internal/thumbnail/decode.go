@@ -2,7 +2,6 @@ package thumbnail
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"image"
 	"image/gif"
@@ -10,16 +9,12 @@ import (
 	"image/png"
 	"io"
 
-	"golang.org/x/image/draw"
-	"golang.org/x/image/webp"
+	"github.com/meshyard/meshyard/internal/imagemeta"
+	"github.com/meshyard/meshyard/internal/webp"
 )
 
-// Limits on the number of pixels, checked before decoding. A progressive JPEG needs four times the
-// memory, because its coefficients are held.
-const (
-	maxPixels            = 25_000_000
-	maxProgressivePixels = 12_000_000
-)
+// largest is the size in which images are kept, and from which all sizes are cut.
+var largest = Size{Width: 1600, Height: 1200}
 
 // Error explains to the user who uploaded an image why it cannot be shown.
 type Error struct{ Message string }
@@ -28,68 +23,85 @@ func (e *Error) Error() string { return e.Message }
 
 func errorf(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
 
-// Decode decodes a PNG, a JPEG, a WebP or the first frame of a GIF, and applies the EXIF
-// orientation. An error that the image causes is an *Error; other errors come from r.
-func Decode(r io.ReaderAt, size int64) (image.Image, error) {
-	whole := func() io.Reader { return io.NewSectionReader(r, 0, size) }
-	head := make([]byte, 16)
-	if n, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
-	} else {
-		head = head[:n]
-	}
-	var name string
-	var config func(io.Reader) (image.Config, error)
-	var decode func(io.Reader) (image.Image, error)
-	limit := int64(maxPixels)
-	turned := upright
+// decoder decodes a format.
+type decoder struct {
+	name   string
+	config func(io.Reader) (image.Config, error)
+	decode func(io.Reader) (image.Image, error)
+	// perPixel returns how many bytes decode allocates for each pixel. It has the first bytes.
+	perPixel func(head []byte, c image.Config) float64
+}
+
+// headSize is how many of the first bytes have what the memory depends on, unless a JPEG has
+// metadata of several hundred kilobytes.
+const headSize = 512 << 10
+
+// decoderOf returns the decoder for a file with the given first bytes.
+func decoderOf(head []byte) (d decoder, ok bool) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
-		name, config, decode = "PNG", png.DecodeConfig, png.Decode
+		return decoder{"PNG", png.DecodeConfig, png.Decode, pngMemory}, true
 	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
-		name, config, decode = "JPEG", jpeg.DecodeConfig, jpeg.Decode
-		jpegHead, err := readJPEGHead(whole())
-		if err != nil {
-			return nil, err
+		d = decoder{"JPEG", jpeg.DecodeConfig, jpeg.Decode, jpegMemory}
+		if f := readFrame(head); f.progressive {
+			d.name = "progressive JPEG"
 		}
-		turned = jpegHead.orientation
-		if jpegHead.progressive {
-			name, limit = "progressive JPEG", maxProgressivePixels
-		}
+		return d, true
 	case bytes.HasPrefix(head, []byte("GIF8")):
-		name, config, decode = "GIF", gif.DecodeConfig, gif.Decode
+		return decoder{"GIF", gif.DecodeConfig, gif.Decode, gifMemory}, true
 	case len(head) >= 12 && bytes.HasPrefix(head, []byte("RIFF")) && string(head[8:12]) == "WEBP":
-		name, config, decode = "WebP", webp.DecodeConfig, webp.Decode
-	default:
+		return decoder{"WebP", webp.DecodeConfig, webp.Decode, webpMemory}, true
+	}
+	return d, false
+}
+
+// Decode decodes a PNG, a JPEG, a WebP or the first frame of a GIF. The result is upright, has the
+// colors of sRGB, and at most 1600×1200 pixels. Decoding takes about the given memory at most, in
+// bytes. An error that the image causes is an *Error; other errors come from r.
+func Decode(r io.ReaderAt, size, memory int64) (image.Image, error) {
+	whole := func() io.Reader { return io.NewSectionReader(r, 0, size) }
+	head, err := io.ReadAll(io.LimitReader(whole(), headSize))
+	if err != nil {
+		return nil, err
+	}
+	d, ok := decoderOf(head)
+	if !ok {
 		return nil, errorf("The file is not a PNG, JPEG, GIF or WebP image.")
 	}
-	c, err := config(whole())
+	c, err := d.config(whole())
 	if err != nil {
-		return nil, errorf("The %s is broken: %s.", name, err)
+		return nil, errorf("The %s is broken: %s.", d.name, err)
 	}
-	if c.Width <= 0 || c.Height <= 0 || int64(c.Width)*int64(c.Height) > limit {
-		return nil, errorf("The %s has %d×%d pixels; at most %d million are supported.", name, c.Width, c.Height, limit/1_000_000)
+	perPixel := d.perPixel(head, c)
+	if most := int64(float64(memory) / perPixel); c.Width <= 0 || c.Height <= 0 || int64(c.Width)*int64(c.Height) > most {
+		return nil, errorf("The %s has %d×%d pixels; at most %d million are supported.", d.name, c.Width, c.Height, most/1_000_000)
 	}
-	img, err := decode(whole())
+	info, err := imagemeta.Read(r, size)
 	if err != nil {
-		return nil, errorf("The %s is broken: %s.", name, err)
+		return nil, err
 	}
-	return turned.apply(img), nil
+	img, err := d.decode(whole())
+	if err != nil {
+		return nil, errorf("The %s is broken: %s.", d.name, err)
+	}
+	fit := largest
+	if turned(info.Orientation) {
+		fit.Width, fit.Height = fit.Height, fit.Width
+	}
+	small := upright(shrink(img, fit), info.Orientation)
+	toSRGB(small, info)
+	return small, nil
 }
 
 // Normalize scales an image to at most 1600×1200 pixels, from which all sizes are cut, and returns
 // the format to encode it in: JPEG, or PNG if it has transparency.
 func Normalize(img image.Image) (image.Image, string) {
-	whole := Scale(img, Size{Width: 1600, Height: 1200})
-	if whole.(*image.RGBA).Opaque() {
+	whole, ok := img.(*image.RGBA)
+	if w, h := largest.Of(img.Bounds().Dx(), img.Bounds().Dy()); !ok || img.Bounds().Size() != image.Pt(w, h) {
+		whole = shrink(img, largest)
+	}
+	if whole.Opaque() {
 		return whole, JPEG
 	}
 	return whole, PNG
-}
-
-// copied converts an image to RGBA.
-func copied(img image.Image) *image.RGBA {
-	to := image.NewRGBA(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
-	draw.Draw(to, to.Bounds(), img, img.Bounds().Min, draw.Src)
-	return to
 }

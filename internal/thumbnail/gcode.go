@@ -16,10 +16,16 @@ const (
 )
 
 // FromGCode returns the largest thumbnail in a G-code file, or nil if there is none. Slicers write
-// PNG or JPEG in base64, in comments between "thumbnail begin 300x300 12345" and "thumbnail end".
+// PNG or JPEG in base64, in comments between "thumbnail begin 300x300 12345" and "thumbnail end",
+// or "png begin 300*300 12345 3 197 500" and "png end" (Creality), or in one comment as a data URL
+// (Snapmaker). Binary G-code has blocks of thumbnails. An error that the file causes is an *Error;
+// other errors come from r.
 func FromGCode(r io.ReaderAt, size int64) ([]byte, error) {
+	if isBinaryGCode(r) {
+		return fromBinaryGCode(r, size)
+	}
 	lines := bufio.NewScanner(io.NewSectionReader(r, 0, min(size, gcodeHead)))
-	lines.Buffer(nil, 64<<10)
+	lines.Buffer(nil, maxEmbedded)
 	var best []byte
 	var text strings.Builder
 	inside, most, seen := false, 0, 0
@@ -31,20 +37,24 @@ func FromGCode(r io.ReaderAt, size int64) ([]byte, error) {
 		comment = strings.TrimSpace(comment)
 		kind, rest, _ := strings.Cut(comment, " ")
 		switch {
-		case (kind == "thumbnail" || kind == "thumbnail_JPG" || kind == "thumbnail_PNG") && strings.HasPrefix(rest, "begin "):
-			var w, h uint16
-			_, _ = fmt.Sscanf(rest, "begin %dx%d", &w, &h) // one without dimensions counts as the smallest
+		case isThumbnail(kind) && strings.HasPrefix(rest, "begin "):
 			text.Reset()
 			seen++
-			pixels := int(w) * int(h)
+			pixels := pixelsOf(rest)
 			if inside = best == nil || pixels > most; inside {
 				most = pixels
 			}
-		case strings.HasPrefix(kind, "thumbnail") && rest == "end":
+		case (isThumbnail(kind) || strings.HasPrefix(kind, "thumbnail")) && rest == "end":
 			if picture, err := base64.StdEncoding.DecodeString(text.String()); inside && err == nil && len(picture) > 0 {
 				best = picture
 			}
 			inside = false
+		case kind == "thumbnail:" && best == nil:
+			seen++
+			_, encoded, _ := strings.Cut(rest, ";base64,")
+			if picture, err := base64.StdEncoding.DecodeString(encoded); strings.HasPrefix(rest, "data:image/") && err == nil && len(picture) > 0 {
+				best = picture
+			}
 		case inside && text.Len()+len(comment) <= maxEmbedded:
 			text.WriteString(comment)
 		}
@@ -53,4 +63,26 @@ func FromGCode(r io.ReaderAt, size int64) ([]byte, error) {
 		return nil, err
 	}
 	return best, nil
+}
+
+// isThumbnail reports whether a word begins a comment with a thumbnail in a supported format. Some
+// slicers also write QOI and formats of their printers.
+func isThumbnail(word string) bool {
+	switch word {
+	case "thumbnail", "thumbnail_JPG", "thumbnail_PNG", "png", "jpg", "jpeg":
+		return true
+	}
+	return false
+}
+
+// pixelsOf returns the number of pixels of a thumbnail that begins with "begin 300x300", or with
+// "*" or a space in place of "x". One without dimensions counts as the smallest.
+func pixelsOf(begin string) int {
+	var w, h uint16
+	for _, form := range []string{"begin %dx%d", "begin %d*%d", "begin %d %d"} {
+		if n, _ := fmt.Sscanf(begin, form, &w, &h); n == 2 {
+			return int(w) * int(h)
+		}
+	}
+	return 0
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/meshyard/meshyard/internal/zipstream"
 )
@@ -91,15 +92,33 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 // unique returns the path of a file in the archive. If another file has the same path, it adds a
 // number. It ignores case, because some file systems do.
 func unique(taken map[string]bool, folder, name string) string {
-	name = fileName(name)
-	extension := path.Ext(name)
-	stem := strings.TrimSuffix(name, extension)
+	name = shortened(fileName(name), "")
 	full := folder + "/" + name
 	for n := 2; taken[strings.ToLower(full)]; n++ {
-		full = fmt.Sprintf("%s/%s (%d)%s", folder, stem, n, extension)
+		full = folder + "/" + shortened(name, fmt.Sprintf(" (%d)", n))
 	}
 	taken[strings.ToLower(full)] = true
 	return full
+}
+
+// maxFileName is the maximum length of a file name in bytes, because file systems limit bytes.
+const maxFileName = 255
+
+// shortened returns a file name with a suffix before its extension, and shortens it before that if
+// the result were longer than maxFileName.
+func shortened(name, suffix string) string {
+	extension := path.Ext(name)
+	if len(extension) > 32 {
+		extension = ""
+	}
+	stem := strings.TrimSuffix(name, extension)
+	if most := maxFileName - len(suffix) - len(extension); len(stem) > most {
+		stem = stem[:most]
+		for !utf8.ValidString(stem) {
+			stem = stem[:len(stem)-1]
+		}
+	}
+	return stem + suffix + extension
 }
 
 // fileName replaces control characters, direction marks, which disguise the extension, and

@@ -1,6 +1,9 @@
 package webpage
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestFileName checks that names of files in archives, and of archives, contain neither folders nor
 // characters that disguise the extension, and are allowed on Windows.
@@ -12,6 +15,23 @@ func TestFileName(t *testing.T) {
 	} {
 		if got := fileName(name); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestUniqueNames checks that a name that is made unique has at most 255 bytes.
+func TestUniqueNames(t *testing.T) {
+	t.Parallel()
+	long, plain := strings.Repeat("€", 83)+".3mf", strings.Repeat("x", 255)
+	taken := map[string]bool{}
+	for _, c := range []struct{ name, want string }{
+		{"a.stl", "files/a.stl"}, {"A.stl", "files/A (2).stl"}, {"a.stl", "files/a (3).stl"},
+		{long, "files/" + long}, {long, "files/" + strings.Repeat("€", 82) + " (2).3mf"},
+		{plain, "files/" + plain}, {plain, "files/" + plain[:251] + " (2)"},
+		{"con." + plain[:251], "files/con_." + plain[:250]},
+	} {
+		if got := unique(taken, "files", c.name); got != c.want {
+			t.Errorf("%.20q of %d bytes: got %q, want %q", c.name, len(c.name), got, c.want)
 		}
 	}
 }

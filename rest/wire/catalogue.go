@@ -1,9 +1,9 @@
 package wire
 
 import (
+	"encoding/json"
 	"fmt"
 
-	"github.com/meshyard/meshyard/internal/structjson"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -40,6 +40,10 @@ type CollectionSchema struct {
 	AbsoluteURL     string       `json:"absolute_url"`
 	ThingsURL       string       `json:"things_url"`
 	Thumbnail       string       `json:"thumbnail"`
+	Thumbnail1      string       `json:"thumbnail_1"` // of the first things
+	Thumbnail2      string       `json:"thumbnail_2"`
+	Thumbnail3      string       `json:"thumbnail_3"`
+	Thumbnail4      string       `json:"thumbnail_4"`
 	PreviewImage    string       `json:"preview_image"`
 	Creator         *UserSummary `json:"creator"`
 	Count           int          `json:"count"`
@@ -54,7 +58,7 @@ type CollectionSchema struct {
 
 	// Input only: cleared by Complete.
 	Featured *featuredThing `json:"featured,omitempty"`
-	Newest   *newestThing   `json:"newest,omitempty"`
+	Newest   *newestThings  `json:"newest,omitempty"`
 }
 
 // featuredThing is the thing that the owner chose to represent a collection.
@@ -63,19 +67,20 @@ type featuredThing struct {
 	Image *MediaImage `json:"image"`
 }
 
-// newestThing is the thing that was added to a collection last. It represents a collection without
-// a featured thing.
-type newestThing struct {
+// newestThings are the four things that were added to a collection last. The first represents a
+// collection without a featured thing.
+type newestThings struct {
 	Nodes []struct {
 		Image *MediaImage `json:"image"`
 	} `json:"nodes"`
 }
 
-func (n *newestThing) image() *MediaImage {
-	if n == nil || len(n.Nodes) == 0 {
+// image returns the image of the i-th thing, or nil if it has none or there is no such thing.
+func (n *newestThings) image(i int) *MediaImage {
+	if n == nil || i >= len(n.Nodes) {
 		return nil
 	}
-	return n.Nodes[0].Image
+	return n.Nodes[i].Image
 }
 
 // Complete implements [Completer].
@@ -83,7 +88,7 @@ func (c *CollectionSchema) Complete(a urls.Builder) {
 	c.URL = a.Base + "/collections/" + c.ID.String()
 	c.ThingsURL = c.URL + "/things"
 	c.AbsoluteURL = a.Base + "/collection:" + c.ID.String()
-	image := c.Newest.image()
+	image := c.Newest.image(0)
 	if c.Featured != nil {
 		c.FeaturedThingID = &c.Featured.ID
 		if c.Featured.Image != nil {
@@ -91,6 +96,9 @@ func (c *CollectionSchema) Complete(a urls.Builder) {
 		}
 	}
 	c.Thumbnail, c.PreviewImage = image.thumbnail(a, "THING"), image.preview(a)
+	for i, to := range []*string{&c.Thumbnail1, &c.Thumbnail2, &c.Thumbnail3, &c.Thumbnail4} {
+		*to = c.Newest.image(i).thumbnail(a, "THING")
+	}
 	c.Creator.Complete(a)
 	c.Featured, c.Newest = nil, nil
 }
@@ -145,12 +153,25 @@ type ThingHit struct {
 	IsBanned   bool `json:"is_banned"` // false: a search finds no thing that was taken down
 }
 
+// CollectedThing is a thing in a collection. Some clients read these things as complete ones.
+type CollectedThing struct {
+	ThingHit
+	License     License `json:"license"`
+	AllowsDeriv bool    `json:"allows_derivatives"`
+}
+
+// Complete implements [Completer].
+func (t *CollectedThing) Complete(a urls.Builder) {
+	t.ThingHit.Complete(a)
+	t.AllowsDeriv = t.License.allowsDerivatives()
+}
+
 // UnmarshalJSON reads a hit into the struct for its __typename.
 func (h *Hit) UnmarshalJSON(b []byte) error {
 	var of struct {
 		Type string `json:"__typename"`
 	}
-	if err := structjson.Decode(b, &of); err != nil {
+	if err := json.Unmarshal(b, &of); err != nil {
 		return err
 	}
 	schema := HitSchemas[of.Type]
@@ -158,14 +179,11 @@ func (h *Hit) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("search hit of unknown type %q", of.Type)
 	}
 	h.Completer = schema()
-	return structjson.Decode(b, h.Completer)
+	return json.Unmarshal(b, h.Completer)
 }
 
 // MarshalJSON writes the wire struct of the hit.
-func (h Hit) MarshalJSON() ([]byte, error) { return h.AppendJSON(nil) }
-
-// AppendJSON appends the same encoding as MarshalJSON to b.
-func (h Hit) AppendJSON(b []byte) ([]byte, error) { return structjson.Append(b, h.Completer) }
+func (h Hit) MarshalJSON() ([]byte, error) { return json.Marshal(h.Completer) }
 
 // Extent returns the length of the whole list and the end of this page, and clears Info.
 func (s *SearchSchema) Extent() Extent {

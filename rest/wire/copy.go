@@ -1,7 +1,8 @@
 package wire
 
 import (
-	"github.com/meshyard/meshyard/internal/structjson"
+	"encoding/json"
+
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -63,17 +64,14 @@ type categorized struct {
 type OrEmpty[T any] struct{ Thing *T }
 
 // UnmarshalJSON reads a thing or null.
-func (t *OrEmpty[T]) UnmarshalJSON(b []byte) error { return structjson.Decode(b, &t.Thing) }
+func (t *OrEmpty[T]) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &t.Thing) }
 
 // MarshalJSON writes the thing, or an empty object.
-func (t OrEmpty[T]) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
-
-// AppendJSON appends the same encoding as MarshalJSON to b.
-func (t OrEmpty[T]) AppendJSON(b []byte) ([]byte, error) {
+func (t OrEmpty[T]) MarshalJSON() ([]byte, error) {
 	if t.Thing == nil {
-		return append(b, "{}"...), nil
+		return []byte("{}"), nil
 	}
-	return structjson.Append(b, t.Thing)
+	return json.Marshal(t.Thing)
 }
 
 // Complete implements [Completer].

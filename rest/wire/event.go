@@ -69,14 +69,24 @@ type IDsSchema struct {
 	IDs []ID `json:"ids"`
 }
 
+// CollectedSchema has the IDs of the things in the collections of a user, under the documented key
+// and under that of other lists of IDs.
+type CollectedSchema struct {
+	IDs             []ID `json:"ids"`
+	CollectedThings []ID `json:"collected_things"`
+}
+
+// Complete implements [Completer].
+func (c *CollectedSchema) Complete(urls.Builder) { c.CollectedThings = c.IDs }
+
 // WatchedSchema is the response to an operation that changes a watch.
 type WatchedSchema struct {
-	IsWatched bool `json:"is_watched"`
+	Watching bool `json:"watching"`
 }
 
 // LikedSchema is the response to an operation that changes a like.
 type LikedSchema struct {
-	IsLiked bool `json:"is_liked"`
+	Liking bool `json:"liking"`
 }
 
 // StatsSchema has the statistics of one day. This server does not count views.

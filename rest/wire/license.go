@@ -23,6 +23,9 @@ var Licenses = []license{
 	{"BSD", "bsd", "BSD License"},
 }
 
+// MostRestrictive is the enum value of the license of the table that permits the least.
+const MostRestrictive = "CC_NC_ND"
+
 type license struct{ Enum, Code, Name string }
 
 // License is an enum in GraphQL and the long name in REST.
@@ -34,6 +37,9 @@ func (l *License) UnmarshalJSON(b []byte) error {
 	*l = License(row.Name)
 	return err
 }
+
+// allowsDerivatives reports whether the license permits to share adaptations.
+func (l License) allowsDerivatives() bool { return !strings.Contains(string(l), "No Derivatives") }
 
 // LicenseCode is an enum in GraphQL and the code in REST.
 type LicenseCode string
@@ -69,7 +75,7 @@ func LikelyLicense(text string) (string, bool) {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	all := strings.Join(words, "")
 	if all == "none" || all == "arr" || strings.Contains(all, "rightsreserved") || slices.ContainsFunc(reserved, func(p string) bool { return strings.HasPrefix(all, p) }) {
-		return "CC_NC_ND", true
+		return MostRestrictive, true
 	}
 	nc := containsAny(all, "noncom", "nocom", "notcom", "notforcom")
 	nd := containsAny(all, "noderiv", "nonderiv", "noremix", "nomodif")
@@ -89,7 +95,7 @@ func LikelyLicense(text string) (string, bool) {
 	}
 	switch {
 	case nc && nd:
-		return "CC_NC_ND", true
+		return MostRestrictive, true
 	case nc && sa:
 		return "CC_NC_SA", true
 	case nc:

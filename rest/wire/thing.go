@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/structjson"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 
@@ -20,10 +19,14 @@ type ThingSchema struct {
 	Added            Time              `json:"added"`
 	Modified         Time              `json:"modified"`
 	IsPublished      Flag              `json:"is_published"`
+	IsPrivate        Flag              `json:"is_private"`
 	IsWIP            Flag              `json:"is_wip"`
 	IsPurchased      Flag              `json:"is_purchased"`
 	NeedsModeration  Flag              `json:"needs_moderation"`
 	IsDecoy          Flag              `json:"is_decoy"`
+	IsPrintable      Flag              `json:"is_printable"` // whether it has a model
+	IsWinner         Flag              `json:"is_winner"`
+	IsEduApproved    Flag              `json:"is_edu_approved"`
 	IsFeatured       bool              `json:"is_featured"`
 	IsNSFW           bool              `json:"is_nsfw"`
 	IsAI             bool              `json:"is_ai"`
@@ -81,26 +84,6 @@ type ThingSchema struct {
 // takedown is the decision of a moderator to hide a thing. Its creator and moderators see it.
 type takedown struct {
 	Reason string `json:"reason"`
-}
-
-// Parts is a list of objects that the server stores and does not interpret. In GraphQL it is the
-// text of a JSON array.
-type Parts string
-
-// UnmarshalJSON reads the text of the array.
-func (p *Parts) UnmarshalJSON(b []byte) error {
-	var text string
-	err := json.Unmarshal(b, &text)
-	*p = Parts(text)
-	return err
-}
-
-// MarshalJSON writes the array.
-func (p Parts) MarshalJSON() ([]byte, error) {
-	if p == "" {
-		return []byte("[]"), nil
-	}
-	return []byte(p), nil
 }
 
 type education struct {
@@ -211,6 +194,7 @@ func (t *ThingSchema) Complete(a urls.Builder) {
 		ancestor.Complete(a)
 	}
 	t.Image, t.ZipImages, t.ZipFiles, t.AncestorList = nil, nil, nil, nil
+	t.DetailsParts = t.DetailsParts.described(t.DescriptionHTML, t.InstructionsHTML)
 	t.Details = "<div>" + t.DescriptionHTML + t.InstructionsHTML + "</div>"
 	t.Education = education{[]any{}, []any{}}
 	t.EduDetailsParts = []any{}
@@ -218,31 +202,34 @@ func (t *ThingSchema) Complete(a urls.Builder) {
 		t.IsBanned, t.NeedsModeration, t.Moderation = true, 1, t.Takedown.Reason
 		t.Takedown = nil
 	}
-	t.AllowsDeriv = !strings.Contains(string(t.License), "No Derivatives")
+	t.AllowsDeriv = t.License.allowsDerivatives()
 	t.CanComment = t.IsPublished == 1
 	t.TypeName = "Thing"
 }
 
 // ShortThingSchema is a thing in a list.
 type ShortThingSchema struct {
-	ID           ID           `json:"id"`
-	Name         string       `json:"name"`
-	URL          string       `json:"url"`
-	PublicURL    string       `json:"public_url"`
-	CreatedAt    Time         `json:"created_at"`
-	Thumbnail    string       `json:"thumbnail"`
-	PreviewImage string       `json:"preview_image"`
-	Creator      *UserSummary `json:"creator"`
-	IsPrivate    Flag         `json:"is_private"`
-	IsPurchased  Flag         `json:"is_purchased"`
-	IsPublished  Flag         `json:"is_published"`
-	LikeCount    int          `json:"like_count"`
-	CollectCount int          `json:"collect_count"`
-	MakeCount    int          `json:"make_count"`
-	CommentCount int          `json:"comment_count"`
-	Tags         []*Tag       `json:"tags"`
-	IsNSFW       *bool        `json:"is_nsfw"`
-	Rank         *int         `json:"rank"`
+	ID            ID           `json:"id"`
+	Name          string       `json:"name"`
+	URL           string       `json:"url"`
+	PublicURL     string       `json:"public_url"`
+	CreatedAt     Time         `json:"created_at"`
+	Thumbnail     string       `json:"thumbnail"`
+	PreviewImage  string       `json:"preview_image"`
+	Creator       *UserSummary `json:"creator"`
+	IsPrivate     Flag         `json:"is_private"`
+	IsPurchased   Flag         `json:"is_purchased"`
+	IsPublished   Flag         `json:"is_published"`
+	IsPrintable   Flag         `json:"is_printable"` // a thing needs a model to be published
+	IsWinner      Flag         `json:"is_winner"`
+	IsEduApproved Flag         `json:"is_edu_approved"`
+	LikeCount     int          `json:"like_count"`
+	CollectCount  int          `json:"collect_count"`
+	MakeCount     int          `json:"make_count"`
+	CommentCount  int          `json:"comment_count"`
+	Tags          []*Tag       `json:"tags"`
+	IsNSFW        *bool        `json:"is_nsfw"`
+	Rank          *int         `json:"rank"`
 
 	Image *MediaImage `json:"image,omitempty"` // input only: cleared by Complete
 }
@@ -258,6 +245,7 @@ func (t *ShortThingSchema) Complete(a urls.Builder) {
 	t.Thumbnail = t.Image.thumbnail(a, "THING")
 	t.PreviewImage = t.Image.preview(a)
 	t.Image = nil
+	t.IsPrintable = t.IsPublished
 }
 
 // FullThingSchema is a thing in a list of complete things. It also has the fields of
@@ -266,7 +254,6 @@ type FullThingSchema struct {
 	ThingSchema
 	CreatedAt    Time   `json:"created_at"`
 	PreviewImage string `json:"preview_image"`
-	IsPrivate    Flag   `json:"is_private"`
 	Rank         *int   `json:"rank"`
 }
 
@@ -293,7 +280,7 @@ type spotlightImages struct {
 
 // UnmarshalJSON reads a short thing.
 func (t *FeaturedSchema) UnmarshalJSON(b []byte) error {
-	return structjson.Decode(b, &t.ShortThingSchema)
+	return json.Unmarshal(b, &t.ShortThingSchema)
 }
 
 // Complete implements [Completer].

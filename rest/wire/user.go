@@ -1,6 +1,11 @@
 package wire
 
-import "github.com/meshyard/meshyard/internal/urls"
+import (
+	"cmp"
+	"strings"
+
+	"github.com/meshyard/meshyard/internal/urls"
+)
 
 // UserSummary is a user within another record.
 type UserSummary struct {
@@ -8,6 +13,7 @@ type UserSummary struct {
 	Name             string `json:"name"`
 	FirstName        string `json:"first_name"`
 	LastName         string `json:"last_name"`
+	FullName         string `json:"full_name"`
 	URL              string `json:"url"`
 	PublicURL        string `json:"public_url"`
 	Thumbnail        string `json:"thumbnail"`
@@ -35,9 +41,16 @@ type UserSummary struct {
 func (u *UserSummary) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
+	u.FullName = fullName(u.FirstName, u.LastName, u.Name)
 	u.Thumbnail, u.Cover = orPlaceholder(a, u.Avatar), orPlaceholder(a, u.CoverPicture)
 	u.IsAdmin, u.IsModerator = u.Role == "ADMINISTRATOR", u.Role == "MODERATOR"
 	u.Role, u.Avatar, u.CoverPicture = "", "", ""
+}
+
+// fullName returns the name of a user that clients show: the given and the family name, or the
+// username of a user who has neither.
+func fullName(first, last, username string) string {
+	return cmp.Or(strings.TrimSpace(first+" "+last), username)
 }
 
 // orPlaceholder returns the URL of an image of a user, or of the placeholder if there is none.
@@ -54,6 +67,7 @@ type UserSchema struct {
 	Name             string       `json:"name"`
 	FirstName        string       `json:"first_name"`
 	LastName         string       `json:"last_name"`
+	FullName         string       `json:"full_name"`
 	Email            *string      `json:"email,omitzero"` // only for the caller's own profile
 	URL              string       `json:"url"`
 	PublicURL        string       `json:"public_url"`
@@ -104,6 +118,7 @@ type UserSchema struct {
 func (u *UserSchema) Complete(a urls.Builder) {
 	u.URL = a.Base + "/users/" + u.Name
 	u.PublicURL = a.Base + "/" + u.Name
+	u.FullName = fullName(u.FirstName, u.LastName, u.Name)
 	u.Thumbnail, u.CoverImage = orPlaceholder(a, u.Avatar), orPlaceholder(a, u.CoverPicture)
 	u.IsAdmin, u.IsModerator = u.Role == "ADMINISTRATOR", u.Role == "MODERATOR"
 	u.Role, u.Avatar, u.CoverPicture = "", "", ""

@@ -70,11 +70,8 @@ type TargetID struct {
 type Time struct{ time.Time }
 
 // MarshalJSON writes the form 2015-04-09T12:55:22+00:00.
-func (t Time) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
-
-// AppendJSON appends the same encoding as MarshalJSON to b.
-func (t Time) AppendJSON(b []byte) ([]byte, error) {
-	b = t.UTC().AppendFormat(append(b, '"'), time.RFC3339) // faster than other layouts
+func (t Time) MarshalJSON() ([]byte, error) {
+	b := t.UTC().AppendFormat([]byte{'"'}, time.RFC3339) // faster than other layouts
 	return append(b[:len(b)-len("Z")], `+00:00"`...), nil
 }
 
@@ -82,11 +79,8 @@ func (t Time) AppendJSON(b []byte) ([]byte, error) {
 type FileTime struct{ time.Time }
 
 // MarshalJSON writes the form 2015-04-09 12:55:22.
-func (t FileTime) MarshalJSON() ([]byte, error) { return t.AppendJSON(nil) }
-
-// AppendJSON appends the same encoding as MarshalJSON to b.
-func (t FileTime) AppendJSON(b []byte) ([]byte, error) {
-	return t.UTC().AppendFormat(b, `"`+time.DateTime+`"`), nil
+func (t FileTime) MarshalJSON() ([]byte, error) {
+	return t.UTC().AppendFormat(nil, `"`+time.DateTime+`"`), nil
 }
 
 // Hash is hexadecimal in GraphQL and base64 in REST.

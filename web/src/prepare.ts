@@ -44,12 +44,12 @@ async function preparedPicture(file: File): Promise<File> {
 }
 
 /**
- * Returns the file to upload: a smaller JPEG for a large PNG or JPEG picture, and otherwise the file. It fails if a file is empty or too
+ * Returns the file to upload: a smaller JPEG for a large picture other than GIF, and otherwise the file. It fails if a file is empty or too
  * large, or if a picture cannot be read. A server closes the connection if a file is too large, so the browser could not show its error.
  */
 export async function prepared(file: File): Promise<File> {
   if (file.size === 0) throw new Failure(t.emptyFile(file.name), 'BAD_FILE');
-  const ready = /\.(png|jpe?g|gif)$/i.test(file.name) ? await preparedPicture(file) : file;
+  const ready = /\.(png|jpe?g|gif|webp|avif)$/i.test(file.name) ? await preparedPicture(file) : file;
   if (ready.size > config.uploadLimit) throw new Failure(t.fileTooLarge(file.name, bytes(config.uploadLimit)), 'BAD_FILE');
   return ready;
 }

@@ -65,7 +65,7 @@ func (im *importing) thing(ctx context.Context, id int64) error {
 }
 
 // left returns a thing that an interrupted run created but did not record, or 0. It has the same
-// name and all of the files.
+// name and all of the files. The sizes of images differ if they were stored without their metadata.
 func (im *importing) left(ctx context.Context, t *thing, files []file) (int64, error) {
 	ids, err := im.source.Unrecorded(ctx, "things", im.caller.UserID, t.Name)
 	if err != nil || len(ids) == 0 {
@@ -77,7 +77,9 @@ func (im *importing) left(ctx context.Context, t *thing, files []file) (int64, e
 	}
 	for _, id := range ids {
 		if !slices.ContainsFunc(files, func(f file) bool {
-			return !slices.ContainsFunc(found[id], func(here *models.File) bool { return here.Name == f.Name && here.Size == f.Size })
+			return !slices.ContainsFunc(found[id], func(here *models.File) bool {
+				return here.Name == f.Name && (here.Size == f.Size || here.Kind == models.Image)
+			})
 		}) {
 			return id, nil
 		}
@@ -199,16 +201,17 @@ func (im *importing) upload(ctx context.Context, name string, size int64, md5 st
 			continue
 		}
 		err = im.client.Bytes(ctx, address, func(r io.Reader, length int64) error {
-			f, err := im.store.Upload(ctx, im.caller, models.NewUpload{Name: name, Bytes: r, AtLeast: max(length, 0)})
+			got := newReceived(r)
+			f, err := im.store.Upload(ctx, im.caller, models.NewUpload{Name: name, Bytes: got, AtLeast: max(length, 0)})
 			if err != nil {
 				if models.CodeOf(err) != models.Internal {
 					err = legacyclient.Final(err)
 				}
 				return err
 			}
-			if size >= 0 && f.Size != size || md5 != "" && f.MD5 != md5 {
+			if size >= 0 && got.size != size || md5 != "" && got.md5() != md5 {
 				err := im.store.DeletePendingUpload(ctx, im.caller, f.ID)
-				return errors.Join(fmt.Errorf("%w: got %d bytes with the MD5 %s, want %d and %s", errOther, f.Size, f.MD5, size, md5), err)
+				return errors.Join(fmt.Errorf("%w: got %d bytes with the MD5 %s, want %d and %s", errOther, got.size, got.md5(), size, md5), err)
 			}
 			id = f.ID
 			return nil

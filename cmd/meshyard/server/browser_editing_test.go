@@ -295,13 +295,12 @@ func TestBrowserGalleryManyFiles(t *testing.T) {
 	v, ada := visitGallery(t, s), s.User("ada")
 	s.Password("ada", pass)
 	thing := ada.Thing("Many parts")
-	picture := servertest.Mesh(t, "lib3mf_thumbnail.png")
 	var ids []int64
 	for i := range 370 {
 		name := fmt.Sprintf("part %d.txt", i)
 		content := []byte(name)
 		if i%7 == 0 { // 53 pictures
-			name, content = fmt.Sprintf("part %d.png", i), append(slices.Clone(picture), name...)
+			name, content = fmt.Sprintf("part %d.png", i), servertest.Image(t, uint32(i))
 		}
 		ids = append(ids, ada.Upload(name, content))
 	}
@@ -457,10 +456,9 @@ func TestBrowserGalleryManyPictures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	picture := servertest.Mesh(t, "lib3mf_thumbnail.png")
 	var ids []int64
 	for i := range 51 {
-		ids = append(ids, s.bob.Upload(fmt.Sprintf("%d.png", i), append(slices.Clone(picture), byte(i))))
+		ids = append(ids, s.bob.Upload(fmt.Sprintf("%d.png", i), servertest.Image(t, uint32(i))))
 	}
 	s.bob.Finalize("MAKE", id, ids...).Want(t, 200)
 	const thumbs = `document.querySelectorAll('main .strip .thumb')`
@@ -482,7 +480,7 @@ func TestBrowserGalleryManyPictures(t *testing.T) {
 	v.await("the last picture", thumbs+`[49].ariaPressed === 'true'`)
 
 	// New pictures come after all others, also after those that the page does not show.
-	s.bob.Finalize("MAKE", id, s.bob.Upload("51.png", append(slices.Clone(picture), 51))).Want(t, 200)
+	s.bob.Finalize("MAKE", id, s.bob.Upload("51.png", servertest.Image(t, 51))).Want(t, 200)
 	v.signInAs("bob")
 	v.open(fmt.Sprintf("/make:%d", id))
 	v.await("50 of 51 pictures", thumbs+`.length === 50 && document.querySelector('main .strip .more')`)
@@ -491,7 +489,7 @@ func TestBrowserGalleryManyPictures(t *testing.T) {
 	var paths []string
 	for i, name := range []string{"new.png", "newer.png"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, append(slices.Clone(picture), 60+byte(i)), 0o600); err != nil {
+		if err := os.WriteFile(path, servertest.Image(t, 60+uint32(i)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, path)

@@ -212,7 +212,7 @@ func share(t *testing.T, v *visitor) string {
 	var paths []string
 	for _, name := range lifeFiles {
 		if name == "picture.png" { // the same image with another name and other bytes
-			content := append(servertest.Mesh(t, "lib3mf_thumbnail.png"), "more"...)
+			content := servertest.Image(t, 1)
 			paths = append(paths, filepath.Join(t.TempDir(), name))
 			if err := os.WriteFile(paths[len(paths)-1], content, 0o600); err != nil {
 				t.Fatal(err)

@@ -141,10 +141,9 @@ func TestReorder(t *testing.T) {
 		}
 
 		// The cover is the image of the featured thing, or of the first one.
-		png := servertest.Mesh(t, "lib3mf_thumbnail.png")
 		var images []string
 		for i := range 2 {
-			image := ada.Upload(fmt.Sprintf("%d.png", i), append(slices.Clone(png), byte(i)))
+			image := ada.Upload(fmt.Sprintf("%d.png", i), servertest.Image(t, uint32(i)))
 			images = append(images, servertest.ID(image))
 			var thing int64
 			fmt.Sscan(things[3-i], &thing)
@@ -173,7 +172,7 @@ func TestReorder(t *testing.T) {
 		thing := ada.Thing("Many")
 		var ids []int64
 		for i := range 3 {
-			ids = append(ids, ada.Upload(fmt.Sprintf("%d.png", i), append(slices.Clone(png), byte(i))))
+			ids = append(ids, ada.Upload(fmt.Sprintf("%d.png", i), servertest.Image(t, uint32(i))))
 		}
 		text := ada.Upload("a.txt", []byte("Text."))
 		ada.Finalize("thing", thing, append(ids, text)...).Want(t, 200)

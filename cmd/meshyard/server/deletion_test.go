@@ -32,7 +32,6 @@ type deletionFixture struct {
 func newDeletionFixture(t *testing.T, s *servertest.Server) *deletionFixture {
 	t.Helper()
 	h := &deletionFixture{s: s, ada: s.User("ada"), bob: s.User("bob"), cyd: s.User("cyd")}
-	png := servertest.Mesh(t, "lib3mf_thumbnail.png")
 	n := 0
 	publish := func(c *servertest.Client, name string, tags []string, ancestors ...int64) (thing, file int64) {
 		n++
@@ -46,7 +45,7 @@ func newDeletionFixture(t *testing.T, s *servertest.Server) *deletionFixture {
 	h.bystander, h.bystanderFile = publish(h.ada, "Bystander", []string{"shared"})
 	h.thing, h.stl = publish(h.ada, "Zeppelin", []string{"shared"}, h.ancestor)
 	h.remix, _ = publish(h.bob, "Remix", []string{"shared"}, h.thing)
-	h.png = h.ada.Upload("zeppelin.png", append(png, 1))
+	h.png = h.ada.Upload("zeppelin.png", servertest.Image(t, 1))
 	h.ada.Finalize("thing", h.thing, h.png).Want(t, 200)
 	s.Administrator().Query(`mutation ($id: ID!) { featureThing(input: {id: $id}) { thing { id } } }`, object{"id": servertest.ID(h.thing)}, new(any))
 
@@ -70,7 +69,7 @@ func newDeletionFixture(t *testing.T, s *servertest.Server) *deletionFixture {
 	h.reply = id(h.cyd, comment, object{"p": h.comment, "b": "A zeppelin indeed."})
 	h.attachment = attach(h.bob, "comment", h.comment, "zeppelin.stl", []byte("solid attachment"))
 	h.make = id(h.bob, `mutation ($id: ID!) { createMake(input: {thingId: $id, name: "Blimp", description: "Flies."}) { make { newId: id } } }`, object{"id": h.thing})
-	h.makePicture = attach(h.bob, "copy", h.make, "blimp.png", append(png, 2))
+	h.makePicture = attach(h.bob, "copy", h.make, "blimp.png", servertest.Image(t, 2))
 	h.makeFile = attach(h.bob, "copy", h.make, "blimp.stl", []byte("solid blimp"))
 	h.makeComment = id(h.cyd, comment, object{"t": object{"type": "MAKE", "id": h.make}, "b": "A fine blimp."})
 	h.makeAttachment = attach(h.cyd, "comment", h.makeComment, "blimp2.stl", []byte("solid blimp two"))
@@ -202,7 +201,7 @@ func (h *deletionFixture) remains(t *testing.T) {
 	// The make can be used as before.
 	h.cyd.Do("POST", fmt.Sprintf("/copies/%d/comments", h.make), object{"body": "Still flies."}).Want(t, 200)
 	h.ada.Do("POST", fmt.Sprintf("/copies/%d/likes", h.make), nil).Want(t, 200)
-	more := h.bob.Upload("more.png", append(servertest.Mesh(t, "lib3mf_thumbnail.png"), 3))
+	more := h.bob.Upload("more.png", servertest.Image(t, 3))
 	h.bob.Finalize("copy", h.make, more).Want(t, 200)
 	h.s.Client("").Get(fmt.Sprintf("/download:%d", more)).Want(t, 200)
 }

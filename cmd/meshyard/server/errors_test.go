@@ -204,7 +204,7 @@ func TestFaultsNameSentInputs(t *testing.T) {
 			{`createMake(input: {thingId: ` + thing + `, pictureName: " "}) { make { id } }`, "pictureName: the file name must not be blank", "[input pictureName]", "REQUIRED"},
 			{`stageUpload(input: {name: "..", target: {type: THING, id: ` + thing + `}}) { upload { fileId } }`, `name: the file name must not be ".."`, "[input name]", "INVALID"},
 			{`finalizeFiles(input: {files: [], target: {type: THING, id: ` + thing + `}}) { files { id } }`, "files: must have at least one entry", "[input files]", "REQUIRED"},
-			{`updateProfile(input: {avatarId: ` + model + `}) { user { id } }`, "the avatar of a user must be one image (PNG, JPEG or GIF)", "[input avatarId]", "INVALID"},
+			{`updateProfile(input: {avatarId: ` + model + `}) { user { id } }`, "the avatar of a user must be one image (PNG, JPEG, GIF, WebP or AVIF)", "[input avatarId]", "INVALID"},
 		} {
 			r := ada.GraphQL(`mutation { `+c.mutation+` }`, nil)
 			if len(r.Errors) != 1 || len(r.Errors[0].Extensions.Fields) != 1 {

@@ -25,33 +25,33 @@ var legacyShapes = map[string]string{
 	"ThingImage":   `id:int url:url name:text sizes:[ImageSize]`,
 	"ImageSize":    `type:text size:text url:url`,
 	"ShortThingSchema": `id:int name:text url:url public_url:url created_at:date thumbnail:url preview_image:link creator:UserSummary?
-		is_private:flag is_purchased:flag is_published:flag like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
+		is_private:flag is_purchased:flag is_published:flag is_printable:flag is_winner:flag is_edu_approved:flag like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
 		is_nsfw:bool? rank:int?`,
 	// Some clients decode the results of a search into the type that they use for complete things.
 	"ThingHit": `id:int name:text url:url public_url:url created_at:date thumbnail:url preview_image:link creator:UserSummary?
-		is_private:flag is_purchased:flag is_published:flag like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
+		is_private:flag is_purchased:flag is_published:flag is_printable:flag is_winner:flag is_edu_approved:flag like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
 		is_nsfw:bool? rank:int? is_featured:bool is_ai:bool is_banned:bool`,
 	"FeaturedSchema": `id:int name:text url:url public_url:url created_at:date thumbnail:url preview_image:link creator:UserSummary?
-		is_private:bool is_purchased:bool is_published:bool like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
+		is_private:bool is_purchased:bool is_published:bool is_printable:flag is_winner:flag is_edu_approved:flag like_count:int collect_count:int make_count:int comment_count:int tags:[Tag]
 		is_nsfw:bool? rank:int? spotlight_images:Spotlight`,
 	"Spotlight": `large~:some small~:some`,
 	"Tag":       `name:text url:url count:int things_url:url absolute_url:text tag:text`,
 	"TagCount":  `tag:text tag_count:int`,
-	"UserSummary": `id:int name:text first_name:text last_name:text url:url public_url:url thumbnail:url count_of_followers:int
+	"UserSummary": `id:int name:text first_name:text last_name:text full_name:filled url:url public_url:url thumbnail:url count_of_followers:int
 		count_of_following:int count_of_designs:int collection_count:int make_count:int accepts_tips:bool is_following:bool location:text cover:link is_admin:bool
 		is_moderator:bool is_featured:bool is_verified:bool`,
 	"ThingSchema": `name:text thumbnail:url url:url public_url:url description:text instructions:text description_html:text
 		instructions_html:text details:filled edu_details:text license:license files_url:url images_url:url likes_url:url ancestors_url:url
 		derivatives_url:url tags_url:url categories_url:url moderation:text type_name:text added:date modified:date creator:UserSummary
 		default_image:ImageSummary? education:Education zip_data:ZipData details_parts:list edu_details_parts:list tags:[Tag] ancestors:list is_published:flag
-		is_wip:flag is_purchased:flag needs_moderation:flag is_decoy:flag is_featured:bool is_nsfw:bool is_ai:bool is_liked:bool
+		is_wip:flag is_private:flag is_printable:flag is_winner:flag is_edu_approved:flag is_purchased:flag needs_moderation:flag is_decoy:flag is_featured:bool is_nsfw:bool is_ai:bool is_liked:bool
 		is_collected:bool is_watched:bool allows_derivatives:bool is_derivative:bool can_comment:bool is_banned:bool is_comments_disabled:bool
 		id:int like_count:int collect_count:int comment_count:int file_count:int app_id:int? download_count:int view_count:int
 		remix_count:int make_count:int app_count:int root_comment_count:int`,
 	"Education": `grades:list subjects:list`,
 	"ZipData":   `files:[ZipEntry] images:[ZipEntry]`,
 	"ZipEntry":  `name:text url:url`,
-	"UserSchema": `id:int name:text first_name:text last_name:text email~:text url:url public_url:url thumbnail:url bio:text bio_html:text
+	"UserSchema": `id:int name:text first_name:text last_name:text full_name:filled email~:text url:url public_url:url thumbnail:url bio:text bio_html:text
 		level:int location:text country:text registered:date last_active:date cover_image:link things_url:url copies_url:url likes_url:url
 		printers:list programs:list types:list groups:list skill_level:some accepts_tips:bool website:text twitter:object?
 		count_of_followers:int count_of_following:int count_of_designs:int collection_count:int make_count:int like_count:int has_favorite:bool favorite_count:int is_admin:bool
@@ -72,7 +72,7 @@ var legacyShapes = map[string]string{
 	"CategoryTree": `id:int name:text url:url count:int slug:text things_url:url thumbnail:url preview_image:url children:[Category]`,
 	"Collection": `id:int name:text description:text description_html:text added:date modified:date creator:UserSummary url:url count:int
 		is_editable:bool is_featured:bool is_liked:bool is_watched:bool featured_on:text? featured_thing_id:int? preview_image:link
-		absolute_url:url thumbnail:url`,
+		absolute_url:url thumbnail:url thumbnail_1:url thumbnail_2:url thumbnail_3:url thumbnail_4:url`,
 	"ThingHits":      `total:int hits:[ThingHit]`,
 	"UserHits":       `total:int hits:[UserSchema]`,
 	"CollectionHits": `total:int hits:[Collection]`,

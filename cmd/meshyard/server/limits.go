@@ -3,7 +3,6 @@ package server
 import (
 	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/clientip"
@@ -18,21 +17,30 @@ import (
 )
 
 // limited authenticates requests and limits their rate: by the user or application of the token, or
-// by the network if there is no valid token. refuse responds to requests above the limit.
-func (a *Server) limited(next http.Handler, refuse func(w http.ResponseWriter, r *http.Request, e *models.Error)) http.Handler {
-	limiter := ratelimit.New(a.Settings.RateLimit)
-	next = limiter.Limit(next, clientip.Account, func(w http.ResponseWriter, r *http.Request, wait time.Duration) {
-		message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", a.Settings.RateLimit, wait)
-		refuse(w, r, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(a.Settings.RateLimit), RetryAfter: wait})
-	})
-	return clientip.WithNetwork(a.authenticated(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, _ := auth.From(r.Context())
-		telemetry.SetCaller(r.Context(), caller.UserID, caller.TokenID)
+// by the network if there is no valid token. refuse responds to requests above the limit. accepts
+// returns false and responds if the server does not support another request; it may be nil.
+func (a *Server) limited(next http.Handler, refuse func(w http.ResponseWriter, r *http.Request, e *models.Error),
+	accepts func(w http.ResponseWriter, r *http.Request) bool,
+) http.Handler {
+	limit := a.Settings.RateLimit
+	limiter := ratelimit.New(limit)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := a.withCaller(auth.WithNetwork(r.Context(), clientip.Network(r)), r)
+		caller, _ := auth.From(ctx)
+		telemetry.SetCaller(ctx, caller.UserID, caller.TokenID)
 		// Release the database slots of statements that panicked.
-		ctx, end := database.WithSlots(r.Context())
+		ctx, end := database.WithSlots(ctx)
 		defer end()
-		next.ServeHTTP(w, r.WithContext(ctx))
-	})))
+		r = r.WithContext(ctx)
+		if wait, ok := limiter.Admit(w.Header(), clientip.Account(r)); !ok {
+			message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", limit, wait)
+			refuse(w, r, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(limit), RetryAfter: wait})
+			return
+		}
+		if accepts == nil || accepts(w, r) {
+			next.ServeHTTP(w, r)
+		}
+	})
 }
 
 // refusePage returns a function that responds to a page request above the rate limit: with an error

@@ -8,10 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/durable"
 	"github.com/meshyard/meshyard/internal/pgdump"
 	"github.com/meshyard/meshyard/models"
@@ -19,7 +19,7 @@ import (
 
 // IsEmpty reports whether the database of the settings has no tables or, on SQLite, does not exist.
 func IsEmpty(ctx context.Context, s config.Settings) (bool, error) {
-	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
+	if path, ok := database.File(s.DatabaseURL); ok {
 		// SQLite would apply the leftover journal of another database to the restored one.
 		for _, name := range []string{path, path + "-wal", path + "-journal"} {
 			if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +57,7 @@ func CheckObjects(ctx context.Context, s config.Settings, objects *bucket.Bucket
 
 // RestoreDatabase restores the database from the file of a backup, completely or not at all.
 func RestoreDatabase(ctx context.Context, s config.Settings, file string) error {
-	path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:")
+	path, ok := database.File(s.DatabaseURL)
 	if !ok {
 		return pgdump.Restore(ctx, s.DatabaseURL, file)
 	}

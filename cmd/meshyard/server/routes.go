@@ -49,11 +49,10 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	bytes := a.blobs(addresses)
 	calls := a.calls(api, addresses.Key, webPages)
 	mux := a.routes(g, addresses, bytes, webPages)
-	mux.Handle("/", a.limited(uncompressed(calls), refuseCall(webPages)))
-	web := a.limited(pageOrNotFound(webPages), refusePage(webPages))
+	mux.Handle("/", a.limited(calls, refuseCall(webPages), uncompressed))
+	web := a.limited(pageOrNotFound(webPages), refusePage(webPages), nil)
 
-	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages}
-	handler = draining.Handler(handler, a.draining)
+	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages, draining: a.draining}
 	handler = crossOrigin(handler, a.Settings.CORSOrigins)
 	handler = httptimeout.Handler(handler, httptimeout.IdleTimeout)
 	handler = telemetry.Requests(handler, a.Logger, a.metrics.Request, a.tracer)
@@ -113,10 +112,12 @@ type dispatcher struct {
 	mux, calls, api *http.ServeMux // each passes paths without a route to the next one
 	bytes, web      http.Handler
 	webPages        webpage.Options
+	draining        <-chan struct{} // closed when the server begins to shut down
 }
 
 func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	r = withOneSlash(r)
+	draining.Announce(w.Header(), d.draining)
+	r = rest.OneTerm(withOneSlash(r))
 	switch search, ok := webpage.SearchURL(r); {
 	case ok:
 		w.Header().Set("Vary", "Accept")

@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/draining"
 	"github.com/meshyard/meshyard/internal/httptimeout"
 	"github.com/meshyard/meshyard/internal/outage"
+	"github.com/meshyard/meshyard/internal/requestline"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/models"
 )
@@ -74,7 +75,8 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		a.saveUsage(saving)
 	}()
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(httptimeout.Linger(listener)) }()
+	accepting := requestline.Serve(server, httptimeout.Linger(listener))
+	go func() { failed <- server.Serve(accepting) }()
 	select {
 	case err = <-failed:
 	case <-ctx.Done():

@@ -70,11 +70,11 @@ func migrate(ctx context.Context, db *models.DB) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return applied, jobs.Migrate(ctx, db.SQL(), string(db.Engine))
+	return applied, jobs.Migrate(ctx, db.SQL(), db.Engine)
 }
 
 func openDB(ctx context.Context, s config.Settings) (*models.DB, error) {
-	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
+	if path, ok := database.File(s.DatabaseURL); ok {
 		if err := makeFolder(filepath.Dir(path)); err != nil {
 			return nil, err
 		}
@@ -105,7 +105,7 @@ func Open(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server,
 // OpenExisting opens the catalogue of the settings and creates nothing: it returns an error if
 // there is no database or bucket folder, or if migrations are pending.
 func OpenExisting(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server, error) {
-	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok {
+	if path, ok := database.File(s.DatabaseURL); ok {
 		if err := exists("database", path); err != nil {
 			return nil, err
 		}
@@ -165,7 +165,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if a.bucket, err = bucket.Open(ctx, a.Settings.BucketURL); err != nil {
 		return startError("--bucket-url", a.Settings.BucketURL, err)
 	}
-	a.queue, err = jobs.New(a.db.SQL(), string(a.db.Engine), jobs.Handlers{
+	a.queue, err = jobs.New(a.db.SQL(), a.db.Engine, jobs.Handlers{
 		ExpireUpload:   func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
 		PurgeAccount:   func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
 		SendMail:       a.sendMail,

@@ -149,29 +149,34 @@ func newProvider(s config.Settings) *oidc.Provider {
 	}
 }
 
-// authenticated sets the caller of each request: the user of its token or, without a token, the
-// user of its session. A session counts only if a page of this server sent the request with
-// signin.SessionHeader, which prevents cross-site request forgery and requests of a page as a user
-// who has signed in later in another tab.
-func (a *Server) authenticated(next http.Handler) http.Handler {
-	cookies := signin.CookiesAt(a.Settings.BaseURL)
-	sessions := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user := r.Header.Get(signin.SessionHeader)
-		if secret := cookies.Session(r); secret != "" && user != "" && bearer.Token(r) == "" && a.fromOwnPage(r) {
-			who, ok, err := a.Store.Session(r.Context(), secret)
-			switch {
-			case err != nil:
-			case !ok:
-				err = &models.Error{Code: models.Unauthenticated, Message: "the session ended: sign in again"}
-			case user != signin.AnyUser && user != who.Username && user != signin.UserPrefix+strconv.FormatInt(who.UserID, 10):
-				who = auth.SignedIn{}
-				err = &models.Error{Code: models.Unauthenticated, Message: "another user has signed in in this browser: reload the page"}
-			}
-			r = r.WithContext(auth.WithCaller(r.Context(), who.Caller, err))
-		}
-		next.ServeHTTP(w, r)
-	})
-	return bearer.Authenticate(sessions, a.authenticate)
+// withCaller returns ctx with the caller of a request: the user of its token or, without a token,
+// the user of its session. If the token or the session is not valid, ctx carries that error, and
+// the requested field or route decides whether authentication is required. A session counts only if
+// a page of this server sent the request with signin.SessionHeader, which prevents cross-site
+// request forgery and requests of a page as a user who has signed in later in another tab.
+func (a *Server) withCaller(ctx context.Context, r *http.Request) context.Context {
+	if token := bearer.Token(r); token != "" {
+		caller, err := a.authenticate(ctx, token)
+		return auth.WithCaller(ctx, caller, err)
+	}
+	user := r.Header.Get(signin.SessionHeader)
+	if user == "" || !a.fromOwnPage(r) {
+		return ctx
+	}
+	secret := signin.CookiesAt(a.Settings.BaseURL).Session(r)
+	if secret == "" {
+		return ctx
+	}
+	who, ok, err := a.Store.Session(ctx, secret)
+	switch {
+	case err != nil:
+	case !ok:
+		err = &models.Error{Code: models.Unauthenticated, Message: "the session ended: sign in again"}
+	case user != signin.AnyUser && user != who.Username && user != signin.UserPrefix+strconv.FormatInt(who.UserID, 10):
+		who = auth.SignedIn{}
+		err = &models.Error{Code: models.Unauthenticated, Message: "another user has signed in in this browser: reload the page"}
+	}
+	return auth.WithCaller(ctx, who.Caller, err)
 }
 
 // fromOwnPage reports whether a page of this server sent a request, according to the headers that

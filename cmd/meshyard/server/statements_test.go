@@ -35,9 +35,9 @@ func TestStatementCounts(t *testing.T) {
 	})
 }
 
-// TestCreatorsAreReadWithThings checks that the names of creators take no other statement than that
-// of the things.
-func TestCreatorsAreReadWithThings(t *testing.T) {
+// TestCreatorsOfThings checks that the creators of things take one statement, and none if only their
+// IDs are selected.
+func TestCreatorsOfThings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		of := make(map[int64]string)
@@ -58,8 +58,11 @@ func TestCreatorsAreReadWithThings(t *testing.T) {
 		} {
 			document := func(fields string) string { return "{ " + fmt.Sprintf(list, fields) + " }" }
 			without := cost(t, s, ada, document("id"), "", "")
-			if with := cost(t, s, ada, document("id creator { id username firstName role }"), "", ""); with != without {
-				t.Errorf("%s: %d statements with the creators, want %d", list, with, without)
+			if with := cost(t, s, ada, document("id creator { id username firstName role }"), "", ""); with != without+1 {
+				t.Errorf("%s: %d statements with the creators, want %d", list, with, without+1)
+			}
+			if with := cost(t, s, ada, document("id creator { id nodeId }"), "", ""); with != without {
+				t.Errorf("%s: %d statements with the IDs of the creators, want %d", list, with, without)
 			}
 		}
 		var listed struct {

@@ -217,7 +217,8 @@ func TestUploadStatuses(t *testing.T) {
 		}}
 		identity(t, w, ok, nil)
 
-		png := append(servertest.Mesh(t, "lib3mf_thumbnail.png"), make([]byte, 5_000_001)...)
+		// The chunk with pixels comes first, because what follows an image is not stored.
+		png := append([]byte("\x89PNG\r\n\x1a\n\x00\x4c\x4b\x41IDAT"), make([]byte, 5_000_001)...)
 		for name, file := range map[string]struct {
 			name string
 			data []byte

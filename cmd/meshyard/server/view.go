@@ -87,7 +87,7 @@ func (a *Server) viewed(r *http.Request, addresses urls.Builder, fileID int64) (
 }
 
 // previewOfFile has the preview of a file.
-var previewOfFile = fieldset.Of[models.File]("Preview")
+var previewOfFile = fieldset.Of[models.File]("PreviewMesh")
 
 // showPreview adds the state of a preview to m and, if it is done, its parts. derived returns the
 // URL of a part.

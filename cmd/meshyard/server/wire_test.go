@@ -193,14 +193,14 @@ const (
 	fileFields = `id:int name:string size:int url:address public_url:address download_url:address threejs_url:string thumbnail:address
 		default_image:object? date:filetime formatted_size:string meta_data:array download_count:int direct_url:address? hash:string rank:int`
 	imageFields = `id:int url:address name:string sizes:array added:time`
-	userFields  = `id:int name:string first_name:string last_name:string url:address public_url:address thumbnail:address count_of_followers:int
+	userFields  = `id:int name:string first_name:string last_name:string full_name:string url:address public_url:address thumbnail:address count_of_followers:int
 		count_of_following:int count_of_designs:int collection_count:int make_count:int accepts_tips:bool is_following:bool location:string cover:string is_admin:bool
 		is_moderator:bool is_featured:bool is_verified:bool`
 	thingFields = `name:string thumbnail:address url:address public_url:address description:string instructions:string description_html:string
 		instructions_html:string details:string edu_details:string license:string files_url:address images_url:address likes_url:address
 		ancestors_url:address derivatives_url:address tags_url:address categories_url:address moderation:string type_name:string added:time modified:time
 		creator:object default_image:object? education:object zip_data:object details_parts:array edu_details_parts:array tags:array ancestors:array
-		is_published:flag is_wip:flag is_purchased:flag needs_moderation:flag is_decoy:flag
+		is_published:flag is_wip:flag is_purchased:flag needs_moderation:flag is_decoy:flag is_private:flag is_printable:flag is_winner:flag is_edu_approved:flag
 		is_featured:bool is_nsfw:bool is_ai:bool is_liked:bool is_collected:bool is_watched:bool allows_derivatives:bool is_derivative:bool
 		can_comment:bool is_banned:bool is_comments_disabled:bool
 		id:int like_count:int collect_count:int comment_count:int file_count:int app_id:null download_count:int view_count:int remix_count:int
@@ -283,7 +283,11 @@ func TestShapes(t *testing.T) {
 			if (f["direct_url"] == nil) != (id == paper) || (f["default_image"] != nil) != (id == picture) || f["threejs_url"] != "" {
 				t.Errorf("file %d: direct_url %v, default_image %v", id, f["direct_url"], f["default_image"])
 			}
-			if f["url"] != fmt.Sprintf("%s/files/%d", s.URL, id) || f["download_url"] != fmt.Sprintf("%s/files/%d/download", s.URL, id) || f["public_url"] != fmt.Sprintf("%s/download:%d", s.URL, id) {
+			public, _, signed := strings.Cut(f["public_url"].(string), "?")
+			if signed != (id == w.hidden || id == w.pending) {
+				t.Errorf("file %d: public_url %v", id, f["public_url"])
+			}
+			if f["url"] != fmt.Sprintf("%s/files/%d", s.URL, id) || f["download_url"] != fmt.Sprintf("%s/files/%d/download", s.URL, id) || public != fmt.Sprintf("%s/download:%d", s.URL, id) {
 				t.Errorf("file %d: addresses %v %v %v", id, f["url"], f["download_url"], f["public_url"])
 			}
 			for _, address := range []any{f["direct_url"], f["thumbnail"]} {

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Thing is a thing that was found.
@@ -27,6 +29,8 @@ type Thing struct {
 	Tags         []string
 	Files        []string // paths of models, images and attachments
 	Notes        []string // what could not be read
+	// Unread are the paths of models that are not read because they are encrypted or no regular files.
+	Unread []string
 }
 
 // maxText is the maximum number of bytes that are read of a README, license or metadata file.
@@ -39,12 +43,15 @@ var metadata = []string{"thing.json", "datapackage.json"}
 // metadata file, either directly or in a subfolder named files or models; everything below it
 // belongs to it. isModel reports whether a file name is that of a model. name is the name of the
 // thing if the root itself is one. Symbolic links are not followed; notes describes those outside
-// of things.
+// of things, and what could not be read.
 func Things(fsys fs.FS, name string, isModel func(name string) bool) (things []Thing, notes []string, err error) {
 	err = fs.WalkDir(fsys, ".", func(dir string, d fs.DirEntry, err error) error {
 		switch {
-		case err != nil:
+		case err != nil && dir == ".":
 			return err
+		case err != nil:
+			notes = append(notes, fmt.Sprintf("%s: was skipped: %v", dir, err))
+			return fs.SkipDir
 		case ignored(d.Name()) && dir != ".":
 			if d.IsDir() {
 				return fs.SkipDir
@@ -57,12 +64,16 @@ func Things(fsys fs.FS, name string, isModel func(name string) bool) (things []T
 			return nil
 		}
 		is, err := isThing(fsys, dir, isModel)
-		if err != nil || !is {
-			return err
+		if err == nil && !is {
+			return nil
 		}
-		t, err := read(fsys, dir, cmp.Or(strings.TrimPrefix(path.Base(dir), "."), name))
+		var t Thing
+		if err == nil {
+			t, err = read(fsys, dir, cmp.Or(strings.TrimPrefix(path.Base(dir), "."), name), isModel)
+		}
 		if err != nil {
-			return err
+			notes = append(notes, fmt.Sprintf("%s: was skipped: %v", dir, err))
+			return fs.SkipDir
 		}
 		things = append(things, t)
 		return fs.SkipDir
@@ -72,6 +83,9 @@ func Things(fsys fs.FS, name string, isModel func(name string) bool) (things []T
 
 // irregular returns why an entry that is no folder is left out, or "" if it is a regular file.
 func irregular(d fs.DirEntry) string {
+	if n, ok := d.(*node); ok && n.skipped != "" {
+		return "was skipped: " + n.skipped
+	}
 	switch {
 	case d.Type().IsRegular():
 		return ""
@@ -81,9 +95,15 @@ func irregular(d fs.DirEntry) string {
 	return "was skipped: it is not a regular file"
 }
 
+// system are the names in lower case of files and folders that operating systems and storage
+// devices create.
+var system = []string{
+	"__macosx", "icon\r", "thumbs.db", "ehthumbs.db", "desktop.ini", "$recycle.bin", "system volume information", "@eadir", "#recycle", "#snapshot", "lost+found",
+}
+
 // ignored reports whether a file or folder is hidden or created by the operating system.
 func ignored(name string) bool {
-	return strings.HasPrefix(name, ".") || slices.Contains([]string{"__MACOSX", "Thumbs.db", "desktop.ini"}, name)
+	return strings.HasPrefix(name, ".") || slices.Contains(system, strings.ToLower(name))
 }
 
 func isThing(fsys fs.FS, dir string, isModel func(string) bool) (bool, error) {
@@ -111,14 +131,15 @@ func isThing(fsys fs.FS, dir string, isModel func(string) bool) (bool, error) {
 }
 
 // read reads the thing in a folder.
-func read(fsys fs.FS, dir, name string) (Thing, error) {
+func read(fsys fs.FS, dir, name string, isModel func(string) bool) (Thing, error) {
 	t := Thing{Path: dir, Name: strings.TrimSpace(strings.ReplaceAll(name, "_", " "))}
 	var readme, license string
 	var described []byte
 	err := fs.WalkDir(fsys, dir, func(file string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return err
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: was skipped: %v", file, err))
+			return nil
 		case file != dir && ignored(d.Name()) && d.IsDir():
 			return fs.SkipDir
 		case d.IsDir() || ignored(d.Name()):
@@ -126,6 +147,9 @@ func read(fsys fs.FS, dir, name string) (Thing, error) {
 		}
 		if why := irregular(d); why != "" {
 			t.Notes = append(t.Notes, file+": "+why)
+			if isModel(strings.ToLower(d.Name())) {
+				t.Unread = append(t.Unread, file)
+			}
 			return nil
 		}
 		top := path.Dir(file) == dir
@@ -192,8 +216,11 @@ func readText(fsys fs.FS, name string) (string, error) {
 	if len(b) == maxText {
 		text = text[:max(strings.LastIndexByte(text, '\n'), 0)]
 	}
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+	if strings.ContainsRune(text, 0) {
 		return "", errors.New("is not UTF-8 text")
+	}
+	if !utf8.ValidString(text) {
+		text = guessCharset([]string{text}).decode(text)
 	}
 	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), nil
 }
@@ -219,7 +246,7 @@ func (t *Thing) describe(text []byte) error {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return fmt.Errorf("the metadata file is invalid: %w", err)
 	}
-	t.Name = cmp.Or(strings.TrimSpace(m.Title), strings.TrimSpace(m.Name), t.Name)
+	t.Name = norm.NFC.String(cmp.Or(strings.TrimSpace(m.Title), strings.TrimSpace(m.Name), t.Name))
 	t.Description = cmp.Or(m.Description, t.Description)
 	t.Instructions, t.Category = m.Instructions, m.Category
 	t.Tags = append(m.Tags, m.Keywords...)

@@ -45,8 +45,9 @@ func TestThings(t *testing.T) {
 			Files: []string{"Half_a_donut/LICENSE.txt", "Half_a_donut/donut.STL", "Half_a_donut/images/a.png"}},
 		{Path: "ada/broken", Name: "broken"},
 		{Path: "ada/gear", Name: "Gear", Description: "Round.", Instructions: "Print.", License: "pd0", Category: "Tools", Tags: []string{"gear"},
-			Files: []string{"ada/gear/files/gear.stl"},
-			Notes: []string{"ada/gear/link.stl: was skipped: symbolic links are not followed", "ada/gear/pipe: was skipped: it is not a regular file"}},
+			Files:  []string{"ada/gear/files/gear.stl"},
+			Unread: []string{"ada/gear/link.stl"},
+			Notes:  []string{"ada/gear/link.stl: was skipped: symbolic links are not followed", "ada/gear/pipe: was skipped: it is not a regular file"}},
 		{Path: "ada/package", Name: "Packed", License: "cc-sa", Tags: []string{"a", "b"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -73,6 +74,17 @@ func TestLicenseOf(t *testing.T) {
 	} {
 		if got := licenseOf(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestReadmeEncodings checks that a README in another encoding than UTF-8 is read.
+func TestReadmeEncodings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"F\xfcr Gr\xf6\xdfe M3.\r\nSch\xf6n.": "Für Größe M3.\nSchön.", "F\x81r Gr\x94\xe1e M3.": "Für Größe M3.", "a\x00b": ""} {
+		things, _, err := Things(fstest.MapFS{"a.stl": {}, "README.txt": {Data: []byte(text)}}, "x", func(name string) bool { return path.Ext(name) == ".stl" })
+		if err != nil || len(things) != 1 || things[0].Description != want {
+			t.Errorf("%q: got %+v, %v; want %q", text, things, err, want)
 		}
 	}
 }

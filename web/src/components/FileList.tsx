@@ -31,6 +31,7 @@ export function FileFacts({ file }: { file: FileRow }) {
       {mesh && mesh.triangles > 0 && <li class={mesh.watertight ? 'good' : 'bad'}>{mesh.watertight ? t.watertight : t.notWatertight}</li>}
       {(processing.state === 'WAITING' || processing.state === 'RUNNING') && <li>{t.processing}</li>}
       {processing.state === 'FAILED' && <li class="bad">{t.processingFailed}{processing.error && <>: <span lang="en">{processing.error}</span></>}</li>}
+      {processing.hint && <li>{t.processingFailed}: <span lang="en">{processing.hint}</span></li>}
       {!file.isAvailable && <li class="bad">{t.unavailable}</li>}
     </ul>
   );

@@ -15,6 +15,9 @@ function viewerURL(file: FileRow): string {
   return href(`/view/${file.id}`) + (signature ? `?${signature}` : '');
 }
 
+/** The URL of a picture that browsers can show but the server cannot make smaller. */
+const original = (picture: Picture) => (picture.file.contentType === 'image/avif' ? picture.url : undefined);
+
 /** The pictures of a thing or a make, of which more can be loaded, and the 3D view of the chosen model, which is loaded on demand. */
 export function PictureGallery({ name, pictures, more, models = [], shown = '', onShow }: Props) {
   const [chosen, setChosen] = useState(0);
@@ -39,10 +42,12 @@ export function PictureGallery({ name, pictures, more, models = [], shown = '', 
         {model
           ? <iframe src={viewerURL(model)} title={t.viewing3D(model.name)} allow="fullscreen" />
           : picture
-            ? <a href={picture.large?.url} data-native target="_blank" rel="noreferrer">
+            ? <a href={picture.large?.url ?? original(picture)} data-native target="_blank" rel="noreferrer">
                 {picture.large && picture.medium
                   ? <img key={picture.id} {...{ fetchpriority: 'high' }} sizes="(max-width: 899px) calc(100vw - 2rem), (max-width: 1480px) 60vw, 54rem" {...sources(picture.large, picture.medium)} alt={t.pictureOf(name)} />
-                  : <span class="no-picture"><Icon name="image" /><span>{t.processing}</span></span>}
+                  : original(picture)
+                    ? <img key={picture.id} src={original(picture)} alt={t.pictureOf(name)} />
+                    : <span class="no-picture"><Icon name="image" /><span>{t.processing}</span></span>}
               </a>
             : <span class="no-picture"><Icon name="cube" /><span>{t.noPicture}</span></span>}
         {!model && pictures.length > 1 && (

@@ -299,7 +299,7 @@ export const strings: Strings = {
   untitled: 'Ohne Namen',
   editTitle: 'Ding bearbeiten',
   uploading: (percent) => `Wird hochgeladen, ${percent} %`,
-  pictureHint: (limit) => `Bilder: PNG, JPEG oder GIF. PNG- und JPEG-Bilder über ${limit} werden verkleinert; ein GIF darf höchstens ${limit} groß sein.`,
+  pictureHint: (limit) => `Bilder: PNG, JPEG, WebP, AVIF oder GIF. Bilder über ${limit} werden verkleinert, außer GIF, die höchstens ${limit} groß sein dürfen. Ort und Kamera werden entfernt.`,
   notAPicture: (name) => `Die Datei ${name} ist kein lesbares Bild.`,
   emptyFile: (name) => `Die Datei ${name} ist leer.`,
   fileTooLarge: (name, limit) => `Die Datei ${name} ist größer als ${limit}.`,

@@ -293,7 +293,7 @@ export const strings = {
   untitled: 'Untitled',
   editTitle: 'Edit thing',
   uploading: (percent: number) => `Uploading, ${percent} %`,
-  pictureHint: (limit: string) => `Pictures: PNG, JPEG or GIF. A PNG or JPEG of more than ${limit} is made smaller; a GIF can have at most ${limit}.`,
+  pictureHint: (limit: string) => `Pictures: PNG, JPEG, WebP, AVIF or GIF. One of more than ${limit} is made smaller, except a GIF, which can have at most ${limit}. The place and the camera are removed.`,
   notAPicture: (name: string) => `The file ${name} is not a picture that can be read.`,
   emptyFile: (name: string) => `The file ${name} is empty.`,
   fileTooLarge: (name: string, limit: string) => `The file ${name} is larger than ${limit}.`,

@@ -2,9 +2,12 @@ package servertest
 
 import (
 	"context"
+	"encoding/binary"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,6 +24,19 @@ func Mesh(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// Image returns a PNG. Its content is unique for a number. It is not enough to append the number,
+// because what follows an image is not stored.
+func Image(t testing.TB, number uint32) []byte {
+	t.Helper()
+	png := Mesh(t, "lib3mf_thumbnail.png")
+	const header = 8 + 12 + 13
+	chunk := binary.BigEndian.AppendUint32([]byte("pHYs"), number) // pixels for each unit
+	chunk = append(binary.BigEndian.AppendUint32(chunk, number), 0)
+	sum := crc32.ChecksumIEEE(chunk)
+	chunk = binary.BigEndian.AppendUint32(append([]byte{0, 0, 0, 9}, chunk...), sum)
+	return slices.Concat(png[:header], chunk, png[header:])
 }
 
 // Meshes returns the paths of real model files for tests: those of the project and, if a larger

@@ -33,7 +33,8 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 			return nil, err
 		}
 		// The specification allows one file in the archive, whose name does not matter then. Others are
-		// ignored.
+		// ignored, such as the metadata that macOS adds, whose names have the same extension.
+		c.Files = slices.DeleteFunc(c.Files, isMetadata)
 		i := slices.IndexFunc(c.Files, func(f *zip.File) bool { return len(c.Files) == 1 || strings.EqualFold(path.Ext(f.Name), ".amf") })
 		if i < 0 {
 			return nil, mesh.Errorf(mesh.Malformed, "The ZIP archive has no AMF file.")
@@ -49,6 +50,12 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		return nil, err
 	}
 	return a.mesh(ctx)
+}
+
+// isMetadata reports whether a file in an archive is one that the operating system added.
+func isMetadata(f *zip.File) bool {
+	name := strings.ReplaceAll(f.Name, `\`, "/")
+	return strings.HasPrefix(path.Base(name), ".") || slices.Contains(strings.Split(path.Dir(name), "/"), "__MACOSX")
 }
 
 // file is the state of decoding an AMF file.

@@ -20,7 +20,9 @@ func TestAMFSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, file := range map[string][]byte{"plain": b, "zipped": decodetest.ZIP(t, map[string]string{"a.txt": "", "A.AMF": string(b)}),
-		"zipped, of any name": decodetest.ZIP(t, map[string]string{"model": string(b)}), "mm": bytes.Replace(b, []byte("<amf>"), []byte(`<amf unit="mm">`), 1)} {
+		"zipped on macOS":              decodetest.ZIP(t, map[string]string{"__MACOSX/._a.amf": "\x00\x05\x16\x07", "a.amf": string(b)}),
+		"zipped on macOS, of any name": decodetest.ZIP(t, map[string]string{"._model": "\x00\x05\x16\x07", "model": string(b)}),
+		"zipped, of any name":          decodetest.ZIP(t, map[string]string{"model": string(b)}), "mm": bytes.Replace(b, []byte("<amf>"), []byte(`<amf unit="mm">`), 1)} {
 		m, err := decodetest.Decode(t, Decode, file)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -178,11 +180,12 @@ func Benchmark(b *testing.B, read Decoder, file []byte, unpacked int) {
 // ZIP returns an archive of the files, compressed.
 func ZIP(t testing.TB, files map[string]string) []byte { return ZIPWith(t, zip.Deflate, files) }
 
-// ZIPWith returns an archive of the files, compressed by method.
+// ZIPWith returns an archive of the files, in the order of their names, compressed by method.
 func ZIPWith(t testing.TB, method uint16, files map[string]string) []byte {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for name, text := range files {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		text := files[name]
 		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	o := file{limits: geometry.IndexableLimits(limits)}
 	read := func() error {
-		o.Lines = textscan.NewLines(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "OBJ")
+		o.Lines = textscan.NewLines(textscan.UTF8Reader(source.NewReader(ctx, src, 0, progress)), "OBJ", continued...)
 		for {
 			line, err := o.Next()
 			if err == io.EOF {
@@ -48,6 +48,10 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 	}
 	return o.finish(ctx)
 }
+
+// continued are the statements that can continue on the next line: those of numbers. Names of
+// groups, objects and materials are often paths of Windows, which can end in a backslash.
+var continued = []string{"v", "f", "fo", "Kd", "d", "Tr"}
 
 // file is the state of decoding an OBJ file.
 type file struct {

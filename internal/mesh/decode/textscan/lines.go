@@ -3,6 +3,7 @@ package textscan
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/meshyard/meshyard/internal/mesh"
 )
@@ -12,10 +13,11 @@ const MaxLine = 1 << 20
 
 // Lines reads a text file line by line without allocating memory for each line. Lines end with LF
 // or CRLF, or with CR if there is no LF near the start of the file. A line that ends with a
-// backslash continues on the next line, unless it is a comment.
+// backslash continues on the next line, if its first word is one of those that permit it.
 type Lines struct {
 	r          io.Reader
 	format     string
+	continues  []string
 	ending     byte // LF or CR; 0 before anything has been read
 	buf        []byte
 	start, end int
@@ -25,8 +27,10 @@ type Lines struct {
 }
 
 // NewLines returns a Lines that reads from r. format names the file format in error messages.
-func NewLines(r io.Reader, format string) *Lines {
-	return &Lines{r: r, format: format, buf: make([]byte, 128<<10)}
+// continues are the first words of lines that can continue. In other lines, such as comments and
+// those with a name or a path, a backslash at the end is a character like any other.
+func NewLines(r io.Reader, format string, continues ...string) *Lines {
+	return &Lines{r: r, format: format, continues: continues, buf: make([]byte, 128<<10)}
 }
 
 // Next returns the next line without its line ending, and io.EOF after the last line. The slice is
@@ -51,7 +55,7 @@ func (l *Lines) Next() ([]byte, error) {
 		l.read++
 		at := from + i
 		line := bytes.TrimSuffix(l.buf[l.start:at], []byte{'\r'})
-		if !continued(line) {
+		if !l.isContinued(line) {
 			l.start = at + 1
 			return line, nil
 		}
@@ -63,18 +67,21 @@ func (l *Lines) Next() ([]byte, error) {
 	if l.start == l.end {
 		return nil, io.EOF
 	}
-	line := bytes.TrimRight(l.buf[l.start:l.end], "\r\\")
+	line := bytes.TrimSuffix(l.buf[l.start:l.end], []byte{'\r'})
+	if l.isContinued(line) {
+		line = line[:len(line)-1]
+	}
 	l.read++
 	l.start = l.end
 	return line, nil
 }
 
-func continued(line []byte) bool {
+func (l *Lines) isContinued(line []byte) bool {
 	if len(line) == 0 || line[len(line)-1] != '\\' {
 		return false
 	}
 	first, _ := CutWord(line)
-	return first[0] != '#'
+	return slices.Contains(l.continues, string(bytes.TrimRight(first, "\\")))
 }
 
 // fill reads more input behind the current line, which it moves to the start of the buffer.

@@ -8,7 +8,7 @@ import (
 	"image/png"
 	"io"
 
-	"golang.org/x/image/webp"
+	"github.com/meshyard/meshyard/internal/webp"
 )
 
 // header is what the header of an image says.

@@ -55,6 +55,9 @@ func (p *file) model(name string) error {
 		p.unit = unit
 	}
 	m := &modelPart{p, s, name, first, s.Namespace(), map[int64][]uint32{}, map[int64]*mesh.Texture{}, map[int64]*textureGroup{}}
+	if err := m.checkExtensions(); err != nil {
+		return err
+	}
 	err = s.EachChild(func() error {
 		switch m.coreName() {
 		case "resources":
@@ -100,6 +103,8 @@ func (m *modelPart) resource() error {
 		return m.texture()
 	case "texture2dgroup":
 		return m.readTextureGroup()
+	case "multiproperties":
+		return m.readMultiProperties()
 	}
 	return nil
 }
@@ -143,8 +148,10 @@ func (m *modelPart) object() error {
 				if m.coreName() != "component" {
 					return nil
 				}
-				return m.readReference(o)
+				return m.readReference(o, key)
 			})
+		default:
+			m.booleans = m.booleans || isBoolean(m.Namespace())
 		}
 		return nil
 	})
@@ -154,11 +161,12 @@ func (m *modelPart) item() error {
 	if m.coreName() != "item" {
 		return nil
 	}
-	return m.readReference(nil)
+	return m.readReference(nil, resourceID{})
 }
 
-// readReference reads a component of an object, or an item of the build if owner is nil.
-func (m *modelPart) readReference(owner *geometry.Object) error {
+// readReference reads a component of an object, or an item of the build if owner is nil. Slicers
+// mark items that are not printed, such as those beside the plate, with printable="0".
+func (m *modelPart) readReference(owner *geometry.Object, from resourceID) error {
 	if err := m.countElement(); err != nil {
 		return err
 	}
@@ -174,7 +182,8 @@ func (m *modelPart) readReference(owner *geometry.Object) error {
 	if err != nil {
 		return err
 	}
-	m.references = append(m.references, reference{owner, resourceID{part, id}, at})
+	unprinted := owner == nil && string(m.Attr("printable")) == "0"
+	m.references = append(m.references, reference{owner, from, resourceID{part, id}, at, unprinted})
 	return nil
 }
 
@@ -189,23 +198,30 @@ func (m *modelPart) path() []byte {
 	return nil
 }
 
-// transform reads the attribute transform, twelve numbers.
+// transform reads the attribute transform, twelve numbers: the fourth column of the matrix is
+// always 0 0 0 1 and not written (core specification, 3.3).
 func (m *modelPart) transform() (geometry.Transform, error) {
 	rest := m.Attr("transform")
 	if rest == nil {
 		return geometry.Identity, nil
 	}
 	var t geometry.Transform
-	for i := range t {
+	for count := 0; ; count++ {
 		var w []byte
-		w, rest = textscan.CutWord(rest)
+		switch w, rest = textscan.CutWord(rest); {
+		case len(w) == 0 && count == len(t):
+			return t, nil
+		case len(w) == 0:
+			return t, m.Errorf(mesh.Malformed, "has a transform of %d numbers where twelve numbers are expected", count)
+		}
 		x, ok := textscan.ParseFloat(w)
 		if !ok {
-			return t, m.Errorf(mesh.Malformed, "has a transform that is not twelve numbers")
+			return t, m.Errorf(mesh.Malformed, "has a transform with %s where twelve numbers are expected", textscan.Quote(w))
 		}
-		t[i] = x
+		if count < len(t) {
+			t[count] = x
+		}
 	}
-	return t, nil
 }
 
 // number reads a non-negative integer attribute. It returns missing if the attribute is missing.

@@ -48,6 +48,7 @@ func (m *modelPart) texture() error {
 type textureGroup struct {
 	texture *mesh.Texture
 	coords  [][2]float32
+	tints   []uint32 // colors that the texture is multiplied with at each of coords; nil: none
 }
 
 // readTextureGroup reads texture coordinates, also as a palette of the colors of the texture there.

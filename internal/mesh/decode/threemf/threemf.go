@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/mesh"
@@ -21,8 +22,9 @@ const usualModel = "3D/3dmodel.model"
 
 // Decode decodes a 3MF file (core specification 1.3, with the materials and properties and the
 // production extension): the items of the build, with the colors of base materials, color groups
-// and textures. Other properties (composites, multi-properties) have no color. Beam lattices,
-// slices, and volumes of slicers that are not printed are ignored.
+// and textures, also in multi-properties, and those of the filaments of Bambu Studio and
+// OrcaSlicer. Composites have no color. Beam lattices, slices, and items and volumes of slicers
+// that are not printed are ignored.
 func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress func(float64)) (*mesh.Mesh, error) {
 	c, err := zipfile.Open(ctx, "3MF", src, limits, progress)
 	if err != nil {
@@ -46,6 +48,9 @@ func Decode(ctx context.Context, src source.Source, limits mesh.Limits, progress
 		return nil, mesh.Errorf(mesh.Unsupported, "The 3MF file is encrypted.")
 	}
 	if err := p.readVolumes(); err != nil {
+		return nil, err
+	}
+	if err := p.readFilaments(); err != nil {
 		return nil, err
 	}
 	if err := p.model(start); err != nil {
@@ -77,7 +82,10 @@ type file struct {
 	elements   int64 // counts towards Limits.Elements
 	vertices   int64
 	triangles  int64
-	beams      bool // the file has beam lattices, which are not supported
+	beams      bool       // the file has beam lattices, which are not supported
+	booleans   bool       // the file has boolean operations, which are not supported
+	required   string     // the namespace of a required extension that is not supported
+	filaments  *filaments // nil if the file is no project with colors of filaments
 	decoder    *texture.Decoder
 	coords     int // number of texture coordinates
 	patches    int // number of triangles with a texture
@@ -92,26 +100,34 @@ type resourceID struct {
 // reference is a use of an object by ID, resolved after all parts have been read. Without an owner
 // it is an item of the build.
 type reference struct {
-	owner *geometry.Object
-	to    resourceID
-	at    geometry.Transform
+	owner     *geometry.Object
+	from      resourceID // of the owner
+	to        resourceID
+	at        geometry.Transform
+	unprinted bool // an item that is not printed
 }
 
 // mesh builds the mesh.
 func (p *file) mesh() (*mesh.Mesh, error) {
 	s := geometry.Scene{Format: "3MF", Limits: p.limits}
+	// If no item is printed, all are shown rather than nothing.
+	anyPrinted := slices.ContainsFunc(p.references, func(l reference) bool { return l.owner == nil && !l.unprinted })
+	colors := painter{file: p}
 	for _, l := range p.references {
 		o := p.objects[l.to]
 		switch {
 		case o == nil:
 			return nil, mesh.Errorf(mesh.Malformed, "The 3MF file uses object %d of %s, which does not exist.", l.to.id, textscan.Quote([]byte(l.to.part)))
+		case l.unprinted && anyPrinted:
 		case l.owner == nil:
 			s.Instances = append(s.Instances, geometry.Instance{Object: o, Transform: l.at})
+			colors.item(l)
 		case p.auxiliary[l.to]:
 			// Bambu Studio and OrcaSlicer write modifiers, negative volumes and the places of supports as
 			// such components. They are not printed.
 		default:
 			l.owner.Instances = append(l.owner.Instances, geometry.Instance{Object: o, Transform: l.at})
+			colors.component(l)
 		}
 	}
 	if len(s.Instances) == 0 {
@@ -121,13 +137,22 @@ func (p *file) mesh() (*mesh.Mesh, error) {
 	if err != nil {
 		return nil, err
 	}
+	// After the limit is checked, copies for colors need no more memory than the mesh.
+	if err := colors.paint(s.Instances); err != nil {
+		return nil, err
+	}
 	p.limitTextures(triangles)
 	m := &mesh.Mesh{Format: mesh.ThreeMF, Unit: p.unit}
 	if err := s.Fill(p.ctx, m); err != nil {
 		return nil, err
 	}
 	if m.Triangles() == 0 {
-		if p.beams {
+		switch {
+		case p.booleans:
+			return nil, mesh.Errorf(mesh.Unsupported, "The 3MF file has only boolean operations on its objects, which are not supported.")
+		case p.required != "":
+			return nil, mesh.Errorf(mesh.Unsupported, "The 3MF file has no triangles, and requires the extension %s, which is not supported.", textscan.Quote([]byte(extensionName(p.required))))
+		case p.beams:
 			return nil, mesh.Errorf(mesh.Empty, "The 3MF file has only beam lattices, which are not shown, and no triangles.")
 		}
 		return nil, mesh.Errorf(mesh.Empty, "The 3MF file has no triangles.")

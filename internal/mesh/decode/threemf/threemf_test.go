@@ -279,7 +279,10 @@ func Test3MFMalformed(t *testing.T) {
 		{"negative index", edited(`v1="0"`, `v1="-1"`), mesh.Malformed, `v1 "-1"`},
 		{"missing index", edited(`v3="2"`, ``), mesh.Malformed, "v3=-1"},
 		{"index out of range", edited(`v3="2"`, `v3="3"`), mesh.Malformed, "v3=3, where the mesh has 3 vertices"},
-		{"short transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0"`), mesh.Malformed, "twelve numbers"},
+		{"short transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0"`), mesh.Malformed, "a transform of 3 numbers where twelve numbers are expected"},
+		{"long transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1"`), mesh.Malformed,
+			"a transform of 16 numbers where twelve numbers are expected"},
+		{"words in a transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0 x"`), mesh.Malformed, `a transform with "x" where twelve numbers are expected`},
 		{"infinite transform", edited(`objectid="1"`, `objectid="1" transform="1 0 0 0 1 0 0 0 1 1e300 0 0"`), mesh.Malformed, "farther than"},
 		{"not a number", edited(`id="1"`, `id="x"`), mesh.Malformed, `id "x"`},
 		{"unfinished", model(sound[:len(sound)-10]), mesh.Malformed, "ends"},
@@ -393,6 +396,19 @@ func Fuzz3MF(f *testing.F) {
 	f.Add(relations(map[string]string{relationshipModel: "/a.model", relationshipEncrypted: "../b"}), "", modelText(objects, `<item objectid="1"/>`))
 	f.Fuzz(func(t *testing.T, rels, start, other string) {
 		decodetest.FuzzOne(t, decodetest.ZIPWith(t, zip.Store, map[string]string{"_rels/.rels": rels, "3D/3dmodel.model": start, "a.model": other}), Decode)
+	})
+}
+
+// FuzzProject mutates a project of a slicer with the colors of its filaments.
+func FuzzProject(f *testing.F) {
+	const multi = `<m:colorgroup id="6"><m:color color="#0000FF80"/></m:colorgroup><m:multiproperties id="9" pids="6 6"><m:multi pindices="0 0"/></m:multiproperties>`
+	painted := strings.Replace(oneTriangle, `<triangle v1`, `<triangle paint_color="88483" v1`, 1)
+	f.Add(modelText(multi+`<object id="1" pid="9" pindex="0">`+painted+`</object><object id="2"><components><component objectid="1"/></components></object>`,
+		`<item objectid="2"/><item objectid="1" printable="0"/>`), `{"filament_colo\u0075r": ["#FF0000", "#00FF00"]}`,
+		`<config><object id="2"><metadata key="extruder" value="1"/><part id="1"><metadata key="extruder" value="2"/></part></object></config>`)
+	f.Fuzz(func(t *testing.T, model, filaments, extruders string) {
+		decodetest.FuzzOne(t, decodetest.ZIPWith(t, zip.Store, map[string]string{"_rels/.rels": rootRelations, "3D/3dmodel.model": model,
+			"Metadata/project_settings.config": filaments, "Metadata/model_settings.config": extruders}), Decode)
 	})
 }
 

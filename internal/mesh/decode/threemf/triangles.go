@@ -75,7 +75,7 @@ func (t *meshReader) triangle() error {
 		return mesh.Errorf(mesh.TooLarge, "The 3MF file has too many triangles: at most %d are supported.", t.limits.Triangles)
 	}
 	corners, properties := [3]int64{-1, -1, -1}, [3]int64{-1, -1, -1}
-	group := t.group
+	group, paint := t.group, -1
 	for _, a := range t.Tag.Attrs {
 		var n *int64
 		switch string(a.Name) {
@@ -93,6 +93,9 @@ func (t *meshReader) triangle() error {
 			n = &properties[2]
 		case "pid":
 			n = &group
+		case "paint_color", "slic3rpe:mmu_segmentation":
+			paint = paintedExtruder(a.Value)
+			continue
 		default:
 			continue
 		}
@@ -112,7 +115,9 @@ func (t *meshReader) triangle() error {
 		return nil
 	}
 	colors := [3]uint32{t.color, t.color, t.color}
-	if properties[0] >= 0 && group >= 0 {
+	if color := t.filaments.painted(paint); color != unpainted {
+		colors = [3]uint32{color, color, color}
+	} else if properties[0] >= 0 && group >= 0 {
 		if group != t.paletteGroup {
 			t.palette, t.textures, t.paletteGroup = t.palettes[group], t.groups[group], group
 		}
@@ -120,7 +125,7 @@ func (t *meshReader) triangle() error {
 			if n < 0 {
 				properties[i] = properties[0]
 			}
-			colors[i] = geometry.NoColor
+			colors[i] = t.missing()
 			if n := properties[i]; n < int64(len(t.palette)) {
 				colors[i] = t.palette[n]
 			}
@@ -143,6 +148,9 @@ func (t *meshReader) patch(coords [3]int64) {
 			return // unknown or not a number
 		}
 		p.UV[i] = t.textures.coords[n]
+		if t.textures.tints != nil {
+			p.Tint[i] = t.textures.tints[n]
+		}
 	}
 	if t.patches < mesh.MaxPatches {
 		t.patches++
@@ -172,12 +180,13 @@ func (m *modelPart) readPalette(element string, color func() uint32) error {
 	return err
 }
 
-// color returns a color of a group, or NoColor if the group is unknown, such as one of composites.
+// color returns a color of a group, or the missing one if the group is unknown, such as one of
+// composites.
 func (m *modelPart) color(group, index int64) uint32 {
 	if palette := m.palettes[group]; index < int64(len(palette)) {
 		return palette[index]
 	}
-	return geometry.NoColor
+	return m.missing()
 }
 
 // hexColor parses #RRGGBB or #RRGGBBAA (sRGB). It treats alpha 0 as opaque, because some programs

@@ -144,7 +144,11 @@ func (s *Scanner) LocalName() []byte {
 
 // Namespace returns the namespace URI of the current tag, "" if none is declared.
 func (s *Scanner) Namespace() string {
-	prefix := s.Tag.Name[:max(0, bytes.IndexByte(s.Tag.Name, ':'))]
+	return s.NamespaceOf(s.Tag.Name[:max(0, bytes.IndexByte(s.Tag.Name, ':'))])
+}
+
+// NamespaceOf returns the namespace URI of a prefix, "" if none is declared.
+func (s *Scanner) NamespaceOf(prefix []byte) string {
 	for i := len(s.namespaces) - 1; i >= 0; i-- {
 		if s.namespaces[i].prefix == string(prefix) {
 			return s.namespaces[i].uri

@@ -1,0 +1,49 @@
+package folder
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxSegment is the maximum length of a name in bytes, because file systems limit bytes.
+const maxSegment = 255
+
+// cleanSegment returns the name of a file or folder in the form in which equal names are the same:
+// valid UTF-8 in the normalization form NFC, without control characters, and without characters
+// that override the direction of text. macOS stores names in NFD.
+func cleanSegment(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, "\uFFFD"))
+	name = strings.TrimSpace(norm.NFC.String(name))
+	if name == "" || name == "." || name == ".." {
+		return "_"
+	}
+	return name
+}
+
+// numbered returns a name with a number before its extension. It shortens the name so that the
+// result has at most maxSegment bytes.
+func numbered(name string, n int) string {
+	extension := path.Ext(name)
+	if len(extension) > 32 {
+		extension = ""
+	}
+	end := fmt.Sprintf(" (%d)%s", n, extension)
+	stem := strings.TrimSuffix(name, extension)
+	if most := maxSegment - len(end); len(stem) > most {
+		stem = stem[:most]
+		for !utf8.ValidString(stem) {
+			stem = stem[:len(stem)-1]
+		}
+	}
+	return stem + end
+}

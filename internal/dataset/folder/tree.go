@@ -1,0 +1,190 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Tree is the files of a folder or an archive. Their names are clean: valid UTF-8 in the form NFC,
+// whatever they are in the source. It implements [fs.FS].
+type Tree struct {
+	// Notes says which names were not UTF-8, and what could not be read.
+	Notes []string
+
+	root *node
+}
+
+// node is a file or a folder of a tree. It implements [fs.DirEntry] and [fs.FileInfo].
+type node struct {
+	name     string
+	children map[string]*node // by name; nil for a file
+	mode     fs.FileMode      // the type
+	size     int64
+	skipped  string // why the file is not read; empty if it is
+	open     func() (io.ReadCloser, error)
+}
+
+func newTree() *Tree {
+	return &Tree{root: &node{name: ".", mode: fs.ModeDir, children: map[string]*node{}}}
+}
+
+// folder returns the folder at a path, and creates it if it does not exist.
+func (t *Tree) folder(segments []string) *node {
+	at := t.root
+	for _, name := range segments {
+		at = at.folder(name)
+	}
+	return at
+}
+
+// folder returns a folder in n, and creates it if it does not exist. If a file has its name, it
+// gets a number.
+func (n *node) folder(name string) *node {
+	free := name
+	for i := 2; n.children[free] != nil && !n.children[free].IsDir(); i++ {
+		free = numbered(name, i)
+	}
+	if n.children[free] == nil {
+		n.children[free] = &node{name: free, mode: fs.ModeDir, children: map[string]*node{}}
+	}
+	return n.children[free]
+}
+
+// add adds a file to a folder. If the folder has one of its name, it gets a number.
+func (n *node) add(f *node) {
+	name := f.name
+	for i := 2; n.children[f.name] != nil; i++ {
+		f.name = numbered(name, i)
+	}
+	n.children[f.name] = f
+}
+
+// Open implements [fs.FS].
+func (t *Tree) Open(name string) (fs.File, error) {
+	n := t.root
+	if name != "." {
+		for segment := range strings.SplitSeq(name, "/") {
+			if n = n.children[segment]; n == nil {
+				return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+			}
+		}
+	}
+	if n.IsDir() {
+		return &openFolder{node: n}, nil
+	}
+	if n.skipped != "" {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New(n.skipped)}
+	}
+	r, err := n.open()
+	if err != nil {
+		return nil, err
+	}
+	opened := &openFile{info: n, ReadCloser: r}
+	if f, ok := r.(fs.File); ok { // of a folder: its size was not read before
+		if opened.info, err = f.Stat(); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+	}
+	return opened, nil
+}
+
+func (n *node) Name() string               { return n.name }
+func (n *node) IsDir() bool                { return n.mode.IsDir() }
+func (n *node) Type() fs.FileMode          { return n.mode.Type() }
+func (n *node) Mode() fs.FileMode          { return n.mode }
+func (n *node) Size() int64                { return n.size }
+func (n *node) ModTime() time.Time         { return time.Time{} }
+func (n *node) Sys() any                   { return nil }
+func (n *node) Info() (fs.FileInfo, error) { return n, nil }
+
+// Skipped returns why the file is not read, or "".
+func (n *node) Skipped() string { return n.skipped }
+
+type openFile struct {
+	info fs.FileInfo
+	io.ReadCloser
+}
+
+func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+
+// openFolder implements [fs.ReadDirFile]. Its entries are sorted by name.
+type openFolder struct {
+	*node
+	read int
+}
+
+func (f *openFolder) Stat() (fs.FileInfo, error) { return f.node, nil }
+func (f *openFolder) Close() error               { return nil }
+
+func (f *openFolder) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: f.name, Err: fs.ErrInvalid}
+}
+
+func (f *openFolder) ReadDir(n int) (entries []fs.DirEntry, err error) {
+	names := slices.Sorted(maps.Keys(f.children))[f.read:]
+	if n > 0 && len(names) == 0 {
+		return nil, io.EOF
+	}
+	if n > 0 {
+		names = names[:min(n, len(names))]
+	}
+	f.read += len(names)
+	for _, name := range names {
+		entries = append(entries, f.children[name])
+	}
+	return entries, nil
+}
+
+// decoder converts the names of a source to clean names.
+type decoder struct {
+	charset charset
+	foreign []string // clean names that were not UTF-8
+}
+
+// newDecoder returns a decoder for names, of which it guesses the encoding of those that are not
+// UTF-8.
+func newDecoder(names []string) *decoder {
+	var foreign []string
+	for _, name := range names {
+		if !utf8.ValidString(name) {
+			foreign = append(foreign, name)
+		}
+	}
+	return &decoder{charset: guessCharset(foreign)}
+}
+
+// decode converts a name or a path.
+func (d *decoder) decode(name string) string {
+	if utf8.ValidString(name) {
+		return name
+	}
+	text := d.charset.decode(name)
+	d.foreign = append(d.foreign, text)
+	return text
+}
+
+// note returns a note about the names that are not UTF-8, or none.
+func (d *decoder) note() []string {
+	if len(d.foreign) == 0 {
+		return nil
+	}
+	const most = 3
+	list := strings.Join(d.foreign[:min(len(d.foreign), most)], ", ")
+	if more := len(d.foreign) - most; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{fmt.Sprintf("names that are not UTF-8 were read as %s: %s", d.charset.name, list)}
+}
+
+// CleanName returns a clean name for a thing from the name of a folder or an archive.
+func CleanName(name string) string {
+	return cleanSegment(newDecoder([]string{name}).decode(path.Base(name)))
+}

@@ -1,0 +1,171 @@
+package folder
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// The default limit of the unpacked size of an archive: archives of models unpack to about ten
+// times their size.
+const (
+	minUnpacked   = 1 << 30
+	unpackedRatio = 50
+)
+
+// Fields of the ZIP format (PKWARE APPNOTE.TXT 6.3.10).
+const (
+	flagEncrypted    = 1 << 0
+	flagUTF8         = 1 << 11
+	extraUnicodePath = 0x7075 // section 4.6.9
+)
+
+// TooLargeError reports an archive that unpacks to more bytes than permitted.
+type TooLargeError struct{ Unpacked, Limit int64 }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("unpacks to %d bytes, and at most %d are permitted", e.Unpacked, e.Limit)
+}
+
+// ZIP is an open ZIP archive.
+type ZIP struct {
+	*Tree
+	archive *zip.ReadCloser
+}
+
+// Close closes the archive.
+func (z *ZIP) Close() error { return z.archive.Close() }
+
+// OpenZIP opens a ZIP archive. Names may be in any encoding and have separators of Windows. Entries
+// that are encrypted or lead out of the archive are left out. The error is a *TooLargeError if all
+// entries together have more than limit bytes; 0 is the default, 1 GiB or 50 times the size of the
+// archive.
+func OpenZIP(file string, limit int64) (*ZIP, error) {
+	archive, err := zip.OpenReader(file)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return nil, err
+	}
+	z := &ZIP{newTree(), archive}
+	info, err := os.Stat(file)
+	if err == nil {
+		if limit == 0 {
+			limit = max(minUnpacked, unpackedRatio*info.Size())
+		}
+		err = checkUnpacked(archive.File, limit)
+	}
+	if err != nil {
+		return nil, errors.Join(err, archive.Close())
+	}
+	z.fill()
+	return z, nil
+}
+
+func checkUnpacked(files []*zip.File, limit int64) error {
+	total := uint64(0)
+	for _, f := range files {
+		total = min(total+min(f.UncompressedSize64, math.MaxInt64), math.MaxInt64)
+	}
+	if total > uint64(limit) {
+		return &TooLargeError{int64(total), limit}
+	}
+	return nil
+}
+
+// fill adds the entries of the archive to the tree.
+func (z *ZIP) fill() {
+	raw := make([]string, len(z.archive.File))
+	for i, f := range z.archive.File {
+		raw[i] = entryName(f)
+	}
+	names := newDecoder(raw)
+	for i, f := range z.archive.File {
+		// The second byte of a character can be that of a backslash, so decoding comes first.
+		name := strings.ReplaceAll(names.decode(raw[i]), `\`, "/")
+		segments, ok := clean(name)
+		switch {
+		case slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s != "." && s != ".." && ignored(s) }):
+		case !ok:
+			z.Notes = append(z.Notes, name+": was skipped: its name leads out of the archive")
+		case len(segments) == 0:
+		case strings.HasSuffix(name, "/") || f.Mode().IsDir():
+			z.folder(segments)
+		default:
+			last := len(segments) - 1
+			n := &node{name: segments[last], mode: f.Mode().Type(), size: int64(f.UncompressedSize64), open: func() (io.ReadCloser, error) { return openEntry(f) }}
+			if f.Flags&flagEncrypted != 0 {
+				n.mode, n.skipped = n.mode|fs.ModeIrregular, "it is encrypted"
+			}
+			z.folder(segments[:last]).add(n)
+		}
+	}
+	z.Notes = append(names.note(), z.Notes...)
+}
+
+// clean returns the clean names in a path. ok is false if it leads out of the archive.
+func clean(name string) (segments []string, ok bool) {
+	for segment := range strings.SplitSeq(name, "/") {
+		switch segment {
+		case "", ".":
+		case "..":
+			return nil, false
+		default:
+			if len(segments) == 0 && len(segment) == 2 && segment[1] == ':' {
+				continue // a drive of Windows
+			}
+			segments = append(segments, cleanSegment(segment))
+		}
+	}
+	return segments, true
+}
+
+// entryName returns the name of an entry: UTF-8, or bytes in an unknown encoding.
+func entryName(f *zip.File) string {
+	if f.Flags&flagUTF8 != 0 && utf8.ValidString(f.Name) {
+		return f.Name
+	}
+	for extra := f.Extra; len(extra) >= 4; {
+		id, size := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
+		if extra = extra[4:]; size > len(extra) {
+			break
+		}
+		field := extra[:size]
+		extra = extra[size:]
+		// The field applies only if the name has not been changed since it was written.
+		if id == extraUnicodePath && size > 5 && field[0] == 1 && binary.LittleEndian.Uint32(field[1:]) == crc32.ChecksumIEEE([]byte(f.Name)) && utf8.Valid(field[5:]) {
+			return string(field[5:])
+		}
+	}
+	return f.Name
+}
+
+// openEntry opens an entry. Reading more bytes than its declared size, which is checked against the
+// limit, is an error.
+func openEntry(f *zip.File) (io.ReadCloser, error) {
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	return &declared{ReadCloser: r, left: int64(f.UncompressedSize64)}, nil
+}
+
+type declared struct {
+	io.ReadCloser
+	left int64
+}
+
+func (d *declared) Read(p []byte) (int, error) {
+	n, err := d.ReadCloser.Read(p)
+	if d.left -= int64(n); d.left < 0 {
+		return 0, fmt.Errorf("%w: an entry is larger than its declared size", zip.ErrFormat)
+	}
+	return n, err
+}

@@ -1,0 +1,66 @@
+package preview
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/mesh/decode/decodetest"
+)
+
+// derived makes the preview of a file in this process, and returns the names of its parts.
+func derived(t *testing.T, subject Subject, file []byte) (parts []string, r Result, err error) {
+	t.Helper()
+	put := func(part Part, write func(io.Writer) error) error {
+		parts = append(parts, part.Name)
+		return write(io.Discard)
+	}
+	r, err = Derive(t.Context(), Source{bytes.NewReader(file), int64(len(file))}, subject, mesh.DefaultLimits, put, func(string, float64) {})
+	return parts, r, err
+}
+
+// TestSlicedProject checks that a sliced 3MF project without meshes is shown by the image of its
+// first plate, and that it is no failure if it has none.
+func TestSlicedProject(t *testing.T) {
+	t.Parallel()
+	picture, err := os.ReadFile("../../testdata/meshes/lib3mf_thumbnail.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const empty = `<model xmlns="http://schemas.microsoft.com/3dmanufacturing/core/2015/02"><resources/><build/></model>`
+	for _, c := range []struct {
+		name   string
+		parts  map[string]string
+		want   int // parts
+		reason mesh.Reason
+	}{
+		{"with an image", map[string]string{"3D/3dmodel.model": empty, "Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": string(picture)}, 1, ""},
+		{"without a model", map[string]string{"Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": string(picture)}, 1, ""},
+		{"without an image", map[string]string{"3D/3dmodel.model": empty, "Metadata/plate_1.gcode": "G28"}, 0, ""},
+		{"with a damaged image", map[string]string{"3D/3dmodel.model": empty, "Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": "\x89PNG"}, 0, mesh.Malformed},
+		{"not sliced", map[string]string{"3D/3dmodel.model": empty, "Metadata/plate_1.png": string(picture)}, 0, mesh.Empty},
+	} {
+		parts, r, err := derived(t, Subject(mesh.ThreeMF), decodetest.ZIP(t, c.parts))
+		if len(parts) != c.want || (r.ImageFormat != "") != (c.want > 0) || r.Mesh != nil {
+			t.Errorf("%s: got the parts %v and %+v, want %d parts", c.name, parts, r, c.want)
+		}
+		bad, _ := errors.AsType[*mesh.Error](err)
+		if (bad == nil) != (c.reason == "") || bad != nil && bad.Reason != c.reason {
+			t.Errorf("%s: got the error %v, want the reason %q", c.name, err, c.reason)
+		}
+	}
+}
+
+// TestGCodeWithoutImage checks that G-code without an image has an empty preview, which is no
+// failure.
+func TestGCodeWithoutImage(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"G28\n", "GCDE\x01\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x03\x00\x00\x00\x00\x00G28"} {
+		if parts, r, err := derived(t, GCode, []byte(file)); len(parts) > 0 || r != (Result{}) || err != nil {
+			t.Errorf("%q: got the parts %v, %+v, %v; want none", file, parts, r, err)
+		}
+	}
+}
