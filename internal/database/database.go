@@ -49,6 +49,7 @@ type DB struct {
 	Write  *bun.DB
 	Read   *bun.DB
 	file   string // the SQLite database
+	opened *openFile
 
 	statements statements
 	texts      *lru.Cache[any, *kept] // the statements that are prepared, by Key
@@ -76,6 +77,9 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	db.texts = newTexts(db.Engine)
 	if err := db.Ready(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", db.explain(err)), db.Close())
+	}
+	if db.opened != nil {
+		db.opened.remember()
 	}
 	if err := db.checkEncoding(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
@@ -190,7 +194,8 @@ func (db *DB) openSQLite(path string, observe observer) error {
 		return err
 	}
 	createPrivate(path)
-	write, read := sql.OpenDB(keepingConnector{observe.connector(writer)}), sql.OpenDB(keepingConnector{observe.connector(reader)})
+	db.opened = &openFile{path: path}
+	write, read := sql.OpenDB(keepingConnector{fileConnector{observe.connector(writer), db.opened}}), sql.OpenDB(keepingConnector{observe.connector(reader)})
 	write.SetMaxOpenConns(1)
 	readers := max(4, runtime.NumCPU())
 	read.SetMaxOpenConns(readers)
@@ -223,8 +228,12 @@ func (db *DB) Register(types ...any) {
 // SQL returns the write pool, for code that runs SQL without Bun, such as the job queue.
 func (db *DB) SQL() *sql.DB { return db.Write.DB }
 
-// Ready returns an error if the database is not available.
+// Ready returns an error if the database is not available, or if the file of a SQLite database was
+// deleted or replaced.
 func (db *DB) Ready(ctx context.Context) error {
+	if err := db.CheckFile(); err != nil {
+		return err
+	}
 	// The write pool comes first: on SQLite it creates the file that the read pool opens.
 	if err := db.Write.PingContext(ctx); err != nil {
 		return err
