@@ -146,8 +146,8 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 
 // AuthenticateBearer returns the caller for a token of the operator's OpenID provider, with the
 // scopes read and write. verify checks the token and returns its identity, which is cached for a
-// second. The privileges of the user, a suspension and a deletion are read for each call. It returns
-// Unauthenticated if the account was deleted.
+// second. The privileges of the user, a suspension and a deletion are read for each call. It
+// returns Unauthenticated if the account was deleted.
 func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
 	hash := auth.HashSecret(token)
 	known, ok := s.identities.get(hash)

@@ -170,7 +170,8 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 
 // SuspendUser restricts a user to reading with the access tokens that they have, ends their
 // sessions, and deletes their authorization codes, refresh tokens and password reset links. If the
-// user is already suspended, the reason is replaced. Suspending a moderator or an administrator requires an administrator.
+// user is already suspended, the reason is replaced. Suspending a moderator or an administrator
+// requires an administrator.
 func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	return s.decideOnUser(ctx, caller, name, reason, SuspendedUser, func(u *User) bool {
 		at := now()

@@ -55,8 +55,8 @@ func replacePassword(ctx context.Context, tx bun.Tx, userID int64, hash string) 
 }
 
 // ChangePassword changes the password of the caller and ends their other sessions. It returns
-// Forbidden if present is not the current password or the user is suspended. Access tokens stay valid. It opens a
-// transaction.
+// Forbidden if present is not the current password or the user is suspended. Access tokens stay
+// valid. It opens a transaction.
 func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present, text string) error {
 	if err := requireUser(caller); err != nil {
 		return err

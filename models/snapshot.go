@@ -187,8 +187,8 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 	return err
 }
 
-// IsEmpty reports whether a PostgreSQL database has no tables, except the marker of an operation that
-// was interrupted.
+// IsEmpty reports whether a PostgreSQL database has no tables, except the marker of an operation
+// that was interrupted.
 func (db *DB) IsEmpty(ctx context.Context) (bool, error) {
 	var n int
 	err := db.Read.NewRaw("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename <> ?", dblock.Table).Scan(ctx, &n)

@@ -39,7 +39,7 @@ func (c *credentials) grant(user int64) oauth.Grant {
 	}
 }
 
-// newCredentials gives ada one of each credential, and creates another administrator.
+// newCredentials creates one of each credential for ada, and another administrator.
 func newCredentials(t *testing.T, s *Store, ada auth.Caller) *credentials {
 	t.Helper()
 	ctx := t.Context()

@@ -171,8 +171,8 @@ func checkNotRevoked(ctx context.Context, tx bun.Tx, caller auth.Caller) error {
 }
 
 // checkTokenCount returns Conflict if the user has the maximum number of valid tokens of their own,
-// and Forbidden if the user is suspended. It locks the user until tx ends, so that no other token is
-// created for the user meanwhile.
+// and Forbidden if the user is suspended. It locks the user until tx ends, so that no other token
+// is created for the user meanwhile.
 func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) error {
 	if _, err := s.lockActive(ctx, tx, userID); err != nil {
 		return err
@@ -254,8 +254,8 @@ func (a Admin) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
 	return a.store.revoke(ctx, id, "1 = 1")
 }
 
-// revoke revokes a token that a condition permits, with its sign-in. A token that was revoked before
-// keeps the time of its revocation.
+// revoke revokes a token that a condition permits, with its sign-in. A token that was revoked
+// before keeps the time of its revocation.
 func (s *Store) revoke(ctx context.Context, id int64, whose string, args ...any) (*Token, error) {
 	t := new(Token)
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {

@@ -331,9 +331,9 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, er
 	return u, notFoundIfNoRows(err, "user", id)
 }
 
-// lockActive is like lockAccount, and returns Forbidden if the user is suspended. Whatever issues or
-// renews a credential calls it in the transaction that stores the credential. A suspension locks the
-// same row and then ends the credentials, so none that is stored at the same time remains.
+// lockActive is like lockAccount, and returns Forbidden if the user is suspended. Whatever issues
+// or renews a credential calls it in the transaction that stores the credential. A suspension locks
+// the same row and then ends the credentials, so none that is stored at the same time remains.
 func (s *Store) lockActive(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
 	u, err := s.lockAccount(ctx, tx, id)
 	if err != nil {

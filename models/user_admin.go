@@ -126,7 +126,8 @@ func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, 
 	}, "suspended_at", "suspension_reason")
 }
 
-// revokeAccess revokes all access tokens of a locked user, and ends everything that endSignIns does.
+// revokeAccess revokes all access tokens of a locked user, and ends everything that endSignIns
+// does.
 func revokeAccess(ctx context.Context, tx bun.Tx, userID int64, at time.Time) error {
 	_, err := tx.NewRaw("UPDATE tokens SET revoked_at = coalesce(revoked_at, ?1) WHERE user_id = ?0", userID, at).Exec(ctx)
 	if err != nil {

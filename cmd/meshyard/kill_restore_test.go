@@ -96,9 +96,9 @@ func killMoving(t *testing.T, command func(*moving) []string) {
 			whole.run(command(m)...)
 			took := time.Since(began)
 			outcomes := map[string]int{}
-			for range kills {
+			for i := range kills {
 				c := newCatalogue(t, built, databaseOn(t, engine))
-				outcomes[killedBeside(t, c, took, command(m), whole)]++
+				outcomes[killedBeside(t, c, took, took*time.Duration(i+1)/time.Duration(kills+1), command(m), whole)]++
 			}
 			t.Logf("outcomes: %v", outcomes)
 		})
@@ -112,29 +112,31 @@ const (
 	hasUsers    = "there are users already"
 )
 
-// killedBeside runs a command, starts a server at a random moment, and kills the command at another
-// one. It returns what happened.
-func killedBeside(t *testing.T, c *catalogue, took time.Duration, args []string, whole *catalogue) (outcome string) {
+// killedBeside runs a command that takes a time, starts a server at a random moment, and kills the
+// command at another moment. It returns what happened.
+func killedBeside(t *testing.T, c *catalogue, took, killAt time.Duration, args []string, whole *catalogue) (outcome string) {
 	t.Helper()
-	moment := func() time.Duration { return time.Duration(rand.Int64N(int64(took))) }
 	p, err := c.start(args...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	serving := make(chan *server, 1)
 	go func() {
-		time.Sleep(moment())
+		time.Sleep(time.Duration(rand.Int64N(int64(took))))
 		s, _ := c.tryServe(0)
 		serving <- s
 	}()
-	if p.ends(moment()) {
+	if p.ends(killAt) {
 		outcome = "not killed"
 	} else {
 		p.kill()
 		outcome = "killed"
 	}
+	marked := c.marked()
 	if s := <-serving; s != nil {
-		outcome += ", served"
+		if outcome += ", served"; marked {
+			t.Errorf("the server has started although %q was interrupted", args)
+		}
 		// What the server accepts must stay.
 		c.run("user", "create", "bob")
 		s.kill()
@@ -156,7 +158,9 @@ func killedBeside(t *testing.T, c *catalogue, took time.Duration, args []string,
 	switch {
 	case err == nil: // the command was complete
 		s.kill()
-		outcome += ", complete"
+		if outcome += ", complete"; marked {
+			t.Errorf("the server has started although %q was interrupted", args)
+		}
 	case !strings.Contains(c.logged()[before:], interrupted):
 		t.Errorf("the server after the command: %v\n%s", err, c.logged()[before:])
 	default:
@@ -181,6 +185,22 @@ func killedBeside(t *testing.T, c *catalogue, took time.Duration, args []string,
 		}
 	}
 	return outcome
+}
+
+// marked reports whether the database has the marker of an operation that was interrupted.
+func (c *catalogue) marked() bool {
+	c.t.Helper()
+	if c.database == "" {
+		_, err := os.Stat(filepath.Join(c.data, "meshyard.db.unfinished"))
+		return err == nil
+	}
+	db := c.open()
+	defer db.Close()
+	var marked bool
+	if err := db.SQL().QueryRow("SELECT to_regclass('meshyard_unfinished') IS NOT NULL").Scan(&marked); err != nil {
+		c.t.Fatal(err)
+	}
+	return marked
 }
 
 // rows returns the number of rows of a table.

@@ -23,9 +23,9 @@ type restoreCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"Folder of a backup."`
 }
 
-// Run restores the objects and then the database. Damaged objects do not prevent the rest. It has the
-// database for itself. A restore that was interrupted continues when it is run again; until then, no
-// other command uses the database.
+// Run restores the objects and then the database. Damaged objects do not prevent the rest. It has
+// the database for itself. A restore that was interrupted continues when it is run again; until
+// then, no other command uses the database.
 func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
 	folder, m, err := backup.Open(ctx, c.Dir)
 	if err != nil {
@@ -160,7 +160,8 @@ func (c *restoreCmd) check(ctx context.Context, s config.Settings, folder *backu
 	return nil
 }
 
-// checkEmpty returns an error if there is a database and the backup contains one, or if both lack it.
+// checkEmpty returns an error if there is a database and the backup contains one, or if both lack
+// it.
 func (c *restoreCmd) checkEmpty(ctx context.Context, s config.Settings, m *backup.Manifest) error {
 	empty, err := server.IsEmpty(ctx, s)
 	switch {

@@ -1,10 +1,10 @@
 // Package dblock lets an operation have a database for itself, such as restoring it, and remembers
 // an operation that was interrupted.
 //
-// Every process that uses a catalogue holds the lock of its database for its whole time. Servers and
-// most commands share it; a restore and an import into an empty database hold it exclusively. The
-// lock is a file beside a SQLite database, and an advisory lock of a session on PostgreSQL. Both
-// end with the process, so a lock is never stale.
+// Every process that uses a catalogue holds the lock of its database for its whole time. Servers
+// and most commands share it; a restore and an import into an empty database hold it exclusively.
+// The lock is a file beside a SQLite database, and an advisory lock of a session on PostgreSQL.
+// Both end with the process, so a lock is never stale.
 //
 // An exclusive operation stores a marker before it changes anything, and removes it when it is
 // complete. Until then, nothing else uses the database.
@@ -86,8 +86,8 @@ func inUse(database, by string) error {
 	return fmt.Errorf("the database %s is in use by %s: %w", database, by, ErrInUse)
 }
 
-// Check returns an error if the lock was lost and cannot be acquired again. On PostgreSQL, a lock is
-// lost with its connection, such as in a restart of the database server. An error that matches
+// Check returns an error if the lock was lost and cannot be acquired again. On PostgreSQL, a lock
+// is lost with its connection, such as in a restart of the database server. An error that matches
 // [ErrInUse] means that another process has the database for itself by now.
 func (l *Lock) Check(ctx context.Context) error {
 	if l == nil || l.conn == nil {

@@ -84,7 +84,8 @@ func (l *Lock) heldBy(ctx context.Context, conn *pgx.Conn) error {
 	return inUse(database, by+" on "+client)
 }
 
-// programs counts the sessions of pg_restore: it goes on when the process that started it is killed.
+// programs counts the sessions of pg_restore: it goes on when the process that started it is
+// killed.
 const programs = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'pg_restore'"
 
 // AwaitRestore waits until no pg_restore of an interrupted restore runs. It does nothing on SQLite.

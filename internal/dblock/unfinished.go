@@ -26,7 +26,7 @@ type Unfinished struct {
 
 // Error returns the error of other operations on the database.
 func (u *Unfinished) Error() error {
-	return fmt.Errorf("%q was interrupted: run it again to continue, or delete the database to begin anew", u.Command)
+	return fmt.Errorf("%q was interrupted: run it again to continue, or delete the database to begin again", u.Command)
 }
 
 // Unfinished returns the marker of an interrupted operation, or nil.

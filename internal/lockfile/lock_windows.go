@@ -27,8 +27,8 @@ func open(path string) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// openUse opens a file and locks a byte behind its end, so that all processes can read and write the
-// file itself.
+// openUse opens a file and locks a byte behind its end, so that all processes can read and write
+// the file itself.
 func openUse(path string, exclusive bool) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -32,9 +32,9 @@ func Use(path string, exclusive bool, by string) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Of several processes that share the lock, the file names the first one that still runs: rather a
-	// server than the commands beside it. It cannot be written if another user owns it. Both matter
-	// only for the message.
+	// Of several processes that share the lock, the file names the first one that still runs:
+	// rather a server than the commands beside it. It cannot be written if another user owns it.
+	// Both matter only for the message.
 	if !exclusive && user(path) != "" {
 		return &Lock{f}, nil
 	}

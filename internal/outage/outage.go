@@ -41,8 +41,8 @@ var (
 	}
 )
 
-// ErrReplaced matches the error of a SQLite database whose file was deleted or replaced while it was
-// open. What is written to it is lost when the process ends.
+// ErrReplaced matches the error of a SQLite database whose file was deleted or replaced while it
+// was open. What is written to it is lost when the process ends.
 var ErrReplaced = errors.New("the file of the database was deleted or replaced: stop this server before you do that, and start it again")
 
 // RetryAfter is the time after which clients should retry a request that failed because of an
