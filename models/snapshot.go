@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/dblock"
 )
 
 // Snapshot is a consistent view of the database, for a backup that is made while servers write.
@@ -140,10 +141,11 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 	return err
 }
 
-// IsEmpty reports whether a PostgreSQL database has no tables.
+// IsEmpty reports whether a PostgreSQL database has no tables, except the marker of an operation
+// that was interrupted.
 func (db *DB) IsEmpty(ctx context.Context) (bool, error) {
 	var n int
-	err := db.Read.NewRaw("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema')").Scan(ctx, &n)
+	err := db.Read.NewRaw("SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname NOT IN ('pg_catalog', 'information_schema') AND tablename <> ?", dblock.Table).Scan(ctx, &n)
 	return n == 0, err
 }
 

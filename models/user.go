@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -251,9 +252,6 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		return nil, err
 	}
 	s.sweep(ctx, promoted)
-	if c.HidesNSFW != nil || c.HidesAI != nil {
-		s.tokens.forget() // cached callers contain these preferences
-	}
 	return s.User(ctx, caller, AllUserFields, "me")
 }
 
@@ -342,6 +340,25 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, er
 	u := new(User)
 	err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
 	return u, notFoundIfNoRows(err, "user", id)
+}
+
+// lockActive is like lockAccount, and returns Forbidden if the user is suspended. Whatever issues
+// or renews a credential calls it in the transaction that stores the credential. A suspension locks
+// the same row and then ends the credentials, so none that is stored at the same time remains.
+func (s *Store) lockActive(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
+	u, err := s.lockAccount(ctx, tx, id)
+	if err != nil {
+		return nil, err
+	}
+	return u, u.checkActive()
+}
+
+// checkActive returns Forbidden if the user is suspended.
+func (u *User) checkActive() error {
+	if u.SuspendedAt == nil {
+		return nil
+	}
+	return fail(Forbidden, "this account is suspended: %s", cmp.Or(u.SuspensionReason, "no reason was given"))
 }
 
 // administratorsLock is the key of the advisory lock that is held while an administrator
