@@ -228,7 +228,12 @@ var searchPage = responder{write: func(s *server, w http.ResponseWriter, r *http
 // ok responds that the action succeeded.
 var ok = one[wire.OKSchema]()
 
-// writeJSON writes a JSON body. If w is a bufferedResponse, it encodes into its buffer.
+// maxResponse is the maximum number of bytes of the JSON of a response. It is more than the data of a
+// GraphQL response may have, because the wire structs have more fields and escape more characters.
+const maxResponse = 20 << 20
+
+// writeJSON writes a JSON body. If w is a bufferedResponse, it encodes into its buffer. It writes
+// nothing and returns TooLarge if the body has more than maxResponse bytes.
 func writeJSON(w http.ResponseWriter, v any) error {
 	kept, isKept := w.(*bufferedResponse)
 	var into []byte
@@ -238,6 +243,11 @@ func writeJSON(w http.ResponseWriter, v any) error {
 	body, err := structjson.Append(into, v)
 	if err != nil {
 		return err
+	}
+	if len(body) > maxResponse {
+		e := apierror.New(apierror.TooLarge, "the response exceeds %d MiB: request a shorter page with per_page", maxResponse>>20)
+		e.Limit = maxResponse
+		return e
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
