@@ -32,7 +32,7 @@ func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model
 func (r *fileResolver) PublicURL(ctx context.Context, obj *models.File) (string, error) {
 	url := r.URLs.Public(obj.ID)
 	if r.AnonymousRead {
-		return url, nil
+		return r.withKey(ctx, url, obj.Thing()), nil
 	}
 	return r.URLs.Signed(url, obj.ID, false, recordExpiry()), nil
 }

@@ -228,8 +228,9 @@ var searchPage = responder{write: func(s *server, w http.ResponseWriter, r *http
 // ok responds that the action succeeded.
 var ok = one[wire.OKSchema]()
 
-// maxResponse is the maximum number of bytes of the JSON of a response. It is more than the data of a
-// GraphQL response may have, because the wire structs have more fields and escape more characters.
+// maxResponse is the maximum number of bytes of the JSON of a response. It is more than the data of
+// a GraphQL response may have, because the wire structs have more fields and escape more
+// characters.
 const maxResponse = 20 << 20
 
 // writeJSON writes a JSON body. If w is a bufferedResponse, it encodes into its buffer. It writes

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestImportAccountAsksForTheUser checks that the other service does not choose the local user: on a
-// terminal, the operator confirms the name.
+// TestImportAccountAsksForTheUser checks that the other service does not choose the local user: on
+// a terminal, the operator confirms the name.
 func TestImportAccountAsksForTheUser(t *testing.T) {
 	t.Parallel()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

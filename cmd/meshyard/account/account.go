@@ -43,8 +43,8 @@ func profile(ctx context.Context, c *legacyclient.Client) (me user, err error) {
 }
 
 // Import imports the account that the client's token belongs to into the account of a local user,
-// which it creates if it does not exist. Each object is imported once, so an interrupted import continues when
-// it is run again. progress is called with a line for each object, unless it is nil.
+// which it creates if it does not exist. Each object is imported once, so an interrupted import
+// continues when it is run again. progress is called with a line for each object, unless it is nil.
 func Import(ctx context.Context, store *models.Store, c *legacyclient.Client, username string, progress func(string)) (*Report, error) {
 	im := &importing{store: store, client: c, progress: progress, report: new(Report)}
 	if err := im.begin(ctx, username); err != nil {

@@ -213,33 +213,3 @@ func TestTextsReadAreBounded(t *testing.T) {
 		}
 	})
 }
-
-// TestLongRESTPages checks that a page of the longest comments is at most 20 MiB, although
-// the JSON of REST escapes more characters than that of GraphQL, and that shorter pages work.
-func TestLongRESTPages(t *testing.T) {
-	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
-		ada := s.User("ada")
-		thing := ada.Thing("Lamp")
-		ada.Query(`mutation ($id: ID!) { createComment(input: {target: {type: THING, id: $id}, body: "a"}) { comment { id } } }`, object{"id": thing}, new(any))
-		db := openDB(t, s).SQL()
-		if _, err := db.Exec("UPDATE comments SET body_html = '" + strings.Repeat("<i>a</i>", 10_000) + "'"); err != nil {
-			t.Fatal(err)
-		}
-		for range 99 {
-			if _, err := db.Exec(`INSERT INTO comments (owner_id, target_type, target_id, thing_id, body, body_html, html_version, created_at, modified_at)
-				SELECT owner_id, target_type, target_id, thing_id, body, body_html, html_version, created_at, modified_at FROM comments ORDER BY id LIMIT 1`); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r := ada.Get("/comments?per_page=100")
-		r.Want(t, 400)
-		if !strings.Contains(string(r.Bytes), "exceeds 20 MiB: request a shorter page with per_page") {
-			t.Errorf("100 comments: got %d bytes, %.300s", len(r.Bytes), r.Bytes)
-		}
-		r = ada.Get("/comments?per_page=50")
-		r.Want(t, 200)
-		if len(r.Bytes) < 5<<20 || len(r.Bytes) > 20<<20 {
-			t.Errorf("50 comments: got %d bytes", len(r.Bytes))
-		}
-	})
-}

@@ -53,6 +53,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	web := a.limited(pageOrNotFound(webPages, bytes), refusePage(webPages))
 
 	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages}
+	handler = opening(handler, addresses)
 	handler = draining.Handler(handler, a.draining)
 	handler = crossOrigin(handler, a.Settings.CORSOrigins)
 	handler = httptimeout.Handler(handler, httptimeout.IdleTimeout)

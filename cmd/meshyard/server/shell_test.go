@@ -288,8 +288,10 @@ func TestPreviewsAndFeeds(t *testing.T) {
 		}
 		status(visitor.Get, 404)
 		state("UNLISTED")
-		status(visitor.Get, 200)
-		if page := openPage(t, visitor.Get, fmt.Sprintf("/thing:%d", id)); page.meta["og:title"] != "" || page.model != nil {
+		status(visitor.Get, 404)
+		with := keyed(t, ada, visitor, id)
+		status(with.Get, 200)
+		if page := openPage(t, with.Get, fmt.Sprintf("/thing:%d", id)); page.meta["og:title"] != "" || page.model != nil {
 			t.Errorf("unlisted: %+v", page)
 		}
 		if slices.Contains(readSitemap(t, visitor, "/sitemap.xml"), address) {
