@@ -33,7 +33,7 @@ type User struct {
 	IsAdmin        bool
 	IsModerator    bool
 	CreatedAt      time.Time
-	LastActiveAt   *time.Time // of the last authenticated request, accurate to activeEvery; nil: never
+	LastActiveAt   *time.Time // the hour of the last authenticated request; nil: never
 
 	DeletedAt *time.Time // see account.go; nil: not deleted
 	AvatarID  int64      // the image file; 0: none
@@ -97,11 +97,15 @@ func roleOf(admin, moderator bool) auth.Role {
 	return auth.Member
 }
 
-// AfterScanRow adds the pending count changes to the stored counts. It returns TooLarge if the
-// operation has read more bytes of texts than allowed.
+// AfterScanRow adds the pending count changes to the stored counts, and reduces LastActiveAt to the
+// hour, because everyone can read it: the exact times would reveal when a user signs in. It returns
+// TooLarge if the operation has read more bytes of texts than allowed.
 func (u *User) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(u.Bio)+len(u.ShownBio)); err != nil {
 		return err
+	}
+	if u.LastActiveAt != nil {
+		u.LastActiveAt = new(u.LastActiveAt.Truncate(time.Hour))
 	}
 	return u.Changes.addTo(map[string]*int64{
 		"thing_count": &u.ThingCount, "make_count": &u.MakeCount, "like_count": &u.LikeCount, "collection_count": &u.CollectionCount,

@@ -136,7 +136,9 @@ func (c *importArchiveCmd) load(ctx context.Context, store *models.Store, r *arc
 			_, err := fmt.Fprintf(stdout, "%s\t%d\t%d\n", noun, from, to)
 			return err
 		},
-		Lost: func(fileID int64, cause error) { fmt.Fprintf(os.Stderr, "file %d of the archive: %s\n", fileID, escaped(cause.Error())) },
+		Lost: func(fileID int64, cause error) {
+			fmt.Fprintf(os.Stderr, "file %d of the archive: %s\n", fileID, escaped(cause.Error()))
+		},
 	})
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w (run it again to continue)", ctx.Err())

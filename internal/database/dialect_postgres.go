@@ -58,7 +58,9 @@ func (postgresDialect) Among(n int, ids []int64) (condition bun.Safe, list any) 
 
 func (postgresDialect) Day(at bun.Safe) bun.Safe { return "to_char(" + at + ", 'YYYY-MM-DD')" }
 
-func (postgresDialect) JSONFunctions() (array, object bun.Safe) { return "json_agg", "json_build_object" }
+func (postgresDialect) JSONFunctions() (array, object bun.Safe) {
+	return "json_agg", "json_build_object"
+}
 
 func (postgresDialect) Bytewise() bun.Safe { return `COLLATE "C"` }
 

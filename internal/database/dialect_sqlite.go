@@ -44,7 +44,9 @@ func (sqliteDialect) Among(n int, ids []int64) (condition bun.Safe, list any) {
 
 func (sqliteDialect) Day(at bun.Safe) bun.Safe { return "substr(" + at + ", 1, 10)" }
 
-func (sqliteDialect) JSONFunctions() (array, object bun.Safe) { return "json_group_array", "json_object" }
+func (sqliteDialect) JSONFunctions() (array, object bun.Safe) {
+	return "json_group_array", "json_object"
+}
 
 func (sqliteDialect) Bytewise() bun.Safe { return "COLLATE BINARY" }
 
