@@ -52,8 +52,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	mux.Handle("/", a.limited(calls, refuseCall(webPages), uncompressed))
 	web := a.limited(pageOrNotFound(webPages, bytes), refusePage(webPages), nil)
 
-	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages, draining: a.draining}
-	handler = opening(handler, addresses)
+	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages, draining: a.draining, addresses: addresses}
 	handler = crossOrigin(handler, a.Settings.CORSOrigins)
 	handler = httptimeout.Handler(handler, httptimeout.IdleTimeout)
 	handler = telemetry.Requests(handler, a.Logger, a.metrics.Request, a.tracer)
@@ -116,12 +115,13 @@ type dispatcher struct {
 	mux, calls, api *http.ServeMux // each passes paths without a route to the next one
 	bytes, web      http.Handler
 	webPages        webpage.Options
+	addresses       urls.Builder
 	draining        <-chan struct{} // closed when the server begins to shut down
 }
 
 func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	draining.Announce(w.Header(), d.draining)
-	r = rest.OneTerm(withOneSlash(r))
+	r = rest.OneTerm(withOneSlash(withOpened(r, d.addresses)))
 	switch search, ok := webpage.SearchURL(r); {
 	case ok:
 		w.Header().Set("Vary", "Accept")
