@@ -78,7 +78,7 @@ test-differential: ## Run 100,000 random queries on gqlgen's executor and on our
 	go run ./internal/graphqlgen -depth-first bin/depthfirst
 	MESHYARD_TEST_DIFFERENTIAL=100000 $(with-postgres) go test -count=1 -timeout 6h $(depth-first) -run TestExecutorsAgree -v ./cmd/meshyard/server
 
-test-kill: ## Kill the server fifty times in the middle of uploads and finalizations, on each engine
+test-kill: ## Kill the server in the middle of uploads and finalizations, and restores and imports beside a server, fifty times on each engine
 	MESHYARD_TEST_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
 
 test-account: ## Move an account of 200 things between two servers; make test moves 20

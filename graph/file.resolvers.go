@@ -31,8 +31,11 @@ func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model
 // PublicURL is the resolver for the publicUrl field.
 func (r *fileResolver) PublicURL(ctx context.Context, obj *models.File) (string, error) {
 	url := r.URLs.Public(obj.ID)
-	if r.servesToAnyone(obj) {
+	switch {
+	case r.servesToAnyone(obj):
 		return url, nil
+	case r.AnonymousRead && obj.ThingState == models.Unlisted:
+		return r.withKey(ctx, url, obj.Thing()), nil
 	}
 	return r.signed(url, obj), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/tracing"
 	"github.com/meshyard/meshyard/models"
@@ -99,7 +100,7 @@ const maxOperationName = 100
 
 // with returns a context with new state for one run of an operation.
 func (e operationExtension) with(ctx context.Context) context.Context {
-	ctx = models.WithReadLimits(ctx)
+	ctx = auth.WithOpened(models.WithReadLimits(ctx))
 	categories := func() (*models.CategoryTree, error) { return e.store.Categories(ctx) }
 	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Query {
 		categories = sync.OnceValues(categories)

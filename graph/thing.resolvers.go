@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -70,12 +71,22 @@ func (r *mutationResolver) UnfeatureThing(ctx context.Context, input model.Unfea
 }
 
 // Thing is the resolver for the thing field.
-func (r *queryResolver) Thing(ctx context.Context, id int64) (*models.Thing, error) {
+func (r *queryResolver) Thing(ctx context.Context, id int64, key *string) (*models.Thing, error) {
+	if key != nil {
+		if opened, ok := r.URLs.ThingOf(*key); ok && opened == id {
+			auth.Open(ctx, id)
+		}
+	}
 	t, err := r.Store.Thing(ctx, caller(ctx), selected(ctx, models.AllThingFields), id)
 	if err == nil {
 		r.noteView(ctx, t)
 	}
 	return t, err
+}
+
+// ShareURL is the resolver for the shareUrl field.
+func (r *thingResolver) ShareURL(ctx context.Context, obj *models.Thing) (string, error) {
+	return r.withKey(ctx, r.URLs.ThingPage(obj.ID), obj), nil
 }
 
 // Takedown is the resolver for the takedown field.

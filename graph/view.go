@@ -8,6 +8,15 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
+// withKey adds the key of a thing to a URL if the thing is unlisted. The caller of the request must
+// be allowed to see the thing.
+func (r *Resolver) withKey(ctx context.Context, url string, t *models.Thing) string {
+	if t.State != models.Unlisted || t.Allows(caller(ctx)) != nil {
+		return url
+	}
+	return r.URLs.WithKey(url, t.ID)
+}
+
 // viewPurpose separates the signatures of viewers from signatures with other purposes.
 const viewPurpose = "view"
 

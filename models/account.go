@@ -46,7 +46,7 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username,
 
 // deleteUser deletes the account of a user. It opens a transaction and calls record in it.
 func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Context, bun.Tx) error) error {
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := s.lockAccount(ctx, tx, id)
 		if err != nil {
 			return err
@@ -90,11 +90,6 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 		}
 		return errors.Join(s.enqueue(ctx, tx, Work{PurgeAccount: u.ID}), s.enqueue(ctx, tx, Work{PurgeAccount: u.ID, At: at.Add(purgeAgain)}))
 	})
-	if err != nil {
-		return err
-	}
-	s.tokens.forget()
-	return nil
 }
 
 // disconnect deletes all follows by and of a user, and updates the counts. It also deletes the

@@ -151,7 +151,6 @@ func (a Admin) DeleteApplication(ctx context.Context, clientID string) error {
 	if n == 0 {
 		return fail(NotFound, "application %.60q does not exist", clientID)
 	}
-	s.tokens.forget()
 	return nil
 }
 

@@ -80,6 +80,29 @@ func (a Admin) ImportArchive(ctx context.Context, r *archive.Reader, im ArchiveI
 	return l.finish(ctx)
 }
 
+// ArchiveState is how far the import of an archive of everything is.
+type ArchiveState string
+
+// The states.
+const (
+	ArchiveNotBegun ArchiveState = "not begun" // there are no users
+	ArchiveLoading  ArchiveState = "loading"
+	ArchiveLoaded   ArchiveState = "loaded" // there are users, of an archive or of this server
+)
+
+// ArchiveState returns how far the import of an archive of everything is, if there was one.
+func (a Admin) ArchiveState(ctx context.Context) (ArchiveState, error) {
+	loading, err := a.store.db.Write.NewSelect().Model((*archiveImport)(nil)).Exists(ctx)
+	if loading || err != nil {
+		return ArchiveLoading, err
+	}
+	users, err := a.store.db.Write.NewSelect().Model((*User)(nil)).Exists(ctx)
+	if users || err != nil {
+		return ArchiveLoaded, err
+	}
+	return ArchiveNotBegun, nil
+}
+
 // archiveLoader loads an archive.
 type archiveLoader struct {
 	ArchiveImport

@@ -2,10 +2,7 @@ package models
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -15,33 +12,70 @@ import (
 )
 
 // Authenticate returns the caller that an access token belongs to. It returns Unauthenticated if
-// the token is unknown, expired or revoked. A successful result is cached for a second: a token
-// that is revoked by another process remains valid until then, one that is revoked by this process
-// does not.
+// the token is unknown, expired or revoked. It never uses a result that was read before the call
+// began, so a revocation or a suspension by any process applies to the next request. Concurrent
+// calls with the same token share a statement.
 func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	hash, ok := auth.Hash(token)
 	if !ok {
 		return auth.Caller{}, fail(Unauthenticated, "the access token is unknown")
 	}
-	caller, ok, known := s.tokens.get(hash)
-	if ok {
-		return caller, nil
-	}
-	var row Token
-	var of privileges
-	var lastActive *time.Time
-	ctx = database.WithCachedResult(ctx)
-	err := selectPrivileges(s.db.Read.NewSelect().Model(&row)).
-		Column("tk.id", "tk.scopes", "tk.expires_at", "tk.revoked_at", "tk.last_used_at").
-		ColumnExpr("coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id, u.last_active_at AS last_active_at").
-		Join("LEFT JOIN users AS u ON u.id = tk.user_id").Where("tk.sha256 = ?", hash).
-		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &row.ID, &row.Scopes, &row.ExpiresAt, &row.RevokedAt, &row.LastUsedAt, &row.UserID, &row.ApplicationID, &lastActive)
-	at := now()
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return auth.Caller{}, fail(Unauthenticated, "the access token is unknown")
-	case err != nil:
+	found, err := s.authenticating.Do(ctx, hash, func(ctx context.Context) authentication {
+		caller, err := s.authenticate(ctx, hash)
+		return authentication{caller, err}
+	})
+	if err != nil {
 		return auth.Caller{}, err
+	}
+	return found.caller, found.err
+}
+
+// authentication is a result of Authenticate that concurrent calls share.
+type authentication struct {
+	caller auth.Caller
+	err    error
+}
+
+// tokenKey reads the token whose hash is argument 0, with the privileges of its user.
+type tokenKey struct{}
+
+// tokenRow is a row of tokenKey.
+type tokenRow struct {
+	ID            int64
+	UserID        int64
+	ApplicationID int64
+	Scopes        string
+	ExpiresAt     *time.Time
+	RevokedAt     *time.Time
+	LastUsedAt    *time.Time
+	LastActiveAt  *time.Time
+	IsAdmin       bool
+	IsModerator   bool
+	HidesNSFW     bool `bun:"hides_nsfw"`
+	HidesAI       bool `bun:"hides_ai"`
+	Suspended     string
+}
+
+// Text implements [database.Key].
+func (tokenKey) Text(b *database.Builder) (string, error) {
+	return b.Text(selectPrivileges(b.Select().TableExpr("tokens AS tk")).
+		ColumnExpr("tk.id, coalesce(tk.user_id, 0) AS user_id, coalesce(tk.application_id, 0) AS application_id, tk.scopes").
+		ColumnExpr("tk.expires_at, tk.revoked_at, tk.last_used_at, u.last_active_at").
+		Join("LEFT JOIN users AS u ON u.id = tk.user_id").Where("tk.sha256 = ?", b.Arg(0)))
+}
+
+// authenticate is Authenticate for the hash of a token.
+func (s *Store) authenticate(ctx context.Context, hash string) (auth.Caller, error) {
+	var rows []*tokenRow
+	err := database.Read(database.WithSharedResult(ctx), s.db.DB, tokenKey{}, &rows, hash)
+	if err != nil {
+		return auth.Caller{}, err
+	}
+	if len(rows) == 0 {
+		return auth.Caller{}, fail(Unauthenticated, "the access token is unknown")
+	}
+	row, at := rows[0], now()
+	switch {
 	case row.RevokedAt != nil:
 		return auth.Caller{}, fail(Unauthenticated, "the access token was revoked")
 	case row.ExpiresAt != nil && !at.Before(*row.ExpiresAt):
@@ -51,7 +85,8 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 	if err != nil {
 		return auth.Caller{}, err
 	}
-	caller = of.caller(row.UserID, scopes)
+	of := privileges{isAdmin: row.IsAdmin, isModerator: row.IsModerator, suspended: row.Suspended, hidesNSFW: row.HidesNSFW, hidesAI: row.HidesAI}
+	caller := of.caller(row.UserID, scopes)
 	caller.TokenID, caller.ApplicationID = row.ID, row.ApplicationID
 	if row.ExpiresAt != nil {
 		caller.ExpiresAt = *row.ExpiresAt
@@ -59,10 +94,9 @@ func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, er
 	if row.LastUsedAt == nil || at.Sub(*row.LastUsedAt) > usedEvery {
 		s.activity.note(&s.activity.tokens, row.ID, at)
 	}
-	if row.UserID != 0 && (lastActive == nil || at.Sub(*lastActive) > activeEvery) {
+	if row.UserID != 0 && (row.LastActiveAt == nil || at.Sub(*row.LastActiveAt) > activeEvery) {
 		s.activity.note(&s.activity.users, row.UserID, at)
 	}
-	s.tokens.put(hash, caller, caller.ExpiresAt, known)
 	return caller, nil
 }
 
@@ -83,60 +117,4 @@ func selectPrivileges(q *bun.SelectQuery) *bun.SelectQuery {
 
 func (p privileges) caller(userID int64, scopes auth.Scopes) auth.Caller {
 	return auth.Caller{UserID: userID, Role: roleOf(p.isAdmin, p.isModerator), Suspended: p.suspended, Scopes: scopes, HidesNSFW: p.hidesNSFW, HidesAI: p.hidesAI}
-}
-
-const (
-	tokenMemory     = time.Second
-	tokenMemorySize = 10_000
-)
-
-// tokenCache caches successful authentications. Without it, every request would start with a query
-// of its token.
-type tokenCache struct {
-	mu   sync.Mutex
-	good map[string]cachedCaller
-	age  int64 // how often the cache was cleared
-}
-
-type cachedCaller struct {
-	caller auth.Caller
-	until  time.Time
-}
-
-func newTokenCache() *tokenCache { return &tokenCache{good: make(map[string]cachedCaller)} }
-
-// get returns a cached result. If there is none, the caller queries the database and passes age to
-// put.
-func (c *tokenCache) get(hash string) (caller auth.Caller, ok bool, age int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	v, ok := c.good[hash]
-	return v.caller, ok && time.Now().Before(v.until), c.age
-}
-
-// put caches a result, at most until it expires. It does nothing if the cache was cleared since get
-// returned age.
-func (c *tokenCache) put(hash string, caller auth.Caller, expires time.Time, age int64) {
-	until := time.Now().Add(tokenMemory)
-	if !expires.IsZero() && expires.Before(until) {
-		until = expires
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if age != c.age {
-		return
-	}
-	if len(c.good) >= tokenMemorySize {
-		clear(c.good) // entries live for a second, so an LRU list would cost more
-	}
-	c.good[hash] = cachedCaller{caller, until}
-}
-
-// forget clears the cache. It must be called after a transaction that may change a cached result is
-// committed.
-func (c *tokenCache) forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	clear(c.good)
-	c.age++
 }

@@ -13,7 +13,7 @@ type Signature int
 
 // The kinds of signatures.
 const (
-	Unsigned        Signature = iota // the file must be public
+	Unsigned        Signature = iota // the file must be public, or its thing opened
 	Signed                           // the thing of the file must not be taken down
 	SignedTakenDown                  // issued during the takedown, to someone who sees the thing
 )
@@ -22,8 +22,9 @@ const (
 var contentFields = fieldset.Of[File]("Name", "Kind", "Size", "ContentType", "SHA256", "MD5", "ObjectKey", "FinalizedAt", "CreatedAt", "ExpiresAt", "PreviewID").With(FileAccess)
 
 // Blob returns a file and the object key of its content. It returns NotFound if the file or its
-// content does not exist, and Forbidden if the signature does not permit access to the file.
-func (s *Store) Blob(ctx context.Context, fileID int64, by Signature) (*File, string, error) {
+// content does not exist, and Forbidden or NotFound if neither the signature nor the set of opened
+// things permits access to the file.
+func (s *Store) Blob(ctx context.Context, fileID int64, by Signature, opened *auth.Opened) (*File, string, error) {
 	f, ok, err := s.files.get(ctx, contentFields, fileID)
 	if err != nil {
 		return nil, "", err
@@ -32,7 +33,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, by Signature) (*File, st
 		return nil, "", notFound("file", fileID)
 	}
 	if by == Unsigned {
-		if err := f.Allows(auth.Caller{}); err != nil {
+		if err := f.Allows(auth.Caller{Opened: opened}); err != nil {
 			return nil, "", err
 		}
 	}

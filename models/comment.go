@@ -96,6 +96,9 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 			return badInput("target", "target: is missing: a comment is on a thing or a make, or replies to another").WithFieldCode(apierror.FieldRequired)
 		}
 		owner, err := s.lockVisibleTarget(ctx, tx, caller, *target)
+		if c.ParentID != 0 && CodeOf(err) == NotFound {
+			return about("parentId", ofHiddenComment(err, c.ParentID))
+		}
 		if err != nil {
 			return err
 		}
@@ -327,7 +330,7 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, fields CommentF
 	} else {
 		_, err = s.Thing(ctx, caller, ThingAccess, c.ThingID)
 	}
-	return c, err
+	return c, ofHiddenComment(err, id)
 }
 
 // CommentsByID returns the comments with the given IDs. It does not check visibility: the caller

@@ -80,6 +80,7 @@ type File struct {
 	ThingState     PublicationState `bun:",scanonly" reads:"State,OwnerID,ThingID,TargetType,ExpiresAt,ThingOwner,MakeState"`
 	ThingOwner     int64            `bun:",scanonly"`
 	ThingTakenDown bool             `bun:",scanonly"`
+	ThingHidden    PublicationState `bun:",scanonly"` // see Thing.HiddenState
 	MakeState      PublicationState `bun:",scanonly"`
 	MakeOwner      int64            `bun:",scanonly"`
 	MakeTakenDown  bool             `bun:",scanonly"`
@@ -108,9 +109,9 @@ var files = database.NewTable(func(f *File) (int64, *database.Listed) { return f
 		}
 		return database.AddColumns(q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id"), r.Builder, columns, "fp", "preview__")
 	}},
-	database.Computed{Fields: []string{"ThingState", "ThingOwner", "ThingTakenDown"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+	database.Computed{Fields: []string{"ThingState", "ThingOwner", "ThingTakenDown", "ThingHidden"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.Join("LEFT JOIN things AS ft ON ft.id = f.thing_id").ColumnExpr("coalesce(ft.state, '') AS thing_state, " +
-			"coalesce(ft.owner_id, 0) AS thing_owner, ft.taken_down_at IS NOT NULL AS thing_taken_down")
+			"coalesce(ft.owner_id, 0) AS thing_owner, ft.taken_down_at IS NOT NULL AS thing_taken_down, coalesce(ft.hidden_state, '') AS thing_hidden")
 	}},
 	database.Computed{Fields: []string{"MakeState", "MakeOwner", "MakeTakenDown"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.Join("LEFT JOIN comments AS fc ON f.target_type = 'comment' AND fc.id = f.target_id").
@@ -139,8 +140,11 @@ func (f *File) DownloadCount() int64 { return f.FoldedCount + f.NewDownloads }
 
 // Public reports whether everyone may read the content.
 func (f *File) Public() bool {
-	return f.State == Finalized && (f.ThingState == Published || f.ThingState == Unlisted || f.ThingID == 0) && f.MakeState != Draft
+	return f.shown() && (f.ThingState == Published || f.ThingID == 0)
 }
+
+// shown reports whether the file is finalized, and not of a draft make.
+func (f *File) shown() bool { return f.State == Finalized && f.MakeState != Draft }
 
 // Target returns the object that the file is attached to. ok is false until it is finalized.
 func (f *File) Target() (t Target, ok bool) {
@@ -170,6 +174,10 @@ func (f *File) Allows(caller auth.Caller) error {
 		return notFound("file", f.ID)
 	case f.State == Pending, f.Public(), caller.UserID != 0 && f.ownedBy(caller.UserID), caller.Moderates():
 		return nil
+	case f.ThingState == Unlisted && f.shown() && caller.Opened.Has(f.ThingID):
+		return nil
+	case (f.ThingState == Unlisted || f.ThingHidden == Unlisted) && !caller.Opened.Has(f.ThingID):
+		return notFound("file", f.ID) // as if it did not exist: IDs can be counted
 	case f.TakenDown():
 		return f.down()
 	}
@@ -392,8 +400,8 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 	})
 }
 
-// Thing returns what is known of the thing of the file, with the fields ID, OwnerID and State. The
+// Thing returns what is known of the thing of the file, with the fields ID, OwnerID, State and HiddenState. The
 // file must have been read with FileAccess.
 func (f *File) Thing() *Thing {
-	return &Thing{ID: f.ThingID, OwnerID: f.ThingOwner, State: f.ThingState}
+	return &Thing{ID: f.ThingID, OwnerID: f.ThingOwner, State: f.ThingState, HiddenState: f.ThingHidden}
 }

@@ -34,6 +34,7 @@ type grant struct {
 const grantsKept = 24 * time.Hour
 
 // Authorize stores the authorization that a user gives an application, and returns the code for it.
+// It returns Forbidden if the user is suspended. It opens a transaction.
 func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err error) {
 	code = auth.NewSecret()
 	at := now()
@@ -41,7 +42,13 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 		SHA256: auth.HashSecret(code), ApplicationID: g.Application.ID, UserID: g.UserID, Redirect: g.Redirect, Scopes: g.Scopes.String(), Challenge: g.Challenge,
 		CreatedAt: at, ExpiresAt: at.Add(oauth.CodeLifetime),
 	}
-	_, err = s.db.Write.NewInsert().Model(row).Exec(ctx)
+	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.lockActive(ctx, tx, g.UserID); err != nil {
+			return err
+		}
+		_, err := tx.NewInsert().Model(row).Exec(ctx)
+		return err
+	})
 	if database.IsForeignKey(err) { // it was deleted in the meantime
 		err = notFound("application", row.ApplicationID)
 	}
@@ -70,13 +77,11 @@ func (s *Store) issueNow(ctx context.Context, row *Token) (token *oauth.Token, e
 	if err != nil {
 		return nil, err
 	}
-	s.tokens.forget() // an older one may have been revoked
 	return token, nil
 }
 
 // issue issues a token to an application. It keeps the last maxApplicationTokens tokens of a user,
-// or of the application itself, and revokes older ones. The caller must clear the token cache once
-// tx is committed.
+// or of the application itself, and revokes older ones.
 func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token, error) {
 	if err := s.lockHolder(ctx, tx, row); err != nil {
 		return nil, err
@@ -98,11 +103,11 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 
 // lockHolder locks the user of a new token, or the application if the token belongs to none, until
 // tx ends. It also prevents the deletion of the application. It returns NotFound if one of them
-// does not exist any more.
+// does not exist any more, and Forbidden if the user is suspended.
 func (s *Store) lockHolder(ctx context.Context, tx bun.Tx, row *Token) error {
 	lock := s.db.ForUpdate
 	if row.UserID != 0 {
-		if _, err := s.lockAccount(ctx, tx, row.UserID); err != nil {
+		if _, err := s.lockActive(ctx, tx, row.UserID); err != nil {
 			return err
 		}
 		lock = s.db.ForShare
@@ -116,8 +121,9 @@ func (s *Store) lockHolder(ctx context.Context, tx bun.Tx, row *Token) error {
 // the redirect URI of the authorization request; an application with a secret may omit it. verifier
 // is the PKCE code verifier. The token of an application that uses PKCE expires and comes with a
 // refresh token; that of an old application, which only has a secret, does not expire. It returns
-// BadInput if the code or one of the other arguments does not match. A code that is used a second
-// time has leaked: its token is revoked, and so are the tokens that were refreshed from it.
+// BadInput if the code or one of the other arguments does not match, or if the user is suspended. A
+// code that is used a second time has leaked: its token is revoked, and so are the tokens that were
+// refreshed from it.
 func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (token *oauth.Token, err error) {
 	refused := fail(BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
 	leaked := false
@@ -134,7 +140,7 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 			}
 		}
 		switch {
-		case errors.Is(err, sql.ErrNoRows), CodeOf(err) == NotFound:
+		case errors.Is(err, sql.ErrNoRows), CodeOf(err) == NotFound, CodeOf(err) == Forbidden:
 			return refused
 		case err != nil:
 			return err
@@ -162,7 +168,6 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 	if err != nil {
 		return nil, err
 	}
-	s.tokens.forget() // one was revoked, or an older one may have been
 	if leaked {
 		return nil, refused
 	}

@@ -98,21 +98,19 @@ func (s *Store) recordRole(ctx context.Context, tx bun.Tx, u *User) error {
 	})
 }
 
-// applyRoles sets the roles of a user that their identity specifies, and clears the token cache if
-// a role changed. It opens a transaction.
+// applyRoles sets the roles of a user that their identity specifies. It opens a transaction.
 func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) error {
 	if id.IsAdministrator == nil && id.IsModerator == nil {
 		return nil
 	}
-	changed := false
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := s.lockAccount(ctx, tx, userID)
 		if err != nil {
 			return err
 		}
 		before := *u
 		setRoles(u, id)
-		if changed = u.IsAdmin != before.IsAdmin || u.IsModerator != before.IsModerator; !changed {
+		if u.IsAdmin == before.IsAdmin && u.IsModerator == before.IsModerator {
 			return nil
 		}
 		if _, err := tx.NewUpdate().Model(u).Column("is_admin", "is_moderator").WherePK().Exec(ctx); err != nil {
@@ -120,10 +118,6 @@ func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) 
 		}
 		return s.recordRole(ctx, tx, u)
 	})
-	if err == nil && changed {
-		s.tokens.forget()
-	}
-	return err
 }
 
 // freeName returns a username that is not taken: the wanted name, or one that is similar to it.
@@ -151,30 +145,34 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 }
 
 // AuthenticateBearer returns the caller for a token of the operator's OpenID provider, with the
-// scopes read and write. verify checks the token and returns its identity. Successful results are
-// cached as in Authenticate.
+// scopes read and write. verify checks the token and returns its identity, which is cached for a
+// second. The privileges of the user, a suspension and a deletion are read for each call. It
+// returns Unauthenticated if the account was deleted.
 func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
 	hash := auth.HashSecret(token)
-	caller, ok, age := s.tokens.get(hash)
-	if ok {
-		return caller, nil
-	}
-	id, err := verify(ctx, token)
-	if err != nil {
-		return auth.Caller{}, err
-	}
-	ctx = database.WithCachedResult(ctx)
-	userID, err := s.Identify(ctx, id)
-	if err != nil {
-		return auth.Caller{}, err
+	known, ok := s.identities.get(hash)
+	ctx = database.WithSharedResult(ctx)
+	if !ok {
+		id, err := verify(ctx, token)
+		if err != nil {
+			return auth.Caller{}, err
+		}
+		if known.userID, err = s.Identify(ctx, id); err != nil {
+			return auth.Caller{}, err
+		}
+		known.expires = id.ExpiresAt
+		s.identities.put(hash, known.userID, id.ExpiresAt)
 	}
 	var of privileges
-	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("users AS u")).Where("u.id = ?", userID).Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended)
+	err := selectPrivileges(s.db.Read.NewSelect().TableExpr("users AS u")).Where("u.id = ? AND u.deleted_at IS NULL", known.userID).
+		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended)
+	if errors.Is(err, sql.ErrNoRows) {
+		return auth.Caller{}, fail(Unauthenticated, "the account was deleted")
+	}
 	if err != nil {
 		return auth.Caller{}, err
 	}
-	caller = of.caller(userID, auth.Scopes{auth.Read, auth.Write})
-	caller.ExpiresAt = id.ExpiresAt
-	s.tokens.put(hash, caller, id.ExpiresAt, age)
+	caller := of.caller(known.userID, auth.Scopes{auth.Read, auth.Write})
+	caller.ExpiresAt = known.expires
 	return caller, nil
 }

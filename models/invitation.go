@@ -66,6 +66,11 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 		}
 	}
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if caller.UserID != 0 {
+			if _, err := s.lockActive(ctx, tx, caller.UserID); err != nil {
+				return err
+			}
+		}
 		pending, err := tx.NewSelect().Model((*Invitation)(nil)).Where("inv.used_at IS NULL AND inv.expires_at > ?", at).Count(ctx)
 		if err != nil {
 			return err

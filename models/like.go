@@ -44,14 +44,14 @@ func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Targe
 }
 
 // removeOrAdd removes a like or a watch of the caller, even if the caller can no longer see the
-// target. If there is none, it returns Forbidden for a target that the caller cannot see, and
-// otherwise calls add, unless it is nil. It opens a transaction.
+// target. If there is none, it returns Forbidden or NotFound for a target that the caller cannot
+// see, and otherwise calls add, unless it is nil. It opens a transaction.
 func (s *Store) removeOrAdd(ctx context.Context, caller auth.Caller, target Target,
 	remove func(ctx context.Context, tx bun.Tx, userID int64, target Target) (removed bool, err error),
 	add func(ctx context.Context, tx bun.Tx, owner int64) error) (removed bool, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		owner, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
-		if hidden != nil && CodeOf(hidden) != Forbidden {
+		if hidden != nil && owner == 0 {
 			return hidden
 		}
 		if removed, err = remove(ctx, tx, caller.UserID, target); err != nil || removed {

@@ -289,7 +289,9 @@ func (s *Store) Make(ctx context.Context, caller auth.Caller, fields MakeFields,
 	if err := m.Allows(caller); err != nil || m.ThingID == 0 || m.OwnerID == caller.UserID {
 		return m, err
 	}
-	_, err = s.Thing(ctx, caller, ThingAccess, m.ThingID)
+	if _, err = s.Thing(ctx, caller, ThingAccess, m.ThingID); CodeOf(err) == NotFound {
+		err = notFound("make", id) // the error would reveal the ID of an unlisted thing
+	}
 	return m, err
 }
 

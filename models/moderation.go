@@ -160,7 +160,7 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 			}
 		}
 		if u.SuspendedAt != nil {
-			if err := endSessions(ctx, tx, u.ID); err != nil {
+			if err := endSignIns(ctx, tx, u.ID); err != nil {
 				return false, err
 			}
 		}
@@ -168,8 +168,10 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 	}, columns...)
 }
 
-// SuspendUser restricts a user to reading and signs them out. If the user is already suspended, the
-// reason is replaced. Suspending a moderator or an administrator requires an administrator.
+// SuspendUser restricts a user to reading with the access tokens that they have, ends their
+// sessions, and deletes their authorization codes, refresh tokens and password reset links. If the
+// user is already suspended, the reason is replaced. Suspending a moderator or an administrator
+// requires an administrator.
 func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	return s.decideOnUser(ctx, caller, name, reason, SuspendedUser, func(u *User) bool {
 		at := now()

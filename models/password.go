@@ -55,8 +55,8 @@ func replacePassword(ctx context.Context, tx bun.Tx, userID int64, hash string) 
 }
 
 // ChangePassword changes the password of the caller and ends their other sessions. It returns
-// Forbidden if present is not the current password. Access tokens stay valid. It opens a
-// transaction.
+// Forbidden if present is not the current password or the user is suspended. Access tokens stay
+// valid. It opens a transaction.
 func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present, text string) error {
 	if err := requireUser(caller); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.lockAccount(ctx, tx, caller.UserID); err != nil {
+		if _, err := s.lockActive(ctx, tx, caller.UserID); err != nil {
 			return err
 		}
 		// It may have been reset while the passwords were hashed.
@@ -104,7 +104,8 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 
 // ResetPassword sets the password of the user that a reset link was created for, ends all their
 // sessions, and returns their ID. Access tokens stay valid. It returns NotFound if the link is not
-// valid, or if the user has changed the e-mail address since. It opens a transaction.
+// valid, or if the user has changed the e-mail address since, and Forbidden if the user is
+// suspended. It opens a transaction.
 func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID int64, err error) {
 	hash, err := hashPassword(ctx, text)
 	if err != nil {
@@ -115,7 +116,7 @@ func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID 
 		if err != nil {
 			return err
 		}
-		u, err := s.lockAccount(ctx, tx, l.UserID)
+		u, err := s.lockActive(ctx, tx, l.UserID)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/preview"
 	"github.com/meshyard/meshyard/internal/thumbnail"
 )
@@ -16,8 +17,8 @@ import (
 // GLB) if the signature permits access to the file; see [Store.Blob]. tag and name are from the
 // URL. The error is NotFound if the file has no such rendition, and ErrGenerating if its renditions
 // are being generated. The object may nevertheless be missing; see [Store.RegeneratePreview].
-func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, tag, name string) (part preview.Part, key string, err error) {
-	f, _, err := s.Blob(ctx, fileID, by)
+func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, opened *auth.Opened, tag, name string) (part preview.Part, key string, err error) {
+	f, _, err := s.Blob(ctx, fileID, by, opened)
 	if err != nil {
 		return part, "", err
 	}

@@ -25,8 +25,7 @@ type refreshToken struct {
 }
 
 // issueWithRefresh issues an access token that expires, and a refresh token. signIn is empty for
-// the first tokens of a sign-in. As for issue, the caller must clear the token cache once tx is
-// committed.
+// the first tokens of a sign-in.
 func (s *Store) issueWithRefresh(ctx context.Context, tx bun.Tx, row *Token, signIn string) (*oauth.Token, error) {
 	at := now()
 	expires := at.Add(oauth.AccessLifetime)
@@ -47,7 +46,7 @@ func (s *Store) issueWithRefresh(ctx context.Context, tx bun.Tx, row *Token, sig
 // Refresh exchanges a refresh token of an application for a new access token and a new refresh
 // token, and revokes the access token that was issued with it. If a refresh token is used a second
 // time, one of the two uses was by a thief, so all tokens of its sign-in are revoked. It returns
-// BadInput if the refresh token cannot be used.
+// BadInput if the refresh token cannot be used, such as that of a suspended user.
 func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh string) (token *oauth.Token, err error) {
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		token, err = s.refresh(ctx, tx, a, refresh)
@@ -56,7 +55,6 @@ func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh strin
 	if err != nil {
 		return nil, err
 	}
-	s.tokens.forget()
 	if token == nil {
 		return nil, errRefresh
 	}
@@ -85,7 +83,7 @@ func (s *Store) refresh(ctx context.Context, tx bun.Tx, a *oauth.Application, re
 		}
 	}
 	switch {
-	case errors.Is(err, sql.ErrNoRows), CodeOf(err) == NotFound:
+	case errors.Is(err, sql.ErrNoRows), CodeOf(err) == NotFound, CodeOf(err) == Forbidden:
 		return nil, errRefresh
 	case err != nil:
 		return nil, err

@@ -73,12 +73,24 @@ func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err
 }
 
 // useInvitation marks the invitation of a link as used by a new user, and deletes its links. A user
-// who entered no e-mail address gets that of the invitation.
+// who entered no e-mail address gets that of the invitation. The invitation of a suspended user
+// does not work.
 func (s *Store) useInvitation(ctx context.Context, tx bun.Tx, link *accountLink, u *User) error {
 	inv := new(Invitation)
 	err := s.db.ForUpdate(tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", link.InvitationID, now())).Scan(ctx)
 	if err != nil {
 		return orErrLink(err)
+	}
+	if inv.CreatedBy != 0 {
+		switch _, err := s.lockActive(ctx, tx, inv.CreatedBy); CodeOf(err) {
+		case Forbidden:
+			return errLink
+		case NotFound: // the account was deleted; the invitation still works
+		default:
+			if err != nil {
+				return err
+			}
+		}
 	}
 	if u.Email == "" && inv.Email != "" {
 		u.Email = inv.Email

@@ -127,7 +127,7 @@ func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller aut
 			return 0, notFoundIfNoRows(err, "comment", target.ID)
 		}
 		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
-			return 0, err
+			return 0, ofHiddenComment(err, c.ID)
 		}
 		err := s.db.ForShare(comment()).Scan(ctx)
 		return c.OwnerID, notFoundIfNoRows(err, "comment", target.ID)

@@ -53,8 +53,8 @@ func (s *Store) SignIn(ctx context.Context, who auth.Verified, userAgent string)
 		if err := s.db.ForShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ? AND u.deleted_at IS NULL", userID)).Scan(ctx); err != nil {
 			return notFoundIfNoRows(err, "user", userID)
 		}
-		if u.SuspendedAt != nil {
-			return fail(Forbidden, "this account is suspended: %s", u.SuspensionReason)
+		if err := u.checkActive(); err != nil {
+			return err
 		}
 		if who.PasswordHash != "" {
 			same, err := tx.NewSelect().Model((*password)(nil)).Where("pw.user_id = ? AND pw.hash = ?", userID, who.PasswordHash).Exists(ctx)

@@ -75,7 +75,7 @@ type Store struct {
 	files      *fileBatcher
 	downloads  downloadLog
 	poller     filePoller
-	tokens     *tokenCache
+	identities *identityCache
 	activity   activity
 	receiving  receiving
 	scalings   coalesce.Group[error] // of scaling images, by key
@@ -84,13 +84,15 @@ type Store struct {
 	generating previewTurns
 	rankedTo   atomic.Int64 // the last thing that RankThings ranked
 
+	authenticating coalesce.Group[authentication] // by the hash of the token
+
 	delivering deliveryTurns
 }
 
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given
 // transaction.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
-	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, tokens: newTokenCache(), scaling: make(chan struct{}, scalingAtOnce), renderer: newRenderer()}
+	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, identities: newIdentityCache(), scaling: make(chan struct{}, scalingAtOnce), renderer: newRenderer()}
 	s.files = &fileBatcher{read: s.FilesByID}
 	s.downloads.insert = s.insertDownloads
 	return s

@@ -52,6 +52,9 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 			return o, err
 		}
 		o.owner, o.thingID, down = t.OwnerID, t.ID, t.checkNotTakenDown(caller)
+		if t.OwnerID != caller.UserID {
+			return o, t.ofSomeoneElse(caller)
+		}
 	case OnMake:
 		m, err := s.lockMake(ctx, tx, target.ID)
 		if err != nil {
@@ -65,7 +68,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 		}
 		// The target of the comment is locked before the comment, as in deletions.
 		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
-			return o, err
+			return o, ofHiddenComment(err, c.ID)
 		}
 		c, err := s.lockComment(ctx, tx, target.ID)
 		if err != nil {
@@ -100,14 +103,24 @@ func touch(ctx context.Context, tx bun.Tx, target Target) error {
 	return err
 }
 
+// ofHiddenComment returns err or, if it is NotFound for the target of a comment, NotFound for the
+// comment: the error would reveal the ID of an unlisted thing.
+func ofHiddenComment(err error, commentID int64) error {
+	if CodeOf(err) == NotFound {
+		return notFound("comment", commentID)
+	}
+	return err
+}
+
 // lockVisibleTarget checks that a thing or a make exists and that the caller can see it, prevents
-// its deletion until tx ends, and returns its creator. It returns NotFound or Forbidden otherwise.
+// its deletion until tx ends, and returns its creator. It returns NotFound or Forbidden otherwise,
+// with the creator if the object exists.
 func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnThing:
-		t := new(Thing)
-		if err := s.db.ForShare(tx.NewSelect().Model(t).Where("t.id = ?", target.ID)).Scan(ctx); err != nil {
-			return 0, notFoundIfNoRows(err, "thing", target.ID)
+		t, err := s.lockThingForShare(ctx, tx, target.ID)
+		if err != nil {
+			return 0, err
 		}
 		return t.OwnerID, t.Allows(caller)
 	case OnMake:
@@ -118,9 +131,18 @@ func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Ca
 			return 0, notFoundIfNoRows(err, "make", target.ID)
 		}
 		if m.ThingID != 0 {
-			// The thing may have been deleted since, without the make.
-			if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, m.ThingID}); err != nil && CodeOf(err) != NotFound {
+			t, err := s.lockThingForShare(ctx, tx, m.ThingID)
+			if err != nil && CodeOf(err) != NotFound { // it may have been deleted since, without the make
 				return 0, err
+			}
+			if err == nil {
+				err = t.Allows(caller)
+				if CodeOf(err) == NotFound {
+					err = notFound("make", target.ID) // the error would reveal the ID of an unlisted thing
+				}
+				if err != nil {
+					return m.OwnerID, err
+				}
 			}
 		}
 		if err := s.db.ForShare(query()).Scan(ctx); err != nil {
@@ -129,6 +151,14 @@ func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Ca
 		return m.OwnerID, m.Allows(caller)
 	}
 	return 0, badInput("target", "target: must be a thing or a make")
+}
+
+// lockThingForShare reads a thing and prevents its deletion until tx ends. It returns NotFound if
+// there is no such thing.
+func (s *Store) lockThingForShare(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
+	t := new(Thing)
+	err := s.db.ForShare(tx.NewSelect().Model(t).Where("t.id = ?", id)).Scan(ctx)
+	return t, notFoundIfNoRows(err, "thing", id)
 }
 
 // lockVisibleLikeable is lockVisibleTarget for objects that can be liked and watched: things, makes

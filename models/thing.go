@@ -12,9 +12,9 @@ import (
 )
 
 // PublicationState determines who can see a thing or a make. A draft is visible only to its
-// creator, to moderators and to administrators, and a published object to everyone. Everyone who
-// has the ID of an unlisted thing can see it, but no list, search or count contains it. Makes are
-// never unlisted.
+// creator, to moderators and to administrators, and a published object to everyone. An
+// unlisted thing exists only for its creator, moderators, administrators and requests with its key:
+// see [auth.Opened]. No list, search or count contains it. Makes are never unlisted.
 type PublicationState string
 
 // The states of publication.
@@ -132,11 +132,12 @@ func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, err
 }
 
 // lockOwnThing is lockThing for a thing of the caller. It returns Forbidden for a thing of another
-// user, and, unless the caller is a moderator, for one that is taken down.
+// user, or NotFound if that is unlisted, and, unless the caller is a moderator, Forbidden for one
+// that is taken down.
 func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Thing, error) {
 	t, err := s.lockThing(ctx, tx, id)
 	if err == nil && t.OwnerID != caller.UserID {
-		return nil, fail(Forbidden, "thing %d belongs to someone else", id)
+		return nil, t.ofSomeoneElse(caller)
 	}
 	if err == nil {
 		err = t.checkNotTakenDown(caller)
@@ -154,15 +155,30 @@ func (s *Store) Thing(ctx context.Context, caller auth.Caller, fields ThingField
 	return t, t.Allows(caller)
 }
 
-// Allows returns nil if the caller may read the thing, else Forbidden.
+// Allows returns nil if the caller may read the thing, else Forbidden, or NotFound if the thing is
+// unlisted.
 func (t *Thing) Allows(caller auth.Caller) error {
-	if t.State != Draft || t.OwnerID == caller.UserID || caller.Moderates() {
+	switch {
+	case t.State == Published, t.OwnerID == caller.UserID, caller.Moderates():
 		return nil
+	case t.State == Unlisted && caller.Opened.Has(t.ID):
+		return nil
+	case (t.State == Unlisted || t.HiddenState == Unlisted) && !caller.Opened.Has(t.ID):
+		return notFound("thing", t.ID) // as if it did not exist: IDs can be counted
 	}
 	if t.IsTakenDown() && t.HiddenState != Draft {
 		return fail(Forbidden, "thing %d was taken down by a moderator", t.ID)
 	}
 	return fail(Forbidden, "thing %d is a draft of someone else", t.ID)
+}
+
+// ofSomeoneElse returns the error for a change of a thing of another user: Forbidden, or NotFound
+// if the thing is unlisted and does not exist for the caller.
+func (t *Thing) ofSomeoneElse(caller auth.Caller) error {
+	if err := t.Allows(caller); CodeOf(err) == NotFound {
+		return err
+	}
+	return fail(Forbidden, "thing %d belongs to someone else", t.ID)
 }
 
 // ThingsByID returns the things with the given IDs. It does not check visibility: the caller must

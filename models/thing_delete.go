@@ -34,7 +34,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 		}
 		deleted = &RemovedThing{Thing: t, AncestorIDs: ancestors}
 		if t.OwnerID != caller.UserID && !caller.Moderates() {
-			return fail(Forbidden, "thing %d belongs to someone else", id)
+			return t.ofSomeoneElse(caller)
 		}
 		if err := t.checkNotTakenDown(caller); err != nil {
 			return err

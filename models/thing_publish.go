@@ -13,7 +13,7 @@ import (
 )
 
 // PublishThing publishes a thing of the caller. If the state is Published, the thing appears in
-// lists; if it is Unlisted, only users who have its ID can see it. If it is in that state already,
+// lists; if it is Unlisted, only users who have its key can see it. If it is in that state already,
 // nothing changes. It returns BadInput if the thing lacks something, and Forbidden if it is taken
 // down. It opens a transaction.
 func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64, as PublicationState) (*Thing, error) {

@@ -57,7 +57,7 @@ func insertToken(ctx context.Context, tx bun.Tx, row *Token) (token string, err 
 
 // CreateToken creates an access token of the user with a name and returns it. The token cannot be
 // read again. If lifetime is 0, it does not expire. It returns BadInput if a member is to get the
-// scope admin. It opens a transaction.
+// scope admin, and Forbidden if the user is suspended. It opens a transaction.
 func (a Admin) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
 	s := a.store
 	if err := line("name", name, maxName); err != nil {
@@ -77,7 +77,7 @@ func (a Admin) CreateToken(ctx context.Context, username, name string, scopes au
 	}
 	token := ""
 	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.lockAccount(ctx, tx, u.ID); err != nil {
+		if _, err := s.lockActive(ctx, tx, u.ID); err != nil {
 			return err
 		}
 		token, err = insertToken(ctx, tx, row)
@@ -96,7 +96,9 @@ type NewToken struct {
 // CreateToken creates an access token of the caller's user and returns it. The token cannot be read
 // again. It has no scopes that the caller's token lacks, and does not expire later. For an
 // application it returns Forbidden, because users could not revoke the tokens that an application
-// creates. It returns Conflict if the user has too many tokens. It opens a transaction.
+// creates. It also returns Forbidden if the user was suspended, and Unauthenticated if the caller's
+// token was revoked, since the request was authenticated. It returns Conflict if the user has too
+// many tokens. It opens a transaction.
 func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
 	if caller.ApplicationID != 0 {
 		return "", nil, fail(Forbidden, "an application cannot create tokens")
@@ -137,6 +139,9 @@ func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken)
 		if err := s.checkTokenCount(ctx, tx, caller.UserID); err != nil {
 			return err
 		}
+		if err := checkNotRevoked(ctx, tx, caller); err != nil {
+			return err
+		}
 		token, err = insertToken(ctx, tx, row)
 		return err
 	})
@@ -152,10 +157,24 @@ const (
 	maxListedTokens      = 1_000
 )
 
-// checkTokenCount returns Conflict if the user has the maximum number of valid tokens of their own.
-// It locks the user until tx ends, so that no other token is created for the user meanwhile.
+// checkNotRevoked returns Unauthenticated if the token of the caller was revoked. The user is
+// locked, as in transactions that revoke tokens.
+func checkNotRevoked(ctx context.Context, tx bun.Tx, caller auth.Caller) error {
+	if caller.TokenID == 0 {
+		return nil
+	}
+	valid, err := tx.NewSelect().Model((*Token)(nil)).Where("tk.id = ? AND tk.revoked_at IS NULL", caller.TokenID).Exists(ctx)
+	if err == nil && !valid {
+		err = fail(Unauthenticated, "the access token was revoked")
+	}
+	return err
+}
+
+// checkTokenCount returns Conflict if the user has the maximum number of valid tokens of their own,
+// and Forbidden if the user is suspended. It locks the user until tx ends, so that no other token
+// is created for the user meanwhile.
 func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) error {
-	if _, err := s.lockAccount(ctx, tx, userID); err != nil {
+	if _, err := s.lockActive(ctx, tx, userID); err != nil {
 		return err
 	}
 	n, err := tx.NewSelect().Model((*Token)(nil)).
@@ -235,9 +254,8 @@ func (a Admin) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
 	return a.store.revoke(ctx, id, "1 = 1")
 }
 
-// revoke revokes a token that a condition permits, with its sign-in, and clears the token cache, so
-// that the tokens become invalid at once on this node. A token that was revoked before keeps the
-// time of its revocation.
+// revoke revokes a token that a condition permits, with its sign-in. A token that was revoked
+// before keeps the time of its revocation.
 func (s *Store) revoke(ctx context.Context, id int64, whose string, args ...any) (*Token, error) {
 	t := new(Token)
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
@@ -262,7 +280,6 @@ func (s *Store) revoke(ctx context.Context, id int64, whose string, args ...any)
 	if err != nil {
 		return nil, notFoundIfNoRows(err, "token", id)
 	}
-	s.tokens.forget()
 	return t, nil
 }
 

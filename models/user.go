@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -33,7 +34,7 @@ type User struct {
 	IsAdmin        bool
 	IsModerator    bool
 	CreatedAt      time.Time
-	LastActiveAt   *time.Time // of the last authenticated request, accurate to activeEvery; nil: never
+	LastActiveAt   *time.Time // the hour of the last authenticated request; nil: never
 
 	DeletedAt *time.Time // see account.go; nil: not deleted
 	AvatarID  int64      // the image file; 0: none
@@ -97,11 +98,15 @@ func roleOf(admin, moderator bool) auth.Role {
 	return auth.Member
 }
 
-// AfterScanRow adds the pending count changes to the stored counts. It returns TooLarge if the
-// operation has read more bytes of texts than allowed.
+// AfterScanRow adds the pending count changes to the stored counts, and reduces LastActiveAt to the
+// hour, because everyone can read it: the exact times would reveal when a user signs in. It returns
+// TooLarge if the operation has read more bytes of texts than allowed.
 func (u *User) AfterScanRow(ctx context.Context) error {
 	if err := readText(ctx, len(u.Bio)+len(u.ShownBio)); err != nil {
 		return err
+	}
+	if u.LastActiveAt != nil {
+		u.LastActiveAt = new(u.LastActiveAt.Truncate(time.Hour))
 	}
 	return u.Changes.addTo(map[string]*int64{
 		"thing_count": &u.ThingCount, "make_count": &u.MakeCount, "like_count": &u.LikeCount, "collection_count": &u.CollectionCount,
@@ -264,9 +269,6 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 		return nil, err
 	}
 	s.sweep(ctx, promoted)
-	if c.HidesNSFW != nil || c.HidesAI != nil {
-		s.tokens.forget() // cached callers contain these preferences
-	}
 	return s.User(ctx, caller, AllUserFields, "me")
 }
 
@@ -355,6 +357,25 @@ func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, er
 	u := new(User)
 	err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
 	return u, notFoundIfNoRows(err, "user", id)
+}
+
+// lockActive is like lockAccount, and returns Forbidden if the user is suspended. Whatever issues
+// or renews a credential calls it in the transaction that stores the credential. A suspension locks
+// the same row and then ends the credentials, so none that is stored at the same time remains.
+func (s *Store) lockActive(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
+	u, err := s.lockAccount(ctx, tx, id)
+	if err != nil {
+		return nil, err
+	}
+	return u, u.checkActive()
+}
+
+// checkActive returns Forbidden if the user is suspended.
+func (u *User) checkActive() error {
+	if u.SuspendedAt == nil {
+		return nil
+	}
+	return fail(Forbidden, "this account is suspended: %s", cmp.Or(u.SuspensionReason, "no reason was given"))
 }
 
 // administratorsLock is the key of the advisory lock that is held while an administrator

@@ -122,20 +122,30 @@ func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, 
 		if err := revokeAccess(ctx, tx, u.ID, at); err != nil {
 			return false, err
 		}
-		if err := s.disableWebhooksOf(ctx, tx, u.ID, disabledWithOwner); err != nil {
-			return false, err
-		}
-		return true, endSessions(ctx, tx, u.ID)
+		return true, s.disableWebhooksOf(ctx, tx, u.ID, disabledWithOwner)
 	}, "suspended_at", "suspension_reason")
 }
 
-// revokeAccess revokes all access tokens of a locked user, and deletes their authorization codes.
+// revokeAccess revokes all access tokens of a locked user, and ends everything that endSignIns
+// does.
 func revokeAccess(ctx context.Context, tx bun.Tx, userID int64, at time.Time) error {
+	_, err := tx.NewRaw("UPDATE tokens SET revoked_at = coalesce(revoked_at, ?1) WHERE user_id = ?0", userID, at).Exec(ctx)
+	if err != nil {
+		return err
+	}
+	return endSignIns(ctx, tx, userID)
+}
+
+// endSignIns ends the sessions of a locked user, and deletes what a new credential could be got
+// with: authorization codes, refresh tokens and password reset links. Access tokens stay valid.
+func endSignIns(ctx context.Context, tx bun.Tx, userID int64) error {
 	for _, statement := range []string{
-		"UPDATE tokens SET revoked_at = coalesce(revoked_at, ?1) WHERE user_id = ?0",
+		"DELETE FROM sessions WHERE user_id = ?0",
 		"DELETE FROM grants WHERE user_id = ?0",
+		"DELETE FROM refresh_tokens WHERE token_id IN (SELECT id FROM tokens WHERE user_id = ?0)",
+		"DELETE FROM account_links WHERE user_id = ?0 AND purpose = ?1",
 	} {
-		if _, err := tx.NewRaw(statement, userID, at).Exec(ctx); err != nil {
+		if _, err := tx.NewRaw(statement, userID, ResetLink).Exec(ctx); err != nil {
 			return err
 		}
 	}
@@ -195,7 +205,6 @@ func (s *Store) changeUser(ctx context.Context, caller auth.Caller, name string,
 	if err != nil {
 		return nil, err
 	}
-	s.tokens.forget()
 	return s.userByID(ctx, caller, AllUserFields, found.ID)
 }
 

@@ -221,10 +221,15 @@ func TestActionsBesideRenaming(t *testing.T) {
 func TestSuspensionWithoutReason(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()
-		if _, err := s.Admin().SuspendAndRevokeTokens(ctx, "ada", ""); err != nil {
+		u, err := s.Admin().SuspendAndRevokeTokens(ctx, "ada", "")
+		if err != nil {
 			t.Fatal(err)
 		}
-		token, err := s.Admin().CreateToken(ctx, "ada", "", auth.Scopes{auth.Read, auth.Write}, 0)
+		var token string
+		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			token, err = insertToken(ctx, tx, &Token{UserID: u.ID, Scopes: "read write"})
+			return err
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -223,7 +223,7 @@ func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target Target) (p place,
 
 // audience returns the audience of an event on an object at the place. If the thing or the make is
 // a draft, only its owner receives the event. Global webhooks do not receive events on unlisted
-// things, because only users who have the ID of such a thing can see it.
+// things, because only users who have the key of such a thing can see it.
 func (p place) audience() audience {
 	return audience{
 		public: (p.thing == nil || p.thing.State == Published) && (p.make == nil || p.make.State == Published),

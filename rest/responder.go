@@ -213,7 +213,13 @@ var searchPage = responder{write: func(s *server, w http.ResponseWriter, r *http
 // ok responds that the action succeeded.
 var ok = one[wire.OKSchema]()
 
-// writeJSON writes a JSON body. If w is a bufferedResponse, it encodes into its buffer.
+// maxResponse is the maximum number of bytes of the JSON of a response. It is more than the data of
+// a GraphQL response may have, because the wire structs have more fields and escape more
+// characters.
+const maxResponse = 20 << 20
+
+// writeJSON writes a JSON body. If w is a bufferedResponse, it encodes into its buffer. It writes
+// nothing and returns TooLarge if the body has more than maxResponse bytes.
 func writeJSON(w http.ResponseWriter, v any) error {
 	buffered, isBuffered := w.(*bufferedResponse)
 	body := new(bytes.Buffer)
@@ -224,6 +230,11 @@ func writeJSON(w http.ResponseWriter, v any) error {
 		return err
 	}
 	body.Truncate(body.Len() - len("\n")) // of the encoder
+	if body.Len() > maxResponse {
+		e := apierror.New(apierror.TooLarge, "the response exceeds %d MiB: request a shorter page with per_page", maxResponse>>20)
+		e.Limit = maxResponse
+		return e
+	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(body.Len()))

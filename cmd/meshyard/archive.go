@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/archive"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/dblock"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -61,34 +64,96 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 		return err
 	}
 	defer r.Close()
-	return withNewStore(ctx, s, logger, func(store *models.Store) error {
-		steps := &steps{verb: "imported"}
-		started := time.Now()
-		report, err := store.Admin().ImportArchive(ctx, r, models.ArchiveImport{
-			User: c.User, Progress: steps.print,
-			Renumbered: func(noun string, from, to int64) error {
-				_, err := fmt.Fprintf(stdout, "%s\t%d\t%d\n", noun, from, to)
-				return err
-			},
-			Lost: func(fileID int64, cause error) {
-				fmt.Fprintf(os.Stderr, "file %d of the archive: %s\n", fileID, escaped(cause.Error()))
-			},
-		})
-		if ctx.Err() != nil {
-			return fmt.Errorf("%w (run it again to continue)", ctx.Err())
+	if r.User != "" {
+		return withNewStore(ctx, s, logger, func(store *models.Store) error { return c.load(ctx, store, r) })
+	}
+	return c.loadAlone(ctx, s, logger, r)
+}
+
+// loadAlone loads an archive of everything. It has the database for itself. An import that was
+// interrupted continues when it is run again; until then, no other command uses the database.
+func (c *importArchiveCmd) loadAlone(ctx context.Context, s config.Settings, logger *slog.Logger, r *archive.Reader) (err error) {
+	lock, begun, err := server.Lock(ctx, s, dblock.Exclusive, "meshyard import archive")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	path, err := filepath.Abs(c.Path)
+	if err != nil {
+		return err
+	}
+	marker := dblock.Unfinished{Source: "archive " + r.ID, Command: "meshyard import archive " + path}
+	if begun != nil && begun.Source != marker.Source {
+		return begun.Error()
+	}
+	marked := begun != nil
+	begin := func() error {
+		marked = true
+		return lock.Begin(ctx, marker)
+	}
+	if empty, err := server.IsEmpty(ctx, s); err != nil {
+		return err
+	} else if empty && !marked {
+		if err := begin(); err != nil {
+			return err
 		}
+	}
+	return withHeldStore(ctx, s, logger, lock, func(store *models.Store) error {
+		state, err := store.Admin().ArchiveState(ctx)
 		if err != nil {
 			return err
 		}
-		for _, what := range report.LeftOut {
-			fmt.Fprintln(os.Stderr, escaped(what))
+		switch {
+		case begun != nil && state == models.ArchiveLoaded:
+			// It was interrupted after its last row: nothing else has used the database since.
+			fmt.Fprintln(os.Stderr, "the import is complete")
+			return lock.Finish(ctx)
+		case !marked && state == models.ArchiveNotBegun:
+			if err := begin(); err != nil {
+				return err
+			}
 		}
-		fmt.Fprintf(os.Stderr, "imported %s in %s; running servers make %s\n", count(report.Rows, "row"), time.Since(started).Round(time.Second), count(report.Previews, "preview"))
-		if report.Lost > 0 {
-			return fmt.Errorf("%s lost the content; everything else is imported", count(report.Lost, "file"))
+		failed := c.load(ctx, store, r)
+		if !marked {
+			return failed
 		}
-		return nil
+		// The marker stays if rows are loaded that only this import can complete.
+		state, err = store.Admin().ArchiveState(context.WithoutCancel(ctx))
+		if err == nil && state != models.ArchiveLoading {
+			err = lock.Finish(context.WithoutCancel(ctx))
+		}
+		return errors.Join(failed, err)
 	})
+}
+
+// load loads an archive, and reports what it has loaded.
+func (c *importArchiveCmd) load(ctx context.Context, store *models.Store, r *archive.Reader) error {
+	steps := &steps{verb: "imported"}
+	started := time.Now()
+	report, err := store.Admin().ImportArchive(ctx, r, models.ArchiveImport{
+		User: c.User, Progress: steps.print,
+		Renumbered: func(noun string, from, to int64) error {
+			_, err := fmt.Fprintf(stdout, "%s\t%d\t%d\n", noun, from, to)
+			return err
+		},
+		Lost: func(fileID int64, cause error) {
+			fmt.Fprintf(os.Stderr, "file %d of the archive: %s\n", fileID, escaped(cause.Error()))
+		},
+	})
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w (run it again to continue)", ctx.Err())
+	}
+	if err != nil {
+		return err
+	}
+	for _, what := range report.LeftOut {
+		fmt.Fprintln(os.Stderr, escaped(what))
+	}
+	fmt.Fprintf(os.Stderr, "imported %s in %s; running servers make %s\n", count(report.Rows, "row"), time.Since(started).Round(time.Second), count(report.Previews, "preview"))
+	if report.Lost > 0 {
+		return fmt.Errorf("%s lost the content; everything else is imported", count(report.Lost, "file"))
+	}
+	return nil
 }
 
 // steps prints the progress of an operation with several steps to standard error, at most once a

@@ -333,7 +333,8 @@ func TestVariables(t *testing.T) {
 		{[]string{"MESHYARD_METRICS_TOKEN_FILE=" + empty}, "version", 2, "MESHYARD_METRICS_TOKEN_FILE: " + empty + " is empty"},
 		{[]string{"MESHYARD_METRICS_TOKEN_FILE=" + dir + "/none"}, "version", 2, "MESHYARD_METRICS_TOKEN_FILE: open " + dir + "/none"},
 		{[]string{"MESHYARD_IMPORT_TOKEN_FILE=" + dir}, "import account --from http://127.0.0.1:1", 2, "MESHYARD_IMPORT_TOKEN_FILE: read " + dir},
-		{[]string{"MESHYARD_IMPORT_TOKEN_FILE=" + limit}, "import account --from nowhere", 1, "--from"},
+		{[]string{"MESHYARD_IMPORT_TOKEN_FILE=" + limit}, "import account --from nowhere --user ada", 1, "--from"},
+		{[]string{"MESHYARD_IMPORT_TOKEN=x"}, "import account --from http://127.0.0.1:1", 1, "--user: required"},
 	} {
 		c.env = test.env
 		_, stderr, err := c.try(strings.Fields(test.args)...)

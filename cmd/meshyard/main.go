@@ -51,7 +51,7 @@ type cli struct {
 	Token struct {
 		Create tokenCreateCmd `cmd:"" help:"Create an access token of a user and print it. It cannot be shown again."`
 		List   tokenListCmd   `cmd:"" help:"List the access tokens of a user."`
-		Revoke tokenRevokeCmd `cmd:"" help:"Revoke an access token. A running server notices within a second."`
+		Revoke tokenRevokeCmd `cmd:"" help:"Revoke an access token. Running servers reject it from the next request on."`
 	} `cmd:"" help:"Manage access tokens."`
 	App struct {
 		Create appCreateCmd `cmd:"" help:"Register an OAuth 2 application and print its client id and its secret, which cannot be shown again."`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/dblock"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -30,6 +31,16 @@ func withServer(ctx context.Context, s config.Settings, logger *slog.Logger, fn 
 // missing, and runs pending migrations.
 func withNewStore(ctx context.Context, s config.Settings, logger *slog.Logger, fn func(*models.Store) error) (err error) {
 	a, err := server.Open(ctx, s, logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return fn(a.Store)
+}
+
+// withHeldStore is like withNewStore, for a command that holds the lock of the database.
+func withHeldStore(ctx context.Context, s config.Settings, logger *slog.Logger, lock *dblock.Lock, fn func(*models.Store) error) (err error) {
+	a, err := server.OpenHeld(ctx, s, logger, lock)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/dblock"
 	"github.com/meshyard/meshyard/internal/pgdump"
 	"github.com/meshyard/meshyard/models"
 )
@@ -21,19 +23,59 @@ type restoreCmd struct {
 	Dir string `arg:"" type:"existingdir" help:"Folder of a backup."`
 }
 
-// Run restores the objects and then the database. Damaged objects do not prevent the rest.
+// Run restores the objects and then the database. Damaged objects do not prevent the rest. It has
+// the database for itself. A restore that was interrupted continues when it is run again; until
+// then, no other command uses the database.
 func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) (err error) {
 	folder, m, err := backup.Open(ctx, c.Dir)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	if err := c.check(ctx, s, folder, m); err != nil {
+	lock, begun, err := server.Lock(ctx, s, dblock.Exclusive, "meshyard restore")
+	if err != nil {
 		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return err
+	}
+	marker := dblock.Unfinished{Source: fmt.Sprintf("backup %s of %s", m.Source, m.CreatedAt.Format(time.RFC3339Nano)), Command: "meshyard restore " + dir}
+	restored := false
+	switch {
+	case begun != nil && begun.Source != marker.Source:
+		return begun.Error()
+	case begun != nil:
+		// It was restored completely or not at all, and nothing else has used it since.
+		if err := lock.AwaitRestore(ctx); err != nil {
+			return err
+		}
+		empty, err := server.IsEmpty(ctx, s)
+		if err != nil {
+			return err
+		}
+		restored = !empty
+	}
+	if !restored {
+		if err := c.check(ctx, s, folder, m); err != nil {
+			return err
+		}
 	}
 	var file string
 	if m.Database != nil {
 		if file, err = folder.Database(m); err != nil {
+			return err
+		}
+	}
+	dumped := database.DialectOfURL(s.DatabaseURL).IsDumped()
+	if m.Database != nil && begun == nil {
+		if dumped {
+			if err := pgdump.Prepare(ctx, s.DatabaseURL, file); err != nil {
+				return err
+			}
+		}
+		if err := lock.Begin(ctx, marker); err != nil {
 			return err
 		}
 	}
@@ -63,19 +105,33 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 			return err
 		}
 	}
-	// The database comes last, so that an interrupted restore can be repeated.
-	if m.Database != nil {
+	// The database comes last: when it is there, so are the objects.
+	if m.Database != nil && !restored {
+		// A program that does not know the lock may have created it meanwhile.
+		if err := c.checkEmpty(ctx, s, m); err != nil {
+			return err
+		}
 		if err := server.RestoreDatabase(ctx, s, file); err != nil {
 			return err
 		}
 	}
-	return withNewStore(ctx, s, logger, func(store *models.Store) error {
+	if restored && dumped {
+		if err := pgdump.Complete(ctx, s.DatabaseURL); err != nil {
+			return err
+		}
+	}
+	return withHeldStore(ctx, s, logger, lock, func(store *models.Store) error {
 		if err := store.Admin().DeleteUploads(ctx, m.Deleted); err != nil {
 			return err
 		}
 		previews, err := store.SchedulePreviews(ctx, models.AgainMissing)
 		if err != nil {
 			return err
+		}
+		if m.Database != nil {
+			if err := lock.Finish(ctx); err != nil {
+				return err
+			}
 		}
 		stdout.printf("restored the state of %s: copied %s (%s)\n", m.CreatedAt.Format(time.RFC3339), count(copied.objects, "object"), count(copied.bytes, "byte"))
 		if previews > 0 {
@@ -98,14 +154,8 @@ func (c *restoreCmd) check(ctx context.Context, s config.Settings, folder *backu
 	if m.Engine != string(dialect.Engine()) {
 		return fmt.Errorf("the backup is of a %s database, and --database-url is another engine", m.Engine)
 	}
-	empty, err := server.IsEmpty(ctx, s)
-	switch {
-	case err != nil:
+	if err := c.checkEmpty(ctx, s, m); err != nil {
 		return err
-	case m.Database == nil && empty:
-		return errors.New("the backup does not contain the database: restore it first by other means")
-	case m.Database != nil && !empty:
-		return errors.New("there is a database already: restore needs an empty one, so that it overwrites nothing; check --data, --database-url and --bucket-url")
 	}
 	if m.Database == nil {
 		return server.CheckObjects(ctx, s, folder.Objects)
@@ -118,6 +168,21 @@ func (c *restoreCmd) check(ctx context.Context, s config.Settings, folder *backu
 	}
 	if dialect.IsDumped() {
 		return pgdump.Check(s.DatabaseURL, "pg_restore")
+	}
+	return nil
+}
+
+// checkEmpty returns an error if there is a database and the backup contains one, or if both lack
+// it.
+func (c *restoreCmd) checkEmpty(ctx context.Context, s config.Settings, m *backup.Manifest) error {
+	empty, err := server.IsEmpty(ctx, s)
+	switch {
+	case err != nil:
+		return err
+	case m.Database == nil && empty:
+		return errors.New("the backup does not contain the database: restore it first by other means")
+	case m.Database != nil && !empty:
+		return errors.New("there is a database already: restore needs an empty one, so that it overwrites nothing; check --data, --database-url and --bucket-url")
 	}
 	return nil
 }

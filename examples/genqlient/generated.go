@@ -213,8 +213,9 @@ type PublicationState string
 const (
 	// Visible to its owner, moderators and administrators only.
 	PublicationStateDraft PublicationState = "DRAFT"
-	// Visible to everyone who has its id, and to its owner in `User.things`. No other list, search, feed
-	// or count contains it. Only things can be unlisted.
+	// Visible to everyone who has its `shareUrl`, to moderators and administrators, and to its owner,
+	// also in `User.things`. No other list, search, feed or count contains it. For others, it does not
+	// exist. Only things can be unlisted.
 	PublicationStateUnlisted PublicationState = "UNLISTED"
 	// Visible to everyone. Its files can be downloaded without a token if the server permits anonymous
 	// reading.

@@ -4923,7 +4923,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"thing": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Query().Thing(ctx, fc.Args["id"].(int64)))
+					return breadthfirst.Value(ec.Resolvers.Query().Thing(ctx, fc.Args["id"].(int64), fc.Args["key"].(*string)))
 				},
 				Args: (*executionContext).field_Query_thing_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -6015,6 +6015,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*models.Thing)
 					v := obj.State
 					return model.AppendPublicationState(b, v), true
+				},
+			},
+			"shareUrl": {
+				Reads: fieldset.Of[models.Thing]("State", "OwnerID").Bits(),
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Thing)
+					return breadthfirst.Value(ec.Resolvers.Thing().ShareURL(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(string)
+					return breadthfirst.AppendString(b, v)
 				},
 			},
 			"takedown": {

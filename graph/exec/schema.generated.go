@@ -124,7 +124,7 @@ type QueryResolver interface {
 	Sessions(ctx context.Context) ([]*models.Session, error)
 	Tag(ctx context.Context, name string) (*models.Tag, error)
 	Tags(ctx context.Context, first *int32, after *string, last *int32, before *string, prefix string) (*model.TagConnection, error)
-	Thing(ctx context.Context, id int64) (*models.Thing, error)
+	Thing(ctx context.Context, id int64, key *string) (*models.Thing, error)
 	Things(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *models.Filter, sort models.Sort) (*model.ThingConnection, error)
 	Tokens(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.AccessTokenConnection, error)
 	User(ctx context.Context, username string) (*models.User, error)
@@ -1858,6 +1858,14 @@ func (ec *executionContext) field_Query_thing_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "key",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["key"] = arg1
 	return args, nil
 }
 

@@ -20,6 +20,7 @@ type DeleteThingPayloadResolver interface {
 }
 
 type ThingResolver interface {
+	ShareURL(ctx context.Context, obj *models.Thing) (string, error)
 	Takedown(ctx context.Context, obj *models.Thing) (*model.Takedown, error)
 	Creator(ctx context.Context, objs []*models.Thing) ([]*models.User, error)
 

@@ -92,6 +92,8 @@ type Caller struct {
 	// HidesNSFW and HidesAI report whether the user chose to hide things from lists that are not safe
 	// for work, or that were made with artificial intelligence.
 	HidesNSFW, HidesAI bool
+	// Opened has the unlisted things that the request opened with their keys. It may be nil.
+	Opened *Opened
 }
 
 // Known reports whether the caller is not anonymous.
@@ -143,10 +145,13 @@ func WithCaller(ctx context.Context, c Caller, err error) context.Context {
 // From returns the caller that ctx carries. The caller is anonymous if the request had no token. If
 // the token of the request was not valid, From returns the error of the authentication.
 func From(ctx context.Context) (Caller, error) {
+	var caller Caller
+	var err error
 	if id := identityOf(ctx); id != nil {
-		return id.caller, id.err
+		caller, err = id.caller, id.err
 	}
-	return Caller{}, nil
+	caller.Opened = OpenedOf(ctx)
+	return caller, err
 }
 
 // Verified is a user whose identity was verified, so that a session can begin.

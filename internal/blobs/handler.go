@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // Blob describes the bytes of a file.
@@ -99,7 +100,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.Fail(w, r, err)
 			return
 		}
-		describe(w.Header(), blob, h.Permit != nil || by == Signed || by == SignedTakenDown)
+		describe(w.Header(), blob, h.Permit != nil || by == Signed || by == SignedTakenDown || query.Has(urls.KeyParameter))
 		err = h.Serve(a, r, blob.Key)
 		if err == nil {
 			return
@@ -116,7 +117,8 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // describe sets headers that make untrusted bytes harmless: the browser neither sniffs the type nor
 // runs scripts, and displays only images inline.
 //
-// A response is private if only the holders of a signature, a session or a token may have it.
+// A response is private if only the holders of a signature, a key, a session or a token may have
+// it.
 func describe(header http.Header, blob Blob, private bool) {
 	disposition, contentType := "attachment", blob.ContentType
 	switch base, _, _ := strings.Cut(blob.ContentType, ";"); {

@@ -32,6 +32,7 @@ type DB struct {
 	Write  *bun.DB
 	Read   *bun.DB
 	file   string // the SQLite database
+	opened *openFile
 
 	statements statements
 	texts      *lru.Cache[any, *kept] // the statements that are prepared, by Key
@@ -51,6 +52,9 @@ func Open(ctx context.Context, address string) (*DB, error) {
 	}
 	if err := db.Ready(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", db.explain(err)), db.Close())
+	}
+	if db.opened != nil {
+		db.opened.remember()
 	}
 	if err := db.checkServer(ctx, db); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), db.Close())
@@ -86,8 +90,12 @@ func (db *DB) Register(types ...any) {
 // SQL returns the write pool, for code that runs SQL without Bun, such as the job queue.
 func (db *DB) SQL() *sql.DB { return db.Write.DB }
 
-// Ready returns an error if the database is not available.
+// Ready returns an error if the database is not available, or if the file of a SQLite database was
+// deleted or replaced.
 func (db *DB) Ready(ctx context.Context) error {
+	if err := db.CheckFile(); err != nil {
+		return err
+	}
 	// The write pool comes first: on SQLite it creates the file that the read pool opens.
 	if err := db.Write.PingContext(ctx); err != nil {
 		return err

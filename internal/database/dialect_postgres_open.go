@@ -22,14 +22,14 @@ import (
 // host=… password=…, so it is not in the message.
 var errAddress = errors.New("database URL: must be sqlite:PATH or postgres://…")
 
-// isPostgresURL reports whether the scheme of a URL is that of PostgreSQL.
-func isPostgresURL(address string) bool {
+// IsPostgresURL reports whether the scheme of a URL is that of PostgreSQL.
+func IsPostgresURL(address string) bool {
 	scheme, _, ok := strings.Cut(address, ":")
 	return ok && (scheme == "postgres" || scheme == "postgresql")
 }
 
 func (d postgresDialect) open(db *DB, address string, observe observer) error {
-	if !isPostgresURL(address) {
+	if !IsPostgresURL(address) {
 		return errAddress
 	}
 	config, err := pgx.ParseConfig(address)

@@ -32,7 +32,8 @@ func (sqliteDialect) open(db *DB, address string, observe observer) error {
 		return err
 	}
 	createPrivate(path)
-	write, read := sql.OpenDB(keepingConnector{observe.connector(writer)}), sql.OpenDB(keepingConnector{observe.connector(reader)})
+	db.opened = &openFile{path: path}
+	write, read := sql.OpenDB(keepingConnector{fileConnector{observe.connector(writer), db.opened}}), sql.OpenDB(keepingConnector{observe.connector(reader)})
 	write.SetMaxOpenConns(1)
 	readers := max(4, runtime.NumCPU())
 	read.SetMaxOpenConns(readers)

@@ -79,17 +79,17 @@ func (s *statements) done(ctx context.Context, verb string, began time.Time, row
 	}
 }
 
-type cachedResult struct{}
+type sharedResult struct{}
 
-// WithCachedResult returns a context for statements whose results are cached for later requests.
-// [DB.RequestStatements] does not count them, because whether a request runs them depends on the
-// state of the cache.
-func WithCachedResult(ctx context.Context) context.Context {
-	return context.WithValue(ctx, cachedResult{}, true)
+// WithSharedResult returns a context for statements whose results several requests share.
+// [DB.RequestStatements] does not count them, because whether a request runs them depends on which
+// others there are.
+func WithSharedResult(ctx context.Context) context.Context {
+	return context.WithValue(ctx, sharedResult{}, true)
 }
 
 func countsForRequest(ctx context.Context) bool {
-	return auth.OfRequest(ctx) && ctx.Value(cachedResult{}) == nil
+	return auth.OfRequest(ctx) && ctx.Value(sharedResult{}) == nil
 }
 
 // OnStatement sets the function that is called after each statement with its verb, one of [Verbs],

@@ -83,7 +83,9 @@ func (d *documents) find(params *graphql.RawParams) (*ast.QueryDocument, gqlerro
 		}
 		params.Query = text
 	}
-	if d.only && !d.registered[params.Query] {
+	if text := strings.TrimSpace(params.Query); d.only && d.registered[text] {
+		params.Query = text // clients may send it with other white space around it
+	} else if d.only {
 		return nil, gqlerror.List{gqlerror.Wrap(&apierror.Error{Code: apierror.Forbidden, Message: "this server executes registered documents only, and this document is not registered"})}
 	}
 	document, ok := d.parsed.get(params.Query)

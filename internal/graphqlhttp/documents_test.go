@@ -58,7 +58,7 @@ func TestRegisteredOnly(t *testing.T) {
 		runs        bool
 	}{
 		{mine, "", true}, {mine + "\n", "", true}, {"", documentID(mine), true}, {"", documentID(mine + "\n"), true}, {mine, documentID(mine), true},
-		{mine + " ", "", false}, {"{__typename}", "", false}, {"{__typename}", documentID("{__typename}"), false}, {"", documentID("{__typename}"), false},
+		{mine + " ", "", true}, {"\n\t" + mine + "\r\n", "", true}, {strings.Replace(mine, " ", "  ", 1), "", false}, {"{__typename}", "", false}, {"{__typename}", documentID("{__typename}"), false}, {"", documentID("{__typename}"), false},
 		{"{__schema{types{name}}}", "", false}, {strings.Repeat("{", 1<<20), "", false},
 	} {
 		params := &graphql.RawParams{Query: c.query}

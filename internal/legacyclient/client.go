@@ -34,8 +34,8 @@ type Options struct {
 	Token string
 	// Rate is the maximum number of requests per second. 0 means no limit.
 	Rate float64
-	// AllowPrivate permits connections to private addresses. They are also permitted if the service
-	// itself has a private address.
+	// AllowPrivate permits connections to private addresses, by the service and by the URLs in its
+	// responses. Otherwise the address of each connection is checked when it is dialed.
 	AllowPrivate bool
 	UserAgent    string
 	// Waiting is called before a wait of more than five seconds. It may be nil.
@@ -69,8 +69,8 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.URL, e.Status, http.StatusText(e.Status))
 }
 
-// New returns a client of the service at a base URL. It resolves the host name of the service.
-func New(ctx context.Context, from string, o Options) (*Client, error) {
+// New returns a client of the service at a base URL. It sends no request.
+func New(from string, o Options) (*Client, error) {
 	base, err := url.Parse(strings.TrimRight(from, "/"))
 	if err != nil {
 		return nil, err
@@ -79,22 +79,15 @@ func New(ctx context.Context, from string, o Options) (*Client, error) {
 		return nil, fmt.Errorf("%q: must be a URL such as https://old.example.org", from)
 	}
 	c := &Client{Origin: base.Scheme + "://" + base.Host, base: base, options: o, sleep: sleep, public: publicaddr.Is}
-	return c, c.connect(ctx)
+	c.connect()
+	return c, nil
 }
 
-// connect creates the HTTP client. It finds out whether the service has a private address.
-func (c *Client) connect(ctx context.Context) error {
-	private := c.options.AllowPrivate
-	if !private {
-		found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", c.base.Hostname())
-		if err != nil {
-			return err
-		}
-		for _, a := range found {
-			private = private || !c.public(a)
-		}
-	}
-	dialer := &net.Dialer{Timeout: 30 * time.Second, Control: publicaddr.Control(func(a netip.Addr) bool { return private || c.public(a) })}
+// connect creates the HTTP client. Its dialer checks the address of every connection, whether a
+// request is for the base URL, for a URL that the service returned or for the target of a redirect:
+// the host of the service may have public and private addresses at the same time.
+func (c *Client) connect() {
+	dialer := &net.Dialer{Timeout: 30 * time.Second, Control: publicaddr.Control(func(a netip.Addr) bool { return c.options.AllowPrivate || c.public(a) })}
 	c.http = &http.Client{
 		// It does not use the proxy of the environment, whose address would be checked instead.
 		Transport: &http.Transport{DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 30 * time.Second, ResponseHeaderTimeout: stall},
@@ -108,7 +101,6 @@ func (c *Client) connect(ctx context.Context) error {
 			return nil
 		},
 	}
-	return nil
 }
 
 // ours reports whether a URL belongs to the service. Only such requests carry the token.

@@ -22,7 +22,7 @@ func service(t *testing.T, h http.HandlerFunc) (c *Client, waits *[]time.Duratio
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	c, err := New(t.Context(), s.URL, Options{Token: "secret"})
+	c, err := New(s.URL, Options{Token: "secret", AllowPrivate: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,23 +109,32 @@ func TestRedirects(t *testing.T) {
 		return err
 	}
 	if err := c.Bytes(t.Context(), c.base.String()+"/files/1/download", read); err != nil || !slices.Equal(seen, []string{"token: "}) {
-		t.Errorf("a private service that redirects: got %v, and %q", err, seen)
+		t.Errorf("with AllowPrivate, a redirect: got %v, and %q", err, seen)
 	}
+	c.options.AllowPrivate = false
 	c.public = func(a netip.Addr) bool { return a != netip.MustParseAddr("127.0.0.2") }
-	if err := c.connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	c.connect()
 	for _, address := range []string{c.base.String() + "/files/1/download", private.URL} {
 		if err := c.Bytes(t.Context(), address, read); !errors.Is(err, publicaddr.ErrPrivate) || len(seen) != 1 {
 			t.Errorf("%s: got %v, and %q; want that it is refused", address, err, seen)
 		}
 	}
-	c.options.AllowPrivate = true
-	if err := c.connect(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Bytes(t.Context(), private.URL, read); err != nil {
-		t.Errorf("with AllowPrivate: got %v", err)
+}
+
+// TestPrivateAddresses checks that a service is dialed at a private address only with AllowPrivate,
+// even if its host has a public address, too.
+func TestPrivateAddresses(t *testing.T) {
+	c, _ := service(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte("{}")) })
+	port := c.base.Port()
+	for _, host := range []string{"127.0.0.1", "localhost"} {
+		c.base.Host = net.JoinHostPort(host, port)
+		for _, allow := range []bool{false, true} {
+			c.options.AllowPrivate = allow
+			c.connect()
+			if err := c.JSON(t.Context(), "/users/me", new(any)); errors.Is(err, publicaddr.ErrPrivate) == allow {
+				t.Errorf("%s, AllowPrivate %v: got %v", host, allow, err)
+			}
+		}
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package lockfile ensures that only one process at a time writes to a folder. The operating system
+// Package lockfile ensures that only one process at a time writes to a folder, or that either one
+// process or several others use a file. The operating system
 // releases the lock when the process ends for any reason, so a lock is never stale.
 package lockfile
 

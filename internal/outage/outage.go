@@ -41,6 +41,10 @@ var (
 	}
 )
 
+// ErrReplaced matches the error of a SQLite database whose file was deleted or replaced while it
+// was open. What is written to it is lost when the process ends.
+var ErrReplaced = errors.New("the file of the database was deleted or replaced: stop this server before you do that, and start it again")
+
 // RetryAfter is the time after which clients should retry a request that failed because of an
 // outage.
 const RetryAfter = 5 * time.Second
@@ -52,6 +56,9 @@ func Of(err error) *apierror.Error {
 		if found := classify(err); found != nil {
 			return found
 		}
+	}
+	if errors.Is(err, ErrReplaced) {
+		return databaseDown
 	}
 	// A transaction or a statement exceeded its deadline, because it waited for a lock or for a
 	// connection.

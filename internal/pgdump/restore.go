@@ -47,6 +47,34 @@ func Restore(ctx context.Context, address, file string) error {
 	if err != nil {
 		return err
 	}
+	return complete(ctx, db)
+}
+
+// Prepare creates what a restore needs and the file does not contain. It returns an error that says
+// what an administrator must do if the role may not create it. Restore does the same; Prepare is
+// for a check before other steps.
+func Prepare(ctx context.Context, address, file string) error {
+	_, schema, err := contents(ctx, address, file)
+	if err != nil {
+		return err
+	}
+	db, err := database.Open(ctx, address)
+	if err != nil {
+		return err
+	}
+	return errors.Join(prepare(ctx, db, schema), db.Close())
+}
+
+// Complete does the last step of a Restore that was interrupted after pg_restore.
+func Complete(ctx context.Context, address string) error {
+	db, err := database.Open(ctx, address)
+	if err != nil {
+		return err
+	}
+	return errors.Join(complete(ctx, db), db.Close())
+}
+
+func complete(ctx context.Context, db *database.DB) error {
 	if _, err := db.SQL().ExecContext(ctx, "CREATE INDEX IF NOT EXISTS "+trigramIndex+" ON vocabulary USING gin (word gin_trgm_ops)"); err != nil {
 		return fmt.Errorf("create the index %s: %w", trigramIndex, err)
 	}

@@ -23,6 +23,8 @@ type Builder struct {
 const (
 	blobPurpose     = "blob"
 	takedownPurpose = "blob of a takedown"
+
+	thingPurpose = "thing" // of the keys of unlisted things
 )
 
 // Public returns the download URL of a published file. Requests to it are not recorded as
@@ -93,6 +95,33 @@ func (a Builder) Verified(fileID int64, query url.Values, now time.Time) (signed
 	id, signature := strconv.FormatInt(fileID, 10), query.Get("signature")
 	takenDown = a.Key.Verify(signature, takedownPurpose, id, at)
 	return takenDown || a.Key.Verify(signature, blobPurpose, id, at), takenDown
+}
+
+// ThingPage returns the URL of the page of a thing.
+func (a Builder) ThingPage(thingID int64) string {
+	return a.Base + "/thing:" + strconv.FormatInt(thingID, 10)
+}
+
+// WithKey adds the key of an unlisted thing to a URL without a query. A request to it can see the
+// thing, and everything that belongs to it. The key does not change and does not expire. It is the
+// ID of the thing and its signature, so nothing is stored, and no other key follows from it.
+func (a Builder) WithKey(address string, thingID int64) string {
+	id := strconv.FormatInt(thingID, 10)
+	return address + "?" + KeyParameter + "=" + id + "." + a.Key.Sign(thingPurpose, id)
+}
+
+// KeyParameter is the query parameter with the key of an unlisted thing. Every URL of the server
+// can have it.
+const KeyParameter = "key"
+
+// ThingOf returns the ID of the thing that a key opens. ok is false if the key is not valid.
+func (a Builder) ThingOf(key string) (thingID int64, ok bool) {
+	id, signature, _ := strings.Cut(key, ".")
+	thingID, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || strconv.FormatInt(thingID, 10) != id || !a.Key.Verify(signature, thingPurpose, id) {
+		return 0, false
+	}
+	return thingID, true
 }
 
 // UploadForm returns the URL to which upload forms are posted.

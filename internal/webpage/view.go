@@ -29,6 +29,7 @@ type node struct {
 	Kind                                               string // __typename; only for entries of lists
 	ID, Name, State, Visibility, License, Slug         string
 	Username, FirstName, LastName, Location, AvatarURL string
+	ShareURL                                           string
 	DescriptionHTML, InstructionsHTML, BioHTML         string
 	IsNSFW                                             bool
 	LikeCount, MakeCount, DownloadCount                int64
@@ -110,6 +111,14 @@ func (n *node) Path() string {
 		return "/collection:" + n.ID
 	}
 	return "/" + url.PathEscape(n.Username)
+}
+
+// Key returns the query with the key of an unlisted thing, or "".
+func (n *node) Key() template.URL {
+	if _, query, ok := strings.Cut(n.ShareURL, "?"); ok {
+		return template.URL("?" + query)
+	}
+	return ""
 }
 
 // isPublic reports whether the object is in public lists. The page of any other object has no

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"strings"
@@ -74,6 +75,7 @@ type ThingSchema struct {
 	RootCommentCount int               `json:"root_comment_count"`
 
 	// Input only: cleared by Complete.
+	Share        string        `json:"share,omitempty"`
 	Takedown     *takedown     `json:"takedown,omitempty"`
 	Image        *MediaImage   `json:"image,omitempty"`
 	ZipImages    []zipEntry    `json:"zip_images,omitempty"`
@@ -113,12 +115,16 @@ func withNames(entries []zipEntry) []zipEntry {
 type PackageSchema struct {
 	PublicURL string `json:"public_url"`
 
-	ThingID ID `json:"thing_id,omitempty"` // input only: cleared by Complete
+	Share string `json:"share,omitempty"` // input only: cleared by Complete
 }
 
 // Complete implements [Completer].
-func (p *PackageSchema) Complete(a urls.Builder) {
-	p.PublicURL, p.ThingID = a.Base+"/thing:"+p.ThingID.String()+"/zip", 0
+func (p *PackageSchema) Complete(urls.Builder) {
+	page, key, isUnlisted := strings.Cut(p.Share, "?")
+	p.PublicURL, p.Share = page+"/zip", ""
+	if isUnlisted {
+		p.PublicURL += "?" + key
+	}
 }
 
 type ancestorList struct {
@@ -173,7 +179,7 @@ var tagEscapes = strings.NewReplacer(" ", "_", "%", "%25", "/", "%2F", "?", "%3F
 // Complete implements [Completer].
 func (t *ThingSchema) Complete(a urls.Builder) {
 	t.URL = a.Base + "/things/" + t.ID.String()
-	t.PublicURL = a.Base + "/thing:" + t.ID.String()
+	t.PublicURL, t.Share = cmp.Or(t.Share, a.ThingPage(int64(t.ID))), ""
 	t.FilesURL, t.ImagesURL, t.LikesURL = t.URL+"/files", t.URL+"/images", t.URL+"/likes"
 	t.AncestorsURL, t.DerivativesURL = t.URL+"/ancestors", t.URL+"/derivatives"
 	t.TagsURL, t.CategoriesURL = t.URL+"/tags", t.URL+"/categories"
@@ -231,13 +237,15 @@ type ShortThingSchema struct {
 	IsNSFW        *bool        `json:"is_nsfw"`
 	Rank          *int         `json:"rank"`
 
-	Image *MediaImage `json:"image,omitempty"` // input only: cleared by Complete
+	// Input only: cleared by Complete.
+	Share string      `json:"share,omitempty"`
+	Image *MediaImage `json:"image,omitempty"`
 }
 
 // Complete implements [Completer].
 func (t *ShortThingSchema) Complete(a urls.Builder) {
 	t.URL = a.Base + "/things/" + t.ID.String()
-	t.PublicURL = a.Base + "/thing:" + t.ID.String()
+	t.PublicURL, t.Share = cmp.Or(t.Share, a.ThingPage(int64(t.ID))), ""
 	t.Creator.Complete(a)
 	for _, tag := range t.Tags {
 		tag.Complete(a)

@@ -3,6 +3,7 @@ import { h, type ComponentChildren } from 'preact';
 import { base, me } from './config';
 import { clock, count } from './format';
 import type { Operation } from './generated';
+import { keys } from './keys';
 import { setSessionEnded } from './session';
 import { t } from './strings';
 
@@ -60,7 +61,7 @@ const headers: Record<string, string> = me ? { 'Meshyard-Session': `id:${me.id}`
 export async function send<D, V>(operation: Operation<D, V>, variables: V, signal?: AbortSignal): Promise<D> {
   let response: Response;
   try {
-    response = await fetch(`${base}/graphql`, {
+    response = await fetch(`${base}/graphql${keys()}`, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/json', Accept: 'application/json' },
       body: JSON.stringify({ query: operation.text, operationName: operation.name, variables }),
@@ -83,7 +84,7 @@ export function upload<D, V>(operation: Operation<D, V>, variables: V, file: Fil
     form.append('0', file);
     // fetch does not report progress.
     const request = new XMLHttpRequest();
-    request.open('POST', `${base}/graphql`);
+    request.open('POST', `${base}/graphql${keys()}`);
     for (const [name, value] of Object.entries({ ...headers, Accept: 'application/json' })) request.setRequestHeader(name, value);
     request.upload.onprogress = (event) => event.lengthComputable && sent(event.loaded / event.total);
     request.onerror = () => reject(new Failure('', 'OFFLINE'));

@@ -25,10 +25,26 @@ type Report struct {
 	Problems                                         []string
 }
 
-// Import imports the account that the client's token belongs to into the account of a user, which
-// it creates if it does not exist. username is the name of that user; if it is empty, the name in
-// the other service is used. Each object is imported once, so an interrupted import continues when
-// it is run again. progress is called with a line for each object, unless it is nil.
+// Name returns the name in the other service of the user whom the client's token belongs to. The
+// service can return any name, so it must not choose the local user.
+func Name(ctx context.Context, c *legacyclient.Client) (string, error) {
+	me, err := profile(ctx, c)
+	return me.Name, err
+}
+
+func profile(ctx context.Context, c *legacyclient.Client) (me user, err error) {
+	if err := c.JSON(ctx, "/users/me", &me); err != nil {
+		return me, err
+	}
+	if me.Name == "" {
+		return me, errors.New("/users/me has no name: the token must be one of a user")
+	}
+	return me, nil
+}
+
+// Import imports the account that the client's token belongs to into the account of a local user,
+// which it creates if it does not exist. Each object is imported once, so an interrupted import
+// continues when it is run again. progress is called with a line for each object, unless it is nil.
 func Import(ctx context.Context, store *models.Store, c *legacyclient.Client, username string, progress func(string)) (*Report, error) {
 	im := &importing{store: store, client: c, progress: progress, report: new(Report)}
 	if err := im.begin(ctx, username); err != nil {
@@ -71,17 +87,11 @@ func (im *importing) problem(format string, args ...any) {
 // begin finds the user in both services, creates the local one if it does not exist, and loads the
 // categories.
 func (im *importing) begin(ctx context.Context, username string) error {
-	var me user
-	if err := im.client.JSON(ctx, "/users/me", &me); err != nil {
+	me, err := profile(ctx, im.client)
+	if err != nil {
 		return err
 	}
-	if me.Name == "" {
-		return errors.New("/users/me has no name: the token must be one of a user")
-	}
 	im.path = "/users/" + escape(me.Name)
-	if username == "" {
-		username = me.Name
-	}
 	admin := im.store.Admin()
 	u, err := admin.User(ctx, username)
 	if models.CodeOf(err) == models.NotFound {

@@ -204,8 +204,8 @@ func TestImportAccount(t *testing.T) {
 			defer cancel()
 			flaky.requests.Store(0)
 			flaky.interruptAt, flaky.interrupt = interruptAt, cancel
-			c := must(legacyclient.New(ctx, flaky.URL, legacyclient.Options{Token: token(old, name)}))(t)
-			return account.Import(ctx, to.Store, c, map[string]string{"ada": "lovelace"}[name], nil)
+			c := must(legacyclient.New(flaky.URL, legacyclient.Options{Token: token(old, name), AllowPrivate: true}))(t)
+			return account.Import(ctx, to.Store, c, map[string]string{"ada": "lovelace", "zoe": "zoe"}[name], nil)
 		}
 		// One of Zoe's things is deleted after her account is imported. Objects that refer to it must be
 		// reported.
@@ -274,8 +274,8 @@ func pair(t *testing.T, old *servertest.Server) (to *servertest.Server, proxy *f
 	to = servertest.Start(t, engine, func(s *config.Settings) { s.PreviewWorkers = 0 })
 	proxy = newFlaky(t, old)
 	return to, proxy, func(progress func(string)) (*account.Report, error) {
-		c := must(legacyclient.New(t.Context(), proxy.URL, legacyclient.Options{Token: old.Token("ada", auth.Read, auth.Write)}))(t)
-		return account.Import(t.Context(), to.Store, c, "", progress)
+		c := must(legacyclient.New(proxy.URL, legacyclient.Options{Token: old.Token("ada", auth.Read, auth.Write), AllowPrivate: true}))(t)
+		return account.Import(t.Context(), to.Store, c, "ada", progress)
 	}
 }
 

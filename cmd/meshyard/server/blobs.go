@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/blobs"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/urls"
@@ -16,7 +17,7 @@ import (
 func (a *Server) blobs(addresses urls.Builder) blobs.Handler {
 	h := blobs.Handler{
 		Find: func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
-			f, key, err := a.Store.Blob(r.Context(), id, signatureOf(by))
+			f, key, err := a.Store.Blob(r.Context(), id, signatureOf(by), auth.OpenedOf(r.Context()))
 			if err != nil {
 				return blobs.Blob{}, explainInvalidSignature(err, by)
 			}

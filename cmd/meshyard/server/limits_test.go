@@ -106,7 +106,9 @@ func TestHardened(t *testing.T) {
 	mine := []string{`{ me { id } }`, `query introspect { __schema { types { name } } }`, `query by($id: ID!) { thing(id: $id) { name } }`}
 	s := servertest.Start(t, "sqlite", hardened(t, mine...))
 	ada := s.User("ada")
-	decode(t, ada.GraphQL(mine[0], nil), new(any))
+	for _, text := range []string{mine[0], mine[0] + "\n", "\n  " + mine[0] + "\r\n\t"} {
+		decode(t, ada.GraphQL(text, nil), new(any))
+	}
 	// The documents that the server publishes for its clients are registered too.
 	thing := ada.Thing("Fox")
 	stored, err := rest.Stored(graph.New(nil))

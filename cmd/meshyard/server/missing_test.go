@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -64,6 +65,20 @@ func TestMissingPageRateLimit(t *testing.T) {
 	}
 	wantProblem(t, visit(visitor, "/login/nope"), 429, "Too many requests")
 	visitor.Get("/a/b/c").Want(t, 429, new(map[string]any))
+}
+
+// TestProbesAreLimited checks that nobody can try IDs of things and files without a limit: pages of
+// things and HEAD requests for downloads count together.
+func TestProbesAreLimited(t *testing.T) {
+	s := servertest.Start(t, "sqlite", func(c *config.Settings) { c.RateLimit = 4 })
+	visitor := s.Client("")
+	for id := range 2 {
+		visitor.Get(fmt.Sprint("/thing:", id+1)).Want(t, 404)
+		visitor.Do("HEAD", fmt.Sprint("/download:", id+1), nil).Want(t, 404)
+	}
+	visitor.Get("/thing:3").Want(t, 429)
+	visitor.Do("HEAD", "/download:3", nil).Want(t, 429)
+	visitor.Get("/download:3").Want(t, 404) // downloads are not counted
 }
 
 // TestSearchInBrowser checks that a browser that opens a search of the REST API gets to the search

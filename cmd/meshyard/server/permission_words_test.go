@@ -62,6 +62,7 @@ change it, or a token of the user that does not expire and has the scopes ` + "`
 	lookingIs = `A row is about one object requested by its ID, or about one of its fields.
 
 - Files, makes and comments of a hidden object are hidden with it.
+- Unlisted things are requested without their key. With it, the cells are those of published things.
 - The creator of a make can see it even if its thing was taken down. This does not apply to
   comments.`
 	catalogueIs = `Each row is a list of objects of one type. ` + "`totalCount`" + ` is always the number of objects returned.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/blobs"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/precompressed"
@@ -20,7 +21,7 @@ import (
 func (a *Server) renditions(bytes blobs.Handler) http.Handler {
 	bytes.Find = func(r *http.Request, id int64, by blobs.Address) (blobs.Blob, error) {
 		tag, name := r.PathValue("tag"), r.PathValue("name")
-		part, key, err := a.Store.Derived(r.Context(), id, signatureOf(by), tag, name)
+		part, key, err := a.Store.Derived(r.Context(), id, signatureOf(by), auth.OpenedOf(r.Context()), tag, name)
 		if err != nil {
 			return blobs.Blob{}, explainInvalidSignature(err, by)
 		}

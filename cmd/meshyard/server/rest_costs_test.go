@@ -69,7 +69,8 @@ func TestRESTIsChargedLikeGraphQL(t *testing.T) {
 	}, few)
 }
 
-// TestRESTResponsesAreBounded checks that the size limit of GraphQL responses also applies to REST.
+// TestRESTResponsesAreBounded checks that the size limit of GraphQL responses also applies to REST,
+// and that the JSON of REST, which escapes more characters, has at most 20 MiB.
 func TestRESTResponsesAreBounded(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		m := newMeter(t, s)
@@ -77,6 +78,10 @@ func TestRESTResponsesAreBounded(t *testing.T) {
 		if r.StatusCode != http.StatusBadRequest || len(r.Bytes) > 1_000 {
 			t.Errorf("32 MiB of comments: %d with %d bytes, want 400: %.300s", r.StatusCode, len(r.Bytes), r.Bytes)
 		}
-		m.admin.Get("/things/1000000200/comments?per_page=30").Want(t, http.StatusOK)
+		r = m.admin.Get("/things/1000000200/comments?per_page=30")
+		if r.StatusCode != http.StatusBadRequest || !strings.Contains(string(r.Bytes), "exceeds 20 MiB: request a shorter page with per_page") {
+			t.Errorf("30 comments: %d with %d bytes, want 400: %.300s", r.StatusCode, len(r.Bytes), r.Bytes)
+		}
+		m.admin.Get("/things/1000000200/comments?per_page=15").Want(t, http.StatusOK)
 	})
 }

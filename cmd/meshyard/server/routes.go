@@ -50,9 +50,9 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	calls := a.calls(api, addresses.Key, webPages)
 	mux := a.routes(g, addresses, bytes, webPages)
 	mux.Handle("/", a.limited(calls, refuseCall(webPages), uncompressed))
-	web := a.limited(pageOrNotFound(webPages), refusePage(webPages), nil)
+	web := a.limited(pageOrNotFound(webPages, bytes), refusePage(webPages), nil)
 
-	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages, draining: a.draining}
+	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages, draining: a.draining, addresses: addresses}
 	handler = crossOrigin(handler, a.Settings.CORSOrigins)
 	handler = httptimeout.Handler(handler, httptimeout.IdleTimeout)
 	handler = telemetry.Requests(handler, a.Logger, a.metrics.Request, a.tracer)
@@ -93,16 +93,19 @@ func (a *Server) calls(api http.Handler, key signing.Key, webPages webpage.Optio
 	return calls
 }
 
-// pageOrNotFound serves the web pages, and a page with status 404 at all other paths. It is not
-// compressed here, because it compresses its responses itself.
-func pageOrNotFound(webPages webpage.Options) http.Handler {
+// pageOrNotFound serves the web pages, the headers of downloads, and a page with status 404 at all
+// other paths. It is not compressed here, because it compresses its responses itself.
+func pageOrNotFound(webPages webpage.Options, bytes http.Handler) http.Handler {
 	found := webpage.Handler(webPages)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if routable(r.URL) && webPages.Serves(r) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
+			bytes.ServeHTTP(w, r)
+		case routable(r.URL) && webPages.Serves(r):
 			found.ServeHTTP(w, r)
-			return
+		default:
+			webPages.NotFound(w, r)
 		}
-		webPages.NotFound(w, r)
 	})
 }
 
@@ -112,17 +115,22 @@ type dispatcher struct {
 	mux, calls, api *http.ServeMux // each passes paths without a route to the next one
 	bytes, web      http.Handler
 	webPages        webpage.Options
+	addresses       urls.Builder
 	draining        <-chan struct{} // closed when the server begins to shut down
 }
 
 func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	draining.Announce(w.Header(), d.draining)
-	r = rest.OneTerm(withOneSlash(r))
+	r = rest.OneTerm(withOneSlash(withOpened(r, d.addresses)))
 	switch search, ok := webpage.SearchURL(r); {
 	case ok:
 		w.Header().Set("Vary", "Accept")
 		http.Redirect(w, r, d.webPages.BaseURL+search, http.StatusFound)
 	case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
+		if r.Method == http.MethodHead { // so cheap that all IDs could be tried
+			d.web.ServeHTTP(w, r)
+			return
+		}
 		d.bytes.ServeHTTP(w, r)
 	case !routable(r.URL):
 		if webpage.IsVisit(r) {

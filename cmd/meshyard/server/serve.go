@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/dblock"
 	"github.com/meshyard/meshyard/internal/draining"
 	"github.com/meshyard/meshyard/internal/httptimeout"
 	"github.com/meshyard/meshyard/internal/outage"
@@ -38,6 +39,8 @@ func (a *Server) Listen() (net.Listener, error) {
 // requests for the shutdown delay of the settings. Afterwards it accepts no more connections, and
 // waits at most drain for requests in flight, including uploads.
 func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Duration) error {
+	ctx, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
 	boundMemory()
 	addProcessor()
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
@@ -67,6 +70,11 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 	if a.provider != nil {
 		go a.checkProvider(serving)
 	}
+	keeping := make(chan struct{})
+	go func() {
+		defer close(keeping)
+		a.keepLock(serving, lost)
+	}()
 	stopPreviews := a.startPreviews(context.WithoutCancel(ctx))
 	saved := make(chan struct{})
 	saving, stopSaving := context.WithCancel(context.WithoutCancel(ctx))
@@ -84,6 +92,11 @@ func (a *Server) Serve(ctx context.Context, listener net.Listener, drain time.Du
 		close(a.draining)
 		err = shutDown(context.WithoutCancel(ctx), server, listener, a.Settings.ShutdownDelay, drain)
 	}
+	if cause := context.Cause(ctx); errors.Is(cause, dblock.ErrInUse) {
+		err = errors.Join(fmt.Errorf("the lock of the database was lost: %w", cause), err)
+	}
+	stopServing()
+	<-keeping
 	close(a.stopping)
 	stopPreviews()
 	stopSaving()

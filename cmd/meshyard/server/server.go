@@ -3,6 +3,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/dblock"
 	"github.com/meshyard/meshyard/internal/jobs"
 	"github.com/meshyard/meshyard/internal/metrics"
 	"github.com/meshyard/meshyard/internal/oidc"
@@ -38,6 +40,9 @@ type Server struct {
 	Store    *models.Store
 	Logger   *slog.Logger
 
+	lock     *dblock.Lock
+	held     bool   // the caller of OpenHeld holds and releases the lock
+	by       string // the command that holds the lock; empty: one of those that share it
 	db       *models.DB
 	bucket   *bucket.Bucket
 	queue    *jobs.Queue
@@ -54,6 +59,11 @@ type Server struct {
 
 // Migrate runs pending migrations on the database of the settings and returns their names.
 func Migrate(ctx context.Context, s config.Settings) ([]string, error) {
+	lock, err := Use(ctx, s, "meshyard migrate")
+	if err != nil {
+		return nil, err
+	}
+	defer lock.Close()
 	db, err := openDB(ctx, s)
 	if err != nil {
 		return nil, err
@@ -99,7 +109,12 @@ func makeFolder(path string) error {
 // Open opens the catalogue of the settings. It creates the database and the bucket folder if they
 // are missing, and runs pending migrations.
 func Open(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server, error) {
-	return open(ctx, s, logger, true)
+	return open(ctx, s, logger, &Server{}, true)
+}
+
+// OpenHeld is like Open, for a caller that holds the lock of the database.
+func OpenHeld(ctx context.Context, s config.Settings, logger *slog.Logger, lock *dblock.Lock) (*Server, error) {
+	return open(ctx, s, logger, &Server{lock: lock, held: true}, true)
 }
 
 // OpenExisting opens the catalogue of the settings and creates nothing: it returns an error if
@@ -110,7 +125,7 @@ func OpenExisting(ctx context.Context, s config.Settings, logger *slog.Logger) (
 			return nil, err
 		}
 	}
-	return open(ctx, s, logger, false)
+	return open(ctx, s, logger, &Server{}, false)
 }
 
 func exists(what, path string) error {
@@ -139,8 +154,10 @@ func (a *Server) checkMounted(ctx context.Context, folder string) error {
 		"if the files are lost, create the folder %s to start without them", folder, files)
 }
 
-func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bool) (*Server, error) {
-	a := &Server{Settings: s, Logger: logger, opened: time.Now(), provider: newProvider(s), metrics: metrics.New(s.Version), idTokens: ratelimit.New(maxRefusedIDTokens), draining: make(chan struct{}), stopping: make(chan struct{})}
+// open opens the catalogue of the settings in a, which has the lock of the database if it is held.
+func open(ctx context.Context, s config.Settings, logger *slog.Logger, a *Server, create bool) (*Server, error) {
+	a.Settings, a.Logger, a.opened, a.provider, a.metrics = s, logger, time.Now(), newProvider(s), metrics.New(s.Version)
+	a.idTokens, a.draining, a.stopping = ratelimit.New(maxRefusedIDTokens), make(chan struct{}), make(chan struct{})
 	if err := a.open(ctx, create); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
@@ -148,6 +165,11 @@ func open(ctx context.Context, s config.Settings, logger *slog.Logger, create bo
 }
 
 func (a *Server) open(ctx context.Context, create bool) (err error) {
+	if !a.held {
+		if a.lock, err = Use(ctx, a.Settings, cmp.Or(a.by, "a command of meshyard")); err != nil {
+			return err
+		}
+	}
 	if a.db, err = openDB(ctx, a.Settings); err != nil {
 		return err
 	}
@@ -310,7 +332,7 @@ func (a *Server) RequestRows() int64 { return a.db.RequestRows() }
 // MostConcurrency returns the maximum number of concurrent database operations of any one caller.
 func (a *Server) MostConcurrency() database.Concurrency { return a.db.MostConcurrency() }
 
-// Close sends the last traces and closes the database and the bucket.
+// Close sends the last traces, closes the database and the bucket, and releases the lock.
 func (a *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), flushTraces)
 	defer cancel()
@@ -320,6 +342,9 @@ func (a *Server) Close() error {
 	}
 	if a.db != nil {
 		errs = append(errs, a.db.Close())
+	}
+	if !a.held {
+		errs = append(errs, a.lock.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -288,8 +288,10 @@ func TestPreviewsAndFeeds(t *testing.T) {
 		}
 		status(visitor.Get, 404)
 		state("UNLISTED")
-		status(visitor.Get, 200)
-		if page := openPage(t, visitor.Get, fmt.Sprintf("/thing:%d", id)); page.meta["og:title"] != "" || page.model != nil {
+		status(visitor.Get, 404)
+		with := keyed(t, ada, visitor, id)
+		status(with.Get, 200)
+		if page := openPage(t, with.Get, fmt.Sprintf("/thing:%d", id)); page.meta["og:title"] != "" || page.model != nil {
 			t.Errorf("unlisted: %+v", page)
 		}
 		if slices.Contains(readSitemap(t, visitor, "/sitemap.xml"), address) {
@@ -426,6 +428,12 @@ func TestPrivatePages(t *testing.T) {
 			}
 		}
 		visitor.Get("/feed.xml").Want(t, 401)
+		// A shared cache that does not know that a parameter is a token must not keep the feed.
+		for _, r := range []*servertest.Response{ada.Get("/feed.xml"), visitor.Get("/feed.xml?access_token=" + ada.Token)} {
+			if got := r.Want(t, 200).Header.Get("Cache-Control"); got != "private, no-cache" {
+				t.Errorf("a feed with a token: Cache-Control is %q", got)
+			}
+		}
 		visitor.Get("/sitemap.xml").Want(t, 404)
 		visitor.Get(path+"/zip").Want(t, 401)
 		if robots := string(visitor.Get("/robots.txt").Bytes); robots != "User-agent: *\nDisallow: /\n" {

@@ -42,7 +42,7 @@ func OpenWait(ctx context.Context, s config.Settings, logger *slog.Logger, wait 
 }
 
 func openProbed(ctx context.Context, s config.Settings, logger *slog.Logger) (*Server, error) {
-	a, err := Open(ctx, s, logger)
+	a, err := open(ctx, s, logger, &Server{by: "meshyard serve"}, true)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/preview"
@@ -61,7 +62,7 @@ func (a *Server) viewed(r *http.Request, addresses urls.Builder, fileID int64) (
 			return viewer.Model{}, err
 		}
 	}
-	f, _, err := a.Store.Blob(r.Context(), fileID, by)
+	f, _, err := a.Store.Blob(r.Context(), fileID, by, auth.OpenedOf(r.Context()))
 	if err != nil {
 		return viewer.Model{}, err
 	}
@@ -73,7 +74,7 @@ func (a *Server) viewed(r *http.Request, addresses urls.Builder, fileID int64) (
 		switch {
 		case signed:
 			return url + "?" + r.URL.RawQuery
-		case !a.Settings.AnonymousRead:
+		case !a.Settings.AnonymousRead, !f.Public():
 			return addresses.Signed(url, f.ID, f.TakenDown(), time.Now().Add(viewerTTL))
 		}
 		return url

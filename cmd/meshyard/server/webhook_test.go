@@ -248,7 +248,7 @@ func TestWebhookEvents(t *testing.T) {
 		expect("end of the suspension", map[string]string{"all": `"reason":"sorry"`, "bob": `moderation.decided {"entry":{"action":"unsuspend_user","id":"`})
 		query(ada, `mutation { publishThing(input: {id: %s, state: UNLISTED}) { thing { id } } }`, thing)
 		expect("unlist", map[string]string{"all": "thing.unpublished {" + ref + "}", "ada": "thing.unpublished"})
-		query(eve, `mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`, thing)
+		query(keyed(t, ada, eve, atoi(t, thing)), `mutation { createComment(input: {target: {type: THING, id: %s}, body: "secret"}) { comment { id } } }`, thing)
 		expect("comment on an unlisted thing", map[string]string{"ada": "comment.created", "eve": "comment.created"})
 		query(ada, `mutation { unpublishThing(input: {id: %s}) { thing { id } } }`, thing)
 		expect("unpublish what is unlisted", nil)

@@ -87,7 +87,7 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 			return license
 		},
 		Open: func(ctx context.Context, id int64) (io.ReadSeekCloser, error) {
-			_, key, err := a.Store.Blob(ctx, id, models.Signed) // the file was visible to the visitor
+			_, key, err := a.Store.Blob(ctx, id, models.Signed, nil) // the file was visible to the visitor
 			if err != nil {
 				return nil, err
 			}

@@ -1,11 +1,9 @@
-import { config } from '../config';
 import { t } from '../strings';
 import { Icon } from './Icon';
 import { say } from './Toast';
 
 /** A button that shares the link of a page with the dialog of the system or, if there is none, copies it. */
-export function ShareButton({ path, title }: { path: string; title: string }) {
-  const url = config.baseURL + path;
+export function ShareButton({ url, title }: { url: string; title: string }) {
   const share = async () => {
     try {
       if (navigator.share) return await navigator.share({ title, url });

@@ -3,6 +3,7 @@ import { isStaff, me } from '../config';
 import { mutate } from '../cache';
 import { bytes, compact, date } from '../format';
 import { featureThing, restoreThing, takeDownThing, unfeatureThing, unwatchThing, watchThing, type ThingData } from '../generated';
+import { keyOf } from '../keys';
 import { href } from '../router';
 import { t } from '../strings';
 import { Avatar } from './Avatar';
@@ -51,12 +52,12 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
       {thing.state === 'UNLISTED' && <p class="warning">{t.unlistedNotice}</p>}
       <div class="actions">
         {available.length > 0 && !thing.takedown && (
-          <a class="button primary wide" href={href(`/thing:${thing.id}/zip`)} download><Icon name="download" />{t.downloadAll} <small>{t.zip}, {bytes(size)}</small></a>
+          <a class="button primary wide" href={href(`/thing:${thing.id}/zip${keyOf(thing.id)}`)} download><Icon name="download" />{t.downloadAll} <small>{t.zip}, {bytes(size)}</small></a>
         )}
         <LikeButton large kind="thing" id={thing.id} name={thing.name} liked={thing.isLiked} likes={thing.likeCount} disabled={own} />
         <button type="button" class={collected ? 'button on' : 'button'} onClick={signedIn(() => setDialog('collect'))}><Icon name="folderAdd" />{collected ? t.collected : t.collect}</button>
         <button type="button" class={watched ? 'button watch on' : 'button watch'} onClick={signedIn(toggleWatch)}><Icon name="eye" /><span>{watched ? t.watching : t.watch}</span></button>
-        {thing.state !== 'DRAFT' && <ShareButton path={`/thing:${thing.id}`} title={thing.name} />}
+        {thing.state !== 'DRAFT' && <ShareButton url={thing.shareUrl} title={thing.name} />}
         {(!own || decides) && (
           <Menu label={t.more} button={<Icon name="more" />} kind="button icon-only">
             {!own && <button type="button" onClick={signedIn(() => setDialog('report'))}><Icon name="flag" />{t.report}</button>}

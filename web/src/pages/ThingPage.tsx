@@ -19,6 +19,7 @@ import { me } from '../config';
 import { compact } from '../format';
 import { useFiles } from '../files';
 import { thing as thingQuery, thingComments, thingMakes, thingRemixes } from '../generated';
+import { keyOf } from '../keys';
 import { useProcessing } from '../processing';
 import { href, navigate } from '../router';
 import { t } from '../strings';
@@ -37,7 +38,7 @@ export function ThingPage({ id, ...shown }: { id: string } & Shown) {
 function ThingView({ read, tab, comment, reload }: { read: Thing } & Shown & { reload: () => void }) {
   const { thing, refresh, files, pictures } = useFiles(read);
   useProcessing(thing.files, refresh);
-  const setTab = (id: string) => navigate(`/thing:${thing.id}${id === 'details' ? '' : `/${id}`}`, true);
+  const setTab = (id: string) => navigate(`/thing:${thing.id}${id === 'details' ? '' : `/${id}`}${keyOf(thing.id)}`, true);
   const [model, setModel] = useState('');
   const models = thing.files.filter((file) => file.mesh);
   const number = (n: number) => (n > 0 ? compact(n) : undefined);

@@ -18,12 +18,13 @@ import (
 type Client struct {
 	URL   string
 	Token string
+	Key   string // of an unlisted thing, which is added to the URL of each request; may be empty
 
 	t testing.TB
 }
 
 // For returns the same client for another test, such as one input of a fuzz test.
-func (c *Client) For(t testing.TB) *Client { return &Client{c.URL, c.Token, t} }
+func (c *Client) For(t testing.TB) *Client { return &Client{c.URL, c.Token, c.Key, t} }
 
 // Response is a response, read to its end.
 type Response struct {
@@ -81,6 +82,11 @@ func (c *Client) Request(method, path string, body any) *http.Request {
 	r, err := http.NewRequest(method, path, reader)
 	if err != nil {
 		c.t.Fatal(err)
+	}
+	if c.Key != "" {
+		query := r.URL.Query()
+		query.Set("key", c.Key)
+		r.URL.RawQuery = query.Encode()
 	}
 	return r
 }
