@@ -149,7 +149,8 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 
 // IsEmpty reports whether a PostgreSQL database has no tables in the schema in which the role
 // creates tables, except the marker of an operation that was interrupted, and no tables of Meshyard
-// in another schema of the search_path. Managed databases have tables of their own in other schemas.
+// in another schema of the search_path. Managed databases have tables of their own in other
+// schemas.
 func (db *DB) IsEmpty(ctx context.Context) (empty bool, err error) {
 	err = db.Read.NewRaw("SELECT to_regclass('schema_migrations') IS NULL AND "+
 		"NOT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema() AND tablename <> ?)", dblock.Table).Scan(ctx, &empty)
