@@ -12,11 +12,11 @@ import (
 )
 
 // engineFiles are the files that may compare the database engine: the two implementations of
-// database.Dialect and what chooses one of them, the code that checks the setting, the restore of a
-// backup, which must be of the same engine, and code of tests and benchmarks, which creates
-// databases.
+// database.Dialect and what chooses one of them, the code that checks the setting, the lock of a
+// database that is not open, the restore of a backup, which must be of the same engine, and code of
+// tests and benchmarks, which creates databases.
 var engineFiles = []string{
-	"internal/database/dialect*.go", "internal/config/settings.go", "cmd/meshyard/restore.go",
+	"internal/database/dialect*.go", "internal/config/settings.go", "internal/dblock/dblock.go", "cmd/meshyard/restore.go",
 	"internal/database/databasetest/*.go", "internal/pgtest/*.go", "bench/*.go", "cmd/meshyard/server/servertest/*.go",
 }
 

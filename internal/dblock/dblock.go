@@ -44,6 +44,9 @@ type Lock struct {
 	conn *pgx.Conn // on PostgreSQL; closed when the lock was lost
 }
 
+// Path returns the path of the SQLite database at address. ok is false if it is another address.
+func Path(address string) (path string, ok bool) { return strings.CutPrefix(address, "sqlite:") }
+
 // Acquire acquires the lock of the database at address. by is the command that does so, for the
 // message of others. If another process excludes this one, the error names that process. It returns
 // nil for an address that [github.com/meshyard/meshyard/internal/database.Open] rejects.

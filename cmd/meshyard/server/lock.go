@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/config"
@@ -14,7 +13,7 @@ import (
 // Lock acquires the lock of the database of the settings, and returns the marker of an operation
 // that was interrupted, or nil. by is the command that acquires it.
 func Lock(ctx context.Context, s config.Settings, mode dblock.Mode, by string) (*dblock.Lock, *dblock.Unfinished, error) {
-	if path, ok := strings.CutPrefix(s.DatabaseURL, "sqlite:"); ok && path != "" {
+	if path, ok := dblock.Path(s.DatabaseURL); ok && path != "" {
 		if err := makeFolder(filepath.Dir(path)); err != nil {
 			return nil, nil, err
 		}
