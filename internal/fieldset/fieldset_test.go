@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-type dated struct{ CreatedAt, changedAt int }
+type dated struct{ CreatedAt int }
 
 type book struct {
 	dated
@@ -46,11 +46,11 @@ func TestSet(t *testing.T) {
 func TestUnknownField(t *testing.T) {
 	t.Parallel()
 	defer func() {
-		if cause, _ := recover().(string); !strings.Contains(cause, "book has no field changedAt") {
+		if cause, _ := recover().(string); !strings.Contains(cause, "book has no field Pages") {
 			t.Errorf("panic %q", cause)
 		}
 	}()
-	Of[book]("changedAt")
+	Of[book]("Pages")
 }
 
 // TestSecondWord uses the last field that a set can hold, and one more.
