@@ -45,8 +45,8 @@ func nodesOf[T any](r *Resolver, of rows[T]) nodes[T, *T] {
 	return nodes[T, *T]{pagesOf(r, of), func(v *T) *T { return v }}
 }
 
-// connect returns a page of the list of each owner. One statement reads the pages of all owners with
-// their nodes, and another one the lengths of their lists.
+// connect returns a page of the list of each owner. One statement reads the pages of all owners
+// with their nodes, and another one the lengths of their lists.
 func connect[E model.EdgeOf[N], O, V, N any](ctx context.Context, owners []O, on ownedList[O], args pageArgs, of nodes[V, N]) ([]*model.Connection[N, E], error) {
 	part, err := args.slice(on.name)
 	if err != nil {
@@ -150,8 +150,8 @@ func pageInfo[V any](list string, part models.Slice, page models.Page[V]) *model
 	return info
 }
 
-// The functions below return connections of one type. They convert the connections because each type
-// of the schema has a Go type of its own.
+// The functions below return connections of one type. They convert the connections because each
+// type of the schema has a Go type of its own.
 
 func thingsOf[O any](ctx context.Context, r *Resolver, name string, list models.List, args pageArgs, owners []O, id func(O) int64) ([]*model.ThingConnection, error) {
 	found, err := connect[model.ThingEdge](ctx, owners, ownedList[O]{name, list, id}, args, nodesOf(r, things))

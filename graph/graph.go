@@ -65,8 +65,8 @@ type public struct {
 	costs map[string]declaredCost // by Type.field
 }
 
-// publicSchema returns the schema without the directives and the scalar that only the server and the
-// code generator use.
+// publicSchema returns the schema without the directives and the scalar that only the server and
+// the code generator use.
 var publicSchema = sync.OnceValue(func() public {
 	isInternal := func(d *ast.Directive) bool { return slices.Contains(internalDirectives, d.Name) }
 	schema := parsedSchema()

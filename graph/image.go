@@ -65,7 +65,8 @@ func imagesOf[O any](ctx context.Context, r *Resolver, objs []O, on models.Targe
 	})
 }
 
-// firstImages returns the file with the first image of each target, or nil for a target without one.
+// firstImages returns the file with the first image of each target, or nil for a target without
+// one.
 func firstImages[O any](ctx context.Context, r *Resolver, objs []O, fields models.FileFields, on models.TargetType, id func(O) int64) ([]*models.File, error) {
 	return loadValues(objs, id, func(targets []int64) (map[int64]*models.File, error) {
 		return r.Store.FirstImages(ctx, fields, on, targets)

@@ -9,9 +9,9 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// The executor calls a batch resolver once for all objects of a level for which an operation selects
-// the same, so a field costs one statement, however many objects there are. The functions in this
-// file read the rows that such a field refers to.
+// The executor calls a batch resolver once for all objects of a level for which an operation
+// selects the same, so a field costs one statement, however many objects there are. The functions
+// in this file read the rows that such a field refers to.
 
 // selected returns the fields of T that the operation selects on the values of the field that is
 // being resolved, or all if it is not known.
@@ -60,8 +60,8 @@ var (
 	}
 )
 
-// read returns the rows with the given IDs, with the fields that the operation selects on the values
-// of the field that is being resolved, and those in also.
+// read returns the rows with the given IDs, with the fields that the operation selects on the
+// values of the field that is being resolved, and those in also.
 func (of rows[T]) read(ctx context.Context, r *Resolver, ids []int64, also fieldset.Set[T]) (map[int64]*T, error) {
 	fields := selected(ctx, of.all).With(also)
 	if of.ofID == nil || !fieldset.Of[T]("ID").Has(fields) {
@@ -97,8 +97,8 @@ func loadValues[O, V any](objs []O, id func(O) int64, read func(ids []int64) (ma
 	return values, nil
 }
 
-// withOne returns the value that was read with the only object, if there is only one and it has one.
-// Otherwise it returns the values that load loads.
+// withOne returns the value that was read with the only object, if there is only one and it has
+// one. Otherwise it returns the values that load loads.
 func withOne[O, V any](objs []O, read func(O) (V, bool, error), load func() ([]V, error)) ([]V, error) {
 	if len(objs) == 1 {
 		if value, ok, err := read(objs[0]); ok || err != nil {

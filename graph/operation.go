@@ -37,8 +37,8 @@ func stale(ctx context.Context) error {
 	return errStale
 }
 
-// operationExtension creates the state of each operation. It runs a query up to six times if objects
-// were deleted or taken down while it read them.
+// operationExtension creates the state of each operation. It runs a query up to six times if
+// objects were deleted or taken down while it read them.
 type operationExtension struct{ store *models.Store }
 
 // ExtensionName implements graphql.HandlerExtension.

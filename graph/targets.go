@@ -36,8 +36,8 @@ func asActor(u *models.User) model.Actor {
 	return u
 }
 
-// visibleThings returns the thing of each object, or nil for a thing that the caller is not allowed to
-// see, for example a thing that was taken down after a make of it was posted.
+// visibleThings returns the thing of each object, or nil for a thing that the caller is not allowed
+// to see, for example a thing that was taken down after a make of it was posted.
 func visibleThings[O any](ctx context.Context, r *Resolver, objs []O, id func(O) int64) ([]*models.Thing, error) {
 	found, err := loadValues(objs, id, func(ids []int64) (map[int64]*models.Thing, error) {
 		return things.read(ctx, r, ids, models.ThingAccess)

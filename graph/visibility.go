@@ -10,9 +10,10 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-// An object can refer to others that the caller is not allowed to see, for example because they were
-// taken down. The functions in this file read such objects of several types, and check which of them
-// the caller may see: one statement for each type, and one for each type on which that depends.
+// An object can refer to others that the caller is not allowed to see, for example because they
+// were taken down. The functions in this file read such objects of several types, and check which
+// of them the caller may see: one statement for each type, and one for each type on which that
+// depends.
 
 // accessTo returns the fields of a row that decide who may see it.
 func accessTo[T any]() (set fieldset.Set[T]) {
@@ -69,8 +70,8 @@ func readerOf(on models.TargetType) nodeReader {
 	return readAny(users)
 }
 
-// readTargets returns the targets that exist, by type and ID, and why the caller may not see some of
-// them.
+// readTargets returns the targets that exist, by type and ID, and why the caller may not see some
+// of them.
 func (r *Resolver) readTargets(ctx context.Context, wanted []models.Target) (found map[models.Target]model.Node, hidden map[model.Node]error, err error) {
 	ids := make(map[models.TargetType][]int64)
 	for _, t := range wanted {
@@ -235,8 +236,8 @@ func targetsOf[O any](objects []O, of func(O) (models.Target, bool)) []models.Ta
 	return all
 }
 
-// fileTargets returns the target of each file, or nil for one that the caller is not allowed to see,
-// such as a comment on a thing that was taken down.
+// fileTargets returns the target of each file, or nil for one that the caller is not allowed to
+// see, such as a comment on a thing that was taken down.
 func (r *Resolver) fileTargets(ctx context.Context, files []*models.File) ([]model.Attachable, error) {
 	results := make([]model.Attachable, len(files))
 	// A file is read with what decides who may see its thing, so a thing of which only the ID is

@@ -31,9 +31,9 @@ func (holdingKey) Text(b *database.Builder) (string, error) {
 		Where("ct.thing_id ? AND co.owner_id = ?", b.Among(0), b.Arg(1)).OrderExpr("ct.id DESC").Limit(maxIDs))
 }
 
-// CollectionsHolding returns, for each of the given things, the collections of the caller that contain
-// it, the collection to which it was added last first. It reads at most 10,000 rows. It does not
-// check visibility, and includes private collections.
+// CollectionsHolding returns, for each of the given things, the collections of the caller that
+// contain it, the collection to which it was added last first. It reads at most 10,000 rows. It
+// does not check visibility, and includes private collections.
 func (s *Store) CollectionsHolding(ctx context.Context, caller auth.Caller, fields CollectionFields, thingIDs []int64) (map[int64][]*Collection, error) {
 	if len(thingIDs) == 0 {
 		return nil, nil

@@ -2,15 +2,11 @@ package models
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/uptrace/bun"
 
-	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/fieldset"
@@ -70,8 +66,9 @@ type File struct {
 	CreatedAt     time.Time
 	FinalizedAt   *time.Time
 	ExpiresAt     *time.Time // nil once finalized
-	NewDownloads  int64      `bun:",scanonly"`                   // downloads that FoldedCount does not include yet
-	Preview       *Preview   `bun:",scanonly" reads:"PreviewID"` // without its mesh; nil: none
+	// NewDownloads are those that FoldedCount does not include yet.
+	NewDownloads int64    `bun:",scanonly"`
+	Preview      *Preview `bun:",scanonly" reads:"PreviewID"` // without its mesh; nil: none
 	// PreviewMesh is set if the preview was read with its mesh, which is large.
 	PreviewMesh bool `bun:",scanonly" reads:"Preview"`
 
@@ -189,8 +186,8 @@ func (f *File) down() error {
 	return fail(Forbidden, "file %d belongs to a thing that was taken down by a moderator", f.ID)
 }
 
-// File returns a file, with the given fields. It returns NotFound if the file does not exist or is a
-// pending upload of another user, and Forbidden if the caller may not see it. Concurrent reads of
+// File returns a file, with the given fields. It returns NotFound if the file does not exist or is
+// a pending upload of another user, and Forbidden if the caller may not see it. Concurrent reads of
 // the same fields share statements.
 func (s *Store) File(ctx context.Context, caller auth.Caller, fields FileFields, id int64) (*File, error) {
 	f, ok, err := s.files.get(ctx, fields.With(FileAccess), id)
@@ -254,8 +251,8 @@ func (k filesOnKey) add(b *database.Builder) *bun.SelectQuery {
 	return database.AddFields(b.Select().Model((*File)(nil)), b, fields.With(targetID), false, 0)
 }
 
-// FilesOn returns the finalized files of targets of one type by target ID, sorted by rank and ID. It
-// does not check visibility: the caller must be allowed to see the targets.
+// FilesOn returns the finalized files of targets of one type by target ID, sorted by rank and ID.
+// It does not check visibility: the caller must be allowed to see the targets.
 func (s *Store) FilesOn(ctx context.Context, fields FileFields, on TargetType, ids []int64) (map[int64][]*File, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -266,8 +263,8 @@ func (s *Store) FilesOn(ctx context.Context, fields FileFields, on TargetType, i
 }
 
 // firstImagesKey reads the files with the first images of the targets in argument 0. Images whose
-// previews are finished come before those whose previews are being made. Those that have no preview,
-// or whose preview failed, are left out: they have no thumbnail to show.
+// previews are finished come before those whose previews are being made. Those that have no
+// preview, or whose preview failed, are left out: they have no thumbnail to show.
 type firstImagesKey struct{ filesOnKey }
 
 // Text implements [database.Key].
@@ -294,65 +291,6 @@ func (s *Store) FirstImages(ctx context.Context, fields FileFields, on TargetTyp
 		images[f.TargetID] = f
 	}
 	return images, err
-}
-
-// FileDeletion describes a file to delete.
-type FileDeletion struct {
-	ID           int64
-	Target       *Target    // the required target, unless nil
-	Kinds        []FileKind // the required kinds, unless empty
-	AllowNoModel bool       // even if a published thing then has no model
-	Reason       string     // why a moderator deletes it
-}
-
-// DeleteFile removes a finalized file from its target, for the owner of the target or a moderator.
-// Downloads of the file stay in the histories of users. The next garbage collection removes the
-// content if no other file has it. It returns the file as it was. It opens a transaction.
-func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeletion) (deleted *File, err error) {
-	id := d.ID
-	err = s.changeFile(ctx, caller, id, d.Target, ownerOrModerators, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
-		deleted = f
-		if len(d.Kinds) > 0 && !slices.Contains(d.Kinds, f.Kind) {
-			return notFound("file", id) // not of the required kinds
-		}
-		if err := loseModel(ctx, tx, f, d.AllowNoModel); err != nil {
-			return err
-		}
-		// The downloads stay in the count of the thing. Only the file's own count is deleted with its
-		// row.
-		if _, err := tx.NewDelete().Model(f).WherePK().Exec(ctx); err != nil {
-			return err
-		}
-		return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedFile, UserID: owner, ThingID: f.ThingID, ObjectID: id, Reason: d.Reason})
-	})
-	return deleted, err
-}
-
-// loseModel is called before a file is deleted, or stops being a model, of a target that is locked.
-// If it is the only model of a published thing, loseModel returns BadInput unless allowed is set.
-// If it is the only model of a thing that was published before it was taken down, the thing becomes
-// a draft when it is restored, because publication requires a model.
-func loseModel(ctx context.Context, tx bun.Tx, f *File, allowed bool) error {
-	if f.TargetType != OnThing || f.Kind != Model {
-		return nil
-	}
-	t := new(Thing)
-	err := tx.NewSelect().Model(t).Column("t.id", "t.state").Where("t.id = ? AND (t.state <> ? OR t.hidden_state NOT IN ('', ?))", f.TargetID, Draft, Draft).
-		Where("NOT EXISTS (SELECT 1 FROM files AS o WHERE o.target_type = ? AND o.target_id = t.id AND o.state = ? AND o.kind = ? AND o.id <> ?)", OnThing, Finalized, Model, f.ID).
-		Scan(ctx)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil
-	case err != nil:
-		return err
-	case t.State == Draft:
-		_, err := tx.NewUpdate().Model(t).Set("hidden_state = ?", Draft).WherePK().Exec(ctx)
-		return err
-	case allowed:
-		return nil
-	}
-	return badInput("id", "file %d is the only model of thing %d, which is published: add another model first, or unpublish the thing", f.ID, f.TargetID).
-		WithFieldCode(apierror.FieldModelRequired)
 }
 
 // changers are those who may change the files of a target.
@@ -400,8 +338,8 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 	})
 }
 
-// Thing returns what is known of the thing of the file, with the fields ID, OwnerID, State and HiddenState. The
-// file must have been read with FileAccess.
+// Thing returns what is known of the thing of the file, with the fields ID, OwnerID, State and
+// HiddenState. The file must have been read with FileAccess.
 func (f *File) Thing() *Thing {
 	return &Thing{ID: f.ThingID, OwnerID: f.ThingOwner, State: f.ThingState, HiddenState: f.ThingHidden}
 }

@@ -21,10 +21,11 @@ const (
 
 // fileBatcher combines concurrent reads of single files, of different requests, into one statement;
 // docs/adr/0012-one-loader.md has the measurements. If no statement is running, a read starts one,
-// together with the reads of goroutines that are ready to run. Reads that arrive in the meantime are
-// queued and share the next statement, which starts when a running one ends or when enough reads
-// are queued. So a single read never waits for others, and under load, reads share statements. A
-// read never joins a statement that has already started, so it sees every commit that precedes it.
+// together with the reads of goroutines that are ready to run. Reads that arrive in the meantime
+// are queued and share the next statement, which starts when a running one ends or when enough
+// reads are queued. So a single read never waits for others, and under load, reads share
+// statements. A read never joins a statement that has already started, so it sees every commit that
+// precedes it.
 type fileBatcher struct {
 	// read reads the fields of the files with the given IDs.
 	read func(ctx context.Context, fields FileFields, ids []int64) (map[int64]*File, error)
@@ -67,8 +68,8 @@ func (b *fileBatcher) get(ctx context.Context, fields FileFields, id int64) (f *
 	}
 }
 
-// join adds a read to a queued batch and returns the batch. If first is true, nothing is read at the
-// moment, and the caller must read the batch.
+// join adds a read to a queued batch and returns the batch. If first is true, nothing is read at
+// the moment, and the caller must read the batch.
 func (b *fileBatcher) join(ctx context.Context, fields FileFields, id int64) (mine *fileBatch, first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -264,8 +264,8 @@ func filteredThings(b *database.Builder, f Filter) *bun.SelectQuery {
 // condition is written exactly like this.
 const shownModels = "f.target_type = 'thing' AND f.kind = 'model' AND f.state = 'finalized' AND f.format IS NOT NULL"
 
-// filteredModels selects the models of the thing t that match a filter. It returns nil if the filter has no
-// condition on models.
+// filteredModels selects the models of the thing t that match a filter. It returns nil if the
+// filter has no condition on models.
 func filteredModels(b *database.Builder, f Filter) *bun.SelectQuery {
 	q := b.Select().ColumnExpr("1").TableExpr("files AS f").Where("f.target_id = t.id AND " + shownModels)
 	conditions := 0

@@ -29,8 +29,8 @@ func one[T any](s *Store, ctx context.Context, caller auth.Caller, of *database.
 func AllFields[T any]() fieldset.Set[T] { return database.TableOf[T]().All() }
 
 // ByIDs returns the rows with the given IDs, with the given fields. Rows that do not exist are
-// missing. It does not check visibility: the caller must be allowed to see the objects that refer to
-// them.
+// missing. It does not check visibility: the caller must be allowed to see the objects that refer
+// to them.
 func ByIDs[T any](ctx context.Context, s *Store, caller auth.Caller, fields fieldset.Set[T], ids []int64) (map[int64]*T, error) {
 	return database.TableOf[T]().ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
 }
@@ -69,8 +69,8 @@ func watched(on TargetType, alias string) database.Computed {
 	}}
 }
 
-// shown describes a field with the stored HTML of a Markdown text, or the text itself if the HTML is
-// stale; see [Store.HTML]. column is the column of the text.
+// shown describes a field with the stored HTML of a Markdown text, or the text itself if the HTML
+// is stale; see [Store.HTML]. column is the column of the text.
 func shown(field, column, alias string) database.Computed {
 	return database.Computed{Fields: []string{field}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.ColumnExpr("CASE WHEN ?0.html_version < ?2 THEN ?0.?1 ELSE ?0.?1_html END AS shown_?1", bun.Safe(alias), bun.Safe(column), markdown.Version)

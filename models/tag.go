@@ -203,8 +203,8 @@ func (k tagSlugKey) Text(b *database.Builder) (string, error) {
 	return b.Text(database.AddFields(b.Select().Model((*Tag)(nil)), b, k.fields, false, 0).Where("g.slug = ?", b.Arg(0)))
 }
 
-// Tag returns the tag with a name, in any spelling, with the given fields. It returns NotFound if no
-// published thing has the tag.
+// Tag returns the tag with a name, in any spelling, with the given fields. It returns NotFound if
+// no published thing has the tag.
 func (s *Store) Tag(ctx context.Context, fields TagFields, name string) (*Tag, error) {
 	fields = fields.With(tagCount)
 	if text("name", name, maxTag) != nil { // no tag has such a name

@@ -12,8 +12,8 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// The page of a thing shows its tags, its category and the number of its files. They are read in the
-// statement that reads a single thing, as JSON or text; docs/adr/0012-one-loader.md has the
+// The page of a thing shows its tags, its category and the number of its files. They are read in
+// the statement that reads a single thing, as JSON or text; docs/adr/0012-one-loader.md has the
 // measurements. The methods below return them, or false if they were not read.
 
 var joinedTags = database.Computed{Fields: []string{"TagList"}, Single: true, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {

@@ -85,8 +85,8 @@ func termOf(w tokenize.Word, isKnown, areParts bool) (t term) {
 	return t
 }
 
-// knownWord selects a prefix if it occurs in the vocabulary: the operands are the noun of the index,
-// the prefix, and a text after all words with the prefix.
+// knownWord selects a prefix if it occurs in the vocabulary: the operands are the noun of the
+// index, the prefix, and a text after all words with the prefix.
 const knownWord = "SELECT CAST(?1 AS text) AS beginning WHERE EXISTS (SELECT 1 FROM vocabulary WHERE noun = ?0 AND word >= ?1 AND word < ?2)"
 
 // knownWordKey is the statement for one prefix. Its arguments are the operands of knownWord.

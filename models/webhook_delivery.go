@@ -76,15 +76,6 @@ type WebhookDelivery struct {
 // WebhookDeliveryFields is a set of fields of a delivery.
 type WebhookDeliveryFields = fieldset.Set[WebhookDelivery]
 
-var deliveries = database.NewTable(func(d *WebhookDelivery) (int64, *database.Listed) { return d.ID, &d.Listed },
-	database.Computed{Fields: []string{"OwnerID"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
-		return q.ColumnExpr("(SELECT wh.owner_id FROM webhooks AS wh WHERE wh.id = wd.webhook_id) AS owner_id")
-	}},
-)
-
-// AllWebhookDeliveryFields has all fields of a delivery.
-var AllWebhookDeliveryFields = deliveries.All()
-
 // deliveryTurns records the webhooks to which this process is sending messages, so that only one
 // goroutine at a time sends to each.
 type deliveryTurns struct {

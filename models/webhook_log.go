@@ -7,6 +7,15 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
+var deliveries = database.NewTable(func(d *WebhookDelivery) (int64, *database.Listed) { return d.ID, &d.Listed },
+	database.Computed{Fields: []string{"OwnerID"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
+		return q.ColumnExpr("(SELECT wh.owner_id FROM webhooks AS wh WHERE wh.id = wd.webhook_id) AS owner_id")
+	}},
+)
+
+// AllWebhookDeliveryFields has all fields of a delivery.
+var AllWebhookDeliveryFields = deliveries.All()
+
 type deliveriesTo struct{ state DeliveryState }
 
 func (l deliveriesTo) Select(b *database.Builder, webhookID any) *bun.SelectQuery {

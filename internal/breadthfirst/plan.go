@@ -99,8 +99,8 @@ func conditional(set ast.SelectionSet, seen map[string]bool) bool {
 	return false
 }
 
-// mergeAliases merges fields with the same alias, which are left if a field is selected on two types that
-// do not implement each other, such as two interfaces.
+// mergeAliases merges fields with the same alias, which are left if a field is selected on two
+// types that do not implement each other, such as two interfaces.
 func mergeAliases(collected []graphql.CollectedField) []graphql.CollectedField {
 	first := make(map[string]int, len(collected))
 	merged := collected[:0:0]
@@ -131,8 +131,8 @@ func (x *Executable[E]) selection(oc *graphql.OperationContext, of *Type[E], set
 	return s
 }
 
-// shape is a hash of the arguments and the selection of a field. It is a hash because the text would
-// be as long as the selection.
+// shape is a hash of the arguments and the selection of a field. It is a hash because the text
+// would be as long as the selection.
 type shape [sha256.Size]byte
 
 // digest sets the shapes of the fields of a plan, and returns its own: the hash of its type and of

@@ -22,7 +22,8 @@ func (r *run[E]) fields(t task[E]) (below []*group[E]) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			below = nil
-			err := r.operation.RecoverFunc(t[0].group.fieldPlace(r.ctx, 0, t[0].planned(), nil), cause) // it logs the panic, once
+			// RecoverFunc logs the panic, so it is called once.
+			err := r.operation.RecoverFunc(t[0].group.fieldPlace(r.ctx, 0, t[0].planned(), nil), cause)
 			for _, p := range t {
 				p.group.columns[p.field] = column[E]{}
 				for i := range p.group.objects {

@@ -17,15 +17,15 @@ import (
 // book is a row of a table.
 type book struct{ ID, Title, AuthorID, Pages int }
 
-// shelf contains books, but is no row.
-type shelf struct{ books []*book }
+// library contains books, but is no row.
+type library struct{ books []*book }
 
-// TestSelected checks which fields of rows a resolver is asked for: those selected on its values and
-// on the rows that they contain, but not those that another resolver loads.
+// TestSelected checks which fields of rows a resolver is asked for: those selected on its values
+// and on the rows that they contain, but not those that another resolver loads.
 func TestSelected(t *testing.T) {
 	sdl := gqlparser.MustLoadSchema(&ast.Source{Input: `
-		type Query { shelf: Shelf! book: Book! }
-		type Shelf { books: [Book!]! lent: [Book!]! }
+		type Query { library: Library! book: Book! }
+		type Library { books: [Book!]! lent: [Book!]! }
 		type Book { id: Int! title: Int! pages: Int! sequel: Book! }
 	`})
 	var asked map[string]string
@@ -41,17 +41,17 @@ func TestSelected(t *testing.T) {
 	}
 	schema := breadthfirst.New(sdl, breadthfirst.Schema[*execution]{Types: map[string]*kind{
 		"Query": {Name: "Query", Implements: []string{"Query"}, Fields: map[string]*field{
-			"shelf": {Waits: true, Resolve: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, _ any) (any, error) {
-				note(ctx, "shelf")
-				return &shelf{[]*book{{}}}, nil
+			"library": {Waits: true, Resolve: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, _ any) (any, error) {
+				note(ctx, "library")
+				return &library{[]*book{{}}}, nil
 			}},
 			"book": {Waits: true, Resolve: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, _ any) (any, error) {
 				note(ctx, "book")
 				return &book{}, nil
 			}},
 		}},
-		"Shelf": {Name: "Shelf", Implements: []string{"Shelf"}, Fields: map[string]*field{
-			"books": {Each: breadthfirst.EachPointer[book], Get: func(o any) any { return o.(*shelf).books }},
+		"Library": {Name: "Library", Implements: []string{"Library"}, Fields: map[string]*field{
+			"books": {Each: breadthfirst.EachPointer[book], Get: func(o any) any { return o.(*library).books }},
 			"lent": {Each: breadthfirst.EachPointer[book], Waits: true, Batch: func(ctx context.Context, _ *execution, _ *graphql.FieldContext, objects []any) ([]any, error) {
 				note(ctx, "lent")
 				return make([]any, len(objects)), nil
@@ -67,12 +67,12 @@ func TestSelected(t *testing.T) {
 		}},
 	}}, func(*graphql.OperationContext) *execution { return nil }, breadthfirst.Limit{})
 	for text, want := range map[string]map[string]string{
-		`{book{title}}`:                                   {"book": "Title"},
-		`{book{__typename}}`:                              {"book": ""},
-		`{shelf{books{title ...{pages}}}}`:                {"shelf": "Title Pages"},
-		`{book{sequel{pages}}}`:                           {"book": "AuthorID", "sequel": "Pages"},
-		`{shelf{lent{title} books{id}}}`:                  {"shelf": "ID", "lent": "Title"},
-		`{book{sequel{pages} shelf:sequel{pages title}}}`: {"book": "AuthorID", "sequel": "Title Pages"},
+		`{book{title}}`:                                     {"book": "Title"},
+		`{book{__typename}}`:                                {"book": ""},
+		`{library{books{title ...{pages}}}}`:                {"library": "Title Pages"},
+		`{book{sequel{pages}}}`:                             {"book": "AuthorID", "sequel": "Pages"},
+		`{library{lent{title} books{id}}}`:                  {"library": "ID", "lent": "Title"},
+		`{book{sequel{pages} library:sequel{pages title}}}`: {"book": "AuthorID", "sequel": "Title Pages"},
 	} {
 		asked = make(map[string]string)
 		run(t, schema, text, nil)

@@ -14,8 +14,8 @@ type place[E any] struct {
 func (p place[E]) planned() *plannedField[E] { return &p.group.plan.fields[p.field] }
 
 // task is a field that may wait, at one place, or at several where the operation selects the same
-// with the same arguments on the same type. Then one call of its batch resolver loads the values for
-// the objects of all places.
+// with the same arguments on the same type. Then one call of its batch resolver loads the values
+// for the objects of all places.
 type task[E any] []place[E]
 
 // merge makes tasks of the places of a wave.

@@ -94,9 +94,9 @@ type Dialect interface {
 	// extensions.
 	CheckOwner(ctx context.Context, db bun.IDB, own string) error
 
-	// CheckTrigrams returns an error if PostgreSQL has the extension pg_trgm in a schema that is not in
-	// the search_path, so that statements do not find its operators. It returns nil if the extension
-	// does not exist. SQLite needs no extension.
+	// CheckTrigrams returns an error if PostgreSQL has the extension pg_trgm in a schema that is
+	// not in the search_path, so that statements do not find its operators. It returns nil if the
+	// extension does not exist. SQLite needs no extension.
 	CheckTrigrams(ctx context.Context, db bun.IDB) error
 
 	// Capabilities, which only one of the engines has.
@@ -111,9 +111,9 @@ type Dialect interface {
 	PlansByPages() bool
 	// IndexesConcurrently reports whether an index can be created while other transactions write.
 	IndexesConcurrently() bool
-	// HasSessions reports whether the statements of a connection run in one session, so that SET has an
-	// effect on later ones. Behind a connection pooler in transaction mode, SET would instead have an
-	// effect on other clients.
+	// HasSessions reports whether the statements of a connection run in one session, so that SET
+	// has an effect on later ones. Behind a connection pooler in transaction mode, SET would
+	// instead have an effect on other clients.
 	HasSessions() bool
 	// IsDumped reports whether backups are written by a program of the engine, pg_dump. The others are
 	// a copy of the database file.

@@ -139,9 +139,9 @@ func (l List) parts(parents []int64, read func(rows Rows, parents []int64) error
 
 // Pages reads the same part of the lists of all parents, with the given fields of the nodes. It
 // runs one statement for each 200 parents, or several for each parent if l has a Best. A node that
-// is in several lists is read for each of them. userID is the ID of the caller, or 0. The result may
-// have no page for a parent without entries. Pages returns BadInput if part has a position that no
-// entry of the list can have.
+// is in several lists is read for each of them. userID is the ID of the caller, or 0. The result
+// may have no page for a parent without entries. Pages returns BadInput if part has a position that
+// no entry of the list can have.
 func (t *Table[T]) Pages(ctx context.Context, l List, userID int64, fields fieldset.Set[T], parents []int64, part Slice) (map[int64]Page[T], error) {
 	pages := make(map[int64]Page[T], len(parents))
 	if err := l.checkPositions(part); err != nil {
@@ -220,8 +220,8 @@ func (l List) Page(ctx context.Context, parents []int64, part Slice) (map[int64]
 }
 
 // addPages adds the pages that rows belong to. The rows are in any order, because they are the
-// result of a join. If there are more entries than a page may have, they include one more. row returns
-// the position and the node of row i of n.
+// result of a join. If there are more entries than a page may have, they include one more. row
+// returns the position and the node of row i of n.
 func addPages[T any](pages map[int64]Page[T], by Order, part Slice, n int, row func(i int) (Listed, *T)) {
 	type entry struct {
 		Entry[T]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 
@@ -72,6 +73,40 @@ func TestRead(t *testing.T) {
 				}
 				return nil
 			})
+		}
+	})
+}
+
+// limit is what the text of unsoundKey depends on, although the key does not contain it.
+var limit int64 = 1
+
+type unsoundKey struct{}
+
+func (unsoundKey) Text(b *Builder) (string, error) {
+	return b.Text(b.Select().TableExpr("(SELECT 1 AS id) AS n").ColumnExpr("n.id").Limit(limit))
+}
+
+// TestUnsoundKey checks that a test fails if the text of a statement depends on more than its key.
+func TestUnsoundKey(t *testing.T) {
+	CheckTexts = true
+	defer func() { CheckTexts = false }()
+	each(t, func(t *testing.T, ctx context.Context, db *DB) {
+		read := func() (cause any) {
+			defer func() { cause = recover() }()
+			var ids []int64
+			if err := Read(ctx, db, unsoundKey{}, &ids); err != nil {
+				t.Error(err)
+			}
+			return nil
+		}
+		for range 2 {
+			if cause := read(); cause != nil {
+				t.Errorf("the same text: %v", cause)
+			}
+		}
+		limit++
+		if cause := fmt.Sprint(read()); !strings.Contains(cause, "equal keys {} have two texts") {
+			t.Errorf("another text: %s, want a panic", cause)
 		}
 	})
 }

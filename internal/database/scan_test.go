@@ -139,8 +139,8 @@ func (partnersKey) Text(b *Builder) (string, error) {
 	return b.Text(b.Select().TableExpr("(SELECT 5 AS id, 'e' AS name UNION ALL SELECT 6, 'f') AS n").ColumnExpr("n.id, n.name").Where("n.id ?", b.Among(0)))
 }
 
-// TestPreparedReadsOtherRows checks that the rows of one prepared statement can be read into several
-// types.
+// TestPreparedReadsOtherRows checks that the rows of one prepared statement can be read into
+// several types.
 func TestPreparedReadsOtherRows(t *testing.T) {
 	each(t, func(t *testing.T, ctx context.Context, db *DB) {
 		read := func(dest any) {

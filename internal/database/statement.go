@@ -15,7 +15,6 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/concurrency"
 	"github.com/meshyard/meshyard/internal/tracing"
-	"github.com/meshyard/meshyard/internal/waiting"
 )
 
 // statements is a query hook that counts statements and the rows that they return or change. Tests
@@ -159,7 +158,6 @@ func (t turns) AfterQuery(_ context.Context, event *bun.QueryEvent) {
 // acquire waits for a slot for the account of ctx. Work without an account is not limited, because
 // the server started it itself, and gets nil. It returns the error of ctx if ctx ends first.
 func (t turns) acquire(ctx context.Context) (*slot, error) {
-	waiting.Begin(ctx)
 	account := auth.Account(ctx)
 	if account == "" {
 		return nil, nil

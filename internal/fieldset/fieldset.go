@@ -1,4 +1,5 @@
-// Package fieldset provides sets of the fields of a struct: those that a read of a row is asked for.
+// Package fieldset provides sets of the fields of a struct: those that a read of a row is asked
+// for.
 //
 // A set is a parameter of the functions that read rows. The fields of a GraphQL selection are
 // collected into one by the generated code of package exec, so no code lists them by hand.

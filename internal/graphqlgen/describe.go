@@ -87,8 +87,8 @@ func (r row) reads() ([]string, error) {
 	return fields, nil
 }
 
-// Reads returns the Go expression of the set of the fields that the field reads, or "" if the object
-// is no row, or if the field reads nothing.
+// Reads returns the Go expression of the set of the fields that the field reads, or "" if the
+// object is no row, or if the field reads nothing.
 func (r row) Reads() string {
 	if !(object{Object: r.Object}).Table() {
 		return ""

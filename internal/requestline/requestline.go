@@ -1,7 +1,7 @@
 // Package requestline lets a server of net/http accept paths with a percent sign that begins no
 // escape, such as /search/100%/, which some clients send without escaping it. The parser of
 // net/http refuses such a request before any handler runs, so the connection marks the percent sign
-// and the handler reads it as %25.
+// and Unmark reads it as %25.
 //
 // A mark has the same length as the percent sign, so the server and a proxy in front of it always
 // agree on where a request ends. A request line is read as it is if it does not arrive in one
@@ -23,10 +23,9 @@ import (
 // encodings.
 const mark = '\xff'
 
-// Serve sets what a server needs to accept the paths, and returns the listener to serve on.
-// Connections that are not TCP connections stay as they are.
+// Serve sets what a server needs to accept the paths, and returns the listener to serve on. The
+// handler must call Unmark. Connections that are not TCP connections stay as they are.
 func Serve(server *http.Server, l net.Listener) net.Listener {
-	server.Handler = handler(server.Handler)
 	server.ConnState = func(c net.Conn, state http.ConnState) {
 		if c, ok := c.(*conn); ok && state == http.StateIdle {
 			c.begins.Store(true)
@@ -101,17 +100,14 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// handler passes each request to next with the escapes in place of the marks.
-func handler(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.IndexByte(r.RequestURI, mark) >= 0 {
-			uri := strings.ReplaceAll(r.RequestURI, string([]byte{mark}), "%25")
-			if u, err := url.ParseRequestURI(uri); err == nil {
-				clone := *r
-				clone.URL, clone.RequestURI = u, uri
-				r = &clone
-			}
-		}
-		next.ServeHTTP(w, r)
-	})
+// Unmark puts escapes in place of the marks in the URL of a request. A server that Serve prepared
+// must call it before it uses the URL.
+func Unmark(r *http.Request) {
+	if strings.IndexByte(r.RequestURI, mark) < 0 {
+		return
+	}
+	uri := strings.ReplaceAll(r.RequestURI, string([]byte{mark}), "%25")
+	if u, err := url.ParseRequestURI(uri); err == nil {
+		*r.URL, r.RequestURI = *u, uri // also for what logs the request
+	}
 }

@@ -19,6 +19,7 @@ func TestPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		Unmark(r)
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)

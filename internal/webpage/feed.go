@@ -106,7 +106,7 @@ func (o Options) serveFeed(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(sum[:18])+`"`)
 	h.Set("Cache-Control", "no-cache")
-	if HasToken(r) { // the caller may have seen what others may not; a token in the URL does not vary it
+	if HasToken(r) { // the caller may have seen hidden things; Vary does not include tokens in URLs
 		h.Set("Cache-Control", "private, no-cache")
 	}
 	h.Add("Vary", "Authorization")

@@ -458,7 +458,7 @@ func simple(v any) any {
 	case map[string]any:
 		for key, value := range v {
 			switch {
-			case key == "id" || key == "creator" || key == "thumbnail" || key == "preview_image" || key == "sizes" || key == "default_image",
+			case key == "id" || key == "creator" || strings.HasPrefix(key, "thumbnail") || key == "preview_image" || key == "sizes" || key == "default_image",
 				strings.HasSuffix(key, "url"), strings.HasSuffix(key, "count"), key == "zip_data":
 				delete(v, key)
 			default:

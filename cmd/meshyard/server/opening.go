@@ -10,8 +10,8 @@ import (
 // maxKeys is the maximum number of keys in a URL that are used.
 const maxKeys = 8
 
-// withOpened returns a request that opens the unlisted things whose keys are in its URL. So every URL
-// works with the key: pages, archives, downloads, the 3D viewer and both APIs.
+// withOpened returns a request that opens the unlisted things whose keys are in its URL. So every
+// URL works with the key: pages, archives, downloads, the 3D viewer and both APIs.
 func withOpened(r *http.Request, addresses urls.Builder) *http.Request {
 	if r.URL.RawQuery == "" {
 		return r

@@ -10,8 +10,8 @@ import (
 )
 
 // TestPublicationStates moves a thing through all states. An unlisted thing and its files must be
-// visible to users who have its key only, and must not be in any list or count. A takedown and a restore
-// must keep the state.
+// visible to users who have its key only, and must not be in any list or count. A takedown and a
+// restore must keep the state.
 func TestPublicationStates(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob, admin := s.User("ada"), s.User("bob"), s.Administrator()

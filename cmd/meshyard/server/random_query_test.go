@@ -84,15 +84,6 @@ func (q *randomQuery) operation() string {
 	return q.document("query", q.selection(q.schema.Query, 0))
 }
 
-// subscription generates a subscription. All have a first event, or fail, if the IDs are those of
-// things with files, or unknown.
-func (q *randomQuery) subscription() string {
-	q.left = 4 + q.IntN(40)
-	fields := []string{"fileProcessing", "thingProcessing", "notifications"}
-	field := q.schema.Subscription.Fields.ForName(fields[q.IntN(len(fields))])
-	return q.document("subscription", "{"+q.field(field, 0)+"}")
-}
-
 // document returns a document of an operation with the generated variables and fragments.
 func (q *randomQuery) document(head, body string) string {
 	if len(q.declared) > 0 {

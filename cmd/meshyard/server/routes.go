@@ -21,6 +21,7 @@ import (
 	"github.com/meshyard/meshyard/internal/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/httptimeout"
 	"github.com/meshyard/meshyard/internal/pages"
+	"github.com/meshyard/meshyard/internal/requestline"
 	"github.com/meshyard/meshyard/internal/signin"
 	"github.com/meshyard/meshyard/internal/signing"
 	"github.com/meshyard/meshyard/internal/telemetry"
@@ -121,6 +122,7 @@ type dispatcher struct {
 
 func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	draining.Announce(w.Header(), d.draining)
+	requestline.Unmark(r)
 	r = rest.OneTerm(withOneSlash(withOpened(r, d.addresses)))
 	switch search, ok := webpage.SearchURL(r); {
 	case ok:

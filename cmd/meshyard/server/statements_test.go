@@ -35,8 +35,8 @@ func TestStatementCounts(t *testing.T) {
 	})
 }
 
-// TestCreatorsOfThings checks that the creators of things take one statement, and none if only their
-// IDs are selected.
+// TestCreatorsOfThings checks that the creators of things take one statement, and none if only
+// their IDs are selected.
 func TestCreatorsOfThings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")

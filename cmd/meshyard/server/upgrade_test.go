@@ -102,6 +102,10 @@ func renewed(at, key string, before any) bool {
 		return true
 	}
 	switch key {
+	case "details_parts": // description and instructions were not in it
+		return true
+	case "public_url": // that of a file that is not public is signed now; that of others is used below
+		return true
 	case "default_image": // renderings now have their own ID, name and URL
 		return true
 	case "url": // images now have a URL that needs no token, and those in zip_data end with the name

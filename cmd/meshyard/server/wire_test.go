@@ -158,13 +158,13 @@ func TestLicences(t *testing.T) {
 			}
 		}
 		// An undocumented license is accepted as the most similar one. If there is none, a new thing gets
-		// Attribution, and an update changes nothing.
+		// the most restrictive one, and an update changes nothing.
 		old := ada.Thing("Old")
 		path := fmt.Sprint("/things/", old)
 		for _, c := range []struct{ written, created, changed string }{
 			{"gpl3", "GNU - GPL", "GNU - GPL"}, {"lgpl-2.1", "GNU - LGPL", "GNU - LGPL"}, {"cc-by-nc-sa-4.0", "Creative Commons - Attribution - Non-Commercial - Share Alike", "Creative Commons - Attribution - Non-Commercial - Share Alike"},
-			{"CC0 1.0", "Creative Commons - Public Domain Dedication", "Creative Commons - Public Domain Dedication"}, {"c", "Creative Commons - Attribution", "BSD License"}, {"CC-NC-SA-ND", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Attribution - Non-Commercial - No Derivatives"},
-			{"noncommercial", "Creative Commons - Attribution - Non-Commercial", "Creative Commons - Attribution - Non-Commercial"}, {"mine", "Creative Commons - Attribution", "BSD License"}, {"", "", "BSD License"},
+			{"CC0 1.0", "Creative Commons - Public Domain Dedication", "Creative Commons - Public Domain Dedication"}, {"c", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "BSD License"}, {"CC-NC-SA-ND", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "Creative Commons - Attribution - Non-Commercial - No Derivatives"},
+			{"noncommercial", "Creative Commons - Attribution - Non-Commercial", "Creative Commons - Attribution - Non-Commercial"}, {"mine", "Creative Commons - Attribution - Non-Commercial - No Derivatives", "BSD License"}, {"", "", "BSD License"},
 		} {
 			ada.Do("PATCH", path, object{"license": "bsd"}).Want(t, 200)
 			if c.created != "" {
