@@ -193,16 +193,13 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 	case "upload staged":
 		thing, _, _ := p.thing(user, published, published)
 		up := must(p.s.Store.StageUpload(ctx, caller, "staged.stl", models.Target{Type: models.OnThing, ID: thing}))(p.t)
-		// Create the upload before the suspension.
-		if u := must(p.s.Store.User(ctx, caller, models.AllUserFields, user))(p.t); u.SuspendedAt != nil {
-			must(p.s.Store.UnsuspendUser(ctx, p.as("zoe"), user, "a pause"))(p.t)
-			defer func() { must(p.s.Store.SuspendUser(ctx, p.as("zoe"), user, "the reason"))(p.t) }()
-		}
+		defer p.beforeSuspension(user)()
 		if err := p.s.Store.StoreStaged(ctx, up.FileID, 0, up.Limit, bytes.NewReader(p.stl)); err != nil {
 			p.t.Fatal(err)
 		}
 		return fixture{"file": servertest.ID(up.FileID), "image": servertest.ID(up.FileID), "thing": servertest.ID(thing)}
 	case "token":
+		defer p.beforeSuspension(user)()
 		_, token, err := p.s.Store.CreateToken(ctx, caller, models.NewToken{Name: user, Scopes: caller.Scopes})
 		return fixture{"token": servertest.ID(must(token, err)(p.t).ID)}
 	case "session":
@@ -239,6 +236,16 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 	}
 	p.t.Fatalf("there is no fixture %q", name)
 	return nil
+}
+
+// beforeSuspension ends the suspension of a suspended user, and returns a function that suspends the
+// user again.
+func (p *fixtureBuilder) beforeSuspension(user string) (suspend func()) {
+	if u := must(p.s.Store.User(p.t.Context(), p.as(user), models.AllUserFields, user))(p.t); u.SuspendedAt == nil {
+		return func() {}
+	}
+	must(p.s.Store.UnsuspendUser(p.t.Context(), p.as("zoe"), user, "a pause"))(p.t)
+	return func() { must(p.s.Store.SuspendUser(p.t.Context(), p.as("zoe"), user, "the reason"))(p.t) }
 }
 
 // decide assigns a user the role, or the suspension, that the name of the fixture contains.
