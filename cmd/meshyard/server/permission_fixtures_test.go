@@ -238,8 +238,8 @@ func (p *fixtureBuilder) set(user, name string) fixture {
 	return nil
 }
 
-// beforeSuspension ends the suspension of a suspended user, and returns a function that suspends the
-// user again.
+// beforeSuspension ends the suspension of a suspended user, and returns a function that suspends
+// the user again.
 func (p *fixtureBuilder) beforeSuspension(user string) (suspend func()) {
 	if u := must(p.s.Store.User(p.t.Context(), p.as(user), models.AllUserFields, user))(p.t); u.SuspendedAt == nil {
 		return func() {}
