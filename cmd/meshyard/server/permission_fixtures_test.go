@@ -305,7 +305,9 @@ func (p *fixtureBuilder) catalogue(user string) fixture {
 	p.download(caller, file[down])
 	must(p.s.Store.TakeDownThing(ctx, caller, of["zoe's "][down], "the reason"))(p.t)
 	a, err := p.s.Store.Application(ctx, p.set(user, "application")["app"])
+	suspend := p.beforeSuspension(user)
 	must(p.s.Store.AuthorizeImplicitly(ctx, oauth.Grant{Application: must(a, err)(p.t), UserID: p.ids[user], Scopes: auth.Scopes{auth.Read}}))(p.t)
+	suspend()
 	must(p.s.Store.ReportContent(ctx, caller, models.NewReport{NodeID: models.NodeRef{Type: "Thing", ID: of["zoe's "][draft]}.NodeID(), Reason: models.ReportSpam}))(p.t)
 	p.s.Store.NoteDeprecated(caller, "get_newest", "old")
 	return fixture{
