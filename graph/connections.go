@@ -223,18 +223,21 @@ func ofOwn[C any](objs []*models.User, list func(userID int64) (models.List, err
 		own = &l
 	}
 	found := make([]*C, len(objs))
+	var err error
 	if own != nil {
-		var err error
-		if found, err = connections(*own); err != nil {
-			return nil, err
-		}
+		found, err = connections(*own)
 	}
 	if !failed {
-		return found, nil
+		return found, err
+	}
+	if err != nil {
+		found = make([]*C, len(objs))
 	}
 	for i := range found {
 		if errs[i] != nil {
 			found[i] = nil
+		} else {
+			errs[i] = err // one of all connections, such as an invalid argument
 		}
 	}
 	return found, errs

@@ -1512,7 +1512,8 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[string],
 			},
 			"image": {
-				Reads: fieldset.Of[models.File]("Name", "Kind", "Rank", "RenderingID", "RenderingRank", "CreatedAt", "Preview", "ThingState").Bits(),
+				Reads:    fieldset.Of[models.File]("Name", "Kind", "Rank", "RenderingID", "RenderingRank", "CreatedAt", "Preview", "ThingState").Bits(),
+				Contains: true,
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
 					objs := breadthfirst.Objects[*models.File](objects)
 					return breadthfirst.Values(ec.Resolvers.File().Image(ctx, objs))

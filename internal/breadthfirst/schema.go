@@ -49,6 +49,9 @@ type Field[E any] struct {
 
 	// Reads has the fields of the row that the field reads, if the object is a row.
 	Reads fieldset.Bits
+	// Contains is set if a resolver returns a value that contains the row of the object, which is
+	// read with what is selected there.
+	Contains bool
 
 	// Args converts the arguments; nil if the field has none.
 	Args func(ec E, ctx context.Context, raw map[string]any) (map[string]any, error)

@@ -53,7 +53,7 @@ func (p *plan[E]) addTo(s *Selection) {
 		if p.of.Row != nil {
 			s.rows[p.of.Row] = s.rows[p.of.Row].With(f.Reads)
 		}
-		if f.Get != nil { // the object contains the value
+		if f.Get != nil || f.Contains { // the object contains the value, or the value the object
 			addBelow(s, f)
 		}
 	}

@@ -26,7 +26,7 @@ func TestSelected(t *testing.T) {
 	sdl := gqlparser.MustLoadSchema(&ast.Source{Input: `
 		type Query { library: Library! book: Book! }
 		type Library { books: [Book!]! lent: [Book!]! }
-		type Book { id: Int! title: Int! pages: Int! sequel: Book! }
+		type Book { id: Int! title: Int! pages: Int! sequel: Book! shown: Library! }
 	`})
 	var asked map[string]string
 	note := func(ctx context.Context, of string) {
@@ -64,9 +64,13 @@ func TestSelected(t *testing.T) {
 				note(ctx, "sequel")
 				return breadthfirst.Values([]*book{{}, {}}[:len(objects)], nil)
 			}},
+			"shown": {Contains: true, Resolve: func(_ context.Context, _ *execution, _ *graphql.FieldContext, o any) (any, error) {
+				return &library{[]*book{o.(*book)}}, nil
+			}},
 		}},
 	}}, func(*graphql.OperationContext) *execution { return nil }, breadthfirst.Limit{})
 	for text, want := range map[string]map[string]string{
+		`{book{shown{books{title} lent{id}}}}`:              {"book": "Title", "lent": "ID"},
 		`{book{title}}`:                                     {"book": "Title"},
 		`{book{__typename}}`:                                {"book": ""},
 		`{library{books{title ...{pages}}}}`:                {"library": "Title Pages"},

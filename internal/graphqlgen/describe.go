@@ -100,6 +100,13 @@ func (r row) Reads() string {
 	return fmt.Sprintf("fieldset.Of[%s](%s).Bits()", templates.CurrentImports.LookupType(r.Object.Reference().(*types.Pointer).Elem()), `"`+strings.Join(fields, `", "`)+`"`)
 }
 
+// Contains reports whether the value contains the row whose field it is.
+func (r row) Contains() bool {
+	directive := r.FieldDefinition.Directives.ForName("reads")
+	contains := directive != nil && directive.Arguments.ForName("contains") != nil
+	return contains && directive.Arguments.ForName("contains").Value.Raw == "true"
+}
+
 // check returns an error for a field that the table does not support. The schema contains no such
 // field; to add one, extend the table.
 func (r row) check() error {

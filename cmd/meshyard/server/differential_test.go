@@ -106,3 +106,12 @@ func correct(event *graphql.Response, document *ast.QueryDocument) {
 		event.Errors[0].Extensions = map[string]any{"code": apierror.ValidationFailed}
 	}
 }
+
+// subscription generates a subscription. All have a first event, or fail, if the IDs are those of
+// things with files, or unknown.
+func (q *randomQuery) subscription() string {
+	q.left = 4 + q.IntN(40)
+	fields := []string{"fileProcessing", "thingProcessing", "notifications"}
+	field := q.schema.Subscription.Fields.ForName(fields[q.IntN(len(fields))])
+	return q.document("subscription", "{"+q.field(field, 0)+"}")
+}
