@@ -16,7 +16,7 @@ go-test := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --no-co
   --rerun-fails-run-root-test --rerun-fails-abort-on-data-race
 
 # depth-first are options of go test that compile the executor of gqlgen, which the tree does not contain: docs/adr/0011-generated-code.md.
-depth-first := -overlay bin/depthfirst/overlay.json -tags depthfirst
+depth-first := -overlay bin/_depthfirst/overlay.json -tags depthfirst
 
 .PHONY: test-pgbouncer test-pgbouncer-full test-hostile test-accessibility test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
@@ -37,7 +37,7 @@ build: ## Build bin/meshyard
 # slow or busy machine the tests of cmd/meshyard/server take many times as long as usual.
 test: ## Run the tests on SQLite and PostgreSQL, which is started, or installed, if MESHYARD_TEST_POSTGRES is not set
 	$(with-postgres) $(go-test) --packages ./... -- -vet=off -parallel 4 -timeout 1h
-	go run ./internal/graphqlgen -depth-first bin/depthfirst
+	go run ./internal/graphqlgen -depth-first bin/_depthfirst
 	$(with-postgres) $(go-test) --packages ./cmd/meshyard/server -- -vet=off -timeout 1h $(depth-first) -run TestExecutorsAgree
 
 check: ## Check formatting, types on Windows and macOS, prose, golangci-lint with vet, and that generated code is up to date
@@ -54,7 +54,7 @@ check: ## Check formatting, types on Windows and macOS, prose, golangci-lint wit
 concurrent = $(shell grep -rlE --include='*.go' '^\s+go |^\s+"sync(/atomic)?"' bench cmd/meshyard/server graph internal models rest | \
   grep -v '^internal/mesh/' | xargs dirname | sort -u)
 race: ## Run the tests with the race detector, except those that send one request after another
-	go run ./internal/graphqlgen -depth-first bin/depthfirst
+	go run ./internal/graphqlgen -depth-first bin/_depthfirst
 	$(with-postgres) $(go-test) --packages "$(addprefix ./,$(concurrent))" -- -race -short -vet=off -parallel 4 -timeout 1h $(depth-first) \
 	$(foreach package,modernc.org/sqlite/lib $(module)/internal/mesh/... golang.org/x/image/... golang.org/x/crypto/argon2,-gcflags=$(package)=-race=false)
 
@@ -75,7 +75,7 @@ bench-threejs: node-modules ## Compare the conversion of a million triangles to 
 	go run ./bench/threejs
 
 test-differential: ## Run 100,000 random queries on gqlgen's executor and on ours, on each engine
-	go run ./internal/graphqlgen -depth-first bin/depthfirst
+	go run ./internal/graphqlgen -depth-first bin/_depthfirst
 	MESHYARD_TEST_DIFFERENTIAL=100000 $(with-postgres) go test -count=1 -timeout 6h $(depth-first) -run TestExecutorsAgree -v ./cmd/meshyard/server
 
 test-kill: ## Kill the server in the middle of uploads and finalizations, and restores and imports beside a server, fifty times on each engine
