@@ -157,7 +157,7 @@ func TestDecisionsOfNotifications(t *testing.T) {
 			}
 		}
 		check("as written")
-		for _, undo := range []string{"DELETE FROM schema_migrations WHERE name >= '" + migration + "'", "ALTER TABLE notifications DROP COLUMN decision_id"} {
+		for _, undo := range []string{"DELETE FROM schema_migrations WHERE name = '" + migration + "'", "ALTER TABLE notifications DROP COLUMN decision_id"} {
 			if _, err := s.db.Write.ExecContext(ctx, undo); err != nil {
 				t.Fatal(err)
 			}
