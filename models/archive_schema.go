@@ -66,6 +66,7 @@ var archiveTables = []archiveTable{
 			{name: "category_id", refers: "categories"},
 			{name: "description", kind: kindText},
 			{name: "instructions", kind: kindText},
+			{name: "source_url", kind: kindText, null: true, optional: true},
 			{name: "details_parts", kind: kindJSON},
 			{name: "is_wip", kind: kindBool},
 			{name: "is_derivative", kind: kindBool},

@@ -37,6 +37,7 @@ type Thing struct {
 	CategoryID   int64
 	Description  string // Markdown
 	Instructions string // Markdown
+	SourceURL    string `bun:",nullzero"` // of the page that it was copied from; empty: unknown
 	IsWIP        bool   `bun:"is_wip"`
 	IsNSFW       bool   `bun:"is_nsfw"` // marked as not safe for work
 	IsAI         bool   `bun:"is_ai"`   // marked as made with artificial intelligence

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -21,6 +22,7 @@ type NewThing struct {
 	Category     string // ID, name or slug
 	Description  string
 	Instructions string
+	SourceURL    string
 	IsWIP        bool
 	IsRemix      bool
 	IsNSFW       bool
@@ -38,7 +40,7 @@ type NewThing struct {
 // set. It opens a transaction.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
 	tags, err := cleanTags(n.Tags)
-	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
+	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), checkSource(&n.SourceURL), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, &n.Category)
 	}
@@ -54,7 +56,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	at := now()
 	t := &Thing{
 		OwnerID: caller.UserID, Name: n.Name, License: n.License, Description: n.Description,
-		Instructions: n.Instructions, IsWIP: n.IsWIP, IsNSFW: n.IsNSFW, IsAI: n.IsAI, DetailsParts: n.DetailsParts, CreatedAt: at, ModifiedAt: at,
+		Instructions: n.Instructions, SourceURL: n.SourceURL, IsWIP: n.IsWIP, IsNSFW: n.IsNSFW, IsAI: n.IsAI, DetailsParts: n.DetailsParts, CreatedAt: at, ModifiedAt: at,
 	}
 	var promoted []string
 	if len(n.Files) > 0 {
@@ -117,6 +119,24 @@ func checkThing(name, category, description, instructions *string) error {
 		optional("description", description, maxText), optional("instructions", instructions, maxText))
 }
 
+// maxURL is the maximum number of characters of a URL.
+const maxURL = 2_000
+
+// checkSource checks the URL of the page that a thing was copied from, unless it is nil or empty.
+func checkSource(source *string) error {
+	if source == nil {
+		return nil
+	}
+	if err := optionalLine("sourceUrl", source, maxURL); err != nil || *source == "" {
+		return err
+	}
+	u, err := url.Parse(*source)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return badInput("sourceUrl", "sourceUrl: must be an absolute URL with http or https, without a password")
+	}
+	return nil
+}
+
 // noDetails is the value of DetailsParts for a thing without details.
 const noDetails = "[]"
 
@@ -152,6 +172,7 @@ type ThingChange struct {
 	Category     *string // ID, name or slug
 	Description  *string
 	Instructions *string
+	SourceURL    *string
 	IsWIP        *bool
 	IsRemix      *bool // a thing with ancestors is a remix in any case
 	IsNSFW       *bool
@@ -174,7 +195,7 @@ type UpdatedThing struct {
 // for one that is taken down. It opens a transaction.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*UpdatedThing, error) {
 	tags, err := cleanTags(c.Tags)
-	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
+	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkSource(c.SourceURL), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, c.Category)
 	}
@@ -193,6 +214,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		set(&t.License, c.License)
 		set(&t.Description, c.Description)
 		set(&t.Instructions, c.Instructions)
+		set(&t.SourceURL, c.SourceURL)
 		set(&t.IsWIP, c.IsWIP)
 		set(&t.IsDerivative, c.IsRemix)
 		set(&t.IsNSFW, c.IsNSFW)
@@ -236,7 +258,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		}
 		t.ModifiedAt = now()
 		_, err = html.update(tx.NewUpdate().Model(t).
-			Column("name", "license", "category_id", "description", "instructions", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
+			Column("name", "license", "category_id", "description", "instructions", "source_url", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
 		if err != nil || t.State != Published {
 			return err
 		}

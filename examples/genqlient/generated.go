@@ -195,7 +195,8 @@ const (
 	ProcessingStateDone ProcessingState = "DONE"
 	// Nothing could be created; `error` says why. The file itself is unaffected.
 	ProcessingStateFailed ProcessingState = "FAILED"
-	// Files of this type are not processed.
+	// Files of this type are not processed, or the file has nothing to show, such as G-code without an
+	// image.
 	ProcessingStateNotApplicable ProcessingState = "NOT_APPLICABLE"
 )
 

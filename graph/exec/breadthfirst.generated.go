@@ -6104,6 +6104,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v)
 				},
 			},
+			"sourceUrl": {
+				Reads: fieldset.Of[models.Thing]("SourceURL").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Thing)
+					v := obj.SourceURL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
 			"isWip": {
 				Reads: fieldset.Of[models.Thing]("IsWIP").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {

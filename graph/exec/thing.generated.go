@@ -338,6 +338,9 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 	if _, present := asMap["instructions"]; !present {
 		asMap["instructions"] = ""
 	}
+	if _, present := asMap["sourceUrl"]; !present {
+		asMap["sourceUrl"] = ""
+	}
 	if _, present := asMap["isWip"]; !present {
 		asMap["isWip"] = false
 	}
@@ -363,7 +366,7 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 		asMap["files"] = []any{}
 	}
 
-	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "ancestorIds", "tags", "files"}
+	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "sourceUrl", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "ancestorIds", "tags", "files"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -405,6 +408,13 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 				return it, err
 			}
 			it.Instructions = data
+		case "sourceUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sourceUrl"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SourceURL = data
 		case "isWip":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isWip"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
@@ -626,7 +636,7 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "tags", "ancestorIds"}
+	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "sourceUrl", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "tags", "ancestorIds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -783,6 +793,35 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 				it.Instructions = data
 			} else if tmp == nil {
 				it.Instructions = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "sourceUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sourceUrl"))
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, true)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.SourceURL = data
+			} else if tmp == nil {
+				it.SourceURL = nil
 			} else {
 				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)

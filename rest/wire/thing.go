@@ -21,6 +21,7 @@ type ThingSchema struct {
 	Modified         Time              `json:"modified"`
 	IsPublished      Flag              `json:"is_published"`
 	IsPrivate        Flag              `json:"is_private"`
+	SourceURL        string            `json:"source_url"`
 	IsWIP            Flag              `json:"is_wip"`
 	IsPurchased      Flag              `json:"is_purchased"`
 	NeedsModeration  Flag              `json:"needs_moderation"`

@@ -200,7 +200,7 @@ const (
 		instructions_html:string details:string edu_details:string license:string files_url:address images_url:address likes_url:address
 		ancestors_url:address derivatives_url:address tags_url:address categories_url:address moderation:string type_name:string added:time modified:time
 		creator:object default_image:object? education:object zip_data:object details_parts:array edu_details_parts:array tags:array ancestors:array
-		is_published:flag is_wip:flag is_purchased:flag needs_moderation:flag is_decoy:flag is_private:flag is_printable:flag is_winner:flag is_edu_approved:flag
+		is_published:flag source_url:string is_wip:flag is_purchased:flag needs_moderation:flag is_decoy:flag is_private:flag is_printable:flag is_winner:flag is_edu_approved:flag
 		is_featured:bool is_nsfw:bool is_ai:bool is_liked:bool is_collected:bool is_watched:bool allows_derivatives:bool is_derivative:bool
 		can_comment:bool is_banned:bool is_comments_disabled:bool
 		id:int like_count:int collect_count:int comment_count:int file_count:int app_id:null download_count:int view_count:int remix_count:int

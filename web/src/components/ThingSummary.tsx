@@ -88,6 +88,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
         <dt>{t.updated}</dt>
         <dd><time dateTime={thing.updatedAt}>{date(thing.updatedAt)}</time></dd>
       </dl>
+      {thing.sourceUrl && <p class="quiet">{t.from} <a href={thing.sourceUrl} rel="nofollow ugc noopener">{new URL(thing.sourceUrl).host}</a></p>}
       {(thing.isWip || thing.isAiGenerated || thing.isNsfw) && (
         <p class="marks">
           {thing.isWip && <span class="mark">{t.wip}</span>}

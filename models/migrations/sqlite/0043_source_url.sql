@@ -1,0 +1,2 @@
+-- The page that a thing was copied from.
+ALTER TABLE things ADD COLUMN source_url text; -- null: unknown
