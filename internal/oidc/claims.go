@@ -44,8 +44,11 @@ func (r Rules) roleClaim() string     { return cmp.Or(r.RoleClaim, r.groupsClaim
 // lacking reports whether a claim that the rules use is missing.
 func (r Rules) lacking(c claims) bool {
 	names := []string{r.usernameClaim(), r.emailClaim()}
-	if r.NameClaim != "" {
+	switch {
+	case r.NameClaim != "":
 		names = append(names, r.NameClaim)
+	case c.value("given_name") == nil && c.value("family_name") == nil:
+		names = append(names, "name")
 	}
 	if !r.AllowUnverifiedEmail {
 		names = append(names, "email_verified")
@@ -145,8 +148,9 @@ func (c claims) text(name string) string {
 	return strings.TrimSpace(s)
 }
 
-// texts returns the values of a claim as strings. The claim is a list of strings, one string, or a
-// boolean, which becomes "true" or "false".
+// texts returns the values of a claim as strings. The claim is a list of strings, one string, a
+// boolean, which becomes "true" or "false", or an object whose keys are the values if theirs are
+// objects, too. The last is how Zitadel writes roles: {"admin": {"ORGANIZATION-ID": "DOMAIN"}}.
 func (c claims) texts(name string) []string {
 	switch v := c.value(name).(type) {
 	case string:
@@ -158,6 +162,14 @@ func (c claims) texts(name string) []string {
 		for _, one := range v {
 			if s, ok := one.(string); ok {
 				list = append(list, s)
+			}
+		}
+		return list
+	case map[string]any:
+		var list []string
+		for key, granted := range v {
+			if _, ok := granted.(map[string]any); ok {
+				list = append(list, key)
 			}
 		}
 		return list

@@ -65,6 +65,7 @@ func TestRulesAdmit(t *testing.T) {
 		"one group as a string":  {staff, `{"groups": "staff"}`, true},
 		"in another group":       {staff, `{"groups": ["staff2", "Staff", ""]}`, false},
 		"no groups":              {staff, `{}`, false},
+		"groups of Zitadel":      {staff, `{"groups": {"lab": {"123": "id.example"}}}`, true},
 		"groups of a wrong type": {staff, `{"groups": {"staff": true}}`, false},
 		"another claim":          {Rules{AllowedGroups: []string{"staff"}, GroupsClaim: "realm_access.roles"}, `{"groups": ["staff"], "realm_access": {"roles": ["x"]}}`, false},
 		"a path":                 {Rules{AllowedGroups: []string{"staff"}, GroupsClaim: "realm_access.roles"}, `{"realm_access": {"roles": ["x", "staff"]}}`, true},
@@ -95,6 +96,7 @@ func TestRulesRoles(t *testing.T) {
 		"neither":       {Rules{Administrators: []string{"admins"}, Moderators: []string{"mods"}}, `{"groups": ["x"]}`, &no, &no},
 		"no claim":      {Rules{Moderators: []string{"mods"}}, `{}`, nil, &no},
 		"boolean":       {Rules{RoleClaim: "is_admin", Administrators: []string{"true"}}, `{"is_admin": true}`, &yes, nil},
+		"Zitadel":       {Rules{RoleClaim: "urn:zitadel:iam:org:project:roles", Administrators: []string{"admin"}, Moderators: []string{"mod"}}, `{"urn:zitadel:iam:org:project:roles": {"admin": {"123": "id.example"}, "mod": null}}`, &yes, &no},
 		"another claim": {Rules{RoleClaim: "role", Moderators: []string{"mods"}}, `{"groups": ["mods"]}`, nil, &no},
 	} {
 		var got auth.Identity

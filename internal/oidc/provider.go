@@ -20,8 +20,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// ErrRefused means that the provider does not confirm the user: a code or a token is not valid. The
-// error contains no details, because they could contain the code or the token.
+// ErrRefused means that the provider does not confirm the user: a code or a token is not valid. If
+// it is a Refusal, that contains the reason.
 var ErrRefused = errors.New("the OpenID provider did not confirm the user")
 
 // ErrUnavailable means that the configuration or the keys of the provider could not be loaded.
@@ -107,17 +107,20 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 	ctx = oidc.ClientContext(ctx, p.client())
 	token, err := p.config(found).Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	if retrieveErr := new(oauth2.RetrieveError); errors.As(err, &retrieveErr) {
-		return auth.Identity{}, fmt.Errorf("%w: the token endpoint returned %s %s", ErrRefused, retrieveErr.Response.Status, retrieveErr.ErrorCode)
+		return auth.Identity{}, refuse("the token endpoint returned %s %.*q", retrieveErr.Response.Status, maxQuoted, retrieveErr.ErrorCode)
 	} else if err != nil {
 		return auth.Identity{}, fmt.Errorf("token request to the OpenID provider %s: %w", p.Issuer, err)
 	}
 	raw, _ := token.Extra("id_token").(string)
+	if raw == "" {
+		return auth.Identity{}, refuse("the response of the token endpoint has no id_token")
+	}
 	idToken, said, err := p.verify(ctx, found, raw)
 	if err != nil {
 		return auth.Identity{}, err
 	}
 	if idToken.Nonce != nonce {
-		return auth.Identity{}, ErrRefused
+		return auth.Identity{}, refuse("the nonce of the ID token is not that of this sign-in")
 	}
 	if p.Rules.lacking(said) && found.UserInfoEndpoint() != "" {
 		info, err := found.UserInfo(ctx, oauth2.StaticTokenSource(token))
@@ -125,11 +128,11 @@ func (p *Provider) Exchange(ctx context.Context, code, nonce, verifier string) (
 			return auth.Identity{}, fmt.Errorf("UserInfo request to the OpenID provider %s: %.300s", p.Issuer, err)
 		}
 		if info.Subject != idToken.Subject { // OpenID Connect Core 1.0, section 5.3.2
-			return auth.Identity{}, ErrRefused
+			return auth.Identity{}, refuse("the subject (sub) of UserInfo is not that of the ID token")
 		}
 		var more map[string]any
 		if err := info.Claims(&more); err != nil {
-			return auth.Identity{}, ErrRefused
+			return auth.Identity{}, refuse("the claims of UserInfo are not a JSON object")
 		}
 		said = append(said, more)
 	}
@@ -163,7 +166,8 @@ func (p *Provider) Verify(ctx context.Context, token string) (auth.Identity, err
 }
 
 func (p *Provider) verify(ctx context.Context, found *oidc.Provider, raw string) (*oidc.IDToken, claims, error) {
-	token, err := found.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
+	at := time.Now()
+	token, err := found.Verifier(&oidc.Config{ClientID: p.ClientID, Now: func() time.Time { return at }}).Verify(ctx, raw)
 	if err != nil {
 		// The error of go-oidc wraps no cause, but documents knows whether the keys could be loaded.
 		var published struct {
@@ -174,11 +178,11 @@ func (p *Provider) verify(ctx context.Context, found *oidc.Provider, raw string)
 				return nil, nil, fmt.Errorf("%w: %s: %w", ErrUnavailable, p.Issuer, cause)
 			}
 		}
-		return nil, nil, ErrRefused
+		return nil, nil, p.refusal(found, raw, err, at)
 	}
 	var said map[string]any
 	if err := token.Claims(&said); err != nil {
-		return nil, nil, ErrRefused
+		return nil, nil, refuse("the claims of the ID token are not a JSON object")
 	}
 	return token, claims{said}, nil
 }

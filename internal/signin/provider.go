@@ -4,8 +4,8 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/auth"
@@ -55,9 +55,10 @@ func (s *site) handleCallback(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusForbidden, texts(r).NotStartedHere)
 		return
 	}
-	// The user or the provider refused the sign-in. The error message of the provider is not shown,
-	// because it is not trusted.
+	// The user or the provider refused the sign-in. The error message of the provider is logged and
+	// not shown, because it is not trusted.
 	if q.Get("code") == "" {
+		s.Logger.WarnContext(r.Context(), "the OpenID provider rejected the sign-in", "error", shorten(q.Get("error")), "description", shorten(q.Get("error_description")))
 		s.refuse(w, r, http.StatusForbidden, texts(r).ProviderRejected)
 		return
 	}
@@ -79,13 +80,23 @@ func (s *site) handleCallback(w http.ResponseWriter, r *http.Request) {
 func (s *site) providerFailed(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.Is(err, oidc.ErrRefused):
-		slog.WarnContext(r.Context(), "OpenID sign-in rejected", "error", err.Error())
+		s.Logger.WarnContext(r.Context(), "OpenID sign-in rejected", "error", err.Error())
 		s.refuse(w, r, http.StatusForbidden, texts(r).ProviderRefused)
 	case errors.Is(err, oidc.ErrNotAdmitted):
-		slog.InfoContext(r.Context(), "OpenID sign-in rejected", "error", err.Error())
+		s.Logger.InfoContext(r.Context(), "OpenID sign-in rejected", "error", err.Error())
 		s.refuse(w, r, http.StatusForbidden, texts(r).NotAdmitted)
 	default:
-		slog.ErrorContext(r.Context(), "OpenID sign-in failed", "error", err.Error())
+		s.Logger.ErrorContext(r.Context(), "OpenID sign-in failed", "error", err.Error())
 		s.refuse(w, r, http.StatusBadGateway, texts(r).ProviderDown)
 	}
+}
+
+// maxProviderError is the maximum length of a text of the provider in the log.
+const maxProviderError = 300
+
+func shorten(text string) string {
+	if len(text) <= maxProviderError {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxProviderError], "") + "…"
 }

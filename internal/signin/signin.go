@@ -7,6 +7,7 @@ package signin
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,6 +53,7 @@ type Store interface {
 // Options are the dependencies of Handler.
 type Options struct {
 	BaseURL  string // the URL of the server as browsers see it, without a trailing slash
+	Logger   *slog.Logger
 	Key      signing.Key
 	Store    Store
 	Provider *oidc.Provider // nil: none

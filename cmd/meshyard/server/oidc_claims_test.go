@@ -36,6 +36,15 @@ func TestOpenIDUserInfo(t *testing.T) {
 			t.Errorf("me: %+v", me.Me)
 		}
 
+		issuer.SetUser(oidctest.Claims{"sub": "3", "preferred_username": "bob", "email": "bob@id.example", "email_verified": true})
+		issuer.SetUserInfo(oidctest.Claims{"sub": "3", "name": "Bob Builder"})
+		signInElsewhere(t, s.Browser(), "").Want(t, http.StatusSeeOther)
+		s.Client(s.Token("bob", "read")).Query(`{ me { firstName lastName email } }`, nil, &me)
+		if me.Me.FirstName != "Bob" || me.Me.LastName != "Builder" {
+			t.Errorf("only the name is missing in the ID token: got %+v, want Bob Builder of UserInfo", me.Me)
+		}
+
+		issuer.SetUser(oidctest.Claims{"sub": "1"})
 		issuer.SetUserInfo(oidctest.Claims{"sub": "2", "preferred_username": "eve"})
 		b = s.Browser()
 		if signInElsewhere(t, b, "").Want(t, http.StatusForbidden); usernameIn(b) != "" {

@@ -35,7 +35,7 @@ func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler 
 		look.Accent, look.Text = theme.Accent, theme.Text
 	}
 	return signin.Handler(signin.Options{
-		BaseURL: a.Settings.BaseURL, Key: key, Store: accounts{a.Store}, Provider: a.provider,
+		BaseURL: a.Settings.BaseURL, Logger: a.Logger, Key: key, Store: accounts{a.Store}, Provider: a.provider,
 		Missing: func(w http.ResponseWriter, r *http.Request) {
 			if webpage.IsVisit(r) {
 				webPages.NotFound(w, r)
@@ -263,7 +263,12 @@ func (a *Server) authenticate(ctx context.Context, token string) (auth.Caller, e
 	case errors.Is(err, oidc.ErrNotAdmitted):
 		err = &models.Error{Code: models.Forbidden, Message: err.Error()}
 	case errors.Is(err, oidc.ErrRefused):
-		err = &models.Error{Code: models.Unauthenticated, Message: "the ID token was not issued by the OpenID provider for this server, or it has expired"}
+		message := "the ID token was not issued by the OpenID provider for this server, or it has expired"
+		if refusal := new(oidc.Refusal); errors.As(err, &refusal) {
+			message = "the ID token was rejected: " + refusal.Reason
+		}
+		a.Logger.InfoContext(ctx, "ID token rejected", "error", err.Error())
+		err = &models.Error{Code: models.Unauthenticated, Message: message}
 	case errors.Is(err, oidc.ErrUnavailable):
 		outage.Log(ctx, providerDown, err)
 		err = providerDown

@@ -148,7 +148,9 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	id, secret, _ := r.BasicAuth()
 	secret, _ = url.QueryUnescape(secret)
 	if asked == nil || id != i.ClientID || secret != i.Secret || !oauth.MatchesChallenge(r.FormValue("code_verifier"), asked.Get("code_challenge")) || r.FormValue("redirect_uri") != asked.Get("redirect_uri") {
-		http.Error(w, `{"error":"invalid_grant"}`, http.StatusBadRequest)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":"invalid_grant"}`)
 		return
 	}
 	if _, told := claims["nonce"]; !told {
