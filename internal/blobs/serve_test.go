@@ -99,6 +99,55 @@ func openS3(t *testing.T) *bucket.Bucket {
 	return openBucket(t, "s3://models?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(server.URL))
 }
 
+// TestDelivery checks the two other ways in which the bytes of an S3 bucket reach clients: from this
+// process, and from another URL of the service.
+func TestDelivery(t *testing.T) {
+	t.Parallel()
+	data := random(100_000)
+	t.Run("streamed", func(t *testing.T) {
+		t.Parallel()
+		b := openS3(t)
+		u := put(t, b, data)
+		if err := b.Deliver(t.Context(), bucket.Delivery{Stream: true}); err != nil {
+			t.Fatal(err)
+		}
+		resp, body := ask(t, b, u.Key, false, plainGet)
+		if resp.StatusCode != http.StatusOK || !bytes.Equal(body, data) {
+			t.Errorf("got %d with %d bytes, want 200 with %d", resp.StatusCode, len(body), len(data))
+		}
+		resp, body = ask(t, b, u.Key, false, func(r *http.Request) { r.Header.Set("Range", "bytes=10-19") })
+		if resp.StatusCode != http.StatusPartialContent || !bytes.Equal(body, data[10:20]) {
+			t.Errorf("range: got %d %x, want 206 %x", resp.StatusCode, body, data[10:20])
+		}
+		if err := Serve(b)(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), "pending/gone"); !errors.Is(err, bucket.ErrNotExist) {
+			t.Errorf("a missing object: got %v, want ErrNotExist", err)
+		}
+	})
+	t.Run("from a public URL", func(t *testing.T) {
+		t.Parallel()
+		backend := s3mem.New()
+		if err := backend.CreateBucket("models"); err != nil {
+			t.Fatal(err)
+		}
+		service := gofakes3.New(backend).Server()
+		internal, public := httptest.NewServer(service), httptest.NewServer(service)
+		defer internal.Close()
+		defer public.Close()
+		b := openBucket(t, "s3://models?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(internal.URL))
+		u := put(t, b, data)
+		if err := b.Deliver(t.Context(), bucket.Delivery{PublicURL: public.URL}); err != nil {
+			t.Fatal(err)
+		}
+		resp, _ := ask(t, b, u.Key, false, plainGet)
+		if to := resp.Header.Get("Location"); !strings.HasPrefix(to, public.URL+"/models/") || !strings.Contains(to, "X-Amz-Signature=") {
+			t.Errorf("redirected to %q, want a signed URL at %s", to, public.URL)
+		}
+		if resp, body := ask(t, b, u.Key, true, plainGet); resp.StatusCode != http.StatusOK || !bytes.Equal(body, data) {
+			t.Errorf("followed: got %d with %d bytes, want 200 with %d", resp.StatusCode, len(body), len(data))
+		}
+	})
+}
+
 // put stores data as a pending upload.
 func put(t *testing.T, b *bucket.Bucket, data []byte) bucket.Upload {
 	t.Helper()

@@ -247,9 +247,28 @@ type ResponseHeaders struct {
 	CacheControl       string
 }
 
+// Delivery says how the bytes of objects reach clients. It has no effect on a directory, whose bytes
+// this process always sends.
+type Delivery struct {
+	// Stream makes this process send the bytes. Otherwise [Bucket.PresignGet] returns URLs of the
+	// service to which requests are redirected.
+	Stream bool
+	// PublicURL is the endpoint of the service in presigned URLs, for clients that cannot reach the
+	// one that this process uses, such as https://cdn.example.org. Empty: the same one.
+	PublicURL string
+}
+
+// Deliver sets how bytes reach clients. Call it before the bucket is used.
+func (b *Bucket) Deliver(ctx context.Context, d Delivery) error {
+	if s, ok := b.store.(*s3Store); ok {
+		return s.deliver(ctx, d)
+	}
+	return nil
+}
+
 // PresignGet returns a URL under which anyone can GET the object at key for 5 minutes, with
-// the given response headers. ok is false for a directory, which has no URLs: read its objects with
-// [Bucket.Reader]. PresignGet does not check that the object exists.
+// the given response headers. ok is false for a directory, which has no URLs, and if objects are
+// streamed: read them with [Bucket.Reader]. PresignGet does not check that the object exists.
 func (b *Bucket) PresignGet(ctx context.Context, key string, h ResponseHeaders) (url string, ok bool, err error) {
 	err = checkKey(key)
 	if err == nil {

@@ -22,6 +22,10 @@ type s3Store struct {
 	// does not support.
 	client *s3.Client
 	name   string
+	// signer makes presigned URLs. It is the bucket itself, or one of the same name at the endpoint
+	// that clients reach. nil: bytes are not redirected.
+	signer *blob.Bucket
+	url    *url.URL // with the defaults of openS3
 	// copyLimit and copyPart are constant except in tests.
 	copyLimit, copyPart int64
 }
@@ -49,7 +53,7 @@ func openS3(ctx context.Context, u *url.URL) (*s3Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &s3Store{bucket: b, client: client, name: u.Host, copyLimit: maxCopy, copyPart: copyPartSize}, nil
+	return &s3Store{bucket: b, client: client, signer: b, url: &address, name: u.Host, copyLimit: maxCopy, copyPart: copyPartSize}, nil
 }
 
 // explain adds what to do to the error of a service that does not support a checksum.
@@ -60,7 +64,13 @@ func explain(err error) error {
 	return err
 }
 
-func (s *s3Store) close() error { return s.bucket.Close() }
+func (s *s3Store) close() error {
+	err := s.bucket.Close()
+	if s.signer != nil && s.signer != s.bucket {
+		err = errors.Join(err, s.signer.Close())
+	}
+	return err
+}
 
 func (s *s3Store) ready(ctx context.Context) error {
 	ok, err := s.bucket.IsAccessible(ctx)

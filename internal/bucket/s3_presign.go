@@ -12,8 +12,24 @@ import (
 // redirect, too short to be passed around. A download that has started continues after it.
 const presignExpiry = 5 * time.Minute
 
+func (s *s3Store) deliver(ctx context.Context, d Delivery) (err error) {
+	switch {
+	case d.Stream:
+		s.signer = nil
+	case d.PublicURL != "":
+		public, q := *s.url, s.url.Query()
+		q.Set("endpoint", d.PublicURL)
+		public.RawQuery = q.Encode()
+		s.signer, _, err = openClient(ctx, &public)
+	}
+	return err
+}
+
 func (s *s3Store) presign(ctx context.Context, key string, h ResponseHeaders) (string, bool, error) {
-	url, err := s.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{
+	if s.signer == nil {
+		return "", false, nil
+	}
+	url, err := s.signer.SignedURL(ctx, key, &blob.SignedURLOptions{
 		Expiry: presignExpiry,
 		Method: "GET",
 		BeforeSign: func(as func(any) bool) error {

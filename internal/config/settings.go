@@ -27,6 +27,8 @@ type Settings struct {
 	DatabaseURL         string        `help:"Database: sqlite:PATH or postgres://…. If it has a password, set it in the environment variable or a file rather than on the command line. Default: meshyard.db in the data folder." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
 	DatabaseConnections int           `help:"Largest number of connections of this server to PostgreSQL, at least 4. The limits of all servers of a database together must be lower than max_connections of PostgreSQL. With SQLite, it has no effect. Default, also with 0: 4 for each processor, but at least 16 and at most 64." env:"MESHYARD_DATABASE_CONNECTIONS" placeholder:"N"`
 	BucketURL           string        `help:"Bucket for the files: file:///DIR (on Windows file:///C:/DIR) or s3://BUCKET?region=…. Default: bucket in the data folder." env:"MESHYARD_BUCKET_URL" placeholder:"URL"`
+	BucketPublicURL     string        `name:"bucket-public-url" help:"URL under which clients reach the S3 service, if it differs from the endpoint in --bucket-url, such as that of a CDN or of a proxy that passes the Host header on. Downloads are redirected to presigned URLs there. Default: the endpoint." env:"MESHYARD_BUCKET_PUBLIC_URL" placeholder:"URL"`
+	BucketRedirect      bool          `help:"Redirect downloads to the S3 service. With --no-bucket-redirect, this server reads the bytes and sends them itself, for clients that cannot reach the service. Without S3, it always does. Default: ${default}." default:"true" negatable:"" env:"MESHYARD_BUCKET_REDIRECT"`
 	UploadLimit         Size          `help:"Largest file that can be uploaded. Images are limited to 5 MB. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
 	PendingTTL          time.Duration `help:"How long an upload stays pending before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
 	RateLimit           int           `help:"Maximum number of API requests in 5 minutes for each user, or for each client IP address if the request has no token; 0 means unlimited. Pages of the gallery and HEAD requests for downloads have a second limit of the same size, for each IP address: all visitors behind one address share it, signed in or not. Files, images, previews and the 3D viewer are not counted. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
@@ -158,6 +160,16 @@ func (s *Settings) completeStorage() error {
 	}
 	if !strings.HasPrefix(s.BucketURL, "file://") && !strings.HasPrefix(s.BucketURL, "s3://") {
 		return errors.New("--bucket-url: must be file:///DIR, with an absolute path, or s3://BUCKET?region=…")
+	}
+	if public, err := url.Parse(s.BucketPublicURL); s.BucketPublicURL != "" {
+		switch {
+		case err != nil || public.Scheme != "http" && public.Scheme != "https" || public.Host == "" || public.RawQuery != "" || public.User != nil:
+			return errors.New("--bucket-public-url: must be a URL such as https://files.example.org")
+		case !strings.HasPrefix(s.BucketURL, "s3://"):
+			return errors.New("--bucket-public-url: needs an S3 bucket in --bucket-url")
+		case !s.BucketRedirect:
+			return errors.New("--bucket-public-url: has no effect with --no-bucket-redirect")
+		}
 	}
 	return nil
 }

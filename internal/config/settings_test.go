@@ -83,6 +83,29 @@ func TestSettingsWithoutEffect(t *testing.T) {
 	}
 }
 
+// TestBucketPublicURL checks that the public URL of a bucket is rejected where it has no effect.
+func TestBucketPublicURL(t *testing.T) {
+	t.Parallel()
+	const s3 = "s3://models?region=eu-central-1"
+	for name, c := range map[string]struct {
+		public, bucket string
+		redirect       bool
+		want           string
+	}{
+		"valid":      {"https://files.example.org", s3, true, ""},
+		"not a URL":  {"files.example.org", s3, true, "--bucket-public-url: must be a URL such as"},
+		"a folder":   {"https://files.example.org", "file:///srv/models", true, "--bucket-public-url: needs an S3 bucket"},
+		"no effect":  {"https://files.example.org", s3, false, "--bucket-public-url: has no effect with"},
+		"a password": {"https://a:b@files.example.org", s3, true, "--bucket-public-url: must be a URL such as"},
+	} {
+		s := settings()
+		s.BucketPublicURL, s.BucketURL, s.BucketRedirect = c.public, c.bucket, c.redirect
+		if err := s.Complete(); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 // TestUnsupportedURLs checks that unsupported URLs of databases and buckets are rejected as wrong
 // settings, and that the errors contain no part of them, such as a password.
 func TestUnsupportedURLs(t *testing.T) {

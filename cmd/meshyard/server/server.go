@@ -187,6 +187,9 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if a.bucket, err = bucket.Open(ctx, a.Settings.BucketURL); err != nil {
 		return startError("--bucket-url", a.Settings.BucketURL, err)
 	}
+	if err := a.bucket.Deliver(ctx, bucket.Delivery{Stream: !a.Settings.BucketRedirect, PublicURL: a.Settings.BucketPublicURL}); err != nil {
+		return startError("--bucket-public-url", a.Settings.BucketPublicURL, err)
+	}
 	a.queue, err = jobs.New(a.db.SQL(), a.db.Engine, jobs.Handlers{
 		ExpireUpload:   func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
 		PurgeAccount:   func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
