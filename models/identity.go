@@ -28,9 +28,9 @@ const maxSubject = 255 // OpenID Connect Core 1.0, section 2
 
 // Identify returns the ID of the user with an identity, and sets the roles that the identity
 // specifies. At the first sign-in it creates a user, whose name is the identity's username or
-// similar to it. It never returns an existing user just because of an equal name. It returns
-// Unauthenticated if the identity has no subject, or if the issuer or the subject is not a valid
-// text.
+// similar to it. It never returns an existing user just because of an equal name: LinkIdentity
+// links one. It returns Unauthenticated if the identity has no subject, or if the issuer or the
+// subject is not a valid text.
 func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, err error) {
 	if err := errors.Join(text("issuer", id.Issuer, maxName), text("subject", id.Subject, maxSubject)); err != nil || id.Subject == "" {
 		return 0, fail(Unauthenticated, "the ID token has no subject, or an invalid one")
@@ -147,7 +147,8 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 // AuthenticateBearer returns the caller for a token of the operator's OpenID provider, with the
 // scopes read and write. verify checks the token and returns its identity, which is cached for a
 // second. The privileges of the user, a suspension and a deletion are read for each call. It
-// returns Unauthenticated if the account was deleted.
+// returns Unauthenticated if the account was deleted. It returns Forbidden instead of creating a
+// user if LinkableAccount finds an account, because only a person can enter its password.
 func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify func(context.Context, string) (auth.Identity, error)) (auth.Caller, error) {
 	hash := auth.HashSecret(token)
 	known, ok := s.identities.get(hash)
@@ -156,6 +157,13 @@ func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify fun
 		id, err := verify(ctx, token)
 		if err != nil {
 			return auth.Caller{}, err
+		}
+		existing, err := s.LinkableAccount(ctx, id)
+		if err != nil {
+			return auth.Caller{}, err
+		}
+		if existing != "" {
+			return auth.Caller{}, fail(Forbidden, "the user of the ID token may have the account %s: sign in with the OpenID provider in a browser once, to link it or to create another one", existing)
 		}
 		if known.userID, err = s.Identify(ctx, id); err != nil {
 			return auth.Caller{}, err

@@ -36,6 +36,7 @@ type cli struct {
 		List      userListCmd      `cmd:"" help:"List all users."`
 		Show      userShowCmd      `cmd:"" help:"Show a user."`
 		Create    userCreateCmd    `cmd:"" help:"Create a user."`
+		Link      userLinkCmd      `cmd:"" help:"Link an account of the OpenID provider to a user, so that signing in with the provider signs in this user."`
 		Password  userPasswordCmd  `cmd:"" help:"Set the password of a user, read from standard input: one line. The user is signed out everywhere; access tokens stay valid."`
 		Rename    userRenameCmd    `cmd:"" help:"Give a user another name."`
 		Role      userRoleCmd      `cmd:"" help:"Change the role of a user."`

@@ -184,22 +184,29 @@ func (u *userCommands) signIn() int {
 
 // refuse runs commands that must fail.
 func (u *userCommands) refuse() {
+	u.run("user", "link", "bob", "sub-1", "--issuer", "https://id.example")
 	for wrong, want := range map[string]struct {
 		status int
 		says   string
 	}{
-		"user rename lovelace BOB": {1, "taken"},
-		"user rename lovelace me":  {2, "reserved"},
-		"user rename lovelace 7":   {2, "must be 1 to 64"},
-		"user rename nobody x":     {1, "does not exist"},
-		"user suspend admin":       {2, "last administrator"},
-		"user delete admin --yes":  {2, "last administrator"},
-		"user show nobody":         {1, "does not exist"},
-		"user delete lovelace":     {1, "has 0 things, 0 makes and 0 bytes of files: add --yes"},
+		"user rename lovelace BOB":                             {1, "taken"},
+		"user rename lovelace me":                              {2, "reserved"},
+		"user rename lovelace 7":                               {2, "must be 1 to 64"},
+		"user rename nobody x":                                 {1, "does not exist"},
+		"user suspend admin":                                   {2, "last administrator"},
+		"user delete admin --yes":                              {2, "last administrator"},
+		"user show nobody":                                     {1, "does not exist"},
+		"user link lovelace sub-1":                             {1, "--issuer: is required"},
+		"user link lovelace sub-1 --issuer https://id.example": {1, "belongs to the user bob"},
+		"user delete lovelace":                                 {1, "has 0 things, 0 makes and 0 bytes of files: add --yes"},
 	} {
 		if _, stderr, err := u.try(strings.Fields(wrong)...); exitStatus(err) != want.status || !strings.Contains(stderr, want.says) {
 			u.t.Errorf("meshyard %s: %v, %q; want %+v", wrong, err, stderr, want)
 		}
+	}
+	u.run("user", "link", "lovelace", "sub-1", "--issuer", "https://id.example", "--move")
+	if _, stderr, err := u.try("user", "link", "bob", "sub-1", "--issuer", "https://id.example"); exitStatus(err) != 1 || !strings.Contains(stderr, "belongs to the user Lovelace") {
+		u.t.Errorf("user link after --move: %v, %q; want that it belongs to Lovelace", err, stderr)
 	}
 }
 

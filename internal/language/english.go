@@ -81,6 +81,10 @@ var english = &Texts{
 		ProviderRejected:   "The OpenID provider rejected the sign-in.", ProviderRefused: "The OpenID provider did not sign you in.",
 		NotAdmitted:  "Your account at the OpenID provider may not use this server. Ask the operator of this server for access.",
 		ProviderDown: "The OpenID provider cannot be reached.",
+
+		LinkAccount: "Link your account", LinkQuestion: "There is an account <strong>%s</strong> on this server already. If it is yours, enter its password once. From then on your organization's account signs you in to it.",
+		LinkIt: "Link and sign in", NewInstead: "Create another account",
+		NewIsSeparate: "Choose this if the account is not yours. If you do not know the password, ask the operator of this server to link the accounts: <code>meshyard user link</code>",
 	},
 
 	Gallery: Gallery{

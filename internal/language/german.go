@@ -107,6 +107,10 @@ var german = &Texts{
 		ProviderRejected:   "Der OpenID-Anbieter hat die Anmeldung abgelehnt.", ProviderRefused: "Der OpenID-Anbieter hat dich nicht angemeldet.",
 		NotAdmitted:  "Dein Konto beim OpenID-Anbieter darf diesen Server nicht benutzen. Bitte den Betreiber dieses Servers um Zugang.",
 		ProviderDown: "Der OpenID-Anbieter ist nicht erreichbar.",
+
+		LinkAccount: "Konto verknüpfen", LinkQuestion: "Auf diesem Server gibt es schon ein Konto <strong>%s</strong>. Wenn es deins ist, gib einmal sein Passwort ein. Danach meldet dich das Konto deiner Organisation darin an.",
+		LinkIt: "Verknüpfen und anmelden", NewInstead: "Ein weiteres Konto anlegen",
+		NewIsSeparate: "Wähle das, wenn das Konto nicht deins ist. Wenn du das Passwort nicht kennst, bitte den Betreiber dieses Servers, die Konten zu verknüpfen: <code>meshyard user link</code>",
 	},
 
 	Gallery: Gallery{

@@ -72,6 +72,8 @@ type SignIn struct {
 	UnknownApplication, UnknownRedirect, Denied             string
 	NotStartedHere, ProviderRejected, ProviderRefused       string
 	NotAdmitted, ProviderDown                               string
+
+	LinkAccount, LinkQuestion, LinkIt, NewInstead, NewIsSeparate string
 }
 
 // Gallery are the texts of the pages of package webpage.

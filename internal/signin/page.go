@@ -32,6 +32,7 @@ var templates = map[string]*template.Template{
 	"confirm":   parsePage("confirm"),
 	"account":   parsePage("account"),
 	"sent":      parsePage("sent"),
+	"link":      parsePage("link"),
 }
 
 func parsePage(name string) *template.Template {

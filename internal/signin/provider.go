@@ -67,6 +67,15 @@ func (s *site) handleCallback(w http.ResponseWriter, r *http.Request) {
 		s.providerFailed(w, r, err)
 		return
 	}
+	existing, err := s.Store.LinkableAccount(r.Context(), id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	if existing != "" {
+		s.askToLink(w, r, unlinked{Identity: id, Username: existing, Next: f.Next})
+		return
+	}
 	userID, err := s.Store.Identify(r.Context(), id)
 	if err != nil {
 		s.fail(w, r, err)

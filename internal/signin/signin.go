@@ -24,6 +24,8 @@ import (
 type Store interface {
 	CheckPassword(ctx context.Context, username, password string) (auth.Verified, error)
 	Identify(ctx context.Context, id auth.Identity) (userID int64, err error)
+	LinkableAccount(ctx context.Context, id auth.Identity) (username string, err error)
+	LinkIdentity(ctx context.Context, who auth.Verified, id auth.Identity) error
 	SignIn(ctx context.Context, who auth.Verified, userAgent string) (secret string, err error)
 	Session(ctx context.Context, secret string) (who auth.SignedIn, ok bool, err error)
 	SignOut(ctx context.Context, secret string) error
@@ -155,6 +157,8 @@ func Handler(o Options) http.Handler {
 	if o.Provider != nil {
 		handle("GET /login/oidc", s.askProvider)
 		handle("GET "+callbackPath, s.handleCallback)
+		handle("GET "+linkPath, s.showLink)
+		handle("POST "+linkPath, form(s.linkAccount))
 	}
 	mux.HandleFunc("/", o.Missing)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
