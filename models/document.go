@@ -124,12 +124,7 @@ func (db *DB) reindex(ctx context.Context, ix *index, ids ...int64) error {
 	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return db.index(ctx, tx, ix, ids...) })
 }
 
-// indexAll updates the documents of all objects.
-func (db *DB) indexAll(ctx context.Context, tx bun.Tx) error {
-	return eachTexts(ctx, tx, unchanged, func(ix *index, ids []int64) error { return db.index(ctx, tx, ix, ids...) })
-}
-
-// reindexAll is indexAll in many transactions.
+// reindexAll updates the documents of all objects, in many transactions.
 func (db *DB) reindexAll(ctx context.Context) error {
 	return eachTexts(ctx, db.Write, unchanged, func(ix *index, ids []int64) error { return db.reindex(ctx, ix, ids...) })
 }
@@ -139,21 +134,6 @@ func (db *DB) reindexAll(ctx context.Context) error {
 func (db *DB) indexOf(ctx context.Context, tx bun.Tx, userID int64) error {
 	those := func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("u.id = ?", userID) }
 	return eachTexts(ctx, tx, those, func(ix *index, ids []int64) error { return db.index(ctx, tx, ix, ids...) })
-}
-
-// indexRenamed updates the documents of all users who were renamed, and of their objects. Before
-// renamedMigration, the documents of the objects could still contain the old name.
-func (db *DB) indexRenamed(ctx context.Context, tx bun.Tx) error {
-	var renamed []int64
-	if err := tx.NewSelect().Table("moderation_log").ColumnExpr("DISTINCT user_id").Where("action = ?", RenamedUser).Scan(ctx, &renamed); err != nil {
-		return err
-	}
-	for _, id := range renamed {
-		if err := db.indexOf(ctx, tx, id); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // eachTexts calls fn with the IDs of objects that everyone can find, in batches. those restricts a

@@ -2,8 +2,6 @@ package models
 
 import (
 	"errors"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -293,61 +291,5 @@ func TestPlansOfNewDownloads(t *testing.T) {
 				t.Errorf("after %s:\n%s", statement, text)
 			}
 		}
-	}
-}
-
-// TestMigrationOfCounts checks that downloads that were not folded before new_downloads existed are
-// still counted, including those of deleted files, and that featured things are counted.
-func TestMigrationOfCounts(t *testing.T) {
-	for engine, address := range map[database.Engine]string{database.SQLite: "sqlite:" + filepath.Join(t.TempDir(), "db"), database.Postgres: pgtest.Database(t)} {
-		t.Run(string(engine), func(t *testing.T) {
-			ctx := t.Context()
-			db, err := OpenDB(ctx, address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
-			names, err := db.Pending(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, name := range names[:slices.Index(names, "0028_new_downloads")] {
-				runMigration(t, db, name, name)
-			}
-			const at = "'2026-03-04 05:06:07+00:00'"
-			for _, statement := range []string{
-				"INSERT INTO users (id, username, is_admin, created_at) VALUES (1, 'ada', false, " + at + ")",
-				"INSERT INTO things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, download_count, created_at, modified_at, published_at, featured_at) " +
-					"SELECT 1, 1, 'a', 'published', 'cc', min(id), '', '', false, 3, " + at + ", " + at + ", " + at + ", " + at + " FROM categories",
-				"INSERT INTO files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at) " +
-					"VALUES (1, 1, 'a.stl', 'model', 'finalized', 1, 'model/stl', 'a', 'a', '', 'thing', 1, 1, 1, 2, " + at + ", " + at + ")",
-				"INSERT INTO downloads (id, user_id, file_id, thing_id, created_at, folded) VALUES (1, 1, 1, 1, " + at + ", true), (2, 1, 1, 1, " + at + ", true), " +
-					"(3, 1, 1, 1, " + at + ", false), (4, 1, NULL, 1, " + at + ", false), (5, 1, NULL, 1, " + at + ", true)",
-			} {
-				if _, err := db.SQL().ExecContext(ctx, statement); err != nil {
-					t.Fatalf("%.80s: %v", statement, err)
-				}
-			}
-			if _, err := db.Migrate(ctx); err != nil {
-				t.Fatal(err)
-			}
-			s := NewStore(db, nil, Options{}, nil)
-			if featured, err := s.countFeatured(ctx); featured != 1 || err != nil {
-				t.Errorf("%d featured things, %v, want 1", featured, err)
-			}
-			for _, want := range []struct{ stored, file, thing int64 }{{3, 3, 5}, {5, 3, 5}} {
-				f, err := s.File(ctx, auth.Caller{}, AllFileFields, 1)
-				if err != nil {
-					t.Fatal(err)
-				}
-				th, err := s.Thing(ctx, auth.Caller{}, AllThingFields, 1)
-				if err != nil || f.DownloadCount() != want.file || th.DownloadCount() != want.thing || th.FoldedDownloads != want.stored {
-					t.Errorf("%d downloads of the file and %d of the thing, %d of them stored, %v; want %+v", f.DownloadCount(), th.DownloadCount(), th.FoldedDownloads, err, want)
-				}
-				if _, err := s.FoldDownloads(ctx); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
 	}
 }

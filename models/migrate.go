@@ -26,22 +26,22 @@ const migrationTable = "schema_migrations"
 // nodes may start at the same time.
 const migrationLock = 0x6d657368
 
-// renumbered contains the names of migrations that had other numbers in earlier source, by the
-// names with which databases of that time recorded them.
-var renumbered = map[string]string{
-	"0034_last_runs":          "0036_last_runs",
-	"0035_changed_makes":      "0034_changed_makes",
-	"0035_postponed_previews": "0037_postponed_previews",
-	"0036_postponed_previews": "0037_postponed_previews",
-}
+// baseline is the first migration. Databases whose first migration had another name come from source
+// before version 1.0.0.
+const baseline = "0001_baseline"
+
+// ErrOlder is the error of a database from source before version 1.0.0. Its migrations no longer
+// exist.
+var ErrOlder = errors.New("the database is from source before version 1.0.0, which cannot be migrated")
 
 // ErrNewer is the error of a database that a newer version has migrated.
 var ErrNewer = errors.New("the database is newer than this version of meshyard")
 
 // Pending returns the names of the migrations that have not run, all of them on an empty database.
-// Like Migrate, it returns ErrNewer if the database is newer than this version. It changes nothing.
+// Like Migrate, it returns ErrNewer or ErrOlder if this version cannot use the database. It changes
+// nothing.
 func (db *DB) Pending(ctx context.Context) (names []string, err error) {
-	known, err := migrationNames(db.Engine)
+	known, err := migrationNames(migrations, db.Engine)
 	if err != nil {
 		return nil, err
 	}
@@ -62,98 +62,84 @@ func (db *DB) Pending(ctx context.Context) (names []string, err error) {
 // CheckMigration returns ErrNewer if this version does not know a migration of a database of the
 // engine. It returns nil for an empty name.
 func CheckMigration(engine database.Engine, name string) error {
-	known, err := migrationNames(engine)
+	known, err := migrationNames(migrations, engine)
 	if err != nil || name == "" {
 		return err
 	}
-	return checkKnown([]string{name}, known)
+	return checkKnown([]string{baseline, name}, known)
 }
 
-// migrationNames returns the names of all migrations of an engine in their order.
-func migrationNames(engine database.Engine) ([]string, error) {
-	files, err := fs.ReadDir(migrations, path.Join("migrations", string(engine))) // sorted by name
+// migrationNames returns the names of all migrations of an engine in their order. Their numbers may
+// have gaps.
+func migrationNames(files fs.FS, engine database.Engine) ([]string, error) {
+	entries, err := fs.ReadDir(files, path.Join("migrations", string(engine))) // sorted by name
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(files))
-	for i, file := range files {
-		names[i] = strings.TrimSuffix(file.Name(), ".sql")
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i] = strings.TrimSuffix(entry.Name(), ".sql")
 	}
 	return names, nil
 }
 
-// notRecorded returns the names of the known migrations that have not run, in their order. It does
-// not assume that all migrations before the last one have run: earlier source added some of them in
-// another order.
+// notRecorded returns the names of the known migrations that have not run, in their order. These may
+// include migrations before the last one that has run, because a branch with a lower number can be
+// merged later.
 //
 // It returns ErrNewer if a migration has run that this version does not know. Otherwise this
 // version would write rows without values that the newer schema requires, and its garbage collector
 // would remove objects that only newer rows refer to.
 func notRecorded(ctx context.Context, db bun.IDB, known []string) ([]string, error) {
 	var recorded []string
-	if err := db.NewSelect().Table("schema_migrations").Column("name").Order("number").Scan(ctx, &recorded); err != nil {
+	err := db.NewSelect().Table(migrationTable).Column("name").Order("number").Scan(ctx, &recorded)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkKnown(recorded, known); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(known), func(name string) bool { return slices.Contains(recorded, name) }), nil
+	has := func(name string) bool { return slices.Contains(recorded, name) }
+	return slices.DeleteFunc(slices.Clone(known), has), nil
 }
 
-// checkKnown replaces names of earlier source in place. It returns ErrNewer if one of the names is
-// not known.
+// checkKnown returns ErrNewer if one of the recorded names is not known, or ErrOlder if the baseline
+// is not among them.
 func checkKnown(recorded, known []string) error {
-	for i, name := range recorded {
-		if now, ok := renumbered[name]; ok {
-			recorded[i] = now
-		}
+	if len(recorded) > 0 && !slices.Contains(recorded, baseline) {
+		return fmt.Errorf("%w: its first migration is %s, and not %s; start with a new, empty database",
+			ErrOlder, recorded[0], baseline)
 	}
-	if i := slices.IndexFunc(recorded, func(name string) bool { return !slices.Contains(known, name) }); i >= 0 {
-		return fmt.Errorf("%w: it has the migration %s, and the newest one known here is %s; "+
-			"start the version that was used last, or a newer one", ErrNewer, recorded[i], known[len(known)-1])
+	i := slices.IndexFunc(recorded, func(name string) bool { return !slices.Contains(known, name) })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w: it has the migration %s, and the newest one known here is %s; "+
+		"start the version that was used last, or a newer one", ErrNewer, recorded[i], known[len(known)-1])
 }
 
-// recordMigrations records that all of the migrations have run.
-func recordMigrations(ctx context.Context, tx bun.Tx, names []string) error {
-	if _, err := tx.ExecContext(ctx, "DELETE FROM schema_migrations"); err != nil {
-		return err
+// record records that a migration has run.
+func record(ctx context.Context, tx bun.Tx, name string) error {
+	digits, _, _ := strings.Cut(name, "_")
+	number, err := strconv.Atoi(digits)
+	if err != nil {
+		return errors.New("the name does not begin with a number")
 	}
-	for _, name := range names {
-		digits, _, _ := strings.Cut(name, "_")
-		number, err := strconv.Atoi(digits)
-		if err != nil {
-			return fmt.Errorf("migration %s: the name does not begin with a number", name)
-		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO schema_migrations (number, name) VALUES (?, ?)", number, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err = tx.ExecContext(ctx, "INSERT INTO schema_migrations (number, name) VALUES (?, ?)", number, name)
+	return err
 }
-
-// The migrations that SQL alone cannot do, or not in the same way on both engines.
-const (
-	// tagMigration adds slugs to tags. The engines convert letters to lower case differently.
-	tagMigration = "0002_catalogue"
-	// searchMigration adds the tables of search documents.
-	searchMigration = "0003_search"
-	// countMigration is the last one that adds counts without setting them. All counts are recomputed
-	// after it, which takes about 100 s for a million things.
-	countMigration = "0007_quotas"
-	// renamedMigration updates the documents of renamed users; see indexRenamed.
-	renamedMigration = "0032_renamed_users"
-	// uniqueMigration renames users whose names differ in case only.
-	uniqueMigration = "0042_unique_usernames"
-)
 
 // Migrate brings the schema up to date and returns the names of the migrations that it ran, if any.
 // All of them run in one transaction, which also records that they ran. If the process dies
 // meanwhile, or another process migrates at the same time, the database has either the old schema
 // or the new one.
 func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
-	known, err := migrationNames(db.Engine)
+	return db.migrate(ctx, migrations)
+}
+
+// migrate is Migrate with the migrations in the folder migrations of a file system.
+func (db *DB) migrate(ctx context.Context, files fs.FS) (applied []string, err error) {
+	known, err := migrationNames(files, db.Engine)
 	if err != nil {
 		return nil, err
 	}
@@ -161,22 +147,16 @@ func (db *DB) Migrate(ctx context.Context) (applied []string, err error) {
 		if err := db.lockMigrations(ctx, tx); err != nil {
 			return err
 		}
-		pending, err := notRecorded(ctx, tx, known)
+		applied, err = notRecorded(ctx, tx, known)
 		if err != nil {
 			return err
 		}
-		for _, name := range pending {
-			if err := db.apply(ctx, tx, name); err != nil {
+		for _, name := range applied {
+			if err := db.apply(ctx, tx, files, name); err != nil {
 				return fmt.Errorf("migration %s: %w", name, err)
 			}
 		}
-		if len(pending) > 0 {
-			if err := recordMigrations(ctx, tx, known); err != nil {
-				return err
-			}
-		}
-		applied = pending
-		return db.finishMigrations(ctx, tx, applied)
+		return db.growNewDownloads(ctx, tx)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
@@ -198,17 +178,18 @@ func (db *DB) lockMigrations(ctx context.Context, tx bun.Tx) error {
 	if err := db.CheckOwner(ctx, tx, migrationTable); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)")
+	_, err := tx.ExecContext(ctx,
+		"CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)")
 	return err
 }
 
-// apply runs the statements of one migration, and the part of it that SQL cannot do.
-func (db *DB) apply(ctx context.Context, tx bun.Tx, name string) error {
-	text, err := migrations.ReadFile(path.Join("migrations", string(db.Engine), name+".sql"))
+// apply runs the statements of one migration and records it.
+func (db *DB) apply(ctx context.Context, tx bun.Tx, files fs.FS, name string) error {
+	text, err := fs.ReadFile(files, path.Join("migrations", string(db.Engine), name+".sql"))
 	if err != nil {
 		return err
 	}
-	if name == searchMigration {
+	if name == baseline {
 		if err := db.CheckTrigrams(ctx, tx); err != nil {
 			return err
 		}
@@ -217,30 +198,5 @@ func (db *DB) apply(ctx context.Context, tx bun.Tx, name string) error {
 	if _, err := tx.Tx.ExecContext(ctx, string(text)); err != nil {
 		return err
 	}
-	if name == tagMigration {
-		return slugTags(ctx, tx)
-	}
-	return nil
-}
-
-// finishMigrations updates values that are derived from others, after the applied migrations. It
-// runs after the last one, because search documents contain columns that later migrations add.
-func (db *DB) finishMigrations(ctx context.Context, tx bun.Tx, applied []string) error {
-	switch {
-	case slices.Contains(applied, searchMigration):
-		if err := db.indexAll(ctx, tx); err != nil {
-			return fmt.Errorf("migration %s: %w", searchMigration, err)
-		}
-	case slices.Contains(applied, renamedMigration), slices.Contains(applied, uniqueMigration):
-		if err := db.indexRenamed(ctx, tx); err != nil {
-			return fmt.Errorf("index renamed users: %w", err)
-		}
-	}
-	if err := db.growNewDownloads(ctx, tx); err != nil {
-		return err
-	}
-	if slices.Contains(applied, countMigration) {
-		return db.recount(ctx, tx)
-	}
-	return nil
+	return record(ctx, tx, name)
 }

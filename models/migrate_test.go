@@ -1,103 +1,231 @@
 package models
 
 import (
-	"path"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/pgtest"
 )
 
-// runMigration runs the SQL of a migration, and records it by a name of earlier source.
-func runMigration(t *testing.T, db *DB, name, as string) {
+// eachDatabase runs test with an empty database of each engine.
+func eachDatabase(t *testing.T, test func(t *testing.T, address string)) {
 	t.Helper()
-	text, err := migrations.ReadFile(path.Join("migrations", string(db.Engine), name+".sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	number, err := strconv.Atoi(as[:4])
-	if err != nil {
-		t.Fatal(err)
-	}
-	exec := func(statement string) {
-		t.Helper()
-		if _, err := db.SQL().ExecContext(t.Context(), statement); err != nil {
-			t.Fatalf("%.80s: %v", statement, err)
-		}
-	}
-	exec("CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)")
-	exec(string(text))
-	exec("INSERT INTO schema_migrations (number, name) VALUES (" + strconv.Itoa(number) + ", '" + as + "')")
+	t.Parallel()
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		test(t, "sqlite:"+filepath.Join(t.TempDir(), "db"))
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, pgtest.Database(t))
+	})
 }
 
-// TestMigrationsInAnotherOrder checks that each migration runs once in a database of earlier
-// source, in which migrations had other numbers and later ones ran before earlier ones.
-func TestMigrationsInAnotherOrder(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		before   string            // the migrations before this one have run
-		recorded map[string]string // which others have run, and as what they were recorded
-		want     []string          // the first migrations that are missing
-	}{
-		"other numbers": {
-			before:   "0034_changed_makes",
-			recorded: map[string]string{"0036_last_runs": "0034_last_runs", "0034_changed_makes": "0035_changed_makes"},
-			want:     []string{"0035_collection_likes", "0037_postponed_previews"},
-		},
-		"a number that another migration has now": {
-			before:   "0034_changed_makes",
-			recorded: map[string]string{"0036_last_runs": "0034_last_runs", "0037_postponed_previews": "0035_postponed_previews"},
-			want:     []string{"0034_changed_makes", "0035_collection_likes"},
-		},
-		"a later one first": {
-			before:   "0017_editing",
-			recorded: map[string]string{"0022_refresh_tokens": "0022_refresh_tokens"},
-			want:     []string{"0017_editing", "0018_browse", "0019_archive_imports", "0020_viewers", "0023_webhooks"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for engine, address := range map[database.Engine]string{database.SQLite: "sqlite:" + filepath.Join(t.TempDir(), "db"), database.Postgres: pgtest.Database(t)} {
-				t.Run(string(engine), func(t *testing.T) {
-					ctx := t.Context()
-					db, err := OpenDB(ctx, address)
-					if err != nil {
-						t.Fatal(err)
-					}
-					defer db.Close()
-					all, err := db.Pending(ctx)
-					if err != nil {
-						t.Fatal(err)
-					}
-					for _, name := range all[:slices.Index(all, c.before)] {
-						runMigration(t, db, name, name)
-					}
-					for name, as := range c.recorded {
-						runMigration(t, db, name, as)
-					}
-					pending, err := db.Pending(ctx)
-					if err != nil || len(pending) < len(c.want) || !slices.Equal(pending[:len(c.want)], c.want) {
-						t.Fatalf("pending: %q, %v, want %q first", pending, err, c.want)
-					}
-					if applied, err := db.Migrate(ctx); err != nil || !slices.Equal(applied, pending) {
-						t.Fatalf("migrated %q, %v, want %q", applied, err, pending)
-					}
-					var recorded []string
-					err = db.Read.NewSelect().Table("schema_migrations").Column("name").Order("number").Scan(ctx, &recorded)
-					if err != nil || !slices.Equal(recorded, all) {
-						t.Errorf("recorded: %q, %v, want %q", recorded, err, all)
-					}
-					if applied, err := db.Migrate(ctx); err != nil || len(applied) > 0 {
-						t.Errorf("migrated again %q, %v", applied, err)
-					}
-				})
+// openTestDB opens a database until the test ends.
+func openTestDB(t *testing.T, address string) *DB {
+	t.Helper()
+	db, err := OpenDB(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// later returns the baseline and other migrations, by name, which are the same on both engines.
+func later(t *testing.T, others map[string]string) fstest.MapFS {
+	t.Helper()
+	files := make(fstest.MapFS)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		text, err := migrations.ReadFile("migrations/" + engine + "/" + baseline + ".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["migrations/"+engine+"/"+baseline+".sql"] = &fstest.MapFile{Data: text}
+		for name, sql := range others {
+			files["migrations/"+engine+"/"+name+".sql"] = &fstest.MapFile{Data: []byte(sql)}
+		}
+	}
+	return files
+}
+
+// wantRecorded checks which migrations a database has recorded.
+func wantRecorded(t *testing.T, db *DB, want ...string) {
+	t.Helper()
+	var got []string
+	err := db.Read.NewSelect().Table(migrationTable).Column("name").Order("number").Scan(t.Context(), &got)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("recorded: %q, %v, want %q", got, err, want)
+	}
+}
+
+// TestMigrate checks that all migrations run once, and that the engines have the same ones.
+func TestMigrate(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, address string) {
+		ctx, db := t.Context(), openTestDB(t, address)
+		all, err := db.Pending(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, engine := range []database.Engine{database.SQLite, database.Postgres} {
+			names, err := migrationNames(migrations, engine)
+			if err != nil || !slices.Equal(names, all) {
+				t.Errorf("migrations of %s: %q, %v, want %q", engine, names, err, all)
 			}
+		}
+		if applied, err := db.Migrate(ctx); err != nil || !slices.Equal(applied, all) {
+			t.Fatalf("migrated %q, %v, want %q", applied, err, all)
+		}
+		wantRecorded(t, db, all...)
+		if pending, err := db.Pending(ctx); err != nil || len(pending) > 0 {
+			t.Errorf("pending after the migration: %q, %v", pending, err)
+		}
+		if applied, err := db.Migrate(ctx); err != nil || len(applied) > 0 {
+			t.Errorf("migrated again %q, %v", applied, err)
+		}
+	})
+}
+
+// TestLaterMigrations checks that migrations that are added later run in the order of their numbers,
+// including one with a lower number than the last one that has run, and that numbers may have gaps.
+func TestLaterMigrations(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, address string) {
+		ctx, db := t.Context(), openTestDB(t, address)
+		with := map[string]string{"0004_birds": "CREATE TABLE birds (id INTEGER PRIMARY KEY);"}
+		if _, err := db.migrate(ctx, later(t, with)); err != nil {
+			t.Fatal(err)
+		}
+		with["0002_nests"] = "CREATE TABLE nests (id INTEGER PRIMARY KEY);"
+		with["0009_eggs"] = "ALTER TABLE nests ADD COLUMN eggs INTEGER; ALTER TABLE birds ADD COLUMN egg INTEGER;"
+		applied, err := db.migrate(ctx, later(t, with))
+		if want := []string{"0002_nests", "0009_eggs"}; err != nil || !slices.Equal(applied, want) {
+			t.Fatalf("migrated %q, %v, want %q", applied, err, want)
+		}
+		wantRecorded(t, db, baseline, "0002_nests", "0004_birds", "0009_eggs")
+		if _, err := db.SQL().ExecContext(ctx, "SELECT n.eggs, b.egg FROM nests AS n, birds AS b"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestFailedMigration checks that a migration that fails undoes those before it.
+func TestFailedMigration(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, address string) {
+		ctx, db := t.Context(), openTestDB(t, address)
+		if _, err := db.migrate(ctx, later(t, nil)); err != nil {
+			t.Fatal(err)
+		}
+		files := later(t, map[string]string{
+			"0002_birds": "CREATE TABLE birds (id INTEGER PRIMARY KEY);",
+			"0003_nests": "CREATE TABLE nests (id INTEGER PRIMARY KEY); INSERT INTO eggs (id) VALUES (1);",
 		})
+		if _, err := db.migrate(ctx, files); err == nil || !strings.Contains(err.Error(), "migration 0003_nests: ") {
+			t.Errorf("a migration that fails: got %v, want its name", err)
+		}
+		wantRecorded(t, db, baseline)
+		for _, table := range []string{"birds", "nests"} {
+			if has, err := db.HasTable(ctx, db.Read, table); has || err != nil {
+				t.Errorf("the table %s of a migration that was undone: %v, %v", table, has, err)
+			}
+		}
+	})
+}
+
+// TestMigrationsAtTheSameTime checks that the migrations run once if two nodes start at the same
+// time.
+func TestMigrationsAtTheSameTime(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, address string) {
+		type result struct {
+			applied []string
+			err     error
+		}
+		results := make(chan result)
+		const nodes = 2
+		for range nodes {
+			db := openTestDB(t, address)
+			go func() {
+				applied, err := db.Migrate(t.Context())
+				results <- result{applied, err}
+			}()
+		}
+		migrated := 0
+		for range nodes {
+			r := <-results
+			if r.err != nil {
+				t.Error(r.err)
+			}
+			if len(r.applied) > 0 {
+				migrated++
+			}
+		}
+		if migrated != 1 {
+			t.Errorf("%d nodes ran the migrations, want 1", migrated)
+		}
+	})
+}
+
+// TestMigrationOfEarlierSource checks that a database of source before version 1.0.0 is refused and
+// not changed.
+func TestMigrationOfEarlierSource(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, address string) {
+		ctx, db := t.Context(), openTestDB(t, address)
+		for _, statement := range []string{
+			"CREATE TABLE schema_migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL)",
+			"INSERT INTO schema_migrations (number, name) VALUES (1, '0001_foundation'), (43, '0043_source_url')",
+		} {
+			if _, err := db.SQL().ExecContext(ctx, statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const want = "its first migration is 0001_foundation, and not 0001_baseline"
+		if _, err := db.Pending(ctx); !errors.Is(err, ErrOlder) || !strings.Contains(err.Error(), want) {
+			t.Errorf("pending: got %v, want %q", err, want)
+		}
+		if _, err := db.Migrate(ctx); !errors.Is(err, ErrOlder) || !strings.Contains(err.Error(), want) {
+			t.Errorf("migrate: got %v, want %q", err, want)
+		}
+		wantRecorded(t, db, "0001_foundation", "0043_source_url")
+		if has, err := db.HasTable(ctx, db.Read, "users"); has || err != nil {
+			t.Errorf("the table users after a refused migration: %v, %v", has, err)
+		}
+	})
+}
+
+// TestMigrationsNeverChange compares the migrations with their SHA-256 sums. Databases that have run
+// a migration never run it again, so a change would give old and new databases different schemas.
+// Change the schema by a new migration, and add its sums with sha256sum. They may change only until
+// the migration is in a release.
+func TestMigrationsNeverChange(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "migrations.sha256"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := strings.Split(strings.TrimSpace(string(text)), "\n")
+	files := 0
+	err = fs.WalkDir(migrations, "migrations", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		files++
+		content, err := migrations.ReadFile(name)
+		if line := fmt.Sprintf("%x  %s", sha256.Sum256(content), name); !slices.Contains(sums, line) {
+			t.Errorf("testdata/migrations.sha256 has no line %q: the migration is new, or it was changed", line)
+		}
+		return err
+	})
+	if err != nil || files != len(sums) {
+		t.Errorf("%d migrations and %d sums, %v", files, len(sums), err)
 	}
 }
 
@@ -106,16 +234,7 @@ func TestMigrationsInAnotherOrder(t *testing.T) {
 func TestMigrationsHaveNoTimeout(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Database(t)
-	open := func(address string) *DB {
-		t.Helper()
-		db, err := OpenDB(t.Context(), address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = db.Close() })
-		return db
-	}
-	other := open(address)
+	other := openTestDB(t, address)
 	if _, err := other.SQL().ExecContext(t.Context(), "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = 100', current_database()); END $$"); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +245,7 @@ func TestMigrationsHaveNoTimeout(t *testing.T) {
 	if _, err := tx.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock($1)", migrationLock); err != nil {
 		t.Fatal(err)
 	}
-	db := open(address)
+	db := openTestDB(t, address)
 	migrated := make(chan error)
 	go func() {
 		_, err := db.Migrate(t.Context())
@@ -148,78 +267,14 @@ func TestMigrationsHaveNoTimeout(t *testing.T) {
 // TestThingsAreVacuumedEarly checks that PostgreSQL vacuums things when few of them have changed.
 func TestThingsAreVacuumedEarly(t *testing.T) {
 	t.Parallel()
-	db, err := OpenDB(t.Context(), pgtest.Database(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openTestDB(t, pgtest.Database(t))
 	if _, err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var options string
-	err = db.Read.NewRaw("SELECT coalesce(array_to_string(reloptions, ' '), '') FROM pg_class WHERE oid = 'things'::regclass").Scan(t.Context(), &options)
+	err := db.Read.NewRaw("SELECT coalesce(array_to_string(reloptions, ' '), '') FROM pg_class WHERE oid = 'things'::regclass").Scan(t.Context(), &options)
 	if err != nil || options != "autovacuum_vacuum_scale_factor=0.02" {
 		t.Errorf("the options of things are %q (%v)", options, err)
-	}
-}
-
-// TestMigrationsOfRows checks the values that migrations compute for rows of a database of earlier
-// source.
-func TestMigrationsOfRows(t *testing.T) {
-	t.Parallel()
-	for engine, address := range map[database.Engine]string{database.SQLite: "sqlite:" + filepath.Join(t.TempDir(), "db"), database.Postgres: pgtest.Database(t)} {
-		t.Run(string(engine), func(t *testing.T) {
-			t.Parallel()
-			ctx := t.Context()
-			db, err := OpenDB(ctx, address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer db.Close()
-			all, err := db.Pending(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, name := range all[:slices.Index(all, "0017_editing")] {
-				runMigration(t, db, name, name)
-			}
-			const at = "'2026-03-04 05:06:07+00:00'"
-			for _, statement := range []string{
-				"INSERT INTO users (id, username, is_admin, created_at) VALUES (1, 'ada', false, " + at + "), (2, 'bob', false, " + at + ")",
-				"INSERT INTO things (id, owner_id, name, state, license, category_id, description, instructions, is_wip, created_at, modified_at, published_at, taken_down_at) " +
-					"SELECT n, 1, 'a', 'draft', 'cc', 1, '', '', false, " + at + ", " + at + ", published, down FROM " +
-					"(SELECT 1 AS n, NULL AS published, NULL AS down UNION SELECT 2, " + at + ", " + at + " UNION SELECT 3, NULL, " + at + ") AS v",
-				"INSERT INTO collections (id, owner_id, name, description, created_at, modified_at) VALUES (1, 1, 'a', '', " + at + ", " + at + "), (2, 1, 'b', '', " + at + ", " + at + ")",
-				"INSERT INTO collection_things (id, collection_id, thing_id, created_at) VALUES (7, 1, 2, " + at + "), (8, 1, 1, " + at + ")",
-				"INSERT INTO likes (user_id, target_type, target_id, created_at) VALUES (1, 'collection', 1, " + at + "), (2, 'collection', 1, " + at + "), (2, 'thing', 2, " + at + ")",
-				`INSERT INTO previews (id, sha256, subject, version, state, beat_at, mesh) VALUES (1, 'a', 'stl', 1, 'done', ` + at + `, '{"size": [1, 30.5, 2], "triangles": 12, "watertight": true}'), ` +
-					`(2, 'b', 'obj', 1, 'failed', ` + at + `, NULL)`,
-				"INSERT INTO files (id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, preview_id) " +
-					"SELECT n, 1, 'a', 'model', 'finalized', 1, '', 'a', 'a', '', 'thing', 1, 1, 1, 0, " + at + ", n FROM (SELECT 0 AS n UNION SELECT 1 UNION SELECT 2) AS v",
-			} {
-				if engine == database.Postgres {
-					statement = strings.NewReplacer("NULL AS published", "NULL::timestamptz AS published", "NULL AS down", "NULL::timestamptz AS down", "2, "+at+", "+at, "2, timestamptz "+at+", timestamptz "+at).Replace(statement)
-				}
-				if _, err := db.SQL().ExecContext(ctx, statement); err != nil {
-					t.Fatalf("%.80s: %v", statement, err)
-				}
-			}
-			if _, err := db.Migrate(ctx); err != nil {
-				t.Fatal(err)
-			}
-			for query, want := range map[string][]string{
-				"SELECT id || ' ' || hidden_state FROM things ORDER BY id":                                        {"1 ", "2 published", "3 draft"},
-				"SELECT thing_id || ' ' || position FROM collection_things ORDER BY id":                           {"2 7", "1 8"},
-				"SELECT id || ' ' || like_count FROM collections ORDER BY id":                                     {"1 2", "2 0"},
-				"SELECT id || ' ' || coalesce(format || ' ' || triangles, format, 'none') FROM files ORDER BY id": {"0 none", "1 stl 12", "2 obj"},
-				"SELECT id || '' FROM files WHERE longest_mm = 30.5 AND watertight ORDER BY id":                   {"1"},
-			} {
-				var got []string
-				if err := db.Read.NewRaw(query).Scan(ctx, &got); err != nil || !slices.Equal(got, want) {
-					t.Errorf("%s: got %q, %v, want %q", query, got, err, want)
-				}
-			}
-		})
 	}
 }
 

@@ -475,7 +475,7 @@ func (w *randomWorld) checkDocuments(t *testing.T) {
 				return err
 			}
 		}
-		return w.db.indexAll(ctx, tx)
+		return eachTexts(ctx, tx, unchanged, func(ix *index, ids []int64) error { return w.db.index(ctx, tx, ix, ids...) })
 	})
 	if err != nil {
 		t.Fatal(err)

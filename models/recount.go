@@ -112,20 +112,6 @@ func (s *Store) recountSome(ctx context.Context, table string, ids []int64) (cha
 	return changed, err
 }
 
-// recount recomputes all counts and the popularity of all things. No change of a count can be
-// appended at the same time.
-func (db *DB) recount(ctx context.Context, tx bun.Tx) error {
-	if err := db.lockCounts(ctx, tx); err != nil {
-		return err
-	}
-	for _, c := range counted {
-		if _, err := c.recount(ctx, tx, "1 = 1"); err != nil {
-			return err
-		}
-	}
-	return db.rankAll(ctx, tx)
-}
-
 // recount recomputes a count of the objects that a condition selects. The changes that are not
 // folded yet are not part of it. They must not be folded meanwhile: the caller locks the rows of
 // the objects, or all counts.
@@ -150,19 +136,4 @@ func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
 // changed it, and so undo the change.
 func (db *DB) shareCounts(ctx context.Context, tx bun.Tx) error {
 	return db.LockTable(ctx, tx, "count_changes", "ROW EXCLUSIVE")
-}
-
-// rankAll recomputes the popularity of all things.
-func (db *DB) rankAll(ctx context.Context, tx bun.Tx) error {
-	for last := int64(0); ; {
-		var ids []int64
-		err := tx.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.id > ?", last).Order("t.id").Limit(500).Scan(ctx, &ids)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		if err := db.rank(ctx, tx, ids); err != nil {
-			return err
-		}
-		last = ids[len(ids)-1]
-	}
 }

@@ -60,39 +60,6 @@ func tagSlug(name string) string {
 	return slug.String()
 }
 
-// slugTags sets the slugs of all tags, and merges tags with the same slug. If a thing has several
-// of them, the first one is kept. Tags without a slug are deleted.
-func slugTags(ctx context.Context, tx bun.Tx) error {
-	var tags []*Tag
-	if err := tx.NewSelect().Model(&tags).Column("g.id", "g.name").Order("g.id").Scan(ctx); err != nil {
-		return err
-	}
-	kept := make(map[string]int64)
-	for _, g := range tags {
-		slug := tagSlug(g.Name)
-		into, there := kept[slug]
-		statements := []string{"UPDATE tags SET slug = ?2 WHERE id = ?1"}
-		switch {
-		case there:
-			statements = []string{
-				"DELETE FROM thing_tags WHERE tag_id IN (?0, ?1) AND EXISTS (SELECT 1 FROM thing_tags AS o WHERE o.thing_id = thing_tags.thing_id AND o.tag_id IN (?0, ?1) AND o.position < thing_tags.position)",
-				"UPDATE thing_tags SET tag_id = ?0 WHERE tag_id = ?1",
-				"DELETE FROM tags WHERE id = ?1",
-			}
-		case slug == "":
-			statements = []string{"DELETE FROM thing_tags WHERE tag_id = ?1", "DELETE FROM tags WHERE id = ?1"}
-		default:
-			kept[slug] = g.ID
-		}
-		for _, statement := range statements {
-			if _, err := tx.NewRaw(statement, into, g.ID, slug).Exec(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // cleanTags trims tags, and removes blank tags and tags whose slug occurred before. It returns
 // BadInput if a tag is too long or not a valid text, or if there are too many tags.
 func cleanTags(tags []string) ([]string, error) {

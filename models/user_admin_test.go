@@ -3,7 +3,6 @@ package models
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/uptrace/bun"
@@ -45,27 +44,6 @@ func TestRenamedUsersAreFound(t *testing.T) {
 			wantFound(t, s, kind, "benjamin", 0)
 			wantFound(t, s, kind, "zacharias", 1)
 		}
-	})
-}
-
-// TestRenamedUsersAreFoundAfterMigration checks that the migration corrects what versions without
-// it left: the old name in the documents of the things of a renamed user.
-func TestRenamedUsersAreFoundAfterMigration(t *testing.T) {
-	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
-		ctx := t.Context()
-		u := renamedUser(t, s, "yolanda")
-		// The next renaming leaves the documents as they are.
-		if _, err := s.db.Write.ExecContext(ctx, "UPDATE users SET username = 'zacharias' WHERE id = ?", u.ID); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.db.Write.ExecContext(ctx, "DELETE FROM schema_migrations WHERE name = ?", renamedMigration); err != nil {
-			t.Fatal(err)
-		}
-		if applied, err := s.db.Migrate(ctx); err != nil || !slices.Equal(applied, []string{renamedMigration}) {
-			t.Fatalf("migrated %q: %v", applied, err)
-		}
-		wantFound(t, s, SearchThings, "yolanda", 0)
-		wantFound(t, s, SearchThings, "zacharias", 1)
 	})
 }
 

@@ -52,34 +52,3 @@ func TestUsernamesInTurkish(t *testing.T) {
 		}
 	}
 }
-
-// TestSameUsernamesAreRenamed checks that the migration renames users whose names earlier versions
-// took for different ones, and records it.
-func TestSameUsernamesAreRenamed(t *testing.T) {
-	t.Parallel()
-	ctx, db := t.Context(), turkish(t)
-	all, err := db.Pending(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range all[:slices.Index(all, uniqueMigration)] {
-		runMigration(t, db, name, name)
-	}
-	if _, err := db.SQL().ExecContext(ctx, "INSERT INTO users (id, username, is_admin, created_at) VALUES "+
-		"(1, 'ADMIN', false, now()), (2, 'admin', false, now()), (3, 'ada', false, now())"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
-	for query, want := range map[string][]string{
-		"SELECT username FROM users ORDER BY id": {"ADMIN", "admin-2", "ada"},
-		"SELECT user_id || ' ' || action || ' ' || reason FROM moderation_log": {
-			"2 rename_user The name was admin, which is that of another user in other case."},
-	} {
-		var got []string
-		if err := db.Read.NewRaw(query).Scan(ctx, &got); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: got %q, %v, want %q", query, got, err, want)
-		}
-	}
-}

@@ -25,7 +25,7 @@ func TestCommands(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			c := newCatalogue(t, binary, databaseOn(t, engine))
-			if out := c.run("migrate"); !strings.Contains(out, "applied 0001_foundation") {
+			if out := c.run("migrate"); !strings.Contains(out, "applied 0001_baseline") {
 				t.Errorf("migrate: got %q, want the names of all migrations", out)
 			}
 			if out := c.run("migrate"); strings.Contains(out, "applied") {
@@ -376,7 +376,7 @@ func TestOnlySomeCommandsCreate(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(empty.data, "bucket"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	if _, stderr, err := empty.try("fsck"); exitStatus(err) != 1 || !strings.Contains(stderr, "migrations 0001_foundation, ") || !strings.Contains(stderr, "run meshyard migrate") {
+	if _, stderr, err := empty.try("fsck"); exitStatus(err) != 1 || !strings.Contains(stderr, "migrations 0001_baseline") || !strings.Contains(stderr, "run meshyard migrate") {
 		t.Errorf("fsck on an empty PostgreSQL database: %v, %q", err, stderr)
 	}
 	c.run("migrate")

@@ -1,6 +1,0 @@
--- Fields of things and collections that legacy clients set, and the time when users were last active.
-ALTER TABLE things ADD COLUMN is_nsfw boolean NOT NULL DEFAULT false;
-ALTER TABLE things ADD COLUMN is_ai boolean NOT NULL DEFAULT false;
-ALTER TABLE things ADD COLUMN details_parts text NOT NULL DEFAULT '[]'; -- a JSON array of objects
-ALTER TABLE collections ADD COLUMN featured_thing_id bigint NOT NULL DEFAULT 0; -- 0: none
-ALTER TABLE users ADD COLUMN last_active_at timestamptz; -- NULL: never, or before it was recorded

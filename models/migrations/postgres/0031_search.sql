@@ -1,1 +1,0 @@
--- The index of this migration is for searches on SQLite only.

@@ -1,2 +1,0 @@
--- The page that a thing was copied from.
-ALTER TABLE things ADD COLUMN source_url text; -- null: unknown

@@ -1,1 +1,0 @@
--- After this migration the program updates the search documents of users who were renamed, and of their things.

@@ -1,1 +1,0 @@
--- Only PostgreSQL has a setting for this.
