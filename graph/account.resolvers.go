@@ -58,7 +58,7 @@ func (r *userResolver) AvatarURL(ctx context.Context, objs []*models.User, width
 	if err != nil {
 		return nil, err
 	}
-	return each(objs, func(u *models.User) *string { return r.userImage(u.Avatar, request) })
+	return each(objs, func(u *models.User) *string { return r.at(ctx).userImage(u.Avatar, request) })
 }
 
 // CoverURL is the batch resolver for the coverUrl field.
@@ -70,5 +70,5 @@ func (r *userResolver) CoverURL(ctx context.Context, objs []*models.User, width 
 	covers, err := loadValues(objs, func(u *models.User) int64 { return u.CoverID }, func(ids []int64) (map[int64]*models.File, error) {
 		return r.Store.FilesByID(ctx, imageFields, ids)
 	})
-	return convert(covers, err, func(f *models.File) *string { return r.userImage(f, request) })
+	return convert(covers, err, func(f *models.File) *string { return r.at(ctx).userImage(f, request) })
 }

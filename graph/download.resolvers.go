@@ -39,7 +39,7 @@ func (r *mutationResolver) RecordDownload(ctx context.Context, input model.Recor
 		return nil, err
 	}
 	expires := time.Now().Add(downloadURLTTL).Truncate(time.Second)
-	return &model.RecordDownloadPayload{URL: r.URLs.SignedBlob(f.ID, f.Name, f.TakenDown(), expires), ExpiresAt: expires, Download: d}, nil
+	return &model.RecordDownloadPayload{URL: r.at(ctx).URLs.SignedBlob(f.ID, f.Name, f.TakenDown(), expires), ExpiresAt: expires, Download: d}, nil
 }
 
 // Download returns exec.DownloadResolver implementation.

@@ -30,7 +30,7 @@ func (r *fileResolver) Target(ctx context.Context, objs []*models.File) ([]model
 
 // PublicURL is the resolver for the publicUrl field.
 func (r *fileResolver) PublicURL(ctx context.Context, obj *models.File) (string, error) {
-	url := r.URLs.Public(obj.ID)
+	url := r.at(ctx).URLs.Public(obj.ID)
 	switch {
 	case r.servesToAnyone(obj):
 		return url, nil
@@ -45,7 +45,7 @@ func (r *fileResolver) DirectURL(ctx context.Context, obj *models.File) (*string
 	if obj.Kind == models.Attachment || !obj.IsAvailable() {
 		return nil, nil
 	}
-	return new(r.blob(obj)), nil
+	return new(r.at(ctx).blob(obj)), nil
 }
 
 // UpdateFile is the resolver for the updateFile field.

@@ -57,7 +57,7 @@ func imagesOf[O any](ctx context.Context, r *Resolver, objs []O, on models.Targe
 		slices.SortFunc(shown, models.CompareImages)
 		images := make([]*model.MediaImage, 0, min(len(shown), int(first)))
 		for _, f := range shown {
-			if m := r.mediaImage(f); m != nil && len(images) < int(first) {
+			if m := r.at(ctx).mediaImage(f); m != nil && len(images) < int(first) {
 				images = append(images, m)
 			}
 		}
@@ -76,7 +76,7 @@ func firstImages[O any](ctx context.Context, r *Resolver, objs []O, fields model
 // defaultImages returns the first image of each target, or nil for a target without one.
 func defaultImages[O any](ctx context.Context, r *Resolver, objs []O, on models.TargetType, id func(O) int64) ([]*model.MediaImage, error) {
 	found, err := firstImages(ctx, r, objs, selected(ctx, models.AllFileFields).With(imageFields), on, id)
-	return convert(found, err, r.mediaImage)
+	return convert(found, err, r.at(ctx).mediaImage)
 }
 
 // userImage returns the URL of an image of a user in the requested size and format, or nil if f is

@@ -39,7 +39,7 @@ func (r *mediaImageResolver) Thumbnail(ctx context.Context, obj *model.MediaImag
 	if err != nil || obj.Preview == nil {
 		return nil, err
 	}
-	return r.thumbnail(obj.File, obj.Preview, request), nil
+	return r.at(ctx).thumbnail(obj.File, obj.Preview, request), nil
 }
 
 // UpdateImage is the resolver for the updateImage field.
@@ -49,7 +49,7 @@ func (r *mutationResolver) UpdateImage(ctx context.Context, input models.ImageCh
 		return nil, err
 	}
 	target, err := only(targets[model.Attachable](ctx, r.Resolver, []*models.File{f}, fileTarget))
-	return &model.UpdateImagePayload{Image: r.mediaImage(f), Target: target}, err
+	return &model.UpdateImagePayload{Image: r.at(ctx).mediaImage(f), Target: target}, err
 }
 
 // DeleteImage is the resolver for the deleteImage field.

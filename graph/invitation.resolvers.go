@@ -27,7 +27,7 @@ func (r *mutationResolver) CreateInvitation(ctx context.Context, input models.Ne
 	if err != nil {
 		return nil, err
 	}
-	return &model.CreateInvitationPayload{Invitation: inv, URL: r.URLs.Invitation(secret)}, nil
+	return &model.CreateInvitationPayload{Invitation: inv, URL: r.at(ctx).URLs.Invitation(secret)}, nil
 }
 
 // RevokeInvitation is the resolver for the revokeInvitation field.

@@ -20,7 +20,7 @@ func (r *fileResolver) Thumbnail(ctx context.Context, objs []*models.File, width
 	if err != nil {
 		return nil, err
 	}
-	return fromPreview(objs, func(f *models.File, p *models.Preview) *model.Image { return r.thumbnail(f, p, request) })
+	return fromPreview(objs, func(f *models.File, p *models.Preview) *model.Image { return r.at(ctx).thumbnail(f, p, request) })
 }
 
 // ThreejsURL is the batch resolver for the threejsUrl field.
@@ -29,7 +29,7 @@ func (r *fileResolver) ThreejsURL(ctx context.Context, objs []*models.File) ([]*
 		if !p.Threejs {
 			return nil
 		}
-		return new(r.renditionURL(f, "threejs", p.Tag(), preview.Threejs.Name))
+		return new(r.at(ctx).renditionURL(f, "threejs", p.Tag(), preview.Threejs.Name))
 	})
 }
 
@@ -39,7 +39,7 @@ func (r *fileResolver) GlbURL(ctx context.Context, objs []*models.File) ([]*stri
 		if !p.GLB {
 			return nil
 		}
-		return new(r.renditionURL(f, "glb", p.Tag(), preview.GLB.Name))
+		return new(r.at(ctx).renditionURL(f, "glb", p.Tag(), preview.GLB.Name))
 	})
 }
 

@@ -4,6 +4,8 @@
 package graph
 
 import (
+	"context"
+
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models"
 )
@@ -16,4 +18,15 @@ type Resolver struct {
 	URLs  urls.Builder
 	// AnonymousRead permits queries without a token. They can read public data only.
 	AnonymousRead bool
+}
+
+// at returns the resolver whose URLs begin with the base URL that the request of ctx has used.
+func (r *Resolver) at(ctx context.Context) *Resolver {
+	own := r.URLs.For(ctx)
+	if own.Base == r.URLs.Base {
+		return r
+	}
+	other := *r
+	other.URLs = own
+	return &other
 }

@@ -38,7 +38,7 @@ func (r *queryResolver) Search(ctx context.Context, first *int32, after *string,
 	if err := r.Store.Resolve(ctx, caller(ctx), &f); err != nil {
 		return nil, err
 	}
-	if id := r.thingAt(query); id != "" && typeArg == models.SearchThings {
+	if id := r.at(ctx).thingAt(query); id != "" && typeArg == models.SearchThings {
 		query = id
 	}
 	found, err := r.Store.Search(ctx, typeArg, query, f, sort)

@@ -86,7 +86,7 @@ func (r *queryResolver) Thing(ctx context.Context, id int64, key *string) (*mode
 
 // ShareURL is the resolver for the shareUrl field.
 func (r *thingResolver) ShareURL(ctx context.Context, obj *models.Thing) (string, error) {
-	return r.withKey(ctx, r.URLs.ThingPage(obj.ID), obj), nil
+	return r.withKey(ctx, r.at(ctx).URLs.ThingPage(obj.ID), obj), nil
 }
 
 // Takedown is the resolver for the takedown field.

@@ -74,13 +74,13 @@ func (r *mutationResolver) DeletePendingUpload(ctx context.Context, input model.
 
 // FormAction is the resolver for the formAction field.
 func (r *stagedUploadResolver) FormAction(ctx context.Context, obj *models.StagedUpload) (string, error) {
-	return r.URLs.UploadForm(), nil
+	return r.at(ctx).URLs.UploadForm(), nil
 }
 
 // FormFields is the resolver for the formFields field.
 func (r *stagedUploadResolver) FormFields(ctx context.Context, obj *models.StagedUpload) ([]*model.FormField, error) {
 	fields, err := r.URLs.Key.Fields(signing.Form{
-		FileID: obj.FileID, Name: obj.Name, Redirect: r.URLs.Finalize(obj.FileID), Limit: obj.Limit, Expires: obj.ExpiresAt,
+		FileID: obj.FileID, Name: obj.Name, Redirect: r.at(ctx).URLs.Finalize(obj.FileID), Limit: obj.Limit, Expires: obj.ExpiresAt,
 	})
 	if err != nil {
 		return nil, err

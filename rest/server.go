@@ -202,9 +202,21 @@ var lowerWords = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
+// at returns the server whose URLs begin with the base URL that a request has used.
+func (s *server) at(ctx context.Context) *server {
+	own := s.URLs.For(ctx)
+	if own.Base == s.URLs.Base {
+		return s
+	}
+	other := *s
+	other.URLs = own
+	return &other
+}
+
 // serve returns the handler that runs a route's operation.
 func (s *server) serve(rt route, op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := s.at(r.Context())
 		setRoute(r)
 		telemetry.SetOperation(r.Context(), rt.operation)
 		rt.deprecated.announce(w.Header(), s.URLs.Base, rt.operation, s.Sunset)

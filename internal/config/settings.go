@@ -22,7 +22,8 @@ type Settings struct {
 	Version string `kong:"-"` // of the program; not a setting
 
 	Listen              string        `help:"Address to listen on. Default: ${default}." default:"127.0.0.1:8080" env:"MESHYARD_LISTEN" placeholder:"HOST:PORT"`
-	BaseURL             string        `help:"URL under which clients reach the server, used in all URLs that it returns. Default: http:// and the listen address." env:"MESHYARD_BASE_URL" placeholder:"URL"`
+	BaseURLIsDefault    bool          `kong:"-"` // Complete has set BaseURL
+	BaseURL             string        `help:"URL under which clients reach the server, used in all URLs that it returns. Default: http:// and the listen address; for clients that use an IP address or the name of the machine, that address. Set it if clients use another name or a proxy." env:"MESHYARD_BASE_URL" placeholder:"URL"`
 	Data                string        `help:"Folder for the database and the bucket, unless these have a URL of their own. Default: ${default}." default:"./data" env:"MESHYARD_DATA" placeholder:"DIR"`
 	DatabaseURL         string        `help:"Database: sqlite:PATH or postgres://…. If it has a password, set it in the environment variable or a file rather than on the command line. Default: meshyard.db in the data folder." env:"MESHYARD_DATABASE_URL" placeholder:"URL"`
 	DatabaseConnections int           `help:"Largest number of connections of this server to PostgreSQL, at least 4. The limits of all servers of a database together must be lower than max_connections of PostgreSQL. With SQLite, it has no effect. Default, also with 0: 4 for each processor, but at least 16 and at most 64." env:"MESHYARD_DATABASE_CONNECTIONS" placeholder:"N"`
@@ -186,6 +187,7 @@ func (s *Settings) completeAddresses() error {
 		}
 	}
 	if s.BaseURL == "" {
+		s.BaseURLIsDefault = true
 		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 			host = "localhost"
 		}

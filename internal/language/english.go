@@ -82,6 +82,7 @@ var english = &Texts{
 		NotAdmitted:  "Your account at the OpenID provider may not use this server. Ask the operator of this server for access.",
 		ProviderDown: "The OpenID provider cannot be reached.",
 
+		UnknownHost: "This server was started without the URL that this browser uses, so nobody can sign in here. Its operator must start it with --base-url http://%[1]s (or https, behind a proxy) or MESHYARD_BASE_URL. Its IP address works without that.",
 		LinkAccount: "Link your account", LinkQuestion: "There is an account <strong>%s</strong> on this server already. If it is yours, enter its password once. From then on your organization's account signs you in to it.",
 		LinkIt: "Link and sign in", NewInstead: "Create another account",
 		NewIsSeparate: "Choose this if the account is not yours. If you do not know the password, ask the operator of this server to link the accounts: <code>meshyard user link</code>",

@@ -108,6 +108,7 @@ var german = &Texts{
 		NotAdmitted:  "Dein Konto beim OpenID-Anbieter darf diesen Server nicht benutzen. Bitte den Betreiber dieses Servers um Zugang.",
 		ProviderDown: "Der OpenID-Anbieter ist nicht erreichbar.",
 
+		UnknownHost: "Dieser Server wurde ohne die URL gestartet, die dieser Browser benutzt. Deshalb kann sich hier niemand anmelden. Der Betreiber muss ihn mit --base-url http://%[1]s (oder https, hinter einem Proxy) oder MESHYARD_BASE_URL starten. Seine IP-Adresse funktioniert auch so.",
 		LinkAccount: "Konto verknüpfen", LinkQuestion: "Auf diesem Server gibt es schon ein Konto <strong>%s</strong>. Wenn es deins ist, gib einmal sein Passwort ein. Danach meldet dich das Konto deiner Organisation darin an.",
 		LinkIt: "Verknüpfen und anmelden", NewInstead: "Ein weiteres Konto anlegen",
 		NewIsSeparate: "Wähle das, wenn das Konto nicht deins ist. Wenn du das Passwort nicht kennst, bitte den Betreiber dieses Servers, die Konten zu verknüpfen: <code>meshyard user link</code>",

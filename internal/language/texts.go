@@ -73,6 +73,7 @@ type SignIn struct {
 	NotStartedHere, ProviderRejected, ProviderRefused       string
 	NotAdmitted, ProviderDown                               string
 
+	UnknownHost                                                  string
 	LinkAccount, LinkQuestion, LinkIt, NewInstead, NewIsSeparate string
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/assets"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // Options configure the pages.
@@ -152,7 +153,7 @@ func (v view) Shell(path string) string {
 // page serves a page with a new nonce, so the response must not be stored.
 func (s site) page(name string, policy func(nonce string) string, text func() (guide, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := view{Page: name, Base: s.base, BaseURL: s.BaseURL, Nonce: rand.Text(), GraphiQL: !s.Hardened, Migrates: s.Guide != nil}
+		v := view{Page: name, Base: s.base, BaseURL: urls.BaseOf(r.Context(), s.BaseURL), Nonce: rand.Text(), GraphiQL: !s.Hardened, Migrates: s.Guide != nil}
 		if s.SignedIn != nil {
 			v.User, _ = s.SignedIn(r)
 		}

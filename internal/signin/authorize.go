@@ -150,7 +150,7 @@ func (s *site) respond(w http.ResponseWriter, r *http.Request, q *authorizationR
 	}
 	parameters = append(parameters, [2]string{"state", q.State})
 	if !q.Implicit {
-		parameters = append(parameters, [2]string{"iss", s.BaseURL})
+		parameters = append(parameters, [2]string{"iss", s.baseURL(r)})
 	}
 	// 303, so that the browser does not repeat the form at the redirect URI: RFC 9700 section 4.12.
 	http.Redirect(w, r, oauth.ResponseURI(q.Redirect, q.Implicit, parameters...), http.StatusSeeOther)
@@ -238,9 +238,9 @@ func (s *site) decide(w http.ResponseWriter, r *http.Request) {
 }
 
 // describe returns the server metadata of RFC 8414.
-func (s *site) describe(w http.ResponseWriter, _ *http.Request) {
+func (s *site) describe(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{
-		"issuer": s.BaseURL, "authorization_endpoint": s.BaseURL + authorizePath, "token_endpoint": s.BaseURL + tokenPath,
+		"issuer": s.baseURL(r), "authorization_endpoint": s.baseURL(r) + authorizePath, "token_endpoint": s.baseURL(r) + tokenPath,
 		"response_types_supported": []string{"code", "token"}, "grant_types_supported": []string{"authorization_code", "refresh_token", "client_credentials", "implicit"},
 		"token_endpoint_auth_methods_supported": []string{"client_secret_basic", "client_secret_post", "none"}, "code_challenge_methods_supported": []string{"S256"},
 		"scopes_supported": strings.Fields(auth.Scopes{auth.Read, auth.Write}.String()), "authorization_response_iss_parameter_supported": true,

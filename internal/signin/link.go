@@ -35,7 +35,7 @@ func (s *site) askToLink(w http.ResponseWriter, r *http.Request, u unlinked) {
 	}
 	text, _ := json.Marshal(u) // cannot fail for strings, booleans and times
 	s.setSigned(w, linkCookie, linkPurpose, text, linkLifetime)
-	http.Redirect(w, r, s.BaseURL+linkPath, http.StatusSeeOther)
+	http.Redirect(w, r, s.baseURL(r)+linkPath, http.StatusSeeOther)
 }
 
 // unlinked returns the identity in the cookie. If there is none, it writes the response and ok is
@@ -100,6 +100,6 @@ func (s *site) linkAccount(w http.ResponseWriter, r *http.Request) {
 func (s *site) signInLinked(w http.ResponseWriter, r *http.Request, who auth.Verified, u unlinked) {
 	s.setCookie(w, linkCookie, "", -time.Second)
 	if s.signIn(w, r, who) {
-		http.Redirect(w, r, s.onward(u.Next), http.StatusSeeOther)
+		http.Redirect(w, r, s.onward(r, u.Next), http.StatusSeeOther)
 	}
 }

@@ -47,7 +47,7 @@ func (s *site) showAgain(w http.ResponseWriter, r *http.Request, name string, st
 		path += "?" + query.Encode()
 	}
 	s.setSigned(w, mistakeCookie, mistakePurpose, text, mistakeLifetime)
-	http.Redirect(w, r, s.BaseURL+path, http.StatusSeeOther)
+	http.Redirect(w, r, s.baseURL(r)+path, http.StatusSeeOther)
 }
 
 // correct fills the view of a form with the mistake in the previous request, if there was one on

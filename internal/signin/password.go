@@ -19,12 +19,15 @@ func (s *site) showSignIn(w http.ResponseWriter, r *http.Request) {
 	}
 	next := r.URL.Query().Get("next")
 	if ok && next != "" {
-		http.Redirect(w, r, s.onward(next), http.StatusSeeOther)
+		http.Redirect(w, r, s.onward(r, next), http.StatusSeeOther)
 		return
 	}
 	v, status := view{SignedIn: ok, Username: who.Username, Next: next}, http.StatusOK
 	if !ok {
 		status = s.correct(w, r, loginPath, &v)
+		if message := s.unknownHost(r); message != "" {
+			v.Message.Text = message
+		}
 	}
 	s.show(w, r, "sign-in", status, v, "")
 }
@@ -65,7 +68,7 @@ func (s *site) signInByPassword(w http.ResponseWriter, r *http.Request) {
 	s.attempts.succeeded(account, network, device)
 	if s.signIn(w, r, who) {
 		s.rememberDevice(w, account)
-		http.Redirect(w, r, s.onward(next), http.StatusSeeOther)
+		http.Redirect(w, r, s.onward(r, next), http.StatusSeeOther)
 	}
 }
 

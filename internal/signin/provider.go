@@ -82,7 +82,7 @@ func (s *site) handleCallback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.signIn(w, r, auth.Verified{UserID: userID}) {
-		http.Redirect(w, r, s.onward(f.Next), http.StatusSeeOther)
+		http.Redirect(w, r, s.onward(r, f.Next), http.StatusSeeOther)
 	}
 }
 

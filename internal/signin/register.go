@@ -148,7 +148,7 @@ func (s *site) register(w http.ResponseWriter, r *http.Request, v view) {
 	}
 	if s.signIn(w, r, auth.Verified{UserID: userID}) {
 		s.rememberDevice(w, strings.ToLower(v.Username))
-		http.Redirect(w, r, s.onward(v.Next), http.StatusSeeOther)
+		http.Redirect(w, r, s.onward(r, v.Next), http.StatusSeeOther)
 	}
 }
 
@@ -212,7 +212,7 @@ func (s *site) reset(w http.ResponseWriter, r *http.Request) {
 		if auth.IsUsername(l.Username) {
 			s.rememberDevice(w, strings.ToLower(l.Username))
 		}
-		http.Redirect(w, r, s.BaseURL+"/", http.StatusSeeOther)
+		http.Redirect(w, r, s.baseURL(r)+"/", http.StatusSeeOther)
 	}
 }
 

@@ -128,9 +128,9 @@ func (s *site) signOut(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.setCookie(w, sessionCookie, "", -time.Second)
-	next := s.BaseURL + loginPath
+	next := s.baseURL(r) + loginPath
 	if given := r.FormValue("next"); given != "" {
-		next = s.onward(given)
+		next = s.onward(r, given)
 	}
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }

@@ -7,6 +7,7 @@ package signin
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/internal/oauth"
 	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // Store stores users, sessions, applications and tokens. It is an interface because package models
@@ -54,7 +56,12 @@ type Store interface {
 
 // Options are the dependencies of Handler.
 type Options struct {
-	BaseURL  string // the URL of the server as browsers see it, without a trailing slash
+	// BaseURL is the URL of the server as browsers see it, without a trailing slash. If it is not set
+	// by the operator, BaseIsDefault is true, and a form is accepted only if the context of its request
+	// has the base URL by urls.WithBase.
+	BaseURL       string
+	BaseIsDefault bool
+
 	Logger   *slog.Logger
 	Key      signing.Key
 	Store    Store
@@ -127,7 +134,14 @@ func Handler(o Options) http.Handler {
 	}
 	// form protects a handler of a form against cross-site request forgery.
 	form := func(h http.HandlerFunc) http.HandlerFunc {
-		return s.origin.Handler(h).ServeHTTP
+		protected := s.origin.Handler(h)
+		return func(w http.ResponseWriter, r *http.Request) {
+			if message := s.unknownHost(r); message != "" {
+				s.refuse(w, r, http.StatusMisdirectedRequest, message)
+				return
+			}
+			protected.ServeHTTP(w, r)
+		}
 	}
 	handle("GET /login", s.showSignIn)
 	handle("GET "+signInPath, s.showSignIn)
@@ -164,7 +178,9 @@ func Handler(o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
-		h.Set("Referrer-Policy", "no-referrer") // URLs here may contain codes
+		// URLs here may contain codes. With no-referrer, browsers would send the forms of a server without
+		// HTTPS with the origin null, as if they were from another website.
+		h.Set("Referrer-Policy", "same-origin")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY") // for browsers that do not support frame-ancestors
 		h.Set("Content-Security-Policy", "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
@@ -176,29 +192,41 @@ func Handler(o Options) http.Handler {
 // maxForm is the maximum size of a request body, in bytes.
 const maxForm = 64 << 10
 
+// baseURL returns the base URL of the server as the browser sees it.
+func (s *site) baseURL(r *http.Request) string { return urls.BaseOf(r.Context(), s.BaseURL) }
+
+// unknownHost returns a message that says what the operator must set, if the base URL is not set
+// and the browser uses a host name that could be that of another website. Otherwise it returns "".
+func (s *site) unknownHost(r *http.Request) string {
+	if !s.BaseIsDefault || urls.BaseOf(r.Context(), "") != "" {
+		return ""
+	}
+	return fmt.Sprintf(texts(r).UnknownHost, r.Host)
+}
+
 // onward returns the URL to continue at after signing in: an authorization request of an
 // application, or a page of this server. For any other value of next, which a malicious link could
 // contain, it returns the home page. This prevents open redirects.
-func (s *site) onward(next string) string {
+func (s *site) onward(r *http.Request, next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil {
-		return s.BaseURL + "/"
+		return s.baseURL(r) + "/"
 	}
 	switch path := strings.TrimSuffix(u.Path, "/"); path {
 	case authorizePath:
-		return s.BaseURL + path + "?" + u.RawQuery
+		return s.baseURL(r) + path + "?" + u.RawQuery
 	case tokensPath, passwordPath, "/graphiql", "/reference":
-		return s.BaseURL + path
+		return s.baseURL(r) + path
 	}
 	if s.IsPage != nil && s.IsPage(next) {
-		return s.BaseURL + u.String()
+		return s.baseURL(r) + u.String()
 	}
-	return s.BaseURL + "/"
+	return s.baseURL(r) + "/"
 }
 
 // signInFirst redirects the browser to the sign-in page, and after signing in to a path of this
 // server.
 func (s *site) signInFirst(w http.ResponseWriter, r *http.Request, path string) {
 	next := url.Values{"next": {path}}
-	http.Redirect(w, r, s.BaseURL+loginPath+"?"+next.Encode(), http.StatusSeeOther)
+	http.Redirect(w, r, s.baseURL(r)+loginPath+"?"+next.Encode(), http.StatusSeeOther)
 }

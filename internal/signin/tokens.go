@@ -125,7 +125,7 @@ func (s *site) revokeToken(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	http.Redirect(w, r, s.BaseURL+tokensPath, http.StatusSeeOther)
+	http.Redirect(w, r, s.baseURL(r)+tokensPath, http.StatusSeeOther)
 }
 
 // listTokens shows the page, with an error message if it is not empty.

@@ -17,6 +17,7 @@ func (o Options) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case HasToken(r) || errors.Is(err, ErrSignInRequired):
 		o.Fail(w, r, err)
 	case errors.Is(err, ErrNotFound):
+		o = o.at(r)
 		o.write(w, r, http.StatusNotFound, o.newView(r, missingPage, nil))
 	default:
 		status, public := o.Explain(r.Context(), err)
@@ -27,6 +28,7 @@ func (o Options) fail(w http.ResponseWriter, r *http.Request, err error) {
 // NotFound responds to a browser with the page for a path that does not exist.
 func (o Options) NotFound(w http.ResponseWriter, r *http.Request) {
 	visitor, r, _ := o.Visitor(r) // the path does not exist for anyone
+	o = o.at(r)
 	o.write(w, r, http.StatusNotFound, o.newView(r, missingPage, visitor))
 }
 

@@ -29,6 +29,7 @@ import (
 	"github.com/meshyard/meshyard/internal/filesize"
 	"github.com/meshyard/meshyard/internal/language"
 	"github.com/meshyard/meshyard/internal/pages"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // Documents contains the GraphQL operations that [Options.Run] runs, by name.
@@ -130,6 +131,7 @@ func Handler(o Options) http.Handler {
 	}
 	texts := gzhttp.GzipHandler(http.HandlerFunc(o.serveText))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o := o.at(r)
 		if p, _ := o.find(r.URL.Path); p.kind == zipFile {
 			o.serveArchive(w, r, p) // not compressed: archives are served in ranges
 			return
@@ -138,7 +140,14 @@ func Handler(o Options) http.Handler {
 	})
 }
 
+// at returns the options with the base URL that a request has used.
+func (o Options) at(r *http.Request) Options {
+	o.BaseURL = urls.BaseOf(r.Context(), o.BaseURL)
+	return o
+}
+
 func (o Options) serveText(w http.ResponseWriter, r *http.Request) {
+	o = o.at(r)
 	switch r.URL.Path {
 	case feedPath:
 		o.serveFeed(w, r)
@@ -277,7 +286,7 @@ func HasToken(r *http.Request) bool {
 // SignIn redirects the browser to the sign-in page, and from there back to this page.
 func (o Options) SignIn(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	http.Redirect(w, r, o.BaseURL+"/signin?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
+	http.Redirect(w, r, o.at(r).BaseURL+"/signin?"+url.Values{"next": {r.URL.RequestURI()}}.Encode(), http.StatusSeeOther)
 }
 
 // redirect redirects to the canonical path of a page, with the query of the request. canonical is

@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bearer"
 	"github.com/meshyard/meshyard/internal/telemetry"
+	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/internal/webpage"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
@@ -42,10 +43,10 @@ func (a *archives) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case !caller.Known() && webpage.IsVisit(r):
 		// Not to the archive itself, which would leave the browser on the sign-in page.
-		http.Redirect(w, r, a.server.Settings.BaseURL+"/login?"+url.Values{"next": {"/settings"}}.Encode(), http.StatusSeeOther)
+		http.Redirect(w, r, urls.BaseOf(r.Context(), a.server.Settings.BaseURL)+"/login?"+url.Values{"next": {"/settings"}}.Encode(), http.StatusSeeOther)
 		return
 	case bearer.Token(r) == "" && !a.server.fromOwnPage(r):
-		http.Redirect(w, r, a.server.Settings.BaseURL+"/settings", http.StatusSeeOther)
+		http.Redirect(w, r, urls.BaseOf(r.Context(), a.server.Settings.BaseURL)+"/settings", http.StatusSeeOther)
 		return
 	}
 	if err := a.begin(caller.UserID); err != nil {

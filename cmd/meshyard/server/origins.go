@@ -3,11 +3,13 @@ package server
 import (
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/rs/cors"
 
 	"github.com/meshyard/meshyard/internal/config"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // allowSocket reports whether a page of the request's origin may open a WebSocket: if CORS allows
@@ -26,6 +28,24 @@ func (a *Server) ownOrigin(r *http.Request, origin string) bool {
 	base, err := url.Parse(a.Settings.BaseURL)
 	from, fromErr := url.Parse(origin)
 	return err == nil && fromErr == nil && (strings.EqualFold(from.Host, r.Host) || from.Scheme == base.Scheme && strings.EqualFold(from.Host, base.Host))
+}
+
+// withOwnBase makes the URLs in a response begin with the address that the client uses, if the base
+// URL is not set and the address is certainly one of this server; see urls.Own.
+func (a *Server) withOwnBase(next http.Handler) http.Handler {
+	if !a.Settings.BaseURLIsDefault {
+		return next
+	}
+	machine, err := os.Hostname()
+	if err != nil {
+		a.Logger.Warn("the name of this machine is not known, so clients need its IP address or --base-url", "error", err.Error())
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if base, ok := urls.Own(r, machine); ok {
+			r = r.WithContext(urls.WithBase(r.Context(), base))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // crossOrigin lets pages of the allowed origins call the API with a token. It does not allow

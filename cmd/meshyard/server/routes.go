@@ -54,6 +54,7 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 	web := a.limited(pageOrNotFound(webPages, bytes), refusePage(webPages), nil)
 
 	var handler http.Handler = &dispatcher{mux: mux, calls: calls, api: api, bytes: bytes, web: web, webPages: webPages, draining: a.draining, addresses: addresses}
+	handler = a.withOwnBase(handler)
 	handler = crossOrigin(handler, a.Settings.CORSOrigins)
 	handler = httptimeout.Handler(handler, httptimeout.IdleTimeout)
 	handler = telemetry.Requests(handler, a.Logger, a.metrics.Request, a.tracer)
@@ -127,7 +128,7 @@ func (d *dispatcher) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch search, ok := webpage.SearchURL(r); {
 	case ok:
 		w.Header().Set("Vary", "Accept")
-		http.Redirect(w, r, d.webPages.BaseURL+search, http.StatusFound)
+		http.Redirect(w, r, urls.BaseOf(r.Context(), d.webPages.BaseURL)+search, http.StatusFound)
 	case strings.HasPrefix(r.URL.Path, blobs.DownloadPrefix):
 		if r.Method == http.MethodHead { // so cheap that all IDs could be tried
 			d.web.ServeHTTP(w, r)

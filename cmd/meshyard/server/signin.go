@@ -35,7 +35,7 @@ func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler 
 		look.Accent, look.Text = theme.Accent, theme.Text
 	}
 	return signin.Handler(signin.Options{
-		BaseURL: a.Settings.BaseURL, Logger: a.Logger, Key: key, Store: accounts{a.Store}, Provider: a.provider,
+		BaseURL: a.Settings.BaseURL, BaseIsDefault: a.Settings.BaseURLIsDefault, Logger: a.Logger, Key: key, Store: accounts{a.Store}, Provider: a.provider,
 		Missing: func(w http.ResponseWriter, r *http.Request) {
 			if webpage.IsVisit(r) {
 				webPages.NotFound(w, r)
