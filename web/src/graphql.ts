@@ -127,13 +127,16 @@ export async function persist<T>(action: () => Promise<T>, waits: (why: Componen
   }
 }
 
+// The codes for the responses of a proxy in front of the server. The server itself always responds with JSON.
+const ofProxy: Record<number, string> = { 413: 'PROXY_LIMIT', 429: 'RATE_LIMITED', 502: 'UNAVAILABLE', 503: 'UNAVAILABLE', 504: 'UNAVAILABLE' };
+
 function read<D>(status: number, text: string, retryAfter: string | null): D {
   let answer: Answer;
   try {
     answer = JSON.parse(text) as Answer;
   } catch {
     // The response of a proxy.
-    throw new Failure(`${status}`, status === 429 ? 'RATE_LIMITED' : [502, 503, 504].includes(status) ? 'UNAVAILABLE' : 'INTERNAL', [], Number(retryAfter) || 0);
+    throw new Failure(`HTTP ${status}`, ofProxy[status] ?? (status < 500 ? 'PROXY' : 'INTERNAL'), [], Number(retryAfter) || 0);
   }
   const first = answer.errors?.[0];
   if (first?.extensions?.code === 'UNAUTHENTICATED') setSessionEnded(true);

@@ -10,11 +10,20 @@ import { useUnsaved } from './unsaved';
 
 const atOnce = 2;
 const maxBatch = 10; // uploads that are finalized together
-const refusals = ['BAD_FILE', 'BAD_USER_INPUT', 'TOO_LARGE']; // errors of a file that remain when it is sent again
+const refusals = ['BAD_FILE', 'BAD_USER_INPUT', 'TOO_LARGE', 'PROXY_LIMIT', 'UNREADABLE']; // errors of a file that remain when it is sent again
 
 export type Task = { key: number; file: File; fraction: number; state: 'waiting' | 'sending' | 'sent' | 'failed'; fault: ComponentChildren; stop: AbortController; id: string; isRefused?: boolean };
 
 let keys = 0;
+
+/** Throws a Failure if the browser cannot read a file, which it would report like a server that is not reachable. */
+async function readable(file: File) {
+  try {
+    await file.slice(0, 1).arrayBuffer();
+  } catch {
+    throw new Failure('', 'UNREADABLE');
+  }
+}
 
 /** Files that were chosen on the upload page, by the ID of the thing that was created for them. Its edit page uploads them. */
 export const handedOver = new Map<string, File[]>();
@@ -42,6 +51,7 @@ export function useUploads(finish: (ids: string[]) => Promise<void>) {
     update();
     try {
       task.file = await prepared(task.file);
+      await readable(task.file);
       const data = await persist(() => upload(uploadFile, { input: { file: null } }, task.file, (fraction) => {
         Object.assign(task, { fraction, fault: '' });
         update();

@@ -56,6 +56,15 @@ func (v *visitor) drag(fromX, fromY, toX, toY float64) {
 	}
 }
 
+// drop drops files or folders on an element.
+func (v *visitor) drop(selector string, paths ...string) {
+	v.t.Helper()
+	at := graphiqltest.Read[struct{ X, Y float64 }](v.t, v.Tab, "find "+selector, fmt.Sprintf(`(r => ({ X: r.x + r.width / 2, Y: r.y + 10 }))((e => (e.scrollIntoView({ block: 'center' }), e.getBoundingClientRect()))(document.querySelector(%q)))`, selector))
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter, input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		graphiqltest.Call(v.t, v.Tab, "drop", input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: at.X, Y: at.Y, Data: &input.DragData{Items: []*input.DragDataItem{}, Files: paths, DragOperationsMask: 1}})
+	}
+}
+
 // TestBrowserUnsavedInput enters texts in the gallery without saving them, and tries to leave the
 // page in each possible way.
 func TestBrowserUnsavedInput(t *testing.T) {

@@ -3,10 +3,17 @@
 package server_test
 
 import (
+	"errors"
 	"fmt"
 	"image"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -51,6 +58,48 @@ func TestBrowserGalleryRefusals(t *testing.T) {
 			v.is("no button to try again", `!document.querySelector('.uploads').innerText.includes('Try again')`)
 		})
 	}
+
+	t.Run("folder", func(t *testing.T) {
+		folder := filepath.Join(t.TempDir(), "Dragon")
+		for _, name := range []string{"Supported/wing.stl", "Supported/.DS_Store", "head.stl"} {
+			path := filepath.Join(folder, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, repeatedSTL(t, 2+len(name)), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
+		v.drop(".drop", folder)
+		v.await("the files of the folder", `['head.stl', 'wing.stl'].every(name => [...document.querySelectorAll('.files:not(.uploads) h3')].some(e => e.innerText === name)) && !document.querySelector('.uploads')`)
+		v.is("nothing but the files", `!document.querySelector('main').innerText.includes('DS_Store')`)
+	})
+
+	t.Run("limit of a proxy", func(t *testing.T) {
+		to, err := url.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		forward := httputil.NewSingleHostReverseProxy(to)
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+				_, _ = io.Copy(io.Discard, r.Body)
+				http.Error(w, "<html><h1>413 Request Entity Too Large</h1></html>", http.StatusRequestEntityTooLarge)
+				return
+			}
+			forward.ServeHTTP(w, r)
+		}))
+		defer proxy.Close()
+		at := v.url
+		defer func() { v.url = at }()
+		v.url = proxy.URL
+		v.open(fmt.Sprintf("/thing:%d/edit", s.thing))
+		v.answer(true)
+		path := filepath.Join(t.TempDir(), "part.stl")
+		if err := os.WriteFile(path, repeatedSTL(t, 20), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v.choose("main .drop input", path)
+		v.await("the reason", `document.querySelector('.uploads .fault')?.innerText.includes('client_max_body_size')`)
+	})
 
 	t.Run("dialog with a picture", func(t *testing.T) {
 		v.open(fmt.Sprintf("/thing:%d/makes", s.thing))

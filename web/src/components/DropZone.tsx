@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../strings';
+import { dropped } from '../dropped';
 import { Icon } from './Icon';
 
-/** An area on which files can be dropped, with a button to choose files. */
+/** An area on which files and folders can be dropped, with a button to choose files. */
 export function DropZone({ label, hint, onFiles, accept, children }: { label: string; hint?: string; accept?: string; onFiles: (files: File[]) => void; children?: ComponentChildren }) {
   const [over, setOver] = useState(false);
   return (
@@ -16,7 +17,7 @@ export function DropZone({ label, hint, onFiles, accept, children }: { label: st
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        onFiles([...(event.dataTransfer?.files ?? [])]);
+        void dropped(event.dataTransfer).then(onFiles);
       }}>
       <Icon name="upload" />
       <p>{label}</p>

@@ -90,6 +90,9 @@ export const strings: Strings = {
     TIMEOUT: 'Der Server hat zu lange gebraucht. Versuche es noch einmal.',
     INSUFFICIENT_STORAGE: 'Der Speicher des Servers ist voll.',
     INTERNAL: 'Interner Serverfehler.',
+    PROXY_LIMIT: 'Ein Proxy vor dem Server lässt so viel auf einmal nicht durch. Sein Betreiber muss die Grenze erhöhen, etwa client_max_body_size bei nginx.',
+    PROXY: 'Ein Proxy vor dem Server hat das abgelehnt. %s',
+    UNREADABLE: 'Der Browser kann diese Datei nicht lesen. Sie wurde vielleicht verschoben oder gelöscht, oder sie ist ein Ordner.',
   },
   faults: {
     REQUIRED: 'Fülle dieses Feld aus.',

@@ -84,6 +84,9 @@ export const strings = {
     TIMEOUT: 'The server took too long. Try again.',
     INSUFFICIENT_STORAGE: 'The server has no space left.',
     INTERNAL: 'Internal server error.',
+    PROXY_LIMIT: 'A proxy in front of the server does not let through so much at once. Its operator must raise the limit, such as client_max_body_size of nginx.',
+    PROXY: 'A proxy in front of the server rejected this. %s',
+    UNREADABLE: 'The browser cannot read this file. It may have been moved or deleted, or it is a folder.',
   },
   faults: {
     REQUIRED: 'Fill in this field.',
