@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/meshyard/meshyard/internal/cleanname"
 )
 
 // Dir is an open folder of the file system.
@@ -71,16 +73,16 @@ func (d *Dir) fill(top *dirEntry) error {
 	for i, e := range all {
 		raw[i] = e.Name()
 	}
-	names := newDecoder(raw)
+	names := cleanname.NewDecoder(raw)
 	for _, e := range all { // a folder comes before its entries
-		name := cleanSegment(names.decode(e.Name()))
+		name := cleanname.Segment(names.Decode(e.Name()))
 		if e.IsDir() {
 			e.node = e.parent.node.folder(name)
 			continue
 		}
 		e.parent.node.add(&node{name: name, mode: e.Type(), open: func() (io.ReadCloser, error) { return d.root.Open(e.raw) }})
 	}
-	d.Notes = names.note()
+	d.Notes = names.Note()
 	d.Notes = append(d.Notes, unread...)
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/meshyard/meshyard/internal/cleanname"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -220,7 +221,7 @@ func readText(fsys fs.FS, name string) (string, error) {
 		return "", errors.New("is not UTF-8 text")
 	}
 	if !utf8.ValidString(text) {
-		text = guessCharset([]string{text}).decode(text)
+		text = cleanname.NewDecoder([]string{text}).Decode(text)
 	}
 	return strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n"), nil
 }

@@ -2,7 +2,6 @@ package folder
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -10,7 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/meshyard/meshyard/internal/cleanname"
 )
 
 // Tree is the files of a folder or an archive. Their names are clean: valid UTF-8 in the form NFC,
@@ -50,7 +50,7 @@ func (t *Tree) folder(segments []string) *node {
 func (n *node) folder(name string) *node {
 	free := name
 	for i := 2; n.children[free] != nil && !n.children[free].IsDir(); i++ {
-		free = numbered(name, i)
+		free = cleanname.Numbered(name, i)
 	}
 	if n.children[free] == nil {
 		n.children[free] = &node{name: free, mode: fs.ModeDir, children: map[string]*node{}}
@@ -62,7 +62,7 @@ func (n *node) folder(name string) *node {
 func (n *node) add(f *node) {
 	name := f.name
 	for i := 2; n.children[f.name] != nil; i++ {
-		f.name = numbered(name, i)
+		f.name = cleanname.Numbered(name, i)
 	}
 	n.children[f.name] = f
 }
@@ -143,48 +143,7 @@ func (f *openFolder) ReadDir(n int) (entries []fs.DirEntry, err error) {
 	return entries, nil
 }
 
-// decoder converts the names of a source to clean names.
-type decoder struct {
-	charset charset
-	foreign []string // clean names that were not UTF-8
-}
-
-// newDecoder returns a decoder for names, of which it guesses the encoding of those that are not
-// UTF-8.
-func newDecoder(names []string) *decoder {
-	var foreign []string
-	for _, name := range names {
-		if !utf8.ValidString(name) {
-			foreign = append(foreign, name)
-		}
-	}
-	return &decoder{charset: guessCharset(foreign)}
-}
-
-// decode converts a name or a path.
-func (d *decoder) decode(name string) string {
-	if utf8.ValidString(name) {
-		return name
-	}
-	text := d.charset.decode(name)
-	d.foreign = append(d.foreign, text)
-	return text
-}
-
-// note returns a note about the names that are not UTF-8, or none.
-func (d *decoder) note() []string {
-	if len(d.foreign) == 0 {
-		return nil
-	}
-	const most = 3
-	list := strings.Join(d.foreign[:min(len(d.foreign), most)], ", ")
-	if more := len(d.foreign) - most; more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return []string{fmt.Sprintf("names that are not UTF-8 were read as %s: %s", d.charset.name, list)}
-}
-
 // CleanName returns a clean name for a thing from the name of a folder or an archive.
 func CleanName(name string) string {
-	return cleanSegment(newDecoder([]string{name}).decode(path.Base(name)))
+	return cleanname.Segment(cleanname.NewDecoder([]string{name}).Decode(path.Base(name)))
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/meshyard/meshyard/internal/cleanname"
 )
 
 // The default limit of the unpacked size of an archive: archives of models unpack to about ten
@@ -86,10 +88,10 @@ func (z *ZIP) fill() {
 	for i, f := range z.archive.File {
 		raw[i] = entryName(f)
 	}
-	names := newDecoder(raw)
+	names := cleanname.NewDecoder(raw)
 	for i, f := range z.archive.File {
 		// The second byte of a character can be that of a backslash, so decoding comes first.
-		name := strings.ReplaceAll(names.decode(raw[i]), `\`, "/")
+		name := strings.ReplaceAll(names.Decode(raw[i]), `\`, "/")
 		segments, ok := clean(name)
 		switch {
 		case slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s != "." && s != ".." && ignored(s) }):
@@ -107,7 +109,7 @@ func (z *ZIP) fill() {
 			z.folder(segments[:last]).add(n)
 		}
 	}
-	z.Notes = append(names.note(), z.Notes...)
+	z.Notes = append(names.Note(), z.Notes...)
 }
 
 // clean returns the clean names in a path. ok is false if it leads out of the archive.
@@ -121,7 +123,7 @@ func clean(name string) (segments []string, ok bool) {
 			if len(segments) == 0 && len(segment) == 2 && segment[1] == ':' {
 				continue // a drive of Windows
 			}
-			segments = append(segments, cleanSegment(segment))
+			segments = append(segments, cleanname.Segment(segment))
 		}
 	}
 	return segments, true

@@ -1,4 +1,6 @@
-package folder
+// Package cleanname converts the names of files and folders, in whatever encoding, to names that can
+// be stored and compared: valid UTF-8 in the form NFC without control characters.
+package cleanname
 
 import (
 	"fmt"
@@ -10,13 +12,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxSegment is the maximum length of a name in bytes, because file systems limit bytes.
-const maxSegment = 255
+// MaxSegment is the maximum length of a name in bytes, because file systems limit bytes.
+const MaxSegment = 255
 
-// cleanSegment returns the name of a file or folder in the form in which equal names are the same:
+// Segment returns the name of a file or folder in the form in which equal names are the same:
 // valid UTF-8 in the normalization form NFC, without control characters, and without characters
 // that override the direction of text. macOS stores names in NFD.
-func cleanSegment(name string) string {
+func Segment(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
 			return -1
@@ -30,16 +32,16 @@ func cleanSegment(name string) string {
 	return name
 }
 
-// numbered returns a name with a number before its extension. It shortens the name so that the
-// result has at most maxSegment bytes.
-func numbered(name string, n int) string {
+// Numbered returns a name with a number before its extension. It shortens the name so that the
+// result has at most MaxSegment bytes.
+func Numbered(name string, n int) string {
 	extension := path.Ext(name)
 	if len(extension) > 32 {
 		extension = ""
 	}
 	end := fmt.Sprintf(" (%d)%s", n, extension)
 	stem := strings.TrimSuffix(name, extension)
-	if most := maxSegment - len(end); len(stem) > most {
+	if most := MaxSegment - len(end); len(stem) > most {
 		stem = stem[:most]
 		for !utf8.ValidString(stem) {
 			stem = stem[:len(stem)-1]

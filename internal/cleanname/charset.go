@@ -1,4 +1,4 @@
-package folder
+package cleanname
 
 import (
 	"unicode"

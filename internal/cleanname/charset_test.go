@@ -1,4 +1,4 @@
-package folder
+package cleanname
 
 import (
 	"testing"
@@ -85,8 +85,8 @@ func FuzzCharset(f *testing.F) {
 	f.Add("\x83e\x83X\x83g")
 	f.Add("\xff\x81")
 	f.Fuzz(func(t *testing.T, name string) {
-		if clean := cleanSegment(guessCharset([]string{name}).decode(name)); clean != cleanSegment(clean) {
-			t.Errorf("%q: got %q, and again %q", name, clean, cleanSegment(clean))
+		if clean := Segment(guessCharset([]string{name}).decode(name)); clean != Segment(clean) {
+			t.Errorf("%q: got %q, and again %q", name, clean, Segment(clean))
 		}
 	})
 }
