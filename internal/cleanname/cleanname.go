@@ -1,5 +1,5 @@
-// Package cleanname converts the names of files and folders, in whatever encoding, to names that can
-// be stored and compared: valid UTF-8 in the form NFC without control characters.
+// Package cleanname converts the names of files and folders, in whatever encoding, to names that
+// can be stored and compared: valid UTF-8 in the form NFC without control characters.
 package cleanname
 
 import (
@@ -29,17 +29,20 @@ func Segment(name string) string {
 	if name == "" || name == "." || name == ".." {
 		return "_"
 	}
+	if len(name) > MaxSegment {
+		return shorten(name, "")
+	}
 	return name
 }
 
-// Numbered returns a name with a number before its extension. It shortens the name so that the
+// shorten puts an end before the extension of a name, and cuts the name before it so that the
 // result has at most MaxSegment bytes.
-func Numbered(name string, n int) string {
+func shorten(name, end string) string {
 	extension := path.Ext(name)
 	if len(extension) > 32 {
 		extension = ""
 	}
-	end := fmt.Sprintf(" (%d)%s", n, extension)
+	end += extension
 	stem := strings.TrimSuffix(name, extension)
 	if most := MaxSegment - len(end); len(stem) > most {
 		stem = stem[:most]
@@ -49,3 +52,7 @@ func Numbered(name string, n int) string {
 	}
 	return stem + end
 }
+
+// Numbered returns a name with a number before its extension. It shortens the name so that the
+// result has at most MaxSegment bytes.
+func Numbered(name string, n int) string { return shorten(name, fmt.Sprintf(" (%d)", n)) }
