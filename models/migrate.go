@@ -26,8 +26,8 @@ const migrationTable = "schema_migrations"
 // nodes may start at the same time.
 const migrationLock = 0x6d657368
 
-// baseline is the first migration. Databases whose first migration had another name come from source
-// before version 1.0.0.
+// baseline is the first migration. Databases whose first migration had another name come from
+// source before version 1.0.0.
 const baseline = "0001_baseline"
 
 // ErrOlder is the error of a database from source before version 1.0.0. Its migrations no longer
@@ -83,9 +83,9 @@ func migrationNames(files fs.FS, engine database.Engine) ([]string, error) {
 	return names, nil
 }
 
-// notRecorded returns the names of the known migrations that have not run, in their order. These may
-// include migrations before the last one that has run, because a branch with a lower number can be
-// merged later.
+// notRecorded returns the names of the known migrations that have not run, in their order. These
+// may include migrations before the last one that has run, because a branch with a lower number can
+// be merged later.
 //
 // It returns ErrNewer if a migration has run that this version does not know. Otherwise this
 // version would write rows without values that the newer schema requires, and its garbage collector
@@ -103,8 +103,8 @@ func notRecorded(ctx context.Context, db bun.IDB, known []string) ([]string, err
 	return slices.DeleteFunc(slices.Clone(known), has), nil
 }
 
-// checkKnown returns ErrNewer if one of the recorded names is not known, or ErrOlder if the baseline
-// is not among them.
+// checkKnown returns ErrNewer if one of the recorded names is not known, or ErrOlder if the
+// baseline is not among them.
 func checkKnown(recorded, known []string) error {
 	if len(recorded) > 0 && !slices.Contains(recorded, baseline) {
 		return fmt.Errorf("%w: its first migration is %s, and not %s; start with a new, empty database",

@@ -96,8 +96,9 @@ func TestMigrate(t *testing.T) {
 	})
 }
 
-// TestLaterMigrations checks that migrations that are added later run in the order of their numbers,
-// including one with a lower number than the last one that has run, and that numbers may have gaps.
+// TestLaterMigrations checks that migrations that are added later run in the order of their
+// numbers, including one with a lower number than the last one that has run, and that numbers may
+// have gaps.
 func TestLaterMigrations(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, address string) {
 		ctx, db := t.Context(), openTestDB(t, address)
@@ -201,10 +202,10 @@ func TestMigrationOfEarlierSource(t *testing.T) {
 	})
 }
 
-// TestMigrationsNeverChange compares the migrations with their SHA-256 sums. Databases that have run
-// a migration never run it again, so a change would give old and new databases different schemas.
-// Change the schema by a new migration, and add its sums with sha256sum. They may change only until
-// the migration is in a release.
+// TestMigrationsNeverChange compares the migrations with their SHA-256 sums. Databases that have
+// run a migration never run it again, so a change would give old and new databases different
+// schemas. Change the schema by a new migration, and add its sums with sha256sum. They may change
+// only until the migration is in a release.
 func TestMigrationsNeverChange(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("testdata", "migrations.sha256"))
