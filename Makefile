@@ -37,7 +37,7 @@ build: ## Build bin/meshyard
 # slow or busy machine the tests of cmd/meshyard/server take many times as long as usual.
 test: ## Run the tests on SQLite and PostgreSQL, which is started, or installed, if MESHYARD_TEST_POSTGRES is not set
 	$(with-postgres) $(go-test) --packages ./... -- -vet=off -parallel 4 -timeout 1h
-	go run ./internal/graphqlgen -depth-first bin/_depthfirst
+	go run ./internal/graphql/graphqlgen -depth-first bin/_depthfirst
 	$(with-postgres) $(go-test) --packages ./cmd/meshyard/server -- -vet=off -timeout 1h $(depth-first) -run TestExecutorsAgree
 
 check: ## Check formatting, types on Windows and macOS, prose, golangci-lint with vet, and that generated code is up to date
@@ -45,7 +45,7 @@ check: ## Check formatting, types on Windows and macOS, prose, golangci-lint wit
 	go run ./internal/typecheck windows darwin
 	go run ./internal/prosecheck
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0 run ./...
-	@before=$$(cat graph/*.go graph/*/*.go | sha256sum); go run ./internal/graphqlgen; after=$$(cat graph/*.go graph/*/*.go | sha256sum); \
+	@before=$$(cat graph/*.go graph/*/*.go | sha256sum); go run ./internal/graphql/graphqlgen; after=$$(cat graph/*.go graph/*/*.go | sha256sum); \
 	test "$$before" = "$$after" || { echo "graph/ is not what the schema generates: run make generate"; exit 1; }
 
 # Packages that neither start goroutines nor use package sync are left out. So are cmd/meshyard, whose tests run the binary, and internal/mesh,
@@ -54,12 +54,12 @@ check: ## Check formatting, types on Windows and macOS, prose, golangci-lint wit
 concurrent = $(shell grep -rlE --include='*.go' '^\s+go |^\s+"sync(/atomic)?"' bench cmd/meshyard/server graph internal models rest | \
   grep -v '^internal/mesh/' | xargs dirname | sort -u)
 race: ## Run the tests with the race detector, except those that send one request after another
-	go run ./internal/graphqlgen -depth-first bin/_depthfirst
+	go run ./internal/graphql/graphqlgen -depth-first bin/_depthfirst
 	$(with-postgres) $(go-test) --packages "$(addprefix ./,$(concurrent))" -- -race -short -vet=off -parallel 4 -timeout 1h $(depth-first) \
 	$(foreach package,modernc.org/sqlite/lib $(module)/internal/mesh/... golang.org/x/image/... golang.org/x/crypto/argon2,-gcflags=$(package)=-race=false)
 
 generate: ## Generate the Go code of the GraphQL schema
-	go run ./internal/graphqlgen
+	go run ./internal/graphql/graphqlgen
 
 bench: ## Compare with a replay of the statements and with PostGraphile, by the requests of the gallery and REST; prints ratios
 	$(with-postgres) go run ./bench
@@ -75,7 +75,7 @@ bench-threejs: node-modules ## Compare the conversion of a million triangles to 
 	go run ./bench/threejs
 
 test-differential: ## Run 100,000 random queries on gqlgen's executor and on ours, on each engine
-	go run ./internal/graphqlgen -depth-first bin/_depthfirst
+	go run ./internal/graphql/graphqlgen -depth-first bin/_depthfirst
 	MESHYARD_TEST_DIFFERENTIAL=100000 $(with-postgres) go test -count=1 -timeout 6h $(depth-first) -run TestExecutorsAgree -v ./cmd/meshyard/server
 
 test-kill: ## Kill the server in the middle of uploads and finalizations, and restores and imports beside a server, fifty times on each engine
@@ -104,13 +104,13 @@ test-examples: ## Run the example clients against a server; needs node and npm
 	go test -count=1 -tags npm -run TestExamples -v ./cmd/meshyard
 
 web: ## Build the gallery's script and style sheet from web/; needs node and npm
-	go run ./internal/gallery/typings
+	go run ./internal/web/gallery/typings
 	npm ci --no-audit --no-fund --prefix web
 	npm run check --prefix web
 	npm run build --prefix web
 
 test-web: ## Check that the files of the gallery are what web/ builds; needs node and npm
-	go test -count=1 -tags npm -run TestFresh ./internal/gallery/...
+	go test -count=1 -tags npm -run TestFresh ./internal/web/gallery/...
 
 test-gallery: ## Use the gallery in headless Chromium, and check its pages with axe-core; needs node and npm
 	npm ci --no-audit --no-fund --prefix web
@@ -175,4 +175,4 @@ lint-deploy: ## Check the samples in deploy/; needs promtool, caddy, nginx, open
 
 test-browser: ## Drive GraphiQL, the pages and the viewer in headless Chromium with the network cut off
 	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags browser -run Browser -skip BrowserGallery
-	$(go-test) --packages "./internal/graphiql/... ./internal/pages ./internal/viewer" -- -count=1 -timeout 30m -tags browser
+	$(go-test) --packages "./internal/web/graphiql/... ./internal/web/pages ./internal/web/viewer" -- -count=1 -timeout 30m -tags browser

@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/meshyard/meshyard/internal/gallery"
+	"github.com/meshyard/meshyard/internal/web/gallery"
 )
 
 // This file fills a catalogue as its users would: through the API, with small real meshes. Most

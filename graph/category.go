@@ -3,8 +3,8 @@ package graph
 import (
 	"context"
 
-	"github.com/meshyard/meshyard/internal/breadthfirst"
 	"github.com/meshyard/meshyard/internal/fieldset"
+	"github.com/meshyard/meshyard/internal/graphql/breadthfirst"
 	"github.com/meshyard/meshyard/models"
 )
 

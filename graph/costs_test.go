@@ -14,7 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -206,7 +206,7 @@ func TestCost(t *testing.T) {
 // not ten times.
 func TestCostOfIntrospection(t *testing.T) {
 	// The longest getIntrospectionQuery of graphql-js 16.
-	whole, err := os.ReadFile("../internal/graphqlhttp/testdata/introspection.graphql")
+	whole, err := os.ReadFile("../internal/graphql/graphqlhttp/testdata/introspection.graphql")
 	if err != nil {
 		t.Fatal(err)
 	}

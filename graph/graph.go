@@ -17,7 +17,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/internal/apierror"
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
 )
 
 // Graph is the executable GraphQL schema.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/breadthfirst"
 	"github.com/meshyard/meshyard/internal/fieldset"
+	"github.com/meshyard/meshyard/internal/graphql/breadthfirst"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/tracing"
+	"github.com/meshyard/meshyard/internal/telemetry/tracing"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 )
 
-//go:generate go run ../internal/graphqlgen
+//go:generate go run ../internal/graphql/graphqlgen
 
 // Resolver has the dependencies of the resolvers.
 type Resolver struct {

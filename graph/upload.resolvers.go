@@ -10,7 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/urls/signing"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -14,9 +14,9 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/auth/oauth"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/fieldset"
-	"github.com/meshyard/meshyard/internal/oauth"
 )
 
 // Application is a registered OAuth client.

@@ -12,7 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/archive"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/tempfile"
+	"github.com/meshyard/meshyard/internal/filesystem/tempfile"
 )
 
 // UserArchive is the archive of a user for the user themselves. Its rows are in a temporary file,

@@ -9,8 +9,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/internal/image/thumbnail"
 	"github.com/meshyard/meshyard/internal/preview"
-	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
 // collectPreviews removes previews without files. It locks the row of the content, so a concurrent

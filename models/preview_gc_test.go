@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/meshyard/meshyard/internal/image/thumbnail"
 	"github.com/meshyard/meshyard/internal/preview"
-	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
 // TestIsScaledImage checks that exactly the image sizes which are generated on demand are scaled

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/image/thumbnail"
 	"github.com/meshyard/meshyard/internal/preview"
-	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
 // Derived returns the object key of a rendition of a file (an image in some size, three.js JSON or

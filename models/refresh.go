@@ -9,7 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/oauth"
+	"github.com/meshyard/meshyard/internal/auth/oauth"
 )
 
 // refreshToken is a stored refresh token. It can be exchanged once, for an access token and the

@@ -11,7 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/oauth"
+	"github.com/meshyard/meshyard/internal/auth/oauth"
 )
 
 // TestRefreshBesideRevocation checks that a token is refreshed before or after all tokens of the

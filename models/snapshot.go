@@ -9,7 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/dblock"
+	"github.com/meshyard/meshyard/internal/database/dblock"
 )
 
 // Snapshot is a consistent view of the database, for a backup that is made while servers write.

@@ -10,7 +10,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/oauth"
+	"github.com/meshyard/meshyard/internal/auth/oauth"
 )
 
 // credentials are what ada holds before she is suspended.

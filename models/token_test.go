@@ -8,7 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/oauth"
+	"github.com/meshyard/meshyard/internal/auth/oauth"
 )
 
 // TestTokenBesideDeletedAccount checks that the operator cannot create a token of a user whose

@@ -15,7 +15,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/imagemeta"
+	"github.com/meshyard/meshyard/internal/image/imagemeta"
 )
 
 // NewUpload is the input of Upload.

@@ -17,7 +17,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"github.com/meshyard/meshyard/internal/httpbody"
+	"github.com/meshyard/meshyard/internal/httpserver/httpbody"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/meshyard/meshyard/internal/etag"
+	"github.com/meshyard/meshyard/internal/httpserver/etag"
 )
 
 // bufferedResponse buffers a response until it is complete, because its headers depend on its body.

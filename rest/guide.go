@@ -9,7 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/formatter"
 
 	"github.com/meshyard/meshyard/graph"
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
 )
 
 const guideHead = `# From REST to GraphQL

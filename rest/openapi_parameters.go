@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/meshyard/meshyard/internal/thumbnail"
+	"github.com/meshyard/meshyard/internal/image/thumbnail"
 )
 
 // tagTexts describe the groups of operations, by the first segment of their paths.

@@ -25,11 +25,11 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
-	"github.com/meshyard/meshyard/internal/httpbody"
-	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/httpserver/httpbody"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/internal/urls"
+	"github.com/meshyard/meshyard/internal/urls/signing"
 )
 
 // Options are the dependencies and settings of the REST layer. Graph, MayUpload and StoreForm are

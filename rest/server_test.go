@@ -10,7 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/urls/signing"
 )
 
 // requiredOptions returns options with everything that Handler requires.

@@ -1,9 +1,9 @@
-// Builds the files that internal/gallery embeds: a script for each language in src/strings, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
+// Builds the files that internal/web/gallery embeds: a script for each language in src/strings, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import * as esbuild from 'esbuild';
 
 const watch = process.argv.includes('--watch');
-const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? '../internal/gallery/dist';
+const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? '../internal/web/gallery/dist';
 
 const options = {
   outdir: folder,

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/backup"
+	"github.com/meshyard/meshyard/internal/backup/pgdump"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/pgdump"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -22,7 +22,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/dataset/folder"
-	"github.com/meshyard/meshyard/internal/imagemeta"
+	"github.com/meshyard/meshyard/internal/image/imagemeta"
 	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/models"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/dblock"
+	"github.com/meshyard/meshyard/internal/database/dblock"
 	"github.com/meshyard/meshyard/models"
 )
 

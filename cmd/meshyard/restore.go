@@ -11,11 +11,11 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/backup"
+	"github.com/meshyard/meshyard/internal/backup/pgdump"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/dblock"
-	"github.com/meshyard/meshyard/internal/pgdump"
+	"github.com/meshyard/meshyard/internal/database/dblock"
 	"github.com/meshyard/meshyard/models"
 )
 

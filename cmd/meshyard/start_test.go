@@ -167,7 +167,7 @@ func TestPreviewProcessStartsEarly(t *testing.T) {
 	if err := command.Run(); err != nil || !strings.Contains(stdout.String(), "The file is empty") {
 		t.Fatalf("%v: %q, want a message about the empty file", err, stdout.String())
 	}
-	for _, late := range []string{"/graph/exec", "/internal/pages", "net/http "} {
+	for _, late := range []string{"/graph/exec", "/internal/web/pages", "net/http "} {
 		if strings.Contains(stderr.String(), late) {
 			t.Errorf("%s is initialized before the preview", late)
 		}

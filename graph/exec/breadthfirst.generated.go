@@ -13,8 +13,8 @@ import (
 	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/breadthfirst"
 	"github.com/meshyard/meshyard/internal/fieldset"
+	"github.com/meshyard/meshyard/internal/graphql/breadthfirst"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -5,7 +5,7 @@ package model
 import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/graphqlenum"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlenum"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/models"
 )

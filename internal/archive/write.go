@@ -14,8 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/durable"
-	"github.com/meshyard/meshyard/internal/lockfile"
+	"github.com/meshyard/meshyard/internal/filesystem/durable"
+	"github.com/meshyard/meshyard/internal/filesystem/lockfile"
 )
 
 // Writer writes an archive. It always writes the rows again, but reuses the contents that an

@@ -9,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/meshyard/meshyard/internal/durable"
+	"github.com/meshyard/meshyard/internal/filesystem/durable"
 )
 
 // pack creates the ZIP file from the folder. The same files always yield the same ZIP file.

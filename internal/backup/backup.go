@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/durable"
-	"github.com/meshyard/meshyard/internal/lockfile"
+	"github.com/meshyard/meshyard/internal/filesystem/durable"
+	"github.com/meshyard/meshyard/internal/filesystem/lockfile"
 )
 
 const (

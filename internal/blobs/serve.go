@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/etag"
+	"github.com/meshyard/meshyard/internal/httpserver/etag"
 )
 
 // Serve returns a function that responds to a GET or HEAD request for the object at key. The caller

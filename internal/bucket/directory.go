@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/durable"
+	"github.com/meshyard/meshyard/internal/filesystem/durable"
 	"github.com/meshyard/meshyard/internal/outage"
 )
 

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/durable"
+	"github.com/meshyard/meshyard/internal/filesystem/durable"
 )
 
 // promote links the pending file to a temporary name and renames that to the content. So the

@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/durable"
+	"github.com/meshyard/meshyard/internal/filesystem/durable"
 )
 
 // writebackStep is how many bytes are written before the kernel is asked to start writing them to

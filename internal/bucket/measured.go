@@ -7,7 +7,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/tracing"
+	"github.com/meshyard/meshyard/internal/telemetry/tracing"
 )
 
 // Calls lists the kinds of calls that [Bucket.OnCall] reports.

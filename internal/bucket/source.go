@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/meshyard/meshyard/internal/tempfile"
+	"github.com/meshyard/meshyard/internal/filesystem/tempfile"
 )
 
 // Source is the content of an object in a file of the local disk.

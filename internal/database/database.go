@@ -17,7 +17,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/concurrency"
+	"github.com/meshyard/meshyard/internal/database/concurrency"
 	"github.com/meshyard/meshyard/internal/outage"
 )
 

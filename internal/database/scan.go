@@ -12,7 +12,7 @@ import (
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/schema"
 
-	"github.com/meshyard/meshyard/internal/tracing"
+	"github.com/meshyard/meshyard/internal/telemetry/tracing"
 )
 
 // This file reads the rows of the statements that requests run most: those of lists, and those that

@@ -13,8 +13,8 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/concurrency"
-	"github.com/meshyard/meshyard/internal/tracing"
+	"github.com/meshyard/meshyard/internal/database/concurrency"
+	"github.com/meshyard/meshyard/internal/telemetry/tracing"
 )
 
 // statements is a query hook that counts statements and the rows that they return or change. Tests

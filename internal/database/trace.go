@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/meshyard/meshyard/internal/tracing"
+	"github.com/meshyard/meshyard/internal/telemetry/tracing"
 )
 
 // spanKey is the key of the span of a statement in the stash of its event.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/meshyard/meshyard/internal/image/thumbnail"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decimate"
 	"github.com/meshyard/meshyard/internal/mesh/decode"
@@ -17,7 +18,6 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh/render"
 	"github.com/meshyard/meshyard/internal/mesh/write/glb"
 	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
-	"github.com/meshyard/meshyard/internal/thumbnail"
 )
 
 const (

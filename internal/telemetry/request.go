@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/meshyard/meshyard/internal/tracing"
+	"github.com/meshyard/meshyard/internal/telemetry/tracing"
 )
 
 // request contains the properties of a request that are logged. Handlers set them while they

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/internal/clientip"
-	"github.com/meshyard/meshyard/internal/tracing/otlp"
+	"github.com/meshyard/meshyard/internal/telemetry/tracing/otlp"
 )
 
 // Observe is called after each request with its route, which is empty if no route matched. streamed

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/urls/signing"
 )
 
 // Builder builds URLs below a base URL.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/signing"
+	"github.com/meshyard/meshyard/internal/urls/signing"
 )
 
 // TestSignedURLs checks for which file, until when, and whether during a takedown a signed URL is

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/meshyard/meshyard/internal/filesize"
-	"github.com/meshyard/meshyard/internal/thumbnail"
+	"github.com/meshyard/meshyard/internal/image/thumbnail"
 	"github.com/meshyard/meshyard/internal/urls"
 )
 

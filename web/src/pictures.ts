@@ -1,4 +1,4 @@
-// Pictures in two sizes. The server's page has the same sizes (shell.html in internal/webpage), so that the browser loads each picture once.
+// Pictures in two sizes. The server's page has the same sizes (shell.html in internal/web/webpage), so that the browser loads each picture once.
 type Small = { url: string; width: number };
 type Large = Small & { height: number };
 

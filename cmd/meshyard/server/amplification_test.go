@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/graphqltest"
+	"github.com/meshyard/meshyard/internal/graphql/graphqltest"
 )
 
 // The weights of the work of an operation, in units of cost: what a statement, a row and 10 KiB of

@@ -16,9 +16,9 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
 	"github.com/meshyard/meshyard/internal/mail/mailtest"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
+	"github.com/meshyard/meshyard/internal/web/graphiql/graphiqltest"
 )
 
 // view is a page in a state that users reach by acting on it.

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
-	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+	"github.com/meshyard/meshyard/internal/web/graphiql/graphiqltest"
 )
 
 // TestBrowserGalleryNotices checks what the gallery shows in place of a page or of results that do

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
-	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+	"github.com/meshyard/meshyard/internal/web/graphiql/graphiqltest"
 )
 
 // hold makes the page keep back its requests of an operation, as a slow network does, until it is

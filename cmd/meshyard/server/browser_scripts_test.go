@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
+	"github.com/meshyard/meshyard/internal/web/graphiql/graphiqltest"
 )
 
 // TestBrowserGalleryScripts checks that scripts in the texts of users do not run on any page.

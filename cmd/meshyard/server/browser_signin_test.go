@@ -12,9 +12,9 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth/oidc/oidctest"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/graphiql/graphiqltest"
-	"github.com/meshyard/meshyard/internal/oidc/oidctest"
+	"github.com/meshyard/meshyard/internal/web/graphiql/graphiqltest"
 )
 
 // useSession acts like a user who has just signed in. It runs a query in GraphiQL, creates a token

@@ -7,8 +7,8 @@ import (
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
-	"github.com/meshyard/meshyard/internal/webpage"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/web/webpage"
 )
 
 // CheckSettings checks the files that the settings name: the documents and those of the site. It

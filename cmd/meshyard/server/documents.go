@@ -9,10 +9,10 @@ import (
 
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/gallery"
-	"github.com/meshyard/meshyard/internal/graphiql"
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
-	"github.com/meshyard/meshyard/internal/pages"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/web/gallery"
+	"github.com/meshyard/meshyard/internal/web/graphiql"
+	"github.com/meshyard/meshyard/internal/web/pages"
 	"github.com/meshyard/meshyard/rest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/apierror"
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
 	"github.com/meshyard/meshyard/rest"
 )
 

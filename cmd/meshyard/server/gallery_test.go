@@ -15,7 +15,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/auth"
-	webgallery "github.com/meshyard/meshyard/internal/gallery"
+	webgallery "github.com/meshyard/meshyard/internal/web/gallery"
 )
 
 // galleryTable lists the cost, the number of statements on both engines, and the response size in

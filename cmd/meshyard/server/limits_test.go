@@ -15,9 +15,9 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/graphiql"
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
-	"github.com/meshyard/meshyard/internal/graphqltest"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/graphql/graphqltest"
+	"github.com/meshyard/meshyard/internal/web/graphiql"
 	"github.com/meshyard/meshyard/rest"
 )
 

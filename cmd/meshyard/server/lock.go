@@ -8,7 +8,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/dblock"
+	"github.com/meshyard/meshyard/internal/database/dblock"
 )
 
 // Lock acquires the lock of the database of the settings, and returns the marker of an operation

@@ -11,7 +11,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/jobs"
 	"github.com/meshyard/meshyard/internal/mail"
-	"github.com/meshyard/meshyard/internal/signin"
+	"github.com/meshyard/meshyard/internal/web/signin"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/metrics"
 	"github.com/meshyard/meshyard/internal/telemetry"
+	"github.com/meshyard/meshyard/internal/telemetry/metrics"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )

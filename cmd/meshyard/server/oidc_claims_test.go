@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth/oidc/oidctest"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/oidc/oidctest"
 )
 
 // usernameIn returns the name of the user who is signed in in a browser, or "".

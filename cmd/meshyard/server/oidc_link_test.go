@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
-	"github.com/meshyard/meshyard/internal/oidc/oidctest"
+	"github.com/meshyard/meshyard/internal/auth/oidc/oidctest"
 )
 
 // TestOpenIDLink checks that a person who has an account already links it to the provider with its

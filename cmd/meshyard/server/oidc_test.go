@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/internal/auth/oidc/oidctest"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/oidc/oidctest"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/oauth"
+	"github.com/meshyard/meshyard/internal/auth/oauth"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
 )
 
 // callersOf returns contexts of a visitor, of two users and of a token with the scope admin.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/imagemeta"
+	"github.com/meshyard/meshyard/internal/image/imagemeta"
 )
 
 // fileSchema is the part of FileSchema that the tests read. It is independent of the code under

@@ -10,8 +10,8 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/blobs"
 	"github.com/meshyard/meshyard/internal/bucket"
-	"github.com/meshyard/meshyard/internal/precompressed"
-	"github.com/meshyard/meshyard/internal/thumbnail/placeholder"
+	"github.com/meshyard/meshyard/internal/image/thumbnail/placeholder"
+	"github.com/meshyard/meshyard/internal/web/precompressed"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )

@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/meshyard/meshyard/internal/backup/pgdump"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/durable"
-	"github.com/meshyard/meshyard/internal/pgdump"
+	"github.com/meshyard/meshyard/internal/filesystem/durable"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
-	"github.com/meshyard/meshyard/internal/oidc/oidctest"
+	"github.com/meshyard/meshyard/internal/auth/oidc/oidctest"
 	"github.com/meshyard/meshyard/models"
 )
 

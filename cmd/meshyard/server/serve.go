@@ -9,11 +9,11 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/meshyard/meshyard/internal/dblock"
-	"github.com/meshyard/meshyard/internal/draining"
-	"github.com/meshyard/meshyard/internal/httptimeout"
+	"github.com/meshyard/meshyard/internal/database/dblock"
+	"github.com/meshyard/meshyard/internal/httpserver/draining"
+	"github.com/meshyard/meshyard/internal/httpserver/httptimeout"
+	"github.com/meshyard/meshyard/internal/httpserver/requestline"
 	"github.com/meshyard/meshyard/internal/outage"
-	"github.com/meshyard/meshyard/internal/requestline"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/models"
 )

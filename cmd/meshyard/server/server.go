@@ -14,16 +14,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/auth/oidc"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
-	"github.com/meshyard/meshyard/internal/dblock"
+	"github.com/meshyard/meshyard/internal/database/dblock"
 	"github.com/meshyard/meshyard/internal/jobs"
-	"github.com/meshyard/meshyard/internal/metrics"
-	"github.com/meshyard/meshyard/internal/oidc"
 	"github.com/meshyard/meshyard/internal/preview/child"
 	"github.com/meshyard/meshyard/internal/ratelimit"
-	"github.com/meshyard/meshyard/internal/tracing/otlp"
+	"github.com/meshyard/meshyard/internal/telemetry/metrics"
+	"github.com/meshyard/meshyard/internal/telemetry/tracing/otlp"
 	"github.com/meshyard/meshyard/models"
 )
 

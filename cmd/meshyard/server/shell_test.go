@@ -18,7 +18,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/webpage"
+	"github.com/meshyard/meshyard/internal/web/webpage"
 )
 
 // webPage is what browsers and search engines read from a page.

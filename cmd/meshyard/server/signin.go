@@ -12,16 +12,16 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/bearer"
+	"github.com/meshyard/meshyard/internal/auth/bearer"
+	"github.com/meshyard/meshyard/internal/auth/oidc"
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/graphqlhttp"
-	"github.com/meshyard/meshyard/internal/oidc"
+	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/outage"
-	"github.com/meshyard/meshyard/internal/pages"
-	"github.com/meshyard/meshyard/internal/signin"
-	"github.com/meshyard/meshyard/internal/signing"
-	"github.com/meshyard/meshyard/internal/webpage"
+	"github.com/meshyard/meshyard/internal/urls/signing"
+	"github.com/meshyard/meshyard/internal/web/pages"
+	"github.com/meshyard/meshyard/internal/web/signin"
+	"github.com/meshyard/meshyard/internal/web/webpage"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/auth/oauth"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/internal/oauth"
 	"github.com/meshyard/meshyard/models"
 )
 

@@ -8,12 +8,12 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/fieldset"
+	"github.com/meshyard/meshyard/internal/image/thumbnail"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/preview"
-	"github.com/meshyard/meshyard/internal/thumbnail"
 	"github.com/meshyard/meshyard/internal/urls"
-	"github.com/meshyard/meshyard/internal/viewer"
-	"github.com/meshyard/meshyard/internal/webpage"
+	"github.com/meshyard/meshyard/internal/web/viewer"
+	"github.com/meshyard/meshyard/internal/web/webpage"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 )

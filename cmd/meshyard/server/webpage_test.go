@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
-	webgallery "github.com/meshyard/meshyard/internal/gallery"
+	webgallery "github.com/meshyard/meshyard/internal/web/gallery"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
 	"github.com/meshyard/meshyard/rest/wire"

@@ -8,7 +8,7 @@ import (
 	"image/png"
 	"io"
 
-	"github.com/meshyard/meshyard/internal/webp"
+	"github.com/meshyard/meshyard/internal/image/webp"
 )
 
 // header is what the header of an image says.
