@@ -40,6 +40,7 @@ require (
 )
 
 require (
+	github.com/google/licensecheck v0.3.1
 	github.com/hashicorp/golang-lru/v2 v2.0.7
 	github.com/prometheus/client_golang v1.23.2
 	github.com/willabides/kongplete v0.4.0

@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/meshyard/meshyard/internal/license"
 )
 
 // Licenses maps the GraphQL license enum to its REST names: requests have the code, responses the
 // long name. The default license of a user is the code in both: clients send it with new things.
-var Licenses = []license{
+var Licenses = []licenseRow{
 	{"CC", "cc", "Creative Commons - Attribution"},
 	{"CC_SA", "cc-sa", "Creative Commons - Attribution - Share Alike"},
 	{"CC_ND", "cc-nd", "Creative Commons - Attribution - No Derivatives"},
@@ -26,7 +28,7 @@ var Licenses = []license{
 // MostRestrictive is the enum value of the license of the table that permits the least.
 const MostRestrictive = "CC_NC_ND"
 
-type license struct{ Enum, Code, Name string }
+type licenseRow struct{ Enum, Code, Name string }
 
 // License is an enum in GraphQL and the long name in REST.
 type License string
@@ -52,13 +54,13 @@ func (c *LicenseCode) UnmarshalJSON(b []byte) error {
 }
 
 // unmarshalLicense returns the row of an enum value.
-func unmarshalLicense(b []byte) (license, error) {
+func unmarshalLicense(b []byte) (licenseRow, error) {
 	var enum string
 	err := json.Unmarshal(b, &enum)
-	if i := slices.IndexFunc(Licenses, func(row license) bool { return row.Enum == enum }); i >= 0 {
+	if i := slices.IndexFunc(Licenses, func(row licenseRow) bool { return row.Enum == enum }); i >= 0 {
 		return Licenses[i], err
 	}
-	return license{}, err
+	return licenseRow{}, err
 }
 
 // creativeCommons matches a word that consists of abbreviations of the Creative Commons licenses.
@@ -72,6 +74,12 @@ var reserved = []string{"allrights", "copyright", "proprietary", "personal", "pr
 // most probably means: gpl3 is GPL, and cc-by-sa-4.0 is Attribution - Share Alike. If the text has
 // restrictions that no license combines, it returns one that permits no more than each of them.
 func LikelyLicense(text string) (string, bool) {
+	if id := license.Label(text); id != license.Unknown {
+		if i := slices.IndexFunc(Licenses, func(row licenseRow) bool { return row.Code == id.Code() }); i >= 0 {
+			return Licenses[i].Enum, true
+		}
+		return MostRestrictive, true
+	}
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	all := strings.Join(words, "")
 	if all == "none" || all == "arr" || strings.Contains(all, "rightsreserved") || slices.ContainsFunc(reserved, func(p string) bool { return strings.HasPrefix(all, p) }) {

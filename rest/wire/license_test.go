@@ -26,7 +26,7 @@ func TestLikelyLicense(t *testing.T) {
 		"cc-zero": "PD0", "zero": "PD0", "CC0 1.0": "PD0", "cc0": "PD0", "cczero": "PD0", "pd": "PD0", "Public Domain": "PD0",
 		// software
 		"mit": "BSD", "MIT License": "BSD", "The MIT License": "BSD", "bsd-3-clause": "BSD", "BSD2": "BSD",
-		"gpl3": "GPL", "AGPL": "GPL", "GNU GPL v2": "GPL", "lgpl-2.1": "LGPL", "gpl-nc": "CC_NC",
+		"gpl3": "GPL", "AGPL": "CC_NC_ND", "GNU GPL v2": "GPL", "lgpl-2.1": "LGPL", "gpl-nc": "CC_NC",
 		// unknown
 		"": "", "c": "", "mine": "", "permit": "", "band": "", "Sandra": "", "open": "",
 	} {

@@ -57,8 +57,8 @@ type Store interface {
 // Options are the dependencies of Handler.
 type Options struct {
 	// BaseURL is the URL of the server as browsers see it, without a trailing slash. If it is not set
-	// by the operator, BaseIsDefault is true, and a form is accepted only if the context of its request
-	// has the base URL by urls.WithBase.
+	// by the operator, BaseIsDefault is true, and a form is accepted only if the context of its
+	// request has the base URL by urls.WithBase.
 	BaseURL       string
 	BaseIsDefault bool
 
@@ -178,8 +178,8 @@ func Handler(o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
-		// URLs here may contain codes. With no-referrer, browsers would send the forms of a server without
-		// HTTPS with the origin null, as if they were from another website.
+		// URLs here may contain codes. With no-referrer, browsers would send the forms of a server
+		// without HTTPS with the origin null, as if they were from another website.
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY") // for browsers that do not support frame-ancestors
