@@ -15,7 +15,8 @@ const (
 	// noun; a longer one holds several.
 	maxFileLines = 400
 	// maxGraphLines is the maximum length of all hand-written files below graph/, except resolvers,
-	// which the schema determines. Rules belong in models, the protocol in internal/graphql/graphqlhttp.
+	// which the schema determines. Rules belong in models, the protocol in
+	// internal/graphql/graphqlhttp.
 	maxGraphLines = 3_000
 )
 

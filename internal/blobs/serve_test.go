@@ -99,8 +99,8 @@ func openS3(t *testing.T) *bucket.Bucket {
 	return openBucket(t, "s3://models?region=us-east-1&use_path_style=true&endpoint="+url.QueryEscape(server.URL))
 }
 
-// TestDelivery checks the two other ways in which the bytes of an S3 bucket reach clients: from this
-// process, and from another URL of the service.
+// TestDelivery checks the two other ways in which the bytes of an S3 bucket reach clients: from
+// this process, and from another URL of the service.
 func TestDelivery(t *testing.T) {
 	t.Parallel()
 	data := random(100_000)

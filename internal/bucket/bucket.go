@@ -247,8 +247,8 @@ type ResponseHeaders struct {
 	CacheControl       string
 }
 
-// Delivery says how the bytes of objects reach clients. It has no effect on a directory, whose bytes
-// this process always sends.
+// Delivery says how the bytes of objects reach clients. It has no effect on a directory, whose
+// bytes this process always sends.
 type Delivery struct {
 	// Stream makes this process send the bytes. Otherwise [Bucket.PresignGet] returns URLs of the
 	// service to which requests are redirected.
