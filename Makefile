@@ -34,11 +34,11 @@ build: ## Build bin/meshyard
 	@echo "Built bin/meshyard. To type only meshyard: PATH=$(CURDIR)/bin:\$$PATH"
 
 # -parallel 4, because tests of servers wait for timers and for child processes. The timeout ends deadlocks. It applies to each package; on a
-# slow or busy machine the tests of cmd/meshyard/server take many times as long as usual.
+# slow or busy machine the suites of test/ take many times as long as usual.
 test: ## Run the tests on SQLite and PostgreSQL, which is started, or installed, if MESHYARD_TEST_POSTGRES is not set
 	$(with-postgres) $(go-test) --packages ./... -- -vet=off -parallel 4 -timeout 1h
 	go run ./internal/graphql/graphqlgen -depth-first bin/_depthfirst
-	$(with-postgres) $(go-test) --packages ./cmd/meshyard/server -- -vet=off -timeout 1h $(depth-first) -run TestExecutorsAgree
+	$(with-postgres) $(go-test) --packages ./test/graphql -- -vet=off -timeout 1h $(depth-first) -run TestExecutorsAgree
 
 check: ## Check formatting, types on Windows and macOS, prose, golangci-lint with vet, and that generated code is up to date
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
@@ -51,7 +51,7 @@ check: ## Check formatting, types on Windows and macOS, prose, golangci-lint wit
 # Packages that neither start goroutines nor use package sync are left out. So are cmd/meshyard, whose tests run the binary, and internal/mesh,
 # where one goroutine works on each mesh. Code that computes in one goroutine is compiled without the race detector: SQLite, meshes, scaling of
 # images, hashing of passwords.
-concurrent = $(shell grep -rlE --include='*.go' '^\s+go |^\s+"sync(/atomic)?"' bench cmd/meshyard/server graph internal models rest | \
+concurrent = $(shell grep -rlE --include='*.go' '^\s+go |^\s+"sync(/atomic)?"' bench cmd/meshyard/server graph internal models rest test | \
   grep -v '^internal/mesh/' | xargs dirname | sort -u)
 race: ## Run the tests with the race detector, except those that send one request after another
 	go run ./internal/graphql/graphqlgen -depth-first bin/_depthfirst
@@ -76,7 +76,7 @@ bench-threejs: node-modules ## Compare the conversion of a million triangles to 
 
 test-differential: ## Run 100,000 random queries on gqlgen's executor and on ours, on each engine
 	go run ./internal/graphql/graphqlgen -depth-first bin/_depthfirst
-	MESHYARD_TEST_DIFFERENTIAL=100000 $(with-postgres) go test -count=1 -timeout 6h $(depth-first) -run TestExecutorsAgree -v ./cmd/meshyard/server
+	MESHYARD_TEST_DIFFERENTIAL=100000 $(with-postgres) go test -count=1 -timeout 6h $(depth-first) -run TestExecutorsAgree -v ./test/graphql
 
 test-kill: ## Kill the server in the middle of uploads and finalizations, and restores and imports beside a server, fifty times on each engine
 	MESHYARD_TEST_KILLS=50 $(with-postgres) go test -count=1 -timeout 30m -run TestKill -v ./cmd/meshyard
@@ -85,17 +85,17 @@ test-account: ## Move an account of 200 things between two servers; make test mo
 	MESHYARD_TEST_THINGS=200 $(with-postgres) go test -count=1 -timeout 30m -v ./cmd/meshyard/account
 
 test-webhooks: ## Send 1,000 events to receivers that fail, hang and redirect (make test sends 24), and kill the server meanwhile
-	MESHYARD_TEST_WEBHOOK_EVENTS=1000 $(with-postgres) go test -count=1 -timeout 30m -run TestWebhookDeliveries -v ./cmd/meshyard/server
+	MESHYARD_TEST_WEBHOOK_EVENTS=1000 $(with-postgres) go test -count=1 -timeout 30m -run TestWebhookDeliveries -v ./test/webhooks
 	$(with-postgres) go test -count=1 -timeout 30m -run TestKillLosesNoWebhook -v ./cmd/meshyard
 
 test-outages: ## Stop PostgreSQL and the bucket for a minute each; make test stops them for a few requests
-	MESHYARD_TEST_OUTAGE_SECONDS=60 $(with-postgres) go test -count=1 -timeout 10m -run 'Outage|TestFullDisk' -v ./cmd/meshyard/server
+	MESHYARD_TEST_OUTAGE_SECONDS=60 $(with-postgres) go test -count=1 -timeout 10m -run 'Outage|TestFullDisk' -v ./test/operation
 
 test-bombs: ## Make previews of all hostile models; make test uses every fourth
 	MESHYARD_TEST_BOMBS=all $(go-test) --packages ./internal/preview/child -- -count=1 -timeout 30m -run TestBombs
 
 test-hostile: ## Send all hostile inputs to all operations of the REST API; make test sends a third
-	MESHYARD_TEST_HOSTILE=all $(with-postgres) go test -count=1 -timeout 30m -run TestNoInputCausesInternalError -v ./cmd/meshyard/server
+	MESHYARD_TEST_HOSTILE=all $(with-postgres) go test -count=1 -timeout 30m -run TestNoInputCausesInternalError -v ./test/rest
 
 test-upload: ## Upload 2 GiB by GraphQL, with a length and in chunks, and watch the server's memory
 	MESHYARD_TEST_UPLOAD_MIB=2048 go test -count=1 -timeout 30m -run TestLargeUpload -v ./cmd/meshyard
@@ -114,21 +114,21 @@ test-web: ## Check that the files of the gallery are what web/ builds; needs nod
 
 test-gallery: ## Use the gallery in headless Chromium, and check its pages with axe-core; needs node and npm
 	npm ci --no-audit --no-fund --prefix web
-	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -parallel 4 -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility'
+	$(go-test) --packages ./test/gallery -- -count=1 -timeout 30m -parallel 4 -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility'
 
 test-accessibility: ## Check the pages of the gallery with axe-core on all displays; make test-gallery checks each on one; needs node and npm
 	npm ci --no-audit --no-fund --prefix web
-	MESHYARD_TEST_DISPLAYS=all go test -count=1 -timeout 30m -tags browser,npm -run TestBrowserAccessibility -v ./cmd/meshyard/server
+	MESHYARD_TEST_DISPLAYS=all go test -count=1 -timeout 30m -tags browser,npm -run TestBrowserAccessibility -v ./test/gallery
 
 lighthouse: ## Print the scores of Lighthouse for home, a search and a thing; needs node and npm
-	go test -count=1 -tags browser,npm -run TestLighthouse -v ./cmd/meshyard/server
+	go test -count=1 -tags browser,npm -run TestLighthouse -v ./test/gallery
 
 contact-sheet-web: ## Draw all pages of the gallery into bin/gallery.png, in three widths and both color schemes, for visual inspection
 	@mkdir -p bin
-	MESHYARD_TEST_CONTACT_SHEET=$(CURDIR)/bin/gallery.png go test -count=1 -tags browser -run TestGalleryContactSheet -timeout 20m ./cmd/meshyard/server
+	MESHYARD_TEST_CONTACT_SHEET=$(CURDIR)/bin/gallery.png go test -count=1 -tags browser -run TestGalleryContactSheet -timeout 20m ./test/gallery
 
 test-graphql-http: ## Run the audits of GraphQL over HTTP, and clients for subscriptions; needs npm
-	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags npm -run 'TestGraphQLOverHTTP|TestSubscriptionClients'
+	$(go-test) --packages ./test/graphql -- -count=1 -timeout 30m -tags npm -run 'TestGraphQLOverHTTP|TestSubscriptionClients'
 
 fuzz: ## Run each fuzz target for FUZZTIME, by default a minute
 	./.ci/fuzz $(FUZZTIME)
@@ -159,7 +159,7 @@ test-pgbouncer: ## Run the tests of the database and of models behind PgBouncer 
 	$(call through-pgbouncer,./internal/database ./models)
 
 test-pgbouncer-full: ## Run all tests of a server behind PgBouncer; takes many minutes
-	$(call through-pgbouncer,./cmd/meshyard/server)
+	$(call through-pgbouncer,./test/...)
 
 test-nodes: ## Restart two servers behind nginx in turn, under load; needs nginx and curl
 	$(with-postgres) $(go-test) --packages ./cmd/meshyard -- -count=1 -timeout 30m -tags nginx -run TestNodes
@@ -174,5 +174,5 @@ lint-deploy: ## Check the samples in deploy/; needs promtool, caddy, nginx, open
 	./deploy/lint
 
 test-browser: ## Drive GraphiQL, the pages and the viewer in headless Chromium with the network cut off
-	$(go-test) --packages ./cmd/meshyard/server -- -count=1 -timeout 30m -tags browser -run Browser -skip BrowserGallery
+	$(go-test) --packages ./test/gallery -- -count=1 -timeout 30m -tags browser -run Browser -skip BrowserGallery
 	$(go-test) --packages "./internal/web/graphiql/... ./internal/web/pages ./internal/web/viewer" -- -count=1 -timeout 30m -tags browser

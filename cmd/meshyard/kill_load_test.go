@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/test/servertest"
 )
 
 // moment is an event that clients observe. The time of a kill can depend on it.

@@ -17,7 +17,7 @@ import (
 // databases.
 var engineFiles = []string{
 	"internal/database/dialect*.go", "internal/config/settings.go", "cmd/meshyard/restore.go",
-	"internal/database/databasetest/*.go", "internal/pgtest/*.go", "bench/*.go", "cmd/meshyard/server/servertest/*.go",
+	"internal/database/databasetest/*.go", "internal/pgtest/*.go", "bench/*.go", "test/servertest/*.go",
 }
 
 // engineNames are names of constants for an engine: those of internal/database, of Bun and of

@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/account"
-	"github.com/meshyard/meshyard/cmd/meshyard/server/servertest"
+	"github.com/meshyard/meshyard/test/servertest"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/legacyclient"

@@ -325,6 +325,12 @@ func (a *Server) backfill(ctx context.Context) error {
 // Statements returns the number of statements that were sent to the database.
 func (a *Server) Statements() int64 { return a.db.Statements() }
 
+// OnStatement calls observe after each statement, in its goroutine, instead of counting it in the
+// metrics.
+func (a *Server) OnStatement(observe func(verb string, took time.Duration, err error)) {
+	a.db.OnStatement(observe)
+}
+
 // RequestStatements returns the number of statements that requests caused, without those of jobs
 // and of looking up access tokens.
 func (a *Server) RequestStatements() int64 { return a.db.RequestStatements() }

@@ -1,0 +1,4 @@
+package permissions_test
+
+// The states of objects in fixtures.
+const ()

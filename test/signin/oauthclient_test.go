@@ -1,0 +1,3 @@
+package signin_test
+
+const ()
