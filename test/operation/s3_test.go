@@ -2,7 +2,6 @@ package operation_test
 
 import (
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/config"
@@ -10,11 +9,6 @@ import (
 )
 
 // The credentials of all fake S3 servers. Parallel tests cannot set environment variables.
-func init() {
-	os.Setenv("AWS_ACCESS_KEY_ID", "test")
-	os.Setenv("AWS_SECRET_ACCESS_KEY", "test")
-}
-
 // TestUploadAndDownloadRealMeshesOnS3 runs the main job with an S3 bucket, and checks that
 // downloads redirect to a URL of the bucket.
 func TestUploadAndDownloadRealMeshesOnS3(t *testing.T) {

@@ -32,9 +32,15 @@ func init() {
 	auth.Argon2.Memory = 64
 	// Tests wait for previews, so preview processes must also run when the machine is busy.
 	child.Idle = false
-	// Otherwise each server sets a memory limit that is too low for many servers in one process.
-	if err := os.Setenv("GOMEMLIMIT", "off"); err != nil {
-		panic(err)
+	for name, value := range map[string]string{
+		// Otherwise each server sets a memory limit that is too low for many servers in one process.
+		"GOMEMLIMIT": "off",
+		// The AWS SDK needs credentials, which FakeS3 does not check.
+		"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
 	}
 }
 
