@@ -23,11 +23,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/account"
-	"github.com/meshyard/meshyard/test/servertest"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/legacyclient"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/test/servertest"
 )
 
 // things returns the number of things of the account that is imported. "make test-account" sets it
