@@ -20,6 +20,7 @@ const module = "github.com/meshyard/meshyard/"
 // allowed lists, for each top-level folder, the top-level folders it may import.
 var allowed = map[string][]string{
 	"bench":    {"bench", "cmd", "rest", "graph", "models", "internal"},
+	"test":     {"test", "cmd", "rest", "graph", "models", "internal"},
 	"cmd":      {"cmd", "rest", "graph", "models", "internal"},
 	"rest":     {"rest", "graph", "internal"},
 	"graph":    {"graph", "models", "internal"},

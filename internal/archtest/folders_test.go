@@ -13,13 +13,13 @@ import (
 )
 
 // folderRow matches a row of the table of the folders of internal in docs/architecture.md.
-var folderRow = regexp.MustCompile("(?m)^\\| (\\d+) \\| `([a-z]+)` \\| (.+) \\|$")
+var folderRow = regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| (\\d+) \\| (.+) \\|$")
 
 // levels returns the level of each folder in the table of a page.
 func levels(page string) map[string]int {
 	found := map[string]int{}
 	for _, row := range folderRow.FindAllStringSubmatch(page, -1) {
-		found[row[2]], _ = strconv.Atoi(row[1])
+		found[row[1]], _ = strconv.Atoi(row[2])
 	}
 	return found
 }
@@ -75,7 +75,7 @@ func TestFoldersOfInternal(t *testing.T) {
 }
 
 func TestFolderViolationsAreFound(t *testing.T) {
-	level := levels("| 1 | `apierror` | errors |\n| 2 | `auth` | callers |\n| 2 | `mesh` | meshes |\n| Level | `x` | y |\n")
+	level := levels("| `apierror` | 1 | errors |\n| `auth` | 2 | callers |\n| `mesh` | 2 | meshes |\n| `x` | Level | y |\n")
 	if len(level) != 3 {
 		t.Fatalf("got levels %v, want 3", level)
 	}
