@@ -1,7 +1,6 @@
 package preview
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"image"
@@ -13,11 +12,12 @@ import (
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/internal/mesh/decimate"
 	"github.com/meshyard/meshyard/internal/mesh/decode"
-	"github.com/meshyard/meshyard/internal/mesh/decode/threemf"
 	"github.com/meshyard/meshyard/internal/mesh/measure"
 	"github.com/meshyard/meshyard/internal/mesh/render"
 	"github.com/meshyard/meshyard/internal/mesh/write/glb"
 	"github.com/meshyard/meshyard/internal/mesh/write/threejs"
+	"github.com/meshyard/meshyard/internal/project"
+	"github.com/meshyard/meshyard/internal/sliced"
 )
 
 const (
@@ -98,20 +98,52 @@ func Derive(ctx context.Context, src Source, subject Subject, limits mesh.Limits
 		return putImage(img, put)
 	case GCode:
 		progress("read", 0)
-		embedded, err := thumbnail.FromGCode(src, src.Size)
+		facts, picture, err := sliced.Read(src, src.Size)
 		if err != nil {
-			return Result{}, asMeshError(err)
+			return Result{}, err
 		}
-		if embedded == nil { // previews are not rendered from toolpaths
-			return Result{}, nil
-		}
-		img, err := thumbnail.Decode(bytes.NewReader(embedded), int64(len(embedded)), imageMemory(limits))
+		image, err := decodeEmbedded(picture, limits)
 		if err != nil {
-			return Result{}, asMeshError(err)
+			return Result{}, err
 		}
-		return putImage(img, put)
+		r, err := putEmbedded(image, put)
+		if !facts.Empty() {
+			r.Printing = (&Printing{Sliced: &facts}).bounded()
+		}
+		return r, err
 	}
-	return deriveMesh(ctx, src, subject, limits, put, progress)
+	if mesh.Format(subject) == mesh.ThreeMF {
+		return deriveProject(ctx, src, subject, limits, put, progress)
+	}
+	return deriveMesh(ctx, src, subject, nil, limits, put, progress)
+}
+
+// deriveProject makes the preview of a 3MF file, which may be the project of a slicer. The image is
+// that of the first plate if the project has one, and else a rendering. A sliced project may have
+// no meshes.
+func deriveProject(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
+	facts, picture, err := project.Read(ctx, decode.Source{ReaderAt: src, Size: src.Size}, limits)
+	if _, bad := errors.AsType[*mesh.Error](err); err != nil && !bad {
+		return Result{}, err
+	}
+	var image image.Image
+	if len(facts.Plates) > 0 {
+		if image, err = decodeEmbedded(picture, limits); err != nil {
+			return Result{}, err
+		}
+	}
+	picture = nil
+	r, err := deriveMesh(ctx, src, subject, image, limits, put, progress)
+	if _, noMesh := errors.AsType[*mesh.Error](err); noMesh && facts.Sliced() {
+		r, err = putEmbedded(image, put)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	if !facts.Empty() {
+		r.Printing = (&Printing{Project: &facts}).bounded()
+	}
+	return r, nil
 }
 
 // asMeshError converts an error of an image to a *mesh.Error. It returns other errors unchanged.
@@ -130,26 +162,51 @@ func putImage(img image.Image, put Put) (Result, error) {
 	return r, put(ImagePart(thumbnail.Full, format), func(w io.Writer) error { return thumbnail.Encode(w, whole, format) })
 }
 
-func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
+// decodeEmbedded decodes an image that is embedded in a file, which may be nil. The file is valid
+// without it, so an image that cannot be decoded is ignored. Previews are not rendered from
+// toolpaths.
+func decodeEmbedded(picture []byte, limits mesh.Limits) (image.Image, error) {
+	if picture == nil {
+		return nil, nil
+	}
+	img, err := thumbnail.DecodeEmbedded(picture, imageMemory(limits))
+	if _, bad := errors.AsType[*thumbnail.Error](err); bad {
+		return nil, nil
+	}
+	return img, err
+}
+
+// putEmbedded stores an image, which may be nil, as the only part.
+func putEmbedded(img image.Image, put Put) (Result, error) {
+	if img == nil {
+		return Result{}, nil
+	}
+	return putImage(img, put)
+}
+
+// deriveMesh makes the preview of a mesh. picture is its image; if it is nil, the mesh is rendered.
+func deriveMesh(ctx context.Context, src Source, subject Subject, picture image.Image, limits mesh.Limits, put Put, progress func(stage string, done float64)) (Result, error) {
 	at := func(stage string) func(float64) { return func(done float64) { progress(stage, done) } }
 	m, err := decode.Decode(ctx, decode.Source{ReaderAt: src, Size: src.Size, Name: "file." + string(subject)}, limits, at("read"))
 	if err != nil {
-		return deriveSliced(ctx, src, subject, limits, put, err)
+		return Result{}, err
 	}
-	r := Result{ImageFormat: thumbnail.PNG, Width: width, Height: height, Threejs: true, GLB: true}
 	shaded := m
 	if render.Smooth(m) {
 		shaded = m.Shaded(mesh.CreaseAngle)
 	}
-	img, err := render.Render(ctx, shaded, render.Options{Width: width, Height: height, Progress: at("draw")})
+	var r Result
+	if picture != nil {
+		r, err = putImage(picture, put)
+	} else {
+		r, err = putRendering(ctx, shaded, put, at("draw"))
+	}
 	if err != nil {
 		return Result{}, err
 	}
+	r.Threejs, r.GLB = true, true
 	fitTextures(m, limits)
 	shaded.Patches = m.Patches
-	if err := put(ImagePart(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) }); err != nil {
-		return Result{}, err
-	}
 	found, err := measure.Of(ctx, m, at("measure"))
 	if err != nil {
 		return Result{}, err
@@ -165,24 +222,14 @@ func deriveMesh(ctx context.Context, src Source, subject Subject, limits mesh.Li
 	return r, nil
 }
 
-// deriveSliced stores the image of a sliced 3MF project without meshes. It returns the given error,
-// which is why there is no mesh, if the file is no such project.
-func deriveSliced(ctx context.Context, src Source, subject Subject, limits mesh.Limits, put Put, noMesh error) (Result, error) {
-	if _, ok := errors.AsType[*mesh.Error](noMesh); !ok || mesh.Format(subject) != mesh.ThreeMF {
-		return Result{}, noMesh
-	}
-	picture, sliced, err := threemf.Picture(ctx, decode.Source{ReaderAt: src, Size: src.Size}, limits)
-	if _, damaged := errors.AsType[*mesh.Error](err); damaged || err == nil && !sliced {
-		return Result{}, noMesh
-	}
-	if err != nil || picture == nil {
+// putRendering renders a mesh and stores the image.
+func putRendering(ctx context.Context, shaded *mesh.Mesh, put Put, progress func(float64)) (Result, error) {
+	img, err := render.Render(ctx, shaded, render.Options{Width: width, Height: height, Progress: progress})
+	if err != nil {
 		return Result{}, err
 	}
-	img, err := thumbnail.Decode(bytes.NewReader(picture), int64(len(picture)), imageMemory(limits))
-	if err != nil {
-		return Result{}, asMeshError(err)
-	}
-	return putImage(img, put)
+	r := Result{ImageFormat: thumbnail.PNG, Width: width, Height: height}
+	return r, put(ImagePart(thumbnail.Full, thumbnail.PNG), func(w io.Writer) error { return thumbnail.Encode(w, img, thumbnail.PNG) })
 }
 
 // keepModel stores a mesh as GLB and as three.js JSON. The latter has no textures, and is decimated

@@ -14,7 +14,7 @@ import (
 
 // Version is the version of the pipeline. Increment it with every change that alters the output for
 // the same input.
-const Version = 13
+const Version = 14
 
 // Subject is the kind of content that a file is treated as: a mesh format, Image or GCode. A file
 // with an empty subject has no preview.
@@ -99,7 +99,8 @@ type Result struct {
 	ImageFormat   string // the encoding of the image, png or jpg; empty: there is no image
 	Width, Height int32  // of the image
 	Threejs, GLB  bool
-	Mesh          *Mesh // nil if the subject is not a mesh format
+	Mesh          *Mesh     // nil if the subject is not a mesh format
+	Printing      *Printing // nil if a slicer says nothing
 }
 
 // Mesh holds the measurements of a mesh. See measure.Facts.

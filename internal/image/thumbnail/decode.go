@@ -10,6 +10,7 @@ import (
 	"io"
 
 	"github.com/meshyard/meshyard/internal/image/imagemeta"
+	"github.com/meshyard/meshyard/internal/image/qoi"
 	"github.com/meshyard/meshyard/internal/image/webp"
 )
 
@@ -55,12 +56,23 @@ func decoderOf(head []byte) (d decoder, ok bool) {
 	return d, false
 }
 
+// qoiDecoder decodes images that slicers embed. They are no uploads of their own.
+var qoiDecoder = decoder{"QOI", qoi.DecodeConfig, qoi.Decode, func([]byte, image.Config) float64 { return 4 }}
+
+// DecodeEmbedded decodes an image in a file of another format: one that Decode decodes, or a QOI.
+func DecodeEmbedded(picture []byte, memory int64) (image.Image, error) {
+	r := bytes.NewReader(picture)
+	if bytes.HasPrefix(picture, []byte(qoi.Magic)) {
+		return qoiDecoder.run(r, int64(len(picture)), memory, picture)
+	}
+	return Decode(r, int64(len(picture)), memory)
+}
+
 // Decode decodes a PNG, a JPEG, a WebP or the first frame of a GIF. The result is upright, has the
 // colors of sRGB, and at most 1600×1200 pixels. Decoding takes about the given memory at most, in
 // bytes. An error that the image causes is an *Error; other errors come from r.
 func Decode(r io.ReaderAt, size, memory int64) (image.Image, error) {
-	whole := func() io.Reader { return io.NewSectionReader(r, 0, size) }
-	head, err := io.ReadAll(io.LimitReader(whole(), headSize))
+	head, err := io.ReadAll(io.NewSectionReader(r, 0, min(size, headSize)))
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +80,12 @@ func Decode(r io.ReaderAt, size, memory int64) (image.Image, error) {
 	if !ok {
 		return nil, errorf("The file is not a PNG, JPEG, GIF or WebP image.")
 	}
+	return d.run(r, size, memory, head)
+}
+
+// run decodes a file with the given first bytes.
+func (d decoder) run(r io.ReaderAt, size, memory int64, head []byte) (image.Image, error) {
+	whole := func() io.Reader { return io.NewSectionReader(r, 0, size) }
 	c, err := d.config(whole())
 	if err != nil {
 		return nil, errorf("The %s is broken: %s.", d.name, err)

@@ -2,7 +2,6 @@ package thumbnail
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"image/jpeg"
 	"image/png"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -203,134 +201,15 @@ func TestDecode(t *testing.T) {
 	decode(t, real)
 }
 
-// TestFromGCode checks that the largest thumbnail is found in the dialects of slicers, and that
-// invalid ones are skipped.
-func TestFromGCode(t *testing.T) {
-	block := func(kind, size string, picture []byte) string {
-		text, out := base64.StdEncoding.EncodeToString(picture), "; "+kind+" begin "+size+fmt.Sprintf(" %d\n", len(picture))
-		for len(text) > 0 {
-			n := min(78, len(text))
-			out, text = out+"; "+text[:n]+"\n", text[n:]
-		}
-		return out + "; " + kind + " end\n"
-	}
-	file := "; sliced\n" + block("thumbnail", "16x16", []byte("small")) + "G28\n" + block("thumbnail_JPG", "300x300", bytes.Repeat([]byte("large"), 100)) +
-		block("thumbnail_QOI", "900x900", []byte("another format")) + block("thumbnail", "64x64", []byte("between")) + "G1 X1\n"
-	got, err := FromGCode(strings.NewReader(file), int64(len(file)))
-	if err != nil || string(got) != strings.Repeat("large", 100) {
-		t.Errorf("got %.20q, %v", got, err)
-	}
-	for _, none := range []string{"", "G28\n", "; thumbnail begin 1x1 4\n; ????\n; thumbnail end\n", "; thumbnail begin 1x1 4\n; AAAA\n", strings.Repeat("x", 100_000)} {
-		if got, err := FromGCode(strings.NewReader(none), int64(len(none))); got != nil || err != nil {
-			t.Errorf("%.40q: %q, %v", none, got, err)
-		}
-	}
-}
-
-// TestFromGCodeDialects checks the comments of slicers that write thumbnails in other ways.
-func TestFromGCodeDialects(t *testing.T) {
-	text := func(picture string) string { return base64.StdEncoding.EncodeToString([]byte(picture)) }
-	for name, file := range map[string]string{
-		"Creality":        "; png begin 96*96 5 3 62 500\n; " + text("small") + "\n; png end\n;\n; png begin 300*300 7 3 197 500\n; " + text("picture") + "\n; png end\n",
-		"Creality, JPEG":  "; jpg begin 200*200 7 3 108 500\n; " + text("picture") + "\n; jpg end\n",
-		"Cura":            "; thumbnail begin 32 32 5\n; " + text("small") + "\n; thumbnail end\n; thumbnail begin 300 300 7\n; " + text("picture") + "\n; thumbnail end\n",
-		"Snapmaker":       ";Header Start\n;thumbnail: data:image/png;base64," + text("picture") + "\n;Header End\n",
-		"a word as ended": "; thumbnail begin 9x9 7\n; " + text("picture") + "\n; thumbnail end\n; layer end\n",
-	} {
-		if got, err := FromGCode(strings.NewReader(file), int64(len(file))); string(got) != "picture" || err != nil {
-			t.Errorf("%s: got %q, %v", name, got, err)
-		}
-	}
-	long := ";thumbnail: data:image/png;base64," + text(strings.Repeat("x", 100_000)) + "\n"
-	if got, err := FromGCode(strings.NewReader(long), int64(len(long))); len(got) != 100_000 || err != nil {
-		t.Errorf("a long line: got %d bytes, %v", len(got), err)
-	}
-}
-
-// binaryBlock returns a block of a binary G-code file, with a checksum if there is one.
-func binaryBlock(kind, compression uint16, parameters, data []byte, checksum bool) []byte {
-	b := binary.LittleEndian.AppendUint16(nil, kind)
-	b = binary.LittleEndian.AppendUint16(b, compression)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
-	if compression != 0 {
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
-	}
-	b = append(append(b, parameters...), data...)
-	if checksum {
-		b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	}
-	return b
-}
-
-// binaryGCode returns a binary G-code file with metadata, thumbnails and G-code.
-func binaryGCode(checksum bool, thumbnails ...[]byte) []byte {
-	b := []byte("GCDE\x01\x00\x00\x00\x00\x00")
-	if checksum {
-		b[8] = 1
-	}
-	b = append(b, binaryBlock(0, 0, []byte{0, 0}, []byte("Producer=PrusaSlicer 2.9"), checksum)...)
-	b = append(b, binaryBlock(3, 1, []byte{0, 0}, []byte("deflated"), checksum)...)
-	b = append(b, bytes.Join(thumbnails, nil)...)
-	return append(b, binaryBlock(1, 3, []byte{2, 0}, []byte("G28"), checksum)...)
-}
-
-// thumbnailParameter returns the parameters of a block with a thumbnail.
-func thumbnailParameter(format, width, height uint16) (b []byte) {
-	for _, n := range []uint16{format, width, height} {
-		b = binary.LittleEndian.AppendUint16(b, n)
-	}
-	return b
-}
-
-// TestFromBinaryGCode checks that the largest PNG or JPEG of a binary G-code file is found, with
-// and without checksums, and that a damaged file is an error.
-func TestFromBinaryGCode(t *testing.T) {
-	for _, checksum := range []bool{false, true} {
-		thumbnail := func(format, side, compression uint16, picture string) []byte {
-			return binaryBlock(5, compression, thumbnailParameter(format, side, side), []byte(picture), checksum)
-		}
-		good := binaryGCode(checksum, thumbnail(0, 16, 0, "small"), thumbnail(1, 300, 0, "picture"), thumbnail(2, 900, 0, "QOI"), thumbnail(0, 900, 1, "deflated"))
-		if got, err := FromGCode(bytes.NewReader(good), int64(len(good))); string(got) != "picture" || err != nil {
-			t.Errorf("got %q, %v", got, err)
-		}
-		none := binaryGCode(checksum, thumbnail(2, 16, 0, "QOI"))
-		if got, err := FromGCode(bytes.NewReader(none), int64(len(none))); got != nil || err != nil {
-			t.Errorf("without a PNG or JPEG: got %q, %v", got, err)
-		}
-		bad := map[string][]byte{
-			"ends in the header":    good[:9],
-			"ends in a block":       good[:60],
-			"a size beyond the end": append(slices.Clone(good[:10]), "\x05\x00\x00\x00\xff\xff\xff\xff\x00\x00\x00\x00\x00\x00"...),
-			"ends in a thumbnail":   good[:bytes.Index(good, []byte("picture"))+3],
-		}
-		if checksum {
-			bad["a wrong checksum"] = bytes.Replace(good, []byte("picture"), []byte("pictura"), 1)
-			bad["an unknown checksum"] = append([]byte("GCDE\x01\x00\x00\x00\x02\x00"), good[10:]...)
-		}
-		for name, file := range bad {
-			var damaged *Error
-			if got, err := FromGCode(bytes.NewReader(file), int64(len(file))); !errors.As(err, &damaged) {
-				t.Errorf("%s: got %q, %v; want an *Error", name, got, err)
-			}
-		}
-	}
-}
-
-// FuzzDecode checks that Decode and FromGCode return for any input.
+// FuzzDecode checks that Decode returns for any input.
 func FuzzDecode(f *testing.F) {
 	var j bytes.Buffer
 	_ = jpeg.Encode(&j, quarters(16, 16), nil)
 	f.Add(j.Bytes())
 	f.Add(header(4, 4))
-	f.Add([]byte("; thumbnail begin 16x16 4\n; AAAA\n; thumbnail end\n"))
-	f.Add(binaryGCode(true, binaryBlock(5, 0, thumbnailParameter(0, 9, 9), []byte("picture"), true)))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if img, err := Decode(bytes.NewReader(b), int64(len(b)), memory); err == nil {
 			Normalize(img)
-		}
-		var damaged *Error
-		if _, err := FromGCode(bytes.NewReader(b), int64(len(b))); err != nil && !errors.As(err, &damaged) {
-			t.Error(err)
 		}
 	})
 }

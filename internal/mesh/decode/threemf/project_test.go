@@ -2,7 +2,6 @@ package threemf
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -179,29 +178,5 @@ func TestPaintedExtruder(t *testing.T) {
 		if got := paintedExtruder([]byte(code)); got != want {
 			t.Errorf("%q: got the extruder %d, want %d", code, got, want)
 		}
-	}
-}
-
-// TestPicture checks that a sliced project has the image of its first plate.
-func TestPicture(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		parts  map[string]string
-		want   string
-		sliced bool
-	}{
-		{"one plate", map[string]string{"Metadata/plate_1.gcode": "G28", "Metadata/plate_1.png": "one", "Metadata/plate_1_small.png": "small", "Metadata/top_1.png": "top"}, "one", true},
-		{"the first of several", map[string]string{"Metadata/plate_2.gcode": "G28", "Metadata/plate_10.png": "ten", "Metadata/plate_2.png": "two"}, "two", true},
-		{"of the project", map[string]string{"/Metadata/plate_1.gcode": "G28", "Thumbnails/thumbnail.png": "project"}, "project", true},
-		{"none", map[string]string{"Metadata/plate_1.gcode": "G28"}, "", true},
-		{"not sliced", map[string]string{"Metadata/plate_1.png": "one"}, "", false},
-	} {
-		picture, sliced, err := Picture(context.Background(), decodetest.Source(package3MF(t, c.parts)), mesh.DefaultLimits)
-		if string(picture) != c.want || sliced != c.sliced || err != nil {
-			t.Errorf("%s: got %q, sliced: %t, %v; want %q, %t", c.name, picture, sliced, err, c.want, c.sliced)
-		}
-	}
-	if picture, sliced, err := Picture(context.Background(), decodetest.Source([]byte("solid")), mesh.DefaultLimits); picture != nil || sliced || err != nil {
-		t.Errorf("no ZIP: got %q, %t, %v", picture, sliced, err)
 	}
 }
