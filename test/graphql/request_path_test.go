@@ -57,7 +57,7 @@ func documentedPath(t *testing.T) (functions []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range regexp.MustCompile("(?m)^\\| \\d+ \\| `([^`]+)`").FindAllStringSubmatch(string(page), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| \\d+ \\| `(\\w+\\.[^`]+)`").FindAllStringSubmatch(string(page), -1) {
 		functions = append(functions, shortName(row[1]))
 	}
 	return functions
@@ -80,7 +80,7 @@ var (
 // to the one that runs the statement. A function literal counts as the function that contains it.
 func pathToHere() (path []string) {
 	_, here, _, _ := runtime.Caller(0)
-	module := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(here)))) + string(filepath.Separator)
+	module := filepath.Dir(filepath.Dir(filepath.Dir(here))) + string(filepath.Separator)
 	pcs := make([]uintptr, 200)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
 	seen := make(map[string]bool)
