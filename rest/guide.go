@@ -91,7 +91,7 @@ func Guide(g *graph.Graph) ([]byte, error) {
 // Stored returns the document of each operation as the guide shows it, followed by its fragments. A
 // client that migrates to GraphQL sends it in this form.
 func Stored(g *graph.Graph) ([]graphqlhttp.Document, error) {
-	document, err := loadDocument(g.Schema())
+	document, _, err := loadOperations(g.Schema())
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -58,13 +59,29 @@ func loadDocument(schema *ast.Schema) (*ast.QueryDocument, error) {
 	return document, nil
 }
 
-// loadOperations returns the stored documents, and their operations by name.
-func loadOperations(schema *ast.Schema) (document *ast.QueryDocument, operations map[string]*operation, err error) {
-	if document, err = loadDocument(schema); err != nil {
-		return nil, nil, err
-	}
-	operations, err = matchOperations(document)
-	return document, operations, err
+// loaded are the results of loadOperations by schema. They are computed once in a process, because
+// validating the documents takes a large part of the time in which a server starts.
+var loaded sync.Map // of *ast.Schema to func() (stored, error)
+
+// stored are the stored documents, and their operations by name.
+type stored struct {
+	document   *ast.QueryDocument
+	operations map[string]*operation
+}
+
+// loadOperations returns the stored documents, and their operations by name. Callers share them and
+// must not change them.
+func loadOperations(schema *ast.Schema) (*ast.QueryDocument, map[string]*operation, error) {
+	load, _ := loaded.LoadOrStore(schema, sync.OnceValues(func() (stored, error) {
+		document, err := loadDocument(schema)
+		if err != nil {
+			return stored{}, err
+		}
+		operations, err := matchOperations(document)
+		return stored{document, operations}, err
+	}))
+	s, err := load.(func() (stored, error))()
+	return s.document, s.operations, err
 }
 
 var pathParameter = regexp.MustCompile(`\{(\w+)\}`)

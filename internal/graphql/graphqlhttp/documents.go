@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
@@ -55,8 +56,8 @@ func newDocuments(schema *ast.Schema, only bool, register []Document) (*document
 		parsed: newCache[*ast.QueryDocument](maxParsedBytes), persisted: newCache[string](maxPersistedBytes),
 	}
 	for _, document := range register {
-		if _, errs := d.parse(document.Text, new(documentStats)); len(errs) > 0 {
-			return nil, fmt.Errorf("document %s: %w", document.Name, errs)
+		if err := d.validate(document); err != nil {
+			return nil, err
 		}
 		// Editors end a file with a line break, which clients may omit.
 		for _, text := range []string{document.Text, strings.TrimSpace(document.Text)} {
@@ -64,6 +65,29 @@ func newDocuments(schema *ast.Schema, only bool, register []Document) (*document
 		}
 	}
 	return d, nil
+}
+
+// valid are the registered documents that were found to be valid, as validDocument. Servers in one
+// process register the same documents: validating them for each takes most of the time in which it
+// starts.
+var valid sync.Map
+
+type validDocument struct {
+	schema *ast.Schema
+	id     string
+}
+
+// validate returns an error if a document is outside of the limits or does not match the schema.
+func (d *documents) validate(document Document) error {
+	key := validDocument{d.schema, document.ID()}
+	if _, ok := valid.Load(key); ok {
+		return nil
+	}
+	if _, errs := d.parse(document.Text, new(documentStats)); len(errs) > 0 {
+		return fmt.Errorf("document %s: %w", document.Name, errs)
+	}
+	valid.Store(key, true)
+	return nil
 }
 
 // find returns the document that is requested by its text, its ID or both, and sets params.Query.
