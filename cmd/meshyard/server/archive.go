@@ -34,7 +34,6 @@ type archives struct {
 }
 
 func (a *archives) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	telemetry.SetRoute(r.Context(), r.Pattern)
 	w.Header().Set("Cache-Control", "no-store")
 	caller, err := a.caller(r)
 	switch {

@@ -16,59 +16,70 @@ import (
 	"github.com/meshyard/meshyard/rest"
 )
 
-// limited authenticates requests and limits their rate: by the user or application of the token, or
-// by the network if there is no valid token. refuse responds to requests above the limit. accepts
-// returns false and responds if the server does not support another request; it may be nil.
-func (a *Server) limited(next http.Handler, refuse func(w http.ResponseWriter, r *http.Request, e *models.Error),
-	accepts func(w http.ResponseWriter, r *http.Request) bool,
-) http.Handler {
+// limits authenticates the requests to a handler and limits their rate. refuse responds to those
+// that are not allowed.
+type limits func(next http.Handler, refuse refusal) http.Handler
+
+// limits returns limits that all handlers to which they are applied share: for the user or
+// application of the token, or for the network if there is no valid token. check returns an error
+// for a request that the server does not support; it may be nil.
+func (a *Server) limits(check func(w http.ResponseWriter, r *http.Request) *models.Error) limits {
 	limit := a.Settings.RateLimit
 	limiter := ratelimit.New(limit)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := a.withCaller(auth.WithNetwork(r.Context(), clientip.Network(r)), r)
-		caller, _ := auth.From(ctx)
-		telemetry.SetCaller(ctx, caller.UserID, caller.TokenID)
-		// Release the database slots of statements that panicked.
-		ctx, end := database.WithSlots(ctx)
-		defer end()
-		r = r.WithContext(ctx)
-		if wait, ok := limiter.Admit(w.Header(), clientip.Account(r)); !ok {
-			message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", limit, wait)
-			refuse(w, r, &models.Error{Code: models.RateLimited, Message: message, Limit: int64(limit), RetryAfter: wait})
-			return
-		}
-		if accepts == nil || accepts(w, r) {
+	return func(next http.Handler, refuse refusal) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ctx := a.withCaller(auth.WithNetwork(r.Context(), clientip.Network(r)), r)
+			caller, _ := auth.From(ctx)
+			telemetry.SetCaller(ctx, caller.UserID, caller.TokenID)
+			// Release the database slots of statements that panicked.
+			ctx, end := database.WithSlots(ctx)
+			defer end()
+			r = r.WithContext(ctx)
+			if wait, ok := limiter.Admit(w.Header(), clientip.Account(r)); !ok {
+				message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", limit, wait)
+				e := &models.Error{Code: models.RateLimited, Message: message, Limit: int64(limit), RetryAfter: wait}
+				refuse(w, r, http.StatusTooManyRequests, e)
+				return
+			}
+			if check != nil {
+				if err := check(w, r); err != nil {
+					refuse(w, r, http.StatusUnsupportedMediaType, err)
+					return
+				}
+			}
 			next.ServeHTTP(w, r)
-		}
-	})
-}
-
-// refusePage returns a function that responds to a page request above the rate limit: with an error
-// page, or in JSON if the request has a token.
-func refusePage(webPages webpage.Options) func(w http.ResponseWriter, r *http.Request, e *models.Error) {
-	return func(w http.ResponseWriter, r *http.Request, e *models.Error) {
-		if webpage.HasToken(r) {
-			rest.WriteError(w, http.StatusTooManyRequests, e.Message)
-			return
-		}
-		webPages.Refuse(w, r, http.StatusTooManyRequests, e)
+		})
 	}
 }
 
-// refuseCall returns a function that responds to other requests above the rate limit: in the format
-// of the API, or with an error page for a sign-in page.
-func refuseCall(webPages webpage.Options) func(w http.ResponseWriter, r *http.Request, e *models.Error) {
-	page := refusePage(webPages)
-	return func(w http.ResponseWriter, r *http.Request, e *models.Error) {
-		switch {
-		case r.URL.Path == "/graphql":
-			graphqlhttp.WriteError(w, r, http.StatusTooManyRequests, e)
-		case signin.IsPage(r.URL.Path):
-			page(w, r, e)
-		default:
-			rest.WriteError(w, http.StatusTooManyRequests, e.Message)
-		}
+// refusal responds to a request that limits do not allow, in the format of a route.
+type refusal func(w http.ResponseWriter, r *http.Request, status int, e *models.Error)
+
+func asGraphQL(w http.ResponseWriter, r *http.Request, status int, e *models.Error) {
+	graphqlhttp.WriteError(w, r, status, e)
+}
+
+func asREST(w http.ResponseWriter, _ *http.Request, status int, e *models.Error) {
+	rest.WriteError(w, status, e.Message)
+}
+
+// asPage responds with an error page, or as the REST API if the request has a token.
+func (h handlers) asPage(w http.ResponseWriter, r *http.Request, status int, e *models.Error) {
+	if webpage.HasToken(r) {
+		asREST(w, r, status, e)
+		return
 	}
+	h.webPages.Refuse(w, r, status, e)
+}
+
+// asSignIn responds with an error page at the paths that browsers use, and as the REST API at those
+// for programs.
+func (h handlers) asSignIn(w http.ResponseWriter, r *http.Request, status int, e *models.Error) {
+	if status == http.StatusTooManyRequests && signin.IsPage(r.URL.Path) {
+		h.asPage(w, r, status, e)
+		return
+	}
+	asREST(w, r, status, e)
 }
 
 // costOfRequest is the GraphQL cost that the rate limit allows per request on average.
@@ -76,7 +87,7 @@ const costOfRequest = 10_000
 
 // budget returns a function that charges the cost of a GraphQL operation to the budget of its
 // caller and returns what is left of it. It returns nil if there is no rate limit.
-func (a *Server) budget() func(r *http.Request, cost int) graphqlhttp.Budget {
+func (a *Server) budget() charger {
 	if a.Settings.RateLimit == 0 {
 		return nil
 	}
@@ -88,7 +99,9 @@ func (a *Server) budget() func(r *http.Request, cost int) graphqlhttp.Budget {
 			return graphqlhttp.Budget{Remaining: left}
 		}
 		return graphqlhttp.Budget{Wait: wait, Exceeded: &models.Error{
-			Code: models.RateLimited, Limit: int64(limit), RetryAfter: wait, Message: fmt.Sprintf("the operation costs %d, and %d of %d are left in the current 5 minutes: wait %s", cost, left+cost, limit, wait),
+			Code: models.RateLimited, Limit: int64(limit), RetryAfter: wait,
+			Message: fmt.Sprintf("the operation costs %d, and %d of %d are left in the current 5 minutes: wait %s",
+				cost, left+cost, limit, wait),
 		}}
 	}
 }
@@ -96,7 +109,7 @@ func (a *Server) budget() func(r *http.Request, cost int) graphqlhttp.Budget {
 // budgetOfREST charges REST operations to the same budget, but at most costOfRequest each. So a
 // client within the rate limit never exceeds the budget by REST, where pages contain complete
 // things.
-func (a *Server) budgetOfREST(charge func(r *http.Request, cost int) graphqlhttp.Budget) func(r *http.Request, cost int) graphqlhttp.Budget {
+func (a *Server) budgetOfREST(charge charger) charger {
 	if charge == nil {
 		return nil
 	}

@@ -102,9 +102,6 @@ const (
 // CallbackURL returns the redirect URI of the OpenID provider, which must be registered there.
 func CallbackURL(base string) string { return base + callbackPath }
 
-// Patterns are the patterns at which Handler must be mounted.
-var Patterns = []string{"/login", "/login/", "/signin", "/signup", "/logout", "/.well-known/oauth-authorization-server"}
-
 // IsPage reports whether a path is that of a page for browsers. The other paths are for programs.
 func IsPage(path string) bool {
 	switch first, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); first {
@@ -116,7 +113,8 @@ func IsPage(path string) bool {
 	return false
 }
 
-// Handler serves the paths in Patterns.
+// Handler serves /login and all paths below it, /signin, /signup, /logout, and the description of
+// OAuth 2 at /.well-known/oauth-authorization-server.
 func Handler(o Options) http.Handler {
 	s := &site{Options: o, Cookies: CookiesAt(o.BaseURL), origin: http.NewCrossOriginProtection(), attempts: newAttempts(), requests: newRequests()}
 	if u, err := url.Parse(o.BaseURL); err == nil {
