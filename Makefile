@@ -18,13 +18,17 @@ go-test := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --no-co
 # depth-first are options of go test that compile the executor of gqlgen, which the tree does not contain: docs/adr/0011-generated-code.md.
 depth-first := -overlay bin/_depthfirst/overlay.json -tags depthfirst
 
-.PHONY: test-pgbouncer test-pgbouncer-full test-hostile test-accessibility test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: test-pgbouncer test-pgbouncer-full test-hostile test-accessibility test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run demo build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## Build and serve on 127.0.0.1:8080 with everything under ./data
 	./bin/meshyard serve
+
+demo: build ## Build, fill a new server in ./demo with a few users and things, and serve it on 127.0.0.1:8080
+	@test -e demo/meshyard.db || ./bin/meshyard demo --data demo
+	./bin/meshyard serve --data demo
 
 # -v prints each package as it is compiled, so the first build shows that it makes progress.
 build: ## Build bin/meshyard

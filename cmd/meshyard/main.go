@@ -88,6 +88,7 @@ type cli struct {
 		Zip       importZipCmd       `cmd:"" help:"Load ZIP archives of things, like import folder."`
 		Things    importThingsCmd    `cmd:"" help:"Load things from a CSV file with a header line, or from JSON Lines: all rows, or none if one is wrong. It creates a user for each creator who does not exist; the operator can set their passwords. Columns: name and creator (required), license, category, subcategory, description, tags, date, id."`
 	} `cmd:"" help:"Import data."`
+	Demo        demoCmd        `cmd:"" help:"Fill a new server with a few users, things with models, makes, comments and collections, to look around. Refused on a server that has users or content."`
 	Derive      deriveCmd      `cmd:"" help:"Queue previews that files lack, or that an older version made. Running servers make them."`
 	Recount     recountCmd     `cmd:"" help:"Recompute all counts and the popularity of all things."`
 	Doctor      doctorCmd      `cmd:"" help:"Check whether the database needs statistics, a vacuum, or an interrupted import finished, and whether previews or background jobs fail. Prints the problems; exit status 1 if there are any."`
