@@ -11,8 +11,8 @@ import (
 	"github.com/meshyard/meshyard/internal/demo"
 )
 
-// TestDemo checks that the demo fills a new server, that each of its things gets a picture, and that
-// it is refused on a server with users or content.
+// TestDemo checks that the demo fills a new server, that each of its things gets a picture, and
+// that it is refused on a server with users or content.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)

@@ -25,7 +25,7 @@ var allowed = map[string][]string{
 	"rest":     {"rest", "graph", "internal"},
 	"graph":    {"graph", "models", "internal"},
 	"models":   {"models", "internal"},
-	"internal": {"internal"},
+	"internal": {"internal", "testdata"},
 }
 
 // rule forbids the packages of a folder to import some libraries, with their subpackages.

@@ -25,14 +25,15 @@ type Make struct {
 // Thing is a thing with one or more models.
 type Thing struct {
 	Name, By, Category, License, Text, Instructions, Source string
-	Tags                                                    []string
+	Tags, LikedBy                                           []string
 	Featured                                                bool
-	Shapes                                                  map[string]func() Shape // by file name
-	File                                                    string                  // of testdata/meshes
-	RemixOf                                                 string                  // the name of an earlier thing
-	LikedBy                                                 []string
-	Comments                                                []Comment
-	Makes                                                   []Make
+	// Shapes are the computed models by file name. If there are none, the model is File, a file of
+	// testdata/meshes.
+	Shapes   map[string]func() Shape
+	File     string
+	RemixOf  string // the name of an earlier thing
+	Comments []Comment
+	Makes    []Make
 }
 
 // Collection is a collection of things by their names.
