@@ -168,7 +168,7 @@ func (db *DB) HasFiles(ctx context.Context) (has bool, err error) {
 // HasContent reports whether there are users other than administrators, things, collections, or
 // files, including drafts.
 func (a Admin) HasContent(ctx context.Context) (has bool, err error) {
-	err = a.store.db.Write.NewRaw("SELECT EXISTS (SELECT 1 FROM users WHERE NOT is_admin) OR EXISTS (SELECT 1 FROM things) " +
+	err = a.store.db.Write.NewRaw("SELECT EXISTS (SELECT 1 FROM users WHERE NOT is_admin) OR EXISTS (SELECT 1 FROM things) "+
 		"OR EXISTS (SELECT 1 FROM collections) OR EXISTS (SELECT 1 FROM files)").Scan(ctx, &has)
 	if err != nil {
 		return false, fmt.Errorf("look for content: %w", err)
