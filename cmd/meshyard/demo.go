@@ -154,7 +154,8 @@ func (d *demoFill) models(ctx context.Context, t demo.Thing) (files []models.Fin
 // print adds a make whose picture shows the first model of a thing in the color of the make.
 func (d *demoFill) print(ctx context.Context, t demo.Thing, m demo.Make) error {
 	shape := t.Shapes[slices.Min(slices.Collect(maps.Keys(t.Shapes)))]()
-	img, err := render.Render(ctx, shape.Colored(m.Color[0], m.Color[1], m.Color[2]), render.Options{Width: 1200, Height: 900})
+	printed := shape.Colored(m.Color[0], m.Color[1], m.Color[2])
+	img, err := render.Render(ctx, printed, render.Options{Width: 1200, Height: 900})
 	if err != nil {
 		return err
 	}
@@ -169,7 +170,8 @@ func (d *demoFill) print(ctx context.Context, t demo.Thing, m demo.Make) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.store.Finalize(ctx, caller, []models.FinalizeFile{{ID: f.ID}}, models.Target{Type: models.OnMake, ID: made.ID})
+	_, err = d.store.Finalize(ctx, caller, []models.FinalizeFile{{ID: f.ID}},
+		models.Target{Type: models.OnMake, ID: made.ID})
 	return err
 }
 

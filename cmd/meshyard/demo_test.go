@@ -90,7 +90,8 @@ func TestDemo(t *testing.T) {
 				t.Errorf("%d things, %d makes and %d featured things, want %d, %d and 4",
 					d.Things.TotalCount, d.Makes.TotalCount, d.Featured.TotalCount, len(demo.Things), makes)
 			}
-			const want = `{"name":"Twisted vase","license":"CC_SA","commentCount":2,"makeCount":2,"likeCount":4,"downloadCount":4}`
+			const want = `{"name":"Twisted vase","license":"CC_SA","commentCount":2,` +
+				`"makeCount":2,"likeCount":4,"downloadCount":4}`
 			if string(d.Thing) != want {
 				t.Errorf("got the thing %s, want %s", d.Thing, want)
 			}

@@ -48,13 +48,15 @@ func (t Thing) Content() ([]byte, error) { return meshes.Files.ReadFile(t.File) 
 // Users are the users of the demo. They have no passwords.
 var Users = []User{
 	{Name: "mara", FirstName: "Mara", LastName: "Lindqvist", Location: "Uppsala",
-		Bio: "Vases, bowls and other things that **turn**. I print in spiral mode whenever I can.", Follows: []string{"yuki", "tom"}},
+		Bio:     "Vases, bowls and other things that **turn**. I print in spiral mode whenever I can.",
+		Follows: []string{"yuki", "tom"}},
 	{Name: "tom", FirstName: "Tom", LastName: "Achterberg", Location: "Utrecht",
 		Bio: "Practical parts for the workshop. Everything is tested on a 0.4 mm nozzle.", Follows: []string{"mara"}},
 	{Name: "yuki", FirstName: "Yuki", LastName: "Tanabe", Location: "Sapporo",
 		Bio: "Mathematics that you can hold in your hand.", Follows: []string{"mara", "ines"}},
 	{Name: "ines", FirstName: "Inês", LastName: "Carvalho", Location: "Porto",
-		Bio: "Board games, gifts and toys. Teacher, so most of it survives a school day.", Follows: []string{"yuki", "tom", "mara"}},
+		Bio:     "Board games, gifts and toys. Teacher, so most of it survives a school day.",
+		Follows: []string{"yuki", "tom", "mara"}},
 	{Name: "sam", FirstName: "Sam", LastName: "Okafor", Location: "Lagos",
 		Bio: "I collect test files for slicers and viewers.", Follows: []string{"tom"}},
 }

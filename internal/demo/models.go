@@ -167,7 +167,8 @@ func sponge(depth int, size float64, at point) (s Shape) {
 			continue
 		}
 		third := size / 3
-		s.add(sponge(depth-1, third, point{}), point{at[0] + float64(x)*third, at[1] + float64(y)*third, at[2] + float64(z)*third})
+		s.add(sponge(depth-1, third, point{}),
+			point{at[0] + float64(x)*third, at[1] + float64(y)*third, at[2] + float64(z)*third})
 	}
 	return s
 }
