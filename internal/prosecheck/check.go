@@ -59,6 +59,8 @@ func check(name string, text []byte) []string {
 		return checkMarkdown(name, string(text))
 	case ".graphqls":
 		return checkGraphQL(name, string(text))
+	case ".graphql":
+		return checkDocuments(name, string(text))
 	}
 	return nil
 }
@@ -93,6 +95,18 @@ func checkGo(name string, text []byte) (problems []string) {
 			}
 		}
 	}
+}
+
+// checkDocuments checks the comments of GraphQL documents. Those of stored documents describe REST
+// operations.
+func checkDocuments(name, text string) (problems []string) {
+	for i, line := range strings.Split(text, "\n") {
+		if comment, ok := strings.CutPrefix(strings.TrimSpace(line), "#"); ok {
+			problems = append(problems, checkWords(name, i+1, comment)...)
+			problems = append(problems, checkLength(name, i+1, line)...)
+		}
+	}
+	return problems
 }
 
 // checkMarkdown ignores code, tables and headings that are too long, and links.

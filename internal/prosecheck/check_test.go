@@ -23,6 +23,7 @@ func TestCheck(t *testing.T) {
 		{"link", "a.md", "See [the check](check.go#L1), [it](https://a.example/b), [us](/c) and\n[that](gone.md).\n", "a.md:2: there is no file gone.md"},
 		{"description", "a.graphqls", "type A {\n  \"What the staff sees.\"\n  b: Int\n}\n", `a.graphqls:2: "the staff"`},
 		{"block", "a.graphqls", "\"\"\"\nOne.\nSaved for ever.\n\"\"\"\ntype A { b: Int }\n", `a.graphqls:3: "for ever"`},
+		{"document", "a.graphql", "# List what the staff sees.\nquery a { b }\n", `a.graphql:1: "the staff"`},
 		{"field", "a.graphqls", "type A {\n  shelf: Int\n}\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
