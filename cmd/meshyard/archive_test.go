@@ -52,7 +52,7 @@ func TestArchiveCommands(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(parts, "part.stl"), []byte("solid part"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	postgres.run("import", "folder", parts, "--owner", "ada")
+	postgres.run("import", "folder", parts, "--owner", "ada", "--publish", "--license", "cc")
 	postgres.run("export", ada, "--user", "ada")
 	if err := os.RemoveAll(filepath.Join(ada, "files")); err != nil {
 		t.Fatal(err)

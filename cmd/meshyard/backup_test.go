@@ -129,7 +129,7 @@ func TestRunsAreInMetrics(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(folder, "README.md"), []byte("A part."), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			c.run("import", "folder", folder, "--owner", "ada")
+			c.run("import", "folder", folder, "--owner", "ada", "--publish", "--license", "cc")
 			server := c.serve()
 			want := func(command string, least time.Time, problems int) {
 				t.Helper()

@@ -59,11 +59,11 @@ func TestImportFolderPublishes(t *testing.T) {
 				}
 			}
 			execute(statements[0])
-			if out, stderr, err := c.try("import", "folder", dir, "--owner", "ada"); exitStatus(err) != 1 || !strings.Contains(out, "imported 0 things") {
+			if out, stderr, err := c.try("import", "folder", dir, "--owner", "ada", "--publish", "--license", "cc"); exitStatus(err) != 1 || !strings.Contains(out, "imported 0 things") {
 				t.Errorf("without publishing: got %v, %q and %q, want exit status 1 and no thing", err, out, stderr)
 			}
 			execute(statements[1])
-			if out := c.run("import", "folder", dir, "--owner", "ada"); !strings.Contains(out, "imported 1 thing with 1 file") {
+			if out := c.run("import", "folder", dir, "--owner", "ada", "--publish", "--license", "cc"); !strings.Contains(out, "imported 1 thing with 1 file") {
 				t.Errorf("again: got %q, want one imported thing", out)
 			}
 			if _, published := c.digest("SELECT id FROM things WHERE state = 'published'"); published != 1 {
@@ -114,11 +114,11 @@ func TestImportFolder(t *testing.T) {
 			c.settings = []string{"--upload-limit", "1MiB", "--quota-things", "1"}
 			c.run("user", "create", "ada")
 			c.run("user", "create", "bob")
-			out, stderr, err := c.try("import", "folder", dir, "--owner", "ada")
+			out, stderr, err := c.try("import", "folder", dir, "--owner", "ada", "--publish")
 			if exitStatus(err) != 1 || !strings.Contains(out, "imported 3 things with 4 files") || !strings.Contains(stderr, "1 of 4 things were not imported") {
 				t.Errorf("import folder: %v, %q, %q", err, out, stderr)
 			}
-			for _, want := range []string{"No such category", "others/gear/files/big.stl: was skipped", "is a draft, because it has no model", "thing 1, Half a donut, with 2 files"} {
+			for _, want := range []string{"No such category", "others/gear/files/big.stl: was skipped", "is a draft, because it has no model", "is a draft, because its license is unknown", "thing 1, Half a donut, with 2 files"} {
 				if !strings.Contains(stderr, want) {
 					t.Errorf("import folder printed %q, want %q in it", stderr, want)
 				}
@@ -127,7 +127,7 @@ func TestImportFolder(t *testing.T) {
 			if !strings.Contains(out, "imported 0 things with 0 files") || !strings.Contains(out, "3 had been imported before") {
 				t.Errorf("import folder again: %q", out)
 			}
-			out, _, _ = c.try("import", "zip", archive, "--owner", "bob", "--draft")
+			out, _, _ = c.try("import", "zip", archive, "--owner", "bob")
 			if !strings.Contains(out, "imported 3 things with 4 files") {
 				t.Errorf("import zip: %q", out)
 			}
@@ -170,10 +170,10 @@ func TestImportFolder(t *testing.T) {
 			if err := errors.Join(os.Symlink("part.stl", filepath.Join(other, "plain", "link.stl")), os.Symlink("plain", filepath.Join(other, "linked"))); err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{"imported 1 thing with 1 file in N; 2 had been imported before\n", "imported 0 things with 0 files in N; 3 had been imported before\n"} {
+			for _, want := range []string{"imported 1 thing with 1 file in N; updated 0 things; 2 had been imported before\n", "imported 0 things with 0 files in N; updated 0 things; 3 had been imported before\n"} {
 				out, stderr, err := c.try("import", "folder", other, "--owner", "ada")
 				out = regexp.MustCompile(` in \d+s;`).ReplaceAllString(out, " in N;")
-				if err != nil || out != want || !strings.Contains(stderr, "linked: was skipped: symbolic links are not followed") {
+				if exitStatus(err) != 1 || out != want || !strings.Contains(stderr, "skipped 2 files") || !strings.Contains(stderr, "linked: was skipped: symbolic links are not followed") {
 					t.Errorf("import of another folder: got %v, %q and %q, want %q", err, out, stderr, want)
 				}
 				for _, note := range []string{": has the name of thing 3, which has other files", "plain/link.stl: was skipped: symbolic links are not followed"} {
@@ -183,6 +183,62 @@ func TestImportFolder(t *testing.T) {
 				}
 			}
 			c.run("fsck")
+		})
+	}
+}
+
+// TestImportMiniature checks the import of a thing with variants: that a dry run lists everything and
+// changes nothing, that nothing is published, and that an import after files were added
+// doubles nothing.
+func TestImportMiniature(t *testing.T) {
+	t.Parallel()
+	binary := buildBinary(t)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			add := func(names ...string) {
+				t.Helper()
+				for _, name := range names {
+					file := filepath.Join(dir, filepath.FromSlash(name))
+					if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte("solid "+name), 0o600)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			add("Minis/Dragon/Supported/dragon.stl", "Minis/Dragon/Unsupported/dragon.stl", "Minis/Dragon/dragon.lys", "Minis/Dragon/guide.pdf",
+				"Minis/Dragon/@eaDir/x.jpg", "Minis/Orc/orc.stl", "Minis/Orc/Thumbs.db")
+			c := newCatalogue(t, binary, databaseOn(t, engine))
+			c.run("user", "create", "ada")
+			out := c.run("import", "folder", dir, "--owner", "ada", "--dry-run")
+			for _, want := range []string{`thing "Dragon" from "Minis/Dragon" in collection "Minis"`, "model      Supported/dragon.stl [Supported]", "document   guide.pdf",
+				"would import 2 things with 5 files; would skip 0 files"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("dry run printed %q, want %q in it", out, want)
+				}
+			}
+			rows := func(query string, want int) {
+				t.Helper()
+				if _, got := c.digest(query); got != want {
+					t.Errorf("%s: got %d rows, want %d", query, got, want)
+				}
+			}
+			rows("SELECT id FROM things", 0)
+			c.run("import", "folder", dir, "--owner", "ada")
+			rows("SELECT id FROM things WHERE state = 'draft'", 2)
+			rows("SELECT id FROM files", 5)
+			rows("SELECT thing_id FROM collection_things", 2)
+			add("Minis/Dragon/Unsupported/wing.stl")
+			if out := c.run("import", "folder", dir, "--owner", "ada"); !strings.Contains(out, "imported 0 things with 1 file") || !strings.Contains(out, "updated 1 thing; 1 had been imported before") {
+				t.Errorf("after a file was added: %q", out)
+			}
+			add("Minis/Photos/holiday.jpg")
+			if _, stderr, err := c.try("import", "folder", dir, "--owner", "ada"); exitStatus(err) != 1 || !strings.Contains(stderr, "Minis/Photos/holiday.jpg: was skipped") {
+				t.Errorf("with a picture of no thing: %v, %q", err, stderr)
+			}
+			rows("SELECT id FROM things", 2)
+			rows("SELECT id FROM files", 6)
+			rows("SELECT id FROM collections", 1)
 		})
 	}
 }

@@ -99,7 +99,7 @@ func TestImportZIP(t *testing.T) {
 					t.Errorf("run %d: printed a control character: %q", run, stderr)
 				}
 				for query, want := range map[string]int{
-					"SELECT id FROM things": 3, "SELECT id FROM things WHERE state = 'published'": 3, "SELECT id FROM files": 3,
+					"SELECT id FROM things": 3, "SELECT id FROM things WHERE state = 'draft'": 3, "SELECT id FROM files": 3,
 					"SELECT id FROM things WHERE name IN ('Größe', 'Win Thing', 'Half')": 3, "SELECT id FROM files WHERE name = 'Bär.stl'": 1,
 				} {
 					if _, rows := c.digest(query); rows != want {

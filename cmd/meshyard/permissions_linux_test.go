@@ -77,7 +77,7 @@ func TestUnreadableObject(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.run("import", "folder", folder, "--owner", "ada")
+	c.run("import", "folder", folder, "--owner", "ada", "--publish", "--license", "cc")
 	objects, err := filepath.Glob(filepath.Join(c.data, "bucket", "files", "*"))
 	if err != nil || len(objects) != 2 {
 		t.Fatalf("the objects are %q, %v", objects, err)
@@ -132,7 +132,7 @@ func TestImportFolderStopsAtOutage(t *testing.T) {
 				if err := os.Chmod(test.path, test.mode); err != nil {
 					t.Fatal(err)
 				}
-				out, err := asOrdinaryUser(t, c.command("import", "folder", folder, "--owner", "ada"))
+				out, err := asOrdinaryUser(t, c.command("import", "folder", folder, "--owner", "ada", "--publish", "--license", "cc"))
 				if err := os.Chmod(test.path, test.back); err != nil {
 					t.Fatal(err)
 				}

@@ -20,7 +20,7 @@ func TestPreviewCommands(t *testing.T) {
 			t.Parallel()
 			c := newCatalogue(t, binary, databaseOn(t, engine))
 			c.run("user", "create", "ada")
-			c.run("import", "folder", dir, "--owner", "ada")
+			c.run("import", "folder", dir, "--owner", "ada", "--publish", "--license", "cc")
 			failed := func() string {
 				_, rows, _ := strings.Cut(c.run("preview", "list"), "\n")
 				return rows

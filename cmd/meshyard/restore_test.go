@@ -86,7 +86,7 @@ func TestRestoreIncomplete(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				c.run("import", "folder", folder, "--owner", "ada")
+				c.run("import", "folder", folder, "--owner", "ada", "--publish", "--license", "cc")
 				return c
 			}
 			own, dir := withFiles("damaged", "missing", "intact"), filepath.Join(t.TempDir(), "backup")

@@ -219,3 +219,24 @@ func checkThing(t *testing.T, thing Thing) {
 		t.Errorf("%q has %d covers", thing.Name, covers)
 	}
 }
+
+// TestReadmeEncodings checks that a README in another encoding than UTF-8 is read.
+func TestReadmeEncodings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"F\xfcr Gr\xf6\xdfe M3.\r\nSch\xf6n.": "Für Größe M3.\nSchön.", "F\x81r Gr\x94\xe1e M3.": "Für Größe M3.", "a\x00b": "",
+	} {
+		m := &memory{map[string][]Entry{"": {}}, map[string]string{}}
+		m.add("a.stl", "", 0)
+		m.add("README.txt", text, 0)
+		err := Find(t.Context(), m, Options{Name: "x"}, func(r Result) error {
+			if len(r.Things) != 1 || r.Things[0].Description != want {
+				t.Errorf("%q: got %+v, want %q", text, r.Things, want)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}

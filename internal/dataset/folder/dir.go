@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/meshyard/meshyard/internal/cleanname"
+	"github.com/meshyard/meshyard/internal/layout"
 )
 
 // Dir is an open folder of the file system.
@@ -59,7 +60,7 @@ func (d *Dir) fill(top *dirEntry) error {
 			unread = append(unread, fmt.Sprintf("%s: was skipped: %v", parent.raw, err))
 		}
 		for _, e := range entries {
-			if ignored(e.Name()) {
+			if layout.Ignored(e.Name()) {
 				continue
 			}
 			found := &dirEntry{DirEntry: e, parent: parent, raw: filepath.Join(parent.raw, e.Name())}

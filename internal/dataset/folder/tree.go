@@ -105,9 +105,6 @@ func (n *node) ModTime() time.Time         { return time.Time{} }
 func (n *node) Sys() any                   { return nil }
 func (n *node) Info() (fs.FileInfo, error) { return n, nil }
 
-// Skipped returns why the file is not read, or "".
-func (n *node) Skipped() string { return n.skipped }
-
 type openFile struct {
 	info fs.FileInfo
 	io.ReadCloser

@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/meshyard/meshyard/internal/cleanname"
+	"github.com/meshyard/meshyard/internal/layout"
 )
 
 // The default limit of the unpacked size of an archive: archives of models unpack to about ten
@@ -94,7 +95,7 @@ func (z *ZIP) fill() {
 		name := strings.ReplaceAll(names.Decode(raw[i]), `\`, "/")
 		segments, ok := clean(name)
 		switch {
-		case slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s != "." && s != ".." && ignored(s) }):
+		case slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s != "." && s != ".." && layout.Ignored(s) }):
 		case !ok:
 			z.Notes = append(z.Notes, name+": was skipped: its name leads out of the archive")
 		case len(segments) == 0:

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -17,6 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/japanese"
+
+	"github.com/meshyard/meshyard/internal/layout"
 )
 
 // entry is an entry of an archive to write.
@@ -144,8 +147,7 @@ func TestZIPNotes(t *testing.T) {
 	}
 }
 
-// TestZIPEncrypted checks that encrypted models are noted and cannot be opened, and that links are
-// skipped.
+// TestZIPEncrypted checks that encrypted files are marked and cannot be opened.
 func TestZIPEncrypted(t *testing.T) {
 	t.Parallel()
 	z, err := OpenZIP(packed(t, entry{name: "a/a.stl", flags: flagEncrypted}, entry{name: "a/README.txt", text: "x"}, entry{name: "a/b.stl", mode: fs.ModeSymlink | 0o777}), 0)
@@ -153,11 +155,14 @@ func TestZIPEncrypted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	things, _, err := Things(z.Tree, "x", func(name string) bool { return strings.HasSuffix(name, ".stl") })
-	want := []Thing{{Path: "a", Name: "a", Description: "x", Unread: []string{"a/a.stl", "a/b.stl"}, Notes: []string{
-		"a/a.stl: was skipped: it is encrypted", "a/b.stl: was skipped: symbolic links are not followed"}}}
-	if diff := cmp.Diff(want, things); diff != "" || err != nil {
+	got, err := z.List("a")
+	slices.SortFunc(got, func(a, b layout.Entry) int { return strings.Compare(a.Name, b.Name) })
+	want := []layout.Entry{{Name: "README.txt", Size: 1}, {Name: "a.stl", Skip: "it is encrypted"}, {Name: "b.stl", Mode: fs.ModeSymlink}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v, %s", err, diff)
+	}
+	if text, err := z.Text("a/README.txt", 10); string(text) != "x" || err != nil {
+		t.Errorf("got %q, %v", text, err)
 	}
 	if _, err := z.Open("a/a.stl"); err == nil || !strings.Contains(err.Error(), "encrypted") {
 		t.Errorf("opened an encrypted entry: %v", err)
