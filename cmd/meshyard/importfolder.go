@@ -111,7 +111,7 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 		if err != nil {
 			return err
 		}
-		im := &importing{importOptions: o, store: store, caller: auth.Caller{UserID: owner.ID, Role: owner.Role(), Scopes: auth.Scopes{auth.Read, auth.Write}}}
+		im := &importing{importOptions: o, store: store, caller: auth.Caller{UserID: owner.ID, Role: owner.Role(), Scopes: auth.Scopes{auth.Read, auth.Write}}, collections: map[string]int64{}}
 		started := time.Now()
 		for _, src := range sources {
 			skipped, err := src.find(ctx, o, func(r layout.Result) error { return im.place(ctx, src, r) })

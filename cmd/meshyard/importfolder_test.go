@@ -187,9 +187,9 @@ func TestImportFolder(t *testing.T) {
 	}
 }
 
-// TestImportMiniature checks the import of a thing with variants: that a dry run lists everything and
-// changes nothing, that nothing is published, and that an import after files were added
-// doubles nothing.
+// TestImportMiniature checks the import of a thing with variants: that a dry run lists everything
+// and changes nothing, that nothing is published, and that an import after files were added doubles
+// nothing.
 func TestImportMiniature(t *testing.T) {
 	t.Parallel()
 	binary := buildBinary(t)

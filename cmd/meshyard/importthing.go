@@ -13,7 +13,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/layout"
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/internal/outage"
@@ -163,46 +162,21 @@ func (im *importing) collect(ctx context.Context, id int64, path []string) error
 		return nil
 	}
 	name := strings.Join(path, " / ")
-	if im.collections == nil {
-		im.collections = map[string]int64{}
-		if err := im.readCollections(ctx); err != nil {
-			return err
-		}
-	}
 	if im.collections[name] == 0 {
-		c, err := im.store.CreateCollection(ctx, im.caller, models.NewCollection{Name: name, Visibility: models.PrivateCollection})
-		if err != nil {
-			return err
+		id, err := im.store.Admin().CollectionNamed(ctx, im.caller.UserID, name)
+		if models.CodeOf(err) == models.NotFound {
+			var c *models.Collection
+			if c, err = im.store.CreateCollection(ctx, im.caller, models.NewCollection{Name: name, Visibility: models.PrivateCollection}); err == nil {
+				id = c.ID
+			}
 		}
-		im.collections[name] = c.ID
+		if err != nil {
+			return fmt.Errorf("collection %s: %w", name, err)
+		}
+		im.collections[name] = id
 	}
 	_, err := im.store.Collect(ctx, im.caller, im.collections[name], id)
 	return err
-}
-
-// readCollections reads the collections that the owner has.
-func (im *importing) readCollections(ctx context.Context) error {
-	const page = 1000
-	for offset := int64(0); ; offset += page {
-		pages, err := im.store.CollectionsOf(im.caller).Page(ctx, []int64{im.caller.UserID}, database.Slice{First: page, Offset: offset})
-		if err != nil {
-			return err
-		}
-		var ids []int64
-		for _, e := range pages[im.caller.UserID].Entries {
-			ids = append(ids, e.ID)
-		}
-		found, err := im.store.CollectionsByID(ctx, im.caller, models.AllCollectionFields, ids)
-		if err != nil {
-			return err
-		}
-		for id, c := range found {
-			im.collections[c.Name] = id
-		}
-		if !pages[im.caller.UserID].More {
-			return nil
-		}
-	}
 }
 
 // licenseOf returns the license that the files of a thing name, or "" if it is unknown.

@@ -30,8 +30,9 @@ type Dir struct {
 	Err     error // what could not be read; Entries has the rest
 }
 
-// Fingerprint returns a hash of the entries: it differs if a file or folder in the folder was added,
-// removed, renamed, or if a file in it changed its size or time. The times of folders do not count.
+// Fingerprint returns a hash of the entries: it differs if a file or folder in the folder was
+// added, removed, renamed, or if a file in it changed its size or time. The times of folders do not
+// count.
 func (d Dir) Fingerprint() int64 {
 	h := sha256.New()
 	var b [17]byte

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// list returns the entries of an open folder. It asks for each file relative to the folder, which is
-// faster than by its path.
+// list returns the entries of an open folder. It asks for each file relative to the folder, which
+// is faster than by its path.
 func list(f *os.File) ([]Entry, error) {
 	names, err := f.Readdirnames(-1)
 	entries := make([]Entry, 0, len(names))
