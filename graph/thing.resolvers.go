@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -37,7 +38,11 @@ func (r *deleteThingPayloadResolver) FromCollections(ctx context.Context, obj *m
 
 // PublishThing is the resolver for the publishThing field.
 func (r *mutationResolver) PublishThing(ctx context.Context, input model.PublishThingInput) (*model.PublishThingPayload, error) {
-	t, err := r.Store.PublishThing(ctx, caller(ctx), input.ID, input.State)
+	publish := r.Store.PublishThing
+	if input.AcceptUnknownLicense {
+		publish = r.Store.PublishThingOfAnyLicense
+	}
+	t, err := publish(ctx, caller(ctx), input.ID, input.State)
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +105,16 @@ func (r *thingResolver) Takedown(ctx context.Context, obj *models.Thing) (*model
 // Creator is the batch resolver for the creator field.
 func (r *thingResolver) Creator(ctx context.Context, objs []*models.Thing) ([]*models.User, error) {
 	return load(ctx, r.Resolver, objs, users, func(t *models.Thing) int64 { return t.OwnerID })
+}
+
+// LicenseInfo is the resolver for the licenseInfo field.
+func (r *thingResolver) LicenseInfo(ctx context.Context, obj *models.Thing) (*license.License, error) {
+	return new(obj.LicenseInfo()), nil
+}
+
+// Origin is the resolver for the origin field.
+func (r *thingResolver) Origin(ctx context.Context, obj *models.Thing) (*models.Origin, error) {
+	return obj.Origin(), nil
 }
 
 // Category is the batch resolver for the category field.

@@ -15,7 +15,8 @@ const (
 	GPL    License = "gpl"
 	LGPL   License = "lgpl"
 	BSD    License = "bsd"
+	Other  License = "other" // see Thing.LicenseID
 )
 
 // Licenses are all licenses.
-var Licenses = []License{CC, CCSA, CCND, CCNC, CCNCSA, CCNCND, PD0, GPL, LGPL, BSD}
+var Licenses = []License{CC, CCSA, CCND, CCNC, CCNCSA, CCNCND, PD0, GPL, LGPL, BSD, Other}

@@ -9,6 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/fieldset"
+	"github.com/meshyard/meshyard/internal/license"
 )
 
 // PublicationState determines who can see a thing or a make. A draft is visible only to its
@@ -34,6 +35,7 @@ type Thing struct {
 	Name         string
 	State        PublicationState
 	License      License
+	LicenseID    license.ID `bun:",nullzero"` // empty: see SPDX
 	CategoryID   int64
 	Description  string // Markdown
 	Instructions string // Markdown
@@ -49,6 +51,11 @@ type Thing struct {
 	FeaturedAt   *time.Time // nil: not featured
 	TakenDownAt  *time.Time // nil: not taken down; see takedown.go
 	Popularity   int64      // see popularity.go
+
+	OriginCreator    string     `bun:",nullzero"` // see Origin
+	OriginCreatorURL string     `bun:",nullzero"`
+	OriginSite       string     `bun:",nullzero"`
+	ImportedAt       *time.Time // nil: not copied from another page
 
 	TakedownReason string           // empty if it is not taken down
 	HiddenState    PublicationState // the state after the takedown; empty if it is not taken down

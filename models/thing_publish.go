@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/license"
 )
 
 // PublishThing publishes a thing of the caller. If the state is Published, the thing appears in
@@ -17,6 +18,16 @@ import (
 // nothing changes. It returns BadInput if the thing lacks something, and Forbidden if it is taken
 // down. It opens a transaction.
 func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64, as PublicationState) (*Thing, error) {
+	return s.publishThing(ctx, caller, id, as, false)
+}
+
+// PublishThingOfAnyLicense is PublishThing for a thing whose license may be unknown, because its
+// owner says so.
+func (s *Store) PublishThingOfAnyLicense(ctx context.Context, caller auth.Caller, id int64, as PublicationState) (*Thing, error) {
+	return s.publishThing(ctx, caller, id, as, true)
+}
+
+func (s *Store) publishThing(ctx context.Context, caller auth.Caller, id int64, as PublicationState, anyLicense bool) (*Thing, error) {
 	if as == Draft {
 		return nil, badInput("state", "state: a thing is published as PUBLISHED or UNLISTED; unpublishThing makes it a draft")
 	}
@@ -24,7 +35,7 @@ func (s *Store) PublishThing(ctx context.Context, caller auth.Caller, id int64, 
 		if t.IsTakenDown() {
 			return fail(Forbidden, "thing %d was taken down by a moderator: %s", id, t.TakedownReason)
 		}
-		return checkPublishable(ctx, tx, t)
+		return checkPublishable(ctx, tx, t, anyLicense)
 	})
 }
 
@@ -89,8 +100,9 @@ func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to Publica
 	return s.db.index(ctx, tx, thingIndex, t.ID)
 }
 
-// checkPublishable returns BadInput with everything that a thing lacks for publication.
-func checkPublishable(ctx context.Context, tx bun.Tx, t *Thing) error {
+// checkPublishable returns BadInput with everything that a thing lacks for publication. A thing
+// whose license is unknown lacks one, unless anyLicense is true.
+func checkPublishable(ctx context.Context, tx bun.Tx, t *Thing, anyLicense bool) error {
 	var reasons []apierror.FieldError
 	if strings.TrimSpace(t.Description) == "" {
 		reasons = append(reasons, reason(apierror.FieldDescriptionRequired, "description: must not be blank"))
@@ -103,6 +115,9 @@ func checkPublishable(ctx context.Context, tx bun.Tx, t *Thing) error {
 	}
 	if !hasModel {
 		reasons = append(reasons, reason(apierror.FieldModelRequired, "files: needs at least one model file"))
+	}
+	if t.SPDX() == license.Unknown && !anyLicense {
+		reasons = append(reasons, reason(apierror.FieldLicenseRequired, "license: is unknown; ask the creator, or publish with acceptUnknownLicense"))
 	}
 	if len(reasons) == 0 {
 		return nil

@@ -13,16 +13,19 @@ import (
 
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/license"
 )
 
 // NewThing is the input of CreateThing.
 type NewThing struct {
 	Name         string
-	License      License
+	License      License // one of these; LicenseID is an SPDX identifier and has precedence
+	LicenseID    string
 	Category     string // ID, name or slug
 	Description  string
 	Instructions string
 	SourceURL    string
+	Origin       *NewOrigin
 	IsWIP        bool
 	IsRemix      bool
 	IsNSFW       bool
@@ -40,7 +43,7 @@ type NewThing struct {
 // set. It opens a transaction.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
 	tags, err := cleanTags(n.Tags)
-	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), checkSource(&n.SourceURL), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
+	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), checkPage("sourceUrl", &n.SourceURL), n.Origin.check(), n.checkLicense(), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, &n.Category)
 	}
@@ -55,9 +58,15 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	}
 	at := now()
 	t := &Thing{
-		OwnerID: caller.UserID, Name: n.Name, License: n.License, Description: n.Description,
+		OwnerID: caller.UserID, Name: n.Name, Description: n.Description,
 		Instructions: n.Instructions, SourceURL: n.SourceURL, IsWIP: n.IsWIP, IsNSFW: n.IsNSFW, IsAI: n.IsAI, DetailsParts: n.DetailsParts, CreatedAt: at, ModifiedAt: at,
 	}
+	if n.LicenseID != "" {
+		t.setLicense(nil, &n.LicenseID)
+	} else {
+		t.setLicense(&n.License, nil)
+	}
+	t.setOrigin(n.Origin, at)
 	var promoted []string
 	if len(n.Files) > 0 {
 		if promoted, err = s.promote(ctx, caller, n.Files); err != nil {
@@ -91,7 +100,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 		if !n.Publish {
 			return nil
 		}
-		if err := checkPublishable(ctx, tx, t); err != nil {
+		if err := checkPublishable(ctx, tx, t, false); err != nil {
 			return err
 		}
 		return s.changeState(ctx, tx, t, Published)
@@ -122,17 +131,28 @@ func checkThing(name, category, description, instructions *string) error {
 // maxURL is the maximum number of characters of a URL.
 const maxURL = 2_000
 
-// checkSource checks the URL of the page that a thing was copied from, unless it is nil or empty.
-func checkSource(source *string) error {
+// checkLicense returns BadInput if there is no license, or if its identifier is not known.
+func (n NewThing) checkLicense() error {
+	if n.LicenseID != "" {
+		return checkLicense(&n.LicenseID)
+	}
+	if n.License == "" {
+		return badInput("license", "license: one of license and licenseId is required").WithFieldCode(apierror.FieldRequired)
+	}
+	return nil
+}
+
+// checkPage checks the URL of a page on another site, unless it is nil or empty.
+func checkPage(field string, source *string) error {
 	if source == nil {
 		return nil
 	}
-	if err := optionalLine("sourceUrl", source, maxURL); err != nil || *source == "" {
+	if err := optionalLine(field, source, maxURL); err != nil || *source == "" {
 		return err
 	}
 	u, err := url.Parse(*source)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return badInput("sourceUrl", "sourceUrl: must be an absolute URL with http or https, without a password")
+		return badInput(field, "%s: must be an absolute URL with http or https, without a password", field)
 	}
 	return nil
 }
@@ -169,10 +189,12 @@ type ThingChange struct {
 	ID           int64
 	Name         *string
 	License      *License
+	LicenseID    *string // an SPDX identifier; it has precedence
 	Category     *string // ID, name or slug
 	Description  *string
 	Instructions *string
 	SourceURL    *string
+	Origin       *NewOrigin
 	IsWIP        *bool
 	IsRemix      *bool // a thing with ancestors is a remix in any case
 	IsNSFW       *bool
@@ -195,7 +217,7 @@ type UpdatedThing struct {
 // for one that is taken down. It opens a transaction.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*UpdatedThing, error) {
 	tags, err := cleanTags(c.Tags)
-	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkSource(c.SourceURL), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
+	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkPage("sourceUrl", c.SourceURL), c.Origin.check(), checkLicense(c.LicenseID), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, c.Category)
 	}
@@ -211,10 +233,12 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		}
 		u.FromCategoryID = t.CategoryID
 		set(&t.Name, c.Name)
-		set(&t.License, c.License)
+		before := t.SPDX()
+		t.setLicense(c.License, c.LicenseID)
 		set(&t.Description, c.Description)
 		set(&t.Instructions, c.Instructions)
 		set(&t.SourceURL, c.SourceURL)
+		t.setOrigin(c.Origin, now())
 		set(&t.IsWIP, c.IsWIP)
 		set(&t.IsDerivative, c.IsRemix)
 		set(&t.IsNSFW, c.IsNSFW)
@@ -224,6 +248,9 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 			if t.DetailsParts, err = c.PrintSettings.in(t.DetailsParts); err != nil {
 				return err
 			}
+		}
+		if t.State != Draft && c.LicenseID != nil && t.SPDX() == license.Unknown && before != license.Unknown {
+			return badInput("licenseId", "licenseId: must be known while the thing is published").WithFieldCode(apierror.FieldLicenseRequired)
 		}
 		if t.State != Draft && strings.TrimSpace(t.Description) == "" {
 			return badInput("description", "description: must not be blank while the thing is published").
@@ -258,7 +285,7 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		}
 		t.ModifiedAt = now()
 		_, err = html.update(tx.NewUpdate().Model(t).
-			Column("name", "license", "category_id", "description", "instructions", "source_url", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
+			Column("name", "license", "license_id", "origin_creator", "origin_creator_url", "origin_site", "imported_at", "category_id", "description", "instructions", "source_url", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
 		if err != nil || t.State != Published {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
 
+	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/rest/wire"
 )
 
@@ -34,9 +35,11 @@ var fieldSchemas = map[reflect.Type]object{
 }
 
 func licenseNames() []string {
-	names := make([]string, len(wire.Licenses))
-	for i, row := range wire.Licenses {
-		names[i] = row.Name
+	var names []string
+	for _, l := range license.All {
+		if name := string(wire.NameOf(l.ID)); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	return names
 }

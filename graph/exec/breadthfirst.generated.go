@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/graphql/breadthfirst"
+	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -1821,6 +1822,82 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.LicenseFacet)
 					v := obj.Count
 					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+		}},
+		"LicenseInfo": {Name: "LicenseInfo", Implements: []string{"LicenseInfo"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"spdxId": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*license.License)
+					return breadthfirst.Value(ec.Resolvers.LicenseInfo().ID(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := value.(string)
+					return breadthfirst.AppendString(b, v)
+				},
+			},
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*license.License)
+					v := obj.Name
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"url": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*license.License)
+					v := obj.URL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"terms": {
+				Get: func(object any) any {
+					obj := object.(*license.License)
+					return &obj.Terms
+				},
+			},
+		}},
+		"LicenseTerms": {Name: "LicenseTerms", Implements: []string{"LicenseTerms"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"isSharingPermitted": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*license.Terms)
+					v := obj.Share
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"isAdaptationPermitted": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*license.Terms)
+					v := obj.Adapt
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"isCommercialUsePermitted": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*license.Terms)
+					v := obj.Sell
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"isCreditRequired": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*license.Terms)
+					v := obj.Credit
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"isShareAlikeRequired": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*license.Terms)
+					v := obj.Alike
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"isSourceRequired": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*license.Terms)
+					v := obj.Provides
+					return strconv.AppendBool(b, v), true
 				},
 			},
 		}},
@@ -4116,6 +4193,47 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"Origin": {Name: "Origin", Implements: []string{"Origin"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"creator": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Origin)
+					v := obj.Creator
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"creatorUrl": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Origin)
+					v := obj.CreatorURL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"url": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Origin)
+					v := obj.URL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"site": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Origin)
+					v := obj.Site
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"importedAt": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.Origin)
+					p := obj.ImportedAt
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendDateTime(b, v), true
+				},
+			},
+		}},
 		"PageInfo": {Name: "PageInfo", Implements: []string{"PageInfo"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"hasNextPage": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -4585,6 +4703,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Waits: true,
 				Each:  breadthfirst.EachPointer[models.Invitation],
 				Nil:   breadthfirst.NilSlice[*models.Invitation],
+			},
+			"licenses": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Query().Licenses(ctx))
+				},
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "READ")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[license.License],
+				Nil:   breadthfirst.NilSlice[*license.License],
 			},
 			"featured": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -6054,6 +6190,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := obj.License
 					return model.AppendLicense(b, v), true
 				},
+			},
+			"licenseInfo": {
+				Reads: fieldset.Of[models.Thing]("License", "LicenseID").Bits(),
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Thing)
+					return breadthfirst.Value(ec.Resolvers.Thing().LicenseInfo(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[license.License],
+			},
+			"origin": {
+				Reads: fieldset.Of[models.Thing]("OriginCreator", "OriginCreatorURL", "OriginSite", "SourceURL", "ImportedAt").Bits(),
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.Thing)
+					return breadthfirst.Value(ec.Resolvers.Thing().Origin(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Origin],
 			},
 			"category": {
 				Reads: fieldset.Of[models.Thing]("CategoryID", "CategoryList").Bits(),

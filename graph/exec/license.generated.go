@@ -7,10 +7,20 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
 )
 
+type LicenseInfoResolver interface {
+	ID(ctx context.Context, obj *license.License) (string, error)
+}
+
 func (ec *executionContext) unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
+	res, err := model.UnmarshalLicense(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx context.Context, v any) (models.License, error) {
 	res, err := model.UnmarshalLicense(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }

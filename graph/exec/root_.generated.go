@@ -31,6 +31,7 @@ type ResolverRoot interface {
 	File() FileResolver
 	FollowUserPayload() FollowUserPayloadResolver
 	Invitation() InvitationResolver
+	LicenseInfo() LicenseInfoResolver
 	LikeThingPayload() LikeThingPayloadResolver
 	Make() MakeResolver
 	MarkNotificationsReadPayload() MarkNotificationsReadPayloadResolver

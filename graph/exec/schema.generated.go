@@ -9,6 +9,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -106,6 +107,7 @@ type QueryResolver interface {
 	Comments(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.CommentConnection, error)
 	File(ctx context.Context, id int64) (*models.File, error)
 	Invitations(ctx context.Context) ([]*models.Invitation, error)
+	Licenses(ctx context.Context) ([]*license.License, error)
 	Featured(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
 	Newest(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)
 	Popular(ctx context.Context, page int32, perPage int32, after *string) ([]*models.Thing, error)

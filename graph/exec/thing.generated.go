@@ -9,6 +9,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -24,6 +25,8 @@ type ThingResolver interface {
 	Takedown(ctx context.Context, obj *models.Thing) (*model.Takedown, error)
 	Creator(ctx context.Context, objs []*models.Thing) ([]*models.User, error)
 
+	LicenseInfo(ctx context.Context, obj *models.Thing) (*license.License, error)
+	Origin(ctx context.Context, obj *models.Thing) (*models.Origin, error)
 	Category(ctx context.Context, objs []*models.Thing) ([]*models.Category, error)
 
 	DescriptionHTML(ctx context.Context, objs []*models.Thing) ([]string, error)
@@ -332,6 +335,9 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
+	if _, present := asMap["licenseId"]; !present {
+		asMap["licenseId"] = ""
+	}
 	if _, present := asMap["description"]; !present {
 		asMap["description"] = ""
 	}
@@ -366,7 +372,7 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 		asMap["files"] = []any{}
 	}
 
-	fieldsInOrder := [...]string{"name", "license", "category", "description", "instructions", "sourceUrl", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "ancestorIds", "tags", "files"}
+	fieldsInOrder := [...]string{"name", "license", "licenseId", "category", "description", "instructions", "sourceUrl", "origin", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "ancestorIds", "tags", "files"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -382,11 +388,18 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 			it.Name = data
 		case "license":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("license"))
-			data, err := ec.unmarshalNLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx, v)
+			data, err := ec.unmarshalOLicense2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐLicense(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.License = data
+		case "licenseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("licenseId"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LicenseID = data
 		case "category":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("category"))
 			data, err := ec.unmarshalNString2string(ctx, v)
@@ -415,6 +428,13 @@ func (ec *executionContext) unmarshalInputCreateThingInput(ctx context.Context, 
 				return it, err
 			}
 			it.SourceURL = data
+		case "origin":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("origin"))
+			data, err := ec.unmarshalOOriginInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewOrigin(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Origin = data
 		case "isWip":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isWip"))
 			data, err := ec.unmarshalNBoolean2bool(ctx, v)
@@ -554,6 +574,57 @@ func (ec *executionContext) unmarshalInputFeatureThingInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputOriginInput(ctx context.Context, obj any) (models.NewOrigin, error) {
+	var it models.NewOrigin
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"creator", "creatorUrl", "url", "site"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "creator":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creator"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Creator = data
+		case "creatorUrl":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("creatorUrl"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatorURL = data
+		case "url":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("url"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.URL = data
+		case "site":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("site"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Site = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPublishThingInput(ctx context.Context, obj any) (model.PublishThingInput, error) {
 	var it model.PublishThingInput
 	if obj == nil {
@@ -568,8 +639,11 @@ func (ec *executionContext) unmarshalInputPublishThingInput(ctx context.Context,
 	if _, present := asMap["state"]; !present {
 		asMap["state"] = "PUBLISHED"
 	}
+	if _, present := asMap["acceptUnknownLicense"]; !present {
+		asMap["acceptUnknownLicense"] = false
+	}
 
-	fieldsInOrder := [...]string{"id", "state"}
+	fieldsInOrder := [...]string{"id", "state", "acceptUnknownLicense"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -590,6 +664,13 @@ func (ec *executionContext) unmarshalInputPublishThingInput(ctx context.Context,
 				return it, err
 			}
 			it.State = data
+		case "acceptUnknownLicense":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptUnknownLicense"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AcceptUnknownLicense = data
 		}
 	}
 	return it, nil
@@ -636,7 +717,7 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "license", "category", "description", "instructions", "sourceUrl", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "tags", "ancestorIds"}
+	fieldsInOrder := [...]string{"id", "name", "license", "licenseId", "category", "description", "instructions", "sourceUrl", "origin", "isWip", "isRemix", "isNsfw", "isAiGenerated", "detailsParts", "printSettings", "tags", "ancestorIds"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -708,6 +789,35 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 				it.License = nil
 			} else {
 				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models.License`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "licenseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("licenseId"))
+			directive0 := func(ctx context.Context) (any, error) { return ec.unmarshalOString2ᚖstring(ctx, v) }
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *string
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *string
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*string); ok {
+				it.LicenseID = data
+			} else if tmp == nil {
+				it.LicenseID = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
 		case "category":
@@ -824,6 +934,37 @@ func (ec *executionContext) unmarshalInputUpdateThingInput(ctx context.Context, 
 				it.SourceURL = nil
 			} else {
 				err := fmt.Errorf(`unexpected type %T from directive, should be *string`, tmp)
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+		case "origin":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("origin"))
+			directive0 := func(ctx context.Context) (any, error) {
+				return ec.unmarshalOOriginInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewOrigin(ctx, v)
+			}
+
+			directive1 := func(ctx context.Context) (any, error) {
+				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
+				if err != nil {
+					var zeroVal *models.NewOrigin
+					return zeroVal, err
+				}
+				if ec.Directives.Null == nil {
+					var zeroVal *models.NewOrigin
+					return zeroVal, errors.New("directive null is not implemented")
+				}
+				return ec.Directives.Null(ctx, obj, directive0, clears)
+			}
+
+			tmp, err := directive1(ctx)
+			if err != nil {
+				return it, graphql.ErrorOnPath(ctx, err)
+			}
+			if data, ok := tmp.(*models.NewOrigin); ok {
+				it.Origin = data
+			} else if tmp == nil {
+				it.Origin = nil
+			} else {
+				err := fmt.Errorf(`unexpected type %T from directive, should be *github.com/meshyard/meshyard/models.NewOrigin`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
 		case "isWip":
@@ -1098,4 +1239,12 @@ func (ec *executionContext) unmarshalNUnfeatureThingInput2githubᚗcomᚋmeshyar
 func (ec *executionContext) unmarshalNUpdateThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingChange(ctx context.Context, v any) (models.ThingChange, error) {
 	res, err := ec.unmarshalInputUpdateThingInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOOriginInput2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewOrigin(ctx context.Context, v any) (*models.NewOrigin, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputOriginInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }

@@ -70,6 +70,7 @@ var license = graphqlenum.Of("License", map[string]models.License{
 	"GPL":      models.GPL,
 	"LGPL":     models.LGPL,
 	"BSD":      models.BSD,
+	"OTHER":    models.Other,
 })
 
 // MarshalLicense writes a value of the enum License.

@@ -429,6 +429,8 @@ type PublishThingInput struct {
 	ID int64 `json:"id"`
 	// PUBLISHED or UNLISTED. A published thing can be made unlisted, and an unlisted one published.
 	State models.PublicationState `json:"state"`
+	// Whether to publish it even if its license is unknown.
+	AcceptUnknownLicense bool `json:"acceptUnknownLicense"`
 }
 
 // Payload of `publishThing`.

@@ -74,6 +74,8 @@ const (
 	FieldDescriptionRequired FieldCode = "DESCRIPTION_REQUIRED"
 	// a thing without a model file cannot be published
 	FieldModelRequired FieldCode = "MODEL_REQUIRED"
+	// FieldLicenseRequired means that a thing cannot be published while its license is unknown.
+	FieldLicenseRequired FieldCode = "LICENSE_REQUIRED"
 )
 
 // FieldError is one fault of an input.

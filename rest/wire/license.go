@@ -23,25 +23,38 @@ var Licenses = []licenseRow{
 	{"GPL", "gpl", "GNU - GPL"},
 	{"LGPL", "lgpl", "GNU - LGPL"},
 	{"BSD", "bsd", "BSD License"},
+	{"OTHER", license.NoCode, "All rights reserved"},
 }
 
 // MostRestrictive is the enum value of the license of the table that permits the least.
-const MostRestrictive = "CC_NC_ND"
+const MostRestrictive = "OTHER"
 
 type licenseRow struct{ Enum, Code, Name string }
 
-// License is an enum in GraphQL and the long name in REST.
+// License is a LicenseInfo in GraphQL and the long name in REST.
 type License string
 
-// UnmarshalJSON reads the enum value.
+// UnmarshalJSON reads a LicenseInfo.
 func (l *License) UnmarshalJSON(b []byte) error {
-	row, err := unmarshalLicense(b)
-	*l = License(row.Name)
+	var info struct {
+		ID license.ID `json:"id"`
+	}
+	err := json.Unmarshal(b, &info)
+	*l = NameOf(info.ID)
 	return err
 }
 
+// NameOf returns the name of a license in REST: that of its code, or else that of the license.
+func NameOf(id license.ID) License {
+	code := id.Code()
+	if i := slices.IndexFunc(Licenses, func(row licenseRow) bool { return row.Code == code }); i >= 0 && code != license.NoCode {
+		return License(Licenses[i].Name)
+	}
+	return License(id.Name())
+}
+
 // allowsDerivatives reports whether the license permits to share adaptations.
-func (l License) allowsDerivatives() bool { return !strings.Contains(string(l), "No Derivatives") }
+func (l License) allowsDerivatives() bool { return license.Label(string(l)).Terms().Adapt }
 
 // LicenseCode is an enum in GraphQL and the code in REST.
 type LicenseCode string
@@ -103,7 +116,7 @@ func LikelyLicense(text string) (string, bool) {
 	}
 	switch {
 	case nc && nd:
-		return MostRestrictive, true
+		return "CC_NC_ND", true
 	case nc && sa:
 		return "CC_NC_SA", true
 	case nc:

@@ -20,13 +20,13 @@ func TestLikelyLicense(t *testing.T) {
 		"CC-NC-SA-ND": "CC_NC_ND", "by_nc_nd": "CC_NC_ND", "cc nd nc": "CC_NC_ND", "byncnd": "CC_NC_ND",
 		"Creative Commons - Attribution - Non-Commercial - No Derivatives (unported)": "CC_NC_ND",
 		// no license, or less than any of the table
-		"none": "CC_NC_ND", "all-rights-reserved": "CC_NC_ND", "All Rights Reserved": "CC_NC_ND", "arr": "CC_NC_ND", "No license": "CC_NC_ND",
-		"Copyright 2020 Ada": "CC_NC_ND", "proprietary": "CC_NC_ND", "personal use only": "CC_NC_ND", "(c) some rights reserved": "CC_NC_ND",
+		"none": "OTHER", "all-rights-reserved": "OTHER", "All Rights Reserved": "OTHER", "arr": "OTHER", "No license": "OTHER",
+		"Copyright 2020 Ada": "OTHER", "proprietary": "OTHER", "personal use only": "OTHER", "(c) some rights reserved": "OTHER",
 		// public domain
 		"cc-zero": "PD0", "zero": "PD0", "CC0 1.0": "PD0", "cc0": "PD0", "cczero": "PD0", "pd": "PD0", "Public Domain": "PD0",
 		// software
 		"mit": "BSD", "MIT License": "BSD", "The MIT License": "BSD", "bsd-3-clause": "BSD", "BSD2": "BSD",
-		"gpl3": "GPL", "AGPL": "CC_NC_ND", "GNU GPL v2": "GPL", "lgpl-2.1": "LGPL", "gpl-nc": "CC_NC",
+		"gpl3": "GPL", "AGPL": "OTHER", "GNU GPL v2": "GPL", "lgpl-2.1": "LGPL", "gpl-nc": "CC_NC",
 		// unknown
 		"": "", "c": "", "mine": "", "permit": "", "band": "", "Sandra": "", "open": "",
 	} {

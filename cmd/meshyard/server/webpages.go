@@ -23,7 +23,6 @@ import (
 	"github.com/meshyard/meshyard/internal/web/webpage"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/rest"
-	"github.com/meshyard/meshyard/rest/wire"
 )
 
 // reservedNames are the first segments of paths that the server uses or may use in the future. They
@@ -78,14 +77,6 @@ func (a *Server) webpages(g *graph.Graph) (webpage.Options, error) {
 			return client[operation](ctx, operation, variables)
 		},
 		Sitemap: sitemap{a.Store},
-		LicenseName: func(license string) string {
-			for _, row := range wire.Licenses {
-				if row.Enum == license {
-					return row.Name
-				}
-			}
-			return license
-		},
 		Open: func(ctx context.Context, id int64) (io.ReadSeekCloser, error) {
 			_, key, err := a.Store.Blob(ctx, id, models.Signed, nil) // the file was visible to the visitor
 			if err != nil {

@@ -59,15 +59,6 @@ type ldStatistic struct {
 	Count       int64  `json:"userInteractionCount"`
 }
 
-// licenseURLs maps enum values of licenses to the URLs of their texts.
-var licenseURLs = map[string]string{
-	"CC": "https://creativecommons.org/licenses/by/4.0/", "CC_SA": "https://creativecommons.org/licenses/by-sa/4.0/",
-	"CC_ND": "https://creativecommons.org/licenses/by-nd/4.0/", "CC_NC": "https://creativecommons.org/licenses/by-nc/4.0/",
-	"CC_NC_SA": "https://creativecommons.org/licenses/by-nc-sa/4.0/", "CC_NC_ND": "https://creativecommons.org/licenses/by-nc-nd/4.0/",
-	"PD0": "https://creativecommons.org/publicdomain/zero/1.0/", "GPL": "https://www.gnu.org/licenses/gpl-3.0.html",
-	"LGPL": "https://www.gnu.org/licenses/lgpl-3.0.html", "BSD": "https://opensource.org/license/bsd-3-clause",
-}
-
 // preview returns the metadata of a public page.
 func (o Options) preview(v *view, p page) *preview {
 	n := v.Of
@@ -95,7 +86,7 @@ func (o Options) model(v *view) *model3D {
 	m := &model3D{
 		Context: "https://schema.org", Type: "3DModel", ID: address, URL: address, Name: n.Name, Description: v.Description, Image: n.Image.Source(),
 		Author:    ldPerson{"Person", n.Creator.DisplayName(), o.BaseURL + "/" + n.Creator.Username},
-		Published: n.PublishedAt, Modified: n.UpdatedAt, License: licenseURLs[n.License], Friendly: !n.IsNSFW,
+		Published: n.PublishedAt, Modified: n.UpdatedAt, License: n.License.URL, Friendly: !n.IsNSFW,
 		Statistics: []ldStatistic{
 			{"InteractionCounter", "https://schema.org/LikeAction", n.LikeCount},
 			{"InteractionCounter", "https://schema.org/DownloadAction", n.DownloadCount},

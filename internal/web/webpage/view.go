@@ -27,7 +27,9 @@ type categoryLink struct {
 // node has the fields of all objects that the operations return.
 type node struct {
 	Kind                                               string // __typename; only for entries of lists
-	ID, Name, State, Visibility, License, Slug         string
+	ID, Name, State, Visibility, Slug                  string
+	License                                            struct{ Name, URL string }
+	Origin                                             *struct{ Creator, CreatorURL, URL, Site string }
 	Username, FirstName, LastName, Location, AvatarURL string
 	ShareURL                                           string
 	DescriptionHTML, InstructionsHTML, BioHTML         string
@@ -258,7 +260,7 @@ func (o Options) describe(v *view, p page, of pageData) {
 			v.Feed, v.FeedTitle = "/feed.xml?"+url.Values{"q": {v.Query}}.Encode(), v.Title
 		}
 	case thingPage:
-		v.Path, v.License = "/thing:"+n.ID, o.LicenseName(n.License)
+		v.Path, v.License = "/thing:"+n.ID, n.License.Name
 		v.Description = fmt.Sprintf(t.ThingBy, n.Name, n.Creator.DisplayName(), v.License)
 		if text := firstText(n.DescriptionHTML); text != "" {
 			v.Description = text

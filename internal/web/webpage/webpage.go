@@ -77,8 +77,6 @@ type Options struct {
 	RunClient func(ctx context.Context, operation string, variables map[string]any) ([]byte, error)
 	// Sitemap returns the public pages for search engines.
 	Sitemap Sitemap
-	// LicenseName returns the display name of a license.
-	LicenseName func(license string) string
 	// Open opens the content of a file that is visible to the visitor.
 	Open func(ctx context.Context, fileID int64) (io.ReadSeekCloser, error)
 	// Reserved reports whether the first element of a path belongs to the server, so it cannot be a

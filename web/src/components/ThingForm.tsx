@@ -4,7 +4,7 @@ import { changed, only } from '../changed';
 import { isStaff } from '../config';
 import type { EditedThing } from '../edited';
 import { useFaultFocus } from '../focus';
-import { deleteThing, newThingDefaults, publishThing, unpublishThing, updateThing, type License, type PrintChoice, type UpdateThingInput } from '../generated';
+import { deleteThing, newThingDefaults, publishThing, unpublishThing, updateThing, type PrintChoice, type UpdateThingInput } from '../generated';
 import { concerns, Failure, messageOf } from '../graphql';
 import { fromHere, href } from '../router';
 import { t } from '../strings';
@@ -16,10 +16,12 @@ import { CategoryOptions } from './CategoryOptions';
 import { Fault } from './Fault';
 import { control, Field, initially } from './Field';
 import { Icon } from './Icon';
+import { licenseName } from './LicenseBox';
 import { Menu } from './Menu';
 import { say } from './Toast';
 
-const licenses = Object.keys(t.licenses) as License[];
+const origins = ['creator', 'creatorUrl', 'url', 'site'] as const;
+const unknownLicense = 'LicenseRef-Unknown';
 const texts = ['printer', 'resolution', 'infill', 'filamentMaterial', 'filamentBrand', 'filamentColor'] as const;
 const choices = ['rafts', 'supports'] as const;
 const marks = ['isWip', 'isNsfw', 'isAiGenerated', 'isRemix'] as const;
@@ -33,8 +35,9 @@ function read(element: HTMLFormElement, id: string): UpdateThingInput {
   const choice = (name: string) => (text(name) || null) as PrintChoice | null;
   const settings = Object.fromEntries([...texts.map((name) => [name, text(name) || null]), ...choices.map((name) => [name, choice(name)])]);
   if (Object.keys(settings).some((name) => names.has(name))) names.add('printSettings');
+  if (origins.some((name) => names.has(`origin.${name}`))) names.add('origin');
   return { id, ...only({
-    name: text('name'), description: text('description'), instructions: text('instructions'), category: text('category') || undefined, license: text('license') as License,
+    name: text('name'), description: text('description'), instructions: text('instructions'), category: text('category') || undefined, licenseId: text('licenseId'), origin: Object.fromEntries(origins.map((name) => [name, text(`origin.${name}`)])),
     tags: text('tags').split(',').map((tag) => tag.trim().replace(/^#+\s*/, '')).filter(Boolean),
     ...Object.fromEntries(marks.map((mark) => [mark, form.has(mark)])),
     printSettings: Object.values(settings).some((value) => value !== null) ? settings : null,
@@ -43,7 +46,9 @@ function read(element: HTMLFormElement, id: string): UpdateThingInput {
 
 /** The texts and properties of a thing, and its publication. The uploads are shown beside the buttons, because a phone shows their list far below. */
 export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uploads: Task[]; reload: () => void }) {
-  const categories = useQuery(newThingDefaults, {}).data?.categories ?? [];
+  const defaults = useQuery(newThingDefaults, {}).data;
+  const categories = defaults?.categories ?? [];
+  const licenses = (defaults?.licenses ?? []).filter((one) => one.spdxId !== unknownLicense);
   const form = useRef<HTMLFormElement>(null);
   const [ancestors, setAncestors] = useState<Ancestor[]>(); // undefined: not changed
   const [dirty, setDirty] = useState(false);
@@ -75,7 +80,12 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
     const leave = fromHere();
     const done = await attempt(async () => {
       await save();
-      await mutate(publishThing, { input: { id: thing.id, state } });
+      await mutate(publishThing, { input: { id: thing.id, state } }).catch((error) => {
+        const faults = error instanceof Failure ? error.faults : [];
+        // The owner decides whether a thing of an unknown license is public.
+        if (faults.length !== 1 || faults[0]!.code !== 'LICENSE_REQUIRED' || !confirm(t.publishUnknown)) throw error;
+        return mutate(publishThing, { input: { id: thing.id, state, acceptUnknownLicense: true } });
+      });
     });
     if (done) leave(`/thing:${thing.id}`);
   };
@@ -101,12 +111,24 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
             <CategoryOptions categories={categories} chosen={thing.category.slug} />
           </select>
         </Field>
-        <Field id="license" label={t.license} fault={of('license')}>{select('license', thing.license, licenses.map((one) => [one, t.licenses[one]]))}</Field>
+        <Field id="licenseId" label={t.license} fault={of('licenseId')}>
+          <select {...control('licenseId', of('licenseId'))} key={licenses.length}>
+            <option value={unknownLicense}>{t.chooseLicense}</option>
+            {licenses.map((one) => <option key={one.spdxId} value={one.spdxId} {...initially(one.spdxId === thing.licenseInfo.spdxId)}>{licenseName(one)}</option>)}
+          </select>
+        </Field>
       </div>
       <Field id="tags" label={t.tags} hint={t.tagsHint} fault={of('tags')}><input {...control('tags', of('tags'))} defaultValue={thing.tags.map((tag) => tag.name).join(', ')} /></Field>
       <details class="panel">
         <summary>{t.instructions}</summary>
         <Field id="instructions" label={t.instructions} hint={t.markdownHint} fault={of('instructions')}><textarea {...control('instructions', of('instructions'))} rows={6} defaultValue={thing.instructions} /></Field>
+      </details>
+      <details class="panel" open={thing.origin !== null}>
+        <summary>{t.origin}</summary>
+        <p class="quiet">{t.originHint}</p>
+        <div class="two">
+          {origins.map((name) => <Field key={name} id={`origin.${name}`} label={t.origins[name]} fault={of(name)}><input {...control(`origin.${name}`, of(name))} type={name.endsWith('rl') ? 'url' : 'text'} defaultValue={thing.origin?.[name] ?? ''} maxLength={name.endsWith('rl') ? 2000 : 200} /></Field>)}
+        </div>
       </details>
       <details class="panel">
         <summary>{t.printSettings}</summary>

@@ -88,7 +88,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
         <dt>{t.updated}</dt>
         <dd><time dateTime={thing.updatedAt}>{date(thing.updatedAt)}</time></dd>
       </dl>
-      {thing.sourceUrl && <p class="quiet">{t.from} <a href={thing.sourceUrl} rel="nofollow ugc noopener">{new URL(thing.sourceUrl).host}</a></p>}
+      {thing.origin && <Origin origin={thing.origin} />}
       {(thing.isWip || thing.isAiGenerated || thing.isNsfw) && (
         <p class="marks">
           {thing.isWip && <span class="mark">{t.wip}</span>}
@@ -109,5 +109,16 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
         }} />
       )}
     </div>
+  );
+}
+
+/** Who made a thing that was copied from another site. */
+function Origin({ origin }: { origin: NonNullable<NonNullable<ThingData['thing']>['origin']> }) {
+  const link = (text: string, url: string) => (url ? <a href={url} rel="nofollow ugc noopener">{text}</a> : text);
+  return (
+    <p class="origin">
+      {origin.creator && <>{t.by} {link(origin.creator, origin.creatorUrl)} </>}
+      {(origin.site || origin.url) && <>{origin.creator ? t.onSite : t.from} {link(origin.site || new URL(origin.url).host, origin.url)}</>}
+    </p>
   );
 }

@@ -77,7 +77,7 @@ function Details({ thing }: { thing: Thing }) {
         {thing.instructionsHtml && <><h2>{t.instructions}</h2><Html html={thing.instructionsHtml} /></>}
       </div>
       <div class="aside">
-        <LicenseBox license={thing.license} />
+        <LicenseBox license={thing.licenseInfo} />
         <PrintSettings settings={thing.printSettings} />
         {thing.ancestors.nodes.length > 0 && (
           <section class="panel" aria-label={t.remixOf}>

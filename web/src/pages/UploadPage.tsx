@@ -34,7 +34,7 @@ export function UploadPage() {
     const name = first.name.replace(/\.[^.]*$/, '').replace(/[_-]+/g, ' ').trim().slice(0, 200) || t.untitled;
     const leave = fromHere();
     await submit(async () => {
-      const created = await mutate(createThing, { input: { name, license: data?.me?.defaultLicense ?? 'CC', category: slug } });
+      const created = await mutate(createThing, { input: { name, licenseId: 'LicenseRef-Unknown', category: slug } });
       handedOver.set(created.createThing!.thing.id, latest.current);
       leave(`/thing:${created.createThing!.thing.id}/edit`, true);
     });

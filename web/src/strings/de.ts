@@ -97,6 +97,7 @@ export const strings: Strings = {
   faults: {
     REQUIRED: 'Fülle dieses Feld aus.',
     DESCRIPTION_REQUIRED: 'Schreibe eine Beschreibung.',
+    LICENSE_REQUIRED: 'Wähle eine Lizenz.',
     MODEL_REQUIRED: 'Füge mindestens eine Modelldatei hinzu.',
     TOO_LONG: 'Höchstens %n Zeichen sind erlaubt.',
     TOO_MANY: 'Höchstens %n sind erlaubt.',
@@ -138,13 +139,22 @@ export const strings: Strings = {
 
   licenses: {
     CC: 'CC BY', CC_SA: 'CC BY-SA', CC_ND: 'CC BY-ND', CC_NC: 'CC BY-NC', CC_NC_SA: 'CC BY-NC-SA', CC_NC_ND: 'CC BY-NC-ND', PD0: 'Gemeinfrei (CC0)', GPL: 'GNU GPL',
-    LGPL: 'GNU LGPL', BSD: 'BSD',
+    LGPL: 'GNU LGPL', BSD: 'BSD', OTHER: 'Andere',
   },
   formats: { STL: 'STL', OBJ: 'OBJ', THREE_MF: '3MF', PLY: 'PLY', GLTF: 'glTF', GLB: 'GLB', OFF: 'OFF', AMF: 'AMF' },
+  ownLicenses: { 'LicenseRef-Standard-Digital-File': 'Standardlizenz für digitale Dateien', 'LicenseRef-All-Rights-Reserved': 'Alle Rechte vorbehalten', 'LicenseRef-Unknown': 'Lizenz unbekannt: frag nach', 'CC0-1.0': 'CC0 1.0 (gemeinfrei)' },
+  licenseUnknown: 'Frag die Person, die es gemacht hat, bevor du es weitergibst, veränderst oder verkaufst.',
+  chooseLicense: 'Wähle eine Lizenz',
+  publishUnknown: 'Die Lizenz dieses Dings ist nicht bekannt. Trotzdem veröffentlichen? Tu das nur, wenn die Person, die es gemacht hat, das erlaubt.',
+  onSite: 'auf',
+  origin: 'Nicht von dir?',
+  originHint: 'Wer es gemacht hat und woher es kommt.',
+  origins: { creator: 'Urheber', creatorUrl: 'Seite des Urhebers', url: 'Seite des Dings', site: 'Website' },
   licenseText: 'Vollständiger Lizenztext',
   may: {
     use: 'Drucken und weitergeben',
     change: 'Verändern und das Ergebnis teilen',
+    noUse: 'Weitergeben',
     noChange: 'Veränderte Versionen teilen',
     sell: 'Drucke davon verkaufen',
     noSell: 'Drucke davon verkaufen',

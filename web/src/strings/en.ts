@@ -91,6 +91,7 @@ export const strings = {
   faults: {
     REQUIRED: 'Fill in this field.',
     DESCRIPTION_REQUIRED: 'Write a description.',
+    LICENSE_REQUIRED: 'Choose a license.',
     MODEL_REQUIRED: 'Add at least one model file.',
     TOO_LONG: '%s',
     TOO_MANY: '%s',
@@ -132,13 +133,22 @@ export const strings = {
 
   licenses: {
     CC: 'CC BY', CC_SA: 'CC BY-SA', CC_ND: 'CC BY-ND', CC_NC: 'CC BY-NC', CC_NC_SA: 'CC BY-NC-SA', CC_NC_ND: 'CC BY-NC-ND', PD0: 'Public domain (CC0)', GPL: 'GNU GPL',
-    LGPL: 'GNU LGPL', BSD: 'BSD',
+    LGPL: 'GNU LGPL', BSD: 'BSD', OTHER: 'Other',
   } satisfies Record<License, string>,
   formats: { STL: 'STL', OBJ: 'OBJ', THREE_MF: '3MF', PLY: 'PLY', GLTF: 'glTF', GLB: 'GLB', OFF: 'OFF', AMF: 'AMF' } satisfies Record<MeshFormat, string>,
+  ownLicenses: { 'LicenseRef-Standard-Digital-File': 'Standard digital file license', 'LicenseRef-All-Rights-Reserved': 'All rights reserved', 'LicenseRef-Unknown': 'License unknown: ask the creator', 'CC0-1.0': 'CC0 1.0 (public domain)' },
+  licenseUnknown: 'Ask the creator before you share, change or sell it.',
+  chooseLicense: 'Choose a license',
+  publishUnknown: 'The license of this thing is not known. Publish it anyway? Do so only if its creator permits that.',
+  onSite: 'on',
+  origin: 'Not your own work?',
+  originHint: 'Who made it, and where it is from.',
+  origins: { creator: 'Creator', creatorUrl: 'Page of the creator', url: 'Page of the thing', site: 'Site' },
   licenseText: 'Full text of the license',
   may: {
     use: 'Print and share it',
     change: 'Change it and share the result',
+    noUse: 'Share it',
     noChange: 'Share changed versions',
     sell: 'Sell prints of it',
     noSell: 'Sell prints of it',
