@@ -26,8 +26,12 @@ var Licenses = []licenseRow{
 	{"OTHER", license.NoCode, "All rights reserved"},
 }
 
-// MostRestrictive is the enum value of the license of the table that permits the least.
-const MostRestrictive = "OTHER"
+// MostRestrictive is the enum value of the license that a new thing gets if the text of a client is
+// not understood: that of the old codes that permits the least.
+const MostRestrictive = "CC_NC_ND"
+
+// other is the enum value of a license without a code: all rights are reserved.
+const other = "OTHER"
 
 type licenseRow struct{ Enum, Code, Name string }
 
@@ -91,12 +95,12 @@ func LikelyLicense(text string) (string, bool) {
 		if i := slices.IndexFunc(Licenses, func(row licenseRow) bool { return row.Code == id.Code() }); i >= 0 {
 			return Licenses[i].Enum, true
 		}
-		return MostRestrictive, true
+		return other, true
 	}
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	all := strings.Join(words, "")
 	if all == "none" || all == "arr" || strings.Contains(all, "rightsreserved") || slices.ContainsFunc(reserved, func(p string) bool { return strings.HasPrefix(all, p) }) {
-		return MostRestrictive, true
+		return other, true
 	}
 	nc := containsAny(all, "noncom", "nocom", "notcom", "notforcom")
 	nd := containsAny(all, "noderiv", "nonderiv", "noremix", "nomodif")
