@@ -1,4 +1,4 @@
-// Builds the files that internal/web/gallery embeds: a script for each language in src/strings, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
+// Builds the files that internal/web/gallery embeds: a script for each language of internal/web/language, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 import * as esbuild from 'esbuild';
 
@@ -20,8 +20,9 @@ const options = {
 
 mkdirSync(folder, { recursive: true });
 copyFileSync('src/icon.svg', `${folder}/icon.svg`);
-const builds = readdirSync('src/strings').map((file) => file.replace('.ts', '')).map((code) => ({
-  ...options, entryPoints: { [`gallery.${code}`]: 'src/main.tsx' }, alias: { '#strings': `./src/strings/${code}.ts` },
+const texts = '../internal/web/language/texts';
+const builds = readdirSync(texts).map((file) => file.replace('.json', '')).map((code) => ({
+  ...options, entryPoints: { [`gallery.${code}`]: 'src/main.tsx' }, alias: { '#texts': `${texts}/${code}.json` },
 }));
 builds.push({ ...options, entryPoints: { gallery: 'src/styles/gallery.css' } });
 for (const build of builds) {

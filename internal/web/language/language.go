@@ -19,6 +19,8 @@ import (
 // All lists the texts of all languages. The first one is the default.
 var All = []*Texts{english, german}
 
+var english, german = load("en"), load("de")
+
 // cookie is the cookie that the gallery sets when a visitor chooses a language
 // (web/src/components/Footer.tsx).
 const cookie = "meshyard_language"

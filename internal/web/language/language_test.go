@@ -1,12 +1,15 @@
 package language
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/apierror"
@@ -107,5 +110,73 @@ func TestFill(t *testing.T) {
 	t.Parallel()
 	if got, want := fmt.Sprint(Fill("<b>%s</b>", `<i>"`)), "<b>&lt;i&gt;&#34;</b>"; got != want {
 		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// TestFiles checks that the files of all languages have the same texts, also those that only the
+// client uses, with the same placeholders, and that no page has a text that the client has, too.
+func TestFiles(t *testing.T) {
+	t.Parallel()
+	flat := func(code string) map[string]string {
+		content, err := files.ReadFile("texts/" + code + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tree map[string]any
+		if err := json.Unmarshal(content, &tree); err != nil {
+			t.Fatal(err)
+		}
+		found := make(map[string]string)
+		for _, section := range []string{"text", "sentences", "counts", "pages", "signIn", "viewer"} {
+			flatten(found, section, tree[section])
+		}
+		return found
+	}
+	want := flat("en")
+	if len(want) < 500 {
+		t.Fatalf("found only %d texts", len(want))
+	}
+	marks := func(text string) []string {
+		found := placeholder.FindAllString(text, -1)
+		slices.Sort(found)
+		return found
+	}
+	for _, l := range All[1:] {
+		got := flat(l.Code)
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			text, ok := got[name]
+			switch {
+			case !ok:
+				t.Errorf("%s: the text %s is missing", l.Code, name)
+			case (text == "") != (want[name] == ""):
+				t.Errorf("%s: one of the texts %s is empty: %q, %q", l.Code, name, text, want[name])
+			// A number can be missing in the singular, and an error can contain the message of the server or
+			// the limit.
+			case !strings.HasSuffix(name, ".one") && !strings.HasPrefix(name, "text.faults.") && !slices.Equal(marks(text), marks(want[name])):
+				t.Errorf("%s: %s: got placeholders %q, want %q", l.Code, name, marks(text), marks(want[name]))
+			}
+			delete(got, name)
+		}
+		for name := range got {
+			t.Errorf("%s: there is no English text %s", l.Code, name)
+		}
+		for name, text := range flat(l.Code) {
+			key, isPage := strings.CutPrefix(name, "pages.")
+			if isPage && flat(l.Code)["text."+key] == text && want["text."+key] == want[name] {
+				t.Errorf("%s: %s is the same text as text.%s", l.Code, name, key)
+			}
+		}
+	}
+}
+
+// flatten adds the texts of a JSON value to found, by path.
+func flatten(found map[string]string, path string, value any) {
+	switch value := value.(type) {
+	case string:
+		found[path] = value
+	case map[string]any:
+		for key, below := range value {
+			flatten(found, path+"."+key, below)
+		}
 	}
 }

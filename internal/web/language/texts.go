@@ -1,6 +1,74 @@
 package language
 
-import "github.com/meshyard/meshyard/internal/apierror"
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/meshyard/meshyard/internal/apierror"
+)
+
+// files hold the texts of each language. The browser client reads the same files; see
+// web/src/strings.ts.
+//
+//go:embed texts/*.json
+var files embed.FS
+
+// document is the content of a file. The texts in Text are shared with the client, which alone uses
+// Sentences and Counts. Pages are the texts of package webpage that the client does not show, or
+// words in another way.
+type document struct {
+	Code, Name, Date, Thousands, Decimal string
+	Errors                               map[apierror.Code]string
+	Inputs                               map[string]string
+	Text                                 map[string]any
+	Sentences, Counts                    json.RawMessage
+	Pages                                json.RawMessage
+	SignIn                               SignIn
+	Viewer                               Viewer
+}
+
+// load returns the texts of a language. It panics if the file is invalid: it is part of the binary.
+func load(code string) *Texts {
+	content, err := files.ReadFile("texts/" + code + ".json")
+	if err != nil {
+		panic(err)
+	}
+	var d document
+	if err := decode(content, &d); err != nil {
+		panic(fmt.Sprintf("texts/%s.json: %v", code, err))
+	}
+	t := &Texts{
+		Code: d.Code, Name: d.Name, Date: d.Date, Thousands: d.Thousands, Decimal: d.Decimal,
+		Errors: d.Errors, Inputs: d.Inputs, SignIn: d.SignIn, Viewer: d.Viewer,
+	}
+	shared := make(map[string]string)
+	for key, value := range d.Text {
+		if text, ok := value.(string); ok { // the others are groups of texts, which only the client uses
+			shared[key] = text
+		}
+	}
+	t.Skip, t.CreateAccount = shared["skip"], shared["signUp"]
+	text, err := json.Marshal(shared)
+	if err == nil {
+		err = json.Unmarshal(text, &t.Gallery)
+	}
+	if err == nil {
+		err = decode(d.Pages, &t.Gallery)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("texts/%s.json: %v", code, err))
+	}
+	return t
+}
+
+// decode decodes JSON, and rejects names that v does not have.
+func decode(content []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(content))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
 
 // Texts are the texts of one language. %s and %d are placeholders. A text that contains HTML is
 // shown with [Fill].
@@ -77,7 +145,8 @@ type SignIn struct {
 	LinkAccount, LinkQuestion, LinkIt, NewInstead, NewIsSeparate string
 }
 
-// Gallery are the texts of the pages of package webpage.
+// Gallery are the texts of the pages of package webpage. Most are those of the client with the same
+// name.
 type Gallery struct {
 	Search, SignIn                                                      string
 	Explore, Upload, Feed, Notifications, Settings                      string
@@ -88,8 +157,12 @@ type Gallery struct {
 	NoAccess, TooManyRequests, Busy, Failed                             string
 	By, MakeOf, License, Counts                                         string
 	Lists                                                               string
-	Things, Makes, Collections, Likes, Followers, Following             string
-	Instructions, Files, DownloadAll, Tags, Categories                  string
+	Makes, Collections, Followers                                       string
+	Things                                                              string `json:"designs"`
+	Likes                                                               string `json:"likedTab"`
+	Following                                                           string `json:"followingTab"`
+	Categories                                                          string `json:"browseCategories"`
+	Instructions, Files, DownloadAll, Tags                              string
 	Featured, Popular, Nothing                                          string
 	Pages, Previous, Next                                               string
 	Developers                                                          string
