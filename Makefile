@@ -55,7 +55,7 @@ check: ## Check formatting, types on Windows and macOS, prose, golangci-lint wit
 # Packages that neither start goroutines nor use package sync are left out. So are cmd/meshyard, whose tests run the binary, and internal/mesh,
 # where one goroutine works on each mesh. Code that computes in one goroutine is compiled without the race detector: SQLite, meshes, scaling of
 # images, hashing of passwords.
-concurrent = $(shell grep -rlE --include='*.go' '^\s+go |^\s+"sync(/atomic)?"' bench cmd/meshyard/server graph internal models rest test | \
+concurrent = $(shell grep -rlE --include='*.go' '^\s+go |^\s+"sync(/atomic)?"|servertest\.Concurrent' bench cmd/meshyard/server graph internal models rest test | \
   grep -v '^internal/mesh/' | xargs dirname | sort -u)
 race: ## Run the tests with the race detector, except those that send one request after another
 	go run ./internal/graphql/graphqlgen -depth-first bin/_depthfirst

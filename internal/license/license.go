@@ -42,8 +42,10 @@ type License struct {
 
 // Terms are what a license permits and requires.
 type Terms struct {
-	Share, Adapt, Sell      bool // permitted: to publish copies, to publish adaptations, commercial use
-	Credit, Alike, Provides bool // required: to name the creator, the same license, to provide sources
+	// Permitted: to publish copies, to publish adaptations, commercial use.
+	Share, Adapt, Sell bool
+	// Required: to name the creator, the same license, to provide sources.
+	Credit, Alike, Provides bool
 }
 
 // Within reports whether the terms permit nothing that the other terms do not permit, and require

@@ -244,7 +244,8 @@ func TestHiddenKindsOfThings(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		ada, bob := s.User("ada"), s.User("bob")
 		cyd := s.User("cyd")
-		origin := servertest.PublishedThing(t, cyd, "Origin") // unlisted, so that only its remixes are in lists
+		// The origin is unlisted, so that only its remixes are in lists.
+		origin := servertest.PublishedThing(t, cyd, "Origin")
 		cyd.Query(fmt.Sprintf(`mutation { publishThing(input: {id: %d, state: UNLISTED}) { thing { id } } }`, origin), nil, new(any))
 		for name, fields := range map[string]string{"Plain": "", "Nude": "isNsfw: true", "Dream": "isAiGenerated: true"} {
 			id := servertest.PublishedThing(t, ada, name)
