@@ -157,7 +157,7 @@ func TestViolationsAreFound(t *testing.T) {
 		"rest imports models": {imports{m + "rest": {m + "models"}},
 			"rest imports models: rest may import only rest, graph, internal"},
 		"internal imports models": {imports{m + "internal/jobs": {m + "models"}},
-			"internal/jobs imports models: internal may import only internal"},
+			"internal/jobs imports models: internal may import only internal, testdata"},
 		"graph imports Bun": {imports{m + "graph": {"github.com/uptrace/bun/dialect"}},
 			"graph must not import github.com/uptrace/bun: graph → github.com/uptrace/bun/dialect"},
 		"models imports net/http": {imports{m + "models": {"net/http"}},
