@@ -14,7 +14,7 @@ var notArchived = map[string]string{
 	"imports": "of an instance", "archive_imports": "of an instance", "archive_ids": "of an instance", "schema_migrations": "of an instance", "last_runs": "of an instance",
 	"files.state": "always finalized", "files.object_key": "of pending uploads", "files.expires_at": "of pending uploads",
 	"files.preview_id": "derived", "files.format": "derived", "files.longest_mm": "derived", "files.triangles": "derived", "files.watertight": "derived",
-	"refresh_tokens": "short-lived", "invitations": "short-lived", "account_links": "short-lived", "webhooks": "of an instance", "webhook_deliveries": "of an instance", "things.popularity": "derived",
+	"uploads": "short-lived", "refresh_tokens": "short-lived", "invitations": "short-lived", "account_links": "short-lived", "webhooks": "of an instance", "webhook_deliveries": "of an instance", "things.popularity": "derived",
 }
 
 // TestArchiveTables checks that each column of the database is either in archives or left out on

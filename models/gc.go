@@ -21,12 +21,15 @@ type Sweep struct {
 	// DerivedObjects are derived from contents that no file refers to, or were derived by an earlier
 	// version of the pipeline.
 	DerivedObjects []string
-	Bytes          int64
+	// StagedUploads are the names of uploads of which some bytes have arrived and that no row refers
+	// to, including the parts of killed writers in S3.
+	StagedUploads []string
+	Bytes         int64
 }
 
 // Objects returns all removed objects.
 func (s *Sweep) Objects() []string {
-	return slices.Concat(s.PendingObjects, s.ContentObjects, s.DerivedObjects)
+	return slices.Concat(s.PendingObjects, s.ContentObjects, s.DerivedObjects, s.StagedUploads)
 }
 
 // maxStuck is the number of objects that cannot be removed after which a collection ends: it is
@@ -95,6 +98,20 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 	}
 	if err := collect(bucket.PendingPrefix, &sweep.PendingObjects, remove); err != nil {
 		return nil, fmt.Errorf("collect pending objects: %w", err)
+	}
+	if err := s.collectStaged(ctx, grace, func(name string, remove func() error) error {
+		if !dryRun {
+			if err := remove(); err != nil && (ctx.Err() != nil || stuck == maxStuck) {
+				return err
+			} else if err != nil {
+				first, stuck = cmp.Or(first, fmt.Errorf("staged upload %s: %w", name, err)), stuck+1
+				return nil
+			}
+		}
+		sweep.StagedUploads = append(sweep.StagedUploads, name)
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("collect staged uploads: %w", err)
 	}
 	if err := collect(bucket.ContentPrefix, &sweep.ContentObjects, s.collectContent); err != nil {
 		return nil, fmt.Errorf("collect contents: %w", err)
@@ -173,7 +190,19 @@ func (s *Store) eachUnreferenced(ctx context.Context, prefix string, cutoff time
 
 // referencedPending returns which of the objects, by key, are those of uploads.
 func (s *Store) referencedPending(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
-	return s.referenced(ctx, objects, "", "f.object_key", "f.state <> 'finalized' AND f.object_key IN (?)")
+	found, err := s.referenced(ctx, objects, "", "f.object_key", "f.state <> 'finalized' AND f.object_key IN (?)")
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(objects))
+	for i, o := range objects {
+		names[i] = strings.TrimPrefix(o.Key, bucket.PendingPrefix)
+	}
+	begun, err := s.stagedNames(ctx, names)
+	for name := range begun {
+		found[bucket.PendingPrefix+name] = true
+	}
+	return found, err
 }
 
 // referencedContents returns which of the objects, by key, are those of finalized files.

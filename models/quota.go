@@ -89,7 +89,7 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 		args   []any
 	}{
 		{wanted.Bytes, "u.held_bytes + (SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc " +
-			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) AS bytes", []any{userBytes.table, userBytes.column}},
+			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) + " + reservedBytes + " AS bytes", []any{userBytes.table, userBytes.column}},
 		// The condition matches the definition of the partial index, or SQLite would not use it.
 		{wanted.Pending, "(SELECT count(*) FROM files AS f WHERE f.owner_id = u.id AND f.state <> 'finalized') AS pending_uploads", nil},
 		{wanted.Things, "(SELECT count(*) FROM things AS t WHERE t.owner_id = u.id AND t.created_at > ?) AS things_today", []any{since}},

@@ -237,6 +237,7 @@ func (s *Store) discardUnreferenced(ctx context.Context, key string) {
 // for an upload of another user, and Conflict for a finalized file. It opens a transaction.
 func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id int64) error {
 	var key string
+	var begun *Resumable
 	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		f, err := s.lockFile(ctx, tx, id)
 		if CodeOf(err) == NotFound {
@@ -244,7 +245,10 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 		} else if err != nil {
 			return err
 		}
-		if f.OwnerID != caller.UserID || !f.live(now()) {
+		if begun, err = s.begun(ctx, tx, id); err != nil {
+			return err
+		}
+		if f.OwnerID != caller.UserID || !f.live(now()) && begun == nil && f.ObjectKey == "" {
 			return notFound("pending upload", id)
 		}
 		if f.State == Finalized {
@@ -260,6 +264,7 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 		return err
 	}
 	s.discard(ctx, key)
+	s.unstage(ctx, begun)
 	return nil
 }
 
@@ -267,14 +272,19 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 // file was deleted or finalized, or has not expired. A concurrent finalization locks the row, so
 // one of the two waits and then sees the result of the other.
 func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
+	begun, err := s.begun(ctx, s.db.Write, id)
+	if err != nil {
+		return fmt.Errorf("expire upload %d: %w", id, err)
+	}
 	var keys []string
-	err := s.db.Write.NewDelete().Model((*File)(nil)).
+	err = s.db.Write.NewDelete().Model((*File)(nil)).
 		Where("id = ? AND state <> ? AND expires_at <= ?", id, Finalized, now()).Returning("object_key").Scan(ctx, &keys)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("expire upload %d: %w", id, err)
 	}
 	for _, key := range keys {
 		s.discard(ctx, key)
+		s.unstage(ctx, begun)
 	}
 	return nil
 }

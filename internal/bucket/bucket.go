@@ -1,7 +1,8 @@
-// Package bucket stores the bytes of files in a directory or in S3: uploads that are not finalized
-// yet below pending/, finalized content below files/, and derived objects such as thumbnails below
-// derived/. Content is named by its SHA-256, so equal files are stored once. A mark shows which
-// database collects garbage in the bucket.
+// Package bucket stores the bytes of files in a directory or in S3: uploads that have not arrived
+// completely below staged/, those that are not finalized yet below pending/, finalized content
+// below files/, and derived objects such as thumbnails below derived/. Content is named by its
+// SHA-256, so equal files are stored once. A mark shows which database collects garbage in the
+// bucket.
 //
 // A method that writes returns only when the bytes are durable, so the caller can commit the
 // database row that refers to them next. A crash never loses bytes that a row refers to. It can
@@ -54,6 +55,12 @@ type store interface {
 	stat(ctx context.Context, key string) (Object, error)
 	open(ctx context.Context, key string) (io.ReadSeekCloser, Object, error)
 	presign(ctx context.Context, key string, h ResponseHeaders) (string, bool, error)
+	// The methods of uploads that arrive in several requests; see Staged.
+	stage(ctx context.Context, s Staged) (multipart string, err error)
+	append(ctx context.Context, a *appending, r io.Reader) error
+	finish(ctx context.Context, s Staged) error
+	unstage(ctx context.Context, s Staged) error
+	stagedUploads(ctx context.Context) iter.Seq2[StagedUpload, error]
 	close() error
 }
 

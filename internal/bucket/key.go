@@ -13,10 +13,11 @@ const (
 	PendingPrefix = "pending/"
 	ContentPrefix = "files/"
 	DerivedPrefix = "derived/"
+	StagedPrefix  = "staged/" // see [Staged]
 	markPrefix    = "mark/"
 )
 
-var prefixes = []string{PendingPrefix, ContentPrefix, DerivedPrefix, markPrefix}
+var prefixes = []string{PendingPrefix, ContentPrefix, DerivedPrefix, StagedPrefix, markPrefix}
 
 // partialSuffix is the suffix of temporary files.
 const partialSuffix = ".tmp"

@@ -8,8 +8,10 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
+	"github.com/meshyard/meshyard/cmd/meshyard/server/tus"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/internal/urls/signing"
@@ -21,6 +23,7 @@ import (
 // handlers are the handlers that serve more than one route, or have options.
 type handlers struct {
 	graphql, rest     http.Handler
+	resumable         http.Handler
 	signIn, archives  http.Handler
 	bytes, renditions http.Handler
 	viewer            http.Handler
@@ -37,6 +40,12 @@ func (a *Server) handlers(ctx context.Context, g *graph.Graph, addresses urls.Bu
 		return handlers{}, err
 	}
 	if h.rest, err = a.rest(g, addresses, charge); err != nil {
+		return handlers{}, err
+	}
+	h.resumable, err = tus.Handler(tus.Options{
+		Store: a.Store, BaseURL: a.Settings.BaseURL, Limit: int64(a.Settings.UploadLimit), Shared: a.db.Engine == database.Postgres,
+	})
+	if err != nil {
 		return handlers{}, err
 	}
 	if h.webPages, err = a.webpages(g); err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/meshyard/meshyard/cmd/meshyard/server/tus"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/database"
@@ -35,6 +36,10 @@ func (a *Server) limits(check func(w http.ResponseWriter, r *http.Request) *mode
 			ctx, end := database.WithSlots(ctx)
 			defer end()
 			r = r.WithContext(ctx)
+			if tus.IsPart(r) { // an upload has as many as its connection needs
+				next.ServeHTTP(w, r)
+				return
+			}
 			if wait, ok := limiter.Admit(w.Header(), clientip.Account(r)); !ok {
 				message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", limit, wait)
 				e := &models.Error{Code: models.RateLimited, Message: message, Limit: int64(limit), RetryAfter: wait}

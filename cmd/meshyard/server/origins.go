@@ -61,7 +61,9 @@ func crossOrigin(next http.Handler, origins config.Origins) http.Handler {
 		AllowedHeaders: []string{"*"},
 		ExposedHeaders: []string{
 			"Accept-Ranges", "Allow", "Content-Disposition", "Content-Range", "Deprecation", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy",
-			"Retry-After", "Sunset", "Total-Count", "WWW-Authenticate", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id",
+			"Retry-After", "Sunset", "Total-Count", "Tus-Checksum-Algorithm", "Tus-Extension", "Tus-Max-Size", "Tus-Resumable", "Tus-Version",
+			"Upload-Concat", "Upload-Defer-Length", "Upload-Expires", "Upload-File-Id", "Upload-Length", "Upload-Metadata", "Upload-Offset",
+			"WWW-Authenticate", "X-Error", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id",
 		},
 		MaxAge: 600,
 	}

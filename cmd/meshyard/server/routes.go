@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/meshyard/meshyard/cmd/meshyard/server/tus"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/httpserver/httptimeout"
 	"github.com/meshyard/meshyard/internal/image/thumbnail/placeholder"
@@ -33,6 +34,8 @@ func (a *Server) routes(h handlers, calls limits) []route {
 		{"/graphql", h.graphql, calls, asGraphQL},
 		{"/", h.rest, calls, asREST},
 		{"/api/", http.StripPrefix("/api", h.rest), calls, asREST}, // some old clients use this path
+		{tus.Path, h.resumable, calls, asREST},
+		{tus.Path + "/", h.resumable, calls, asREST},
 		{"/api", compressed(http.HandlerFunc(addSlash)), calls, asREST},
 
 		{"/login", h.signIn, calls, h.asSignIn},
