@@ -197,6 +197,7 @@ var archiveTables = []archiveTable{
 			{name: "target_id", kind: kindTarget},
 			{name: "thing_id", refers: "things", zero: true},
 			{name: "name", kind: kindText},
+			{name: "folder", kind: kindText, optional: true},
 			{name: "note", kind: kindText},
 			{name: "kind", kind: kindText},
 			{name: "rank", kind: kindInt},

@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"maps"
+	"path"
 	"time"
 
 	"github.com/uptrace/bun"
@@ -41,6 +42,7 @@ type File struct {
 	ID          int64 `bun:",pk,autoincrement"`
 	OwnerID     int64
 	Name        string
+	Folder      string // inside of the thing, such as Supported/32mm; empty: the top
 	Kind        FileKind
 	State       FileState
 	Size        int64 // bytes
@@ -92,6 +94,9 @@ var previewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "
 
 // previewMesh is the mesh of a preview.
 var previewMesh = fieldset.Of[Preview]("Mesh")
+
+// Path returns the path of the file inside of its thing: its folder and its name.
+func (f *File) Path() string { return path.Join(f.Folder, f.Name) }
 
 var files = database.NewTable(func(f *File) (int64, *database.Listed) { return f.ID, &f.Listed },
 	// The sum with the downloads that are not folded yet is always exact.

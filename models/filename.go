@@ -12,6 +12,30 @@ import (
 // maxFilename is the maximum length of a file name in bytes, because file systems limit bytes.
 const maxFilename = 255
 
+// maxFolder is the maximum length of the path of a folder in bytes.
+const maxFolder = 1_000
+
+// cleanFolder cleans each name in the path of a folder like [cleanFilename]. It returns BadInput
+// about the named input for a path that leads out of the thing or is too long.
+func cleanFolder(input, folder string) (string, error) {
+	if folder == "" || folder == "." {
+		return "", nil
+	}
+	var names []string
+	for name := range strings.SplitSeq(folder, "/") {
+		clean, err := cleanFilename(input, name)
+		if err != nil {
+			return "", err
+		}
+		names = append(names, clean)
+	}
+	folder = strings.Join(names, "/")
+	if len(folder) > maxFolder {
+		return "", badInput(input, "%s: must be at most %d bytes (got %d)", input, maxFolder, len(folder))
+	}
+	return folder, nil
+}
+
 // cleanFilename removes the dangerous parts of a file name: directories, control characters, and
 // direction marks that disguise the extension. It shortens a long name in the middle and keeps its
 // extension. It returns BadInput about the named input for NUL, invalid UTF-8, and names of which

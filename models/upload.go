@@ -21,6 +21,7 @@ import (
 // NewUpload is the input of Upload.
 type NewUpload struct {
 	Name    string
+	Folder  string   // inside of the thing, slash-separated; empty: the top
 	Kind    FileKind // the kind that the owner declares; empty: derived from the name
 	Bytes   io.Reader
 	AtLeast int64 // the known minimum number of bytes; 0: unknown
@@ -49,6 +50,10 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	if err != nil {
 		return nil, err
 	}
+	folder, err := cleanFolder("folder", n.Folder)
+	if err != nil {
+		return nil, err
+	}
 	room, err := s.room(ctx, caller.UserID, 1)
 	if err != nil {
 		return nil, err
@@ -59,7 +64,7 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	}
 	at := now()
 	expires := at.Add(s.options.PendingTTL)
-	f := &File{OwnerID: caller.UserID, Name: name, State: Pending, CreatedAt: at, ExpiresAt: &expires}
+	f := &File{OwnerID: caller.UserID, Name: name, Folder: folder, State: Pending, CreatedAt: at, ExpiresAt: &expires}
 	late, legacy := n.Bytes.(LateKind)
 	if legacy && late.Kind() != "" {
 		n.Kind = FileKind(late.Kind())

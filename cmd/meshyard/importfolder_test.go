@@ -227,6 +227,8 @@ func TestImportMiniature(t *testing.T) {
 			c.run("import", "folder", dir, "--owner", "ada")
 			rows("SELECT id FROM things WHERE state = 'draft'", 2)
 			rows("SELECT id FROM files", 5)
+			rows("SELECT id FROM files WHERE name = 'dragon.stl' AND folder IN ('Supported', 'Unsupported')", 2)
+			rows("SELECT id FROM files WHERE folder = ''", 3)
 			rows("SELECT thing_id FROM collection_things", 2)
 			add("Minis/Dragon/Unsupported/wing.stl")
 			if out := c.run("import", "folder", dir, "--owner", "ada"); !strings.Contains(out, "imported 0 things with 1 file") || !strings.Contains(out, "updated 1 thing; 1 had been imported before") {

@@ -96,7 +96,7 @@ func (up *uploading) upload(ctx context.Context, file layout.File) (*models.File
 		return nil, sourceError{err}
 	}
 	read := &sourceFile{File: f}
-	uploaded, err := up.store.Upload(ctx, up.caller, models.NewUpload{Name: path.Base(file.Path), Bytes: read, AtLeast: info.Size()})
+	uploaded, err := up.store.Upload(ctx, up.caller, models.NewUpload{Name: path.Base(file.Path), Folder: path.Dir(file.Path), Bytes: read, AtLeast: info.Size()})
 	if err != nil && read.err != nil && ctx.Err() == nil {
 		return nil, read.err
 	}

@@ -1360,6 +1360,14 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
+			"path": {
+				Reads: fieldset.Of[models.File]("Folder", "Name").Bits(),
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*models.File)
+					v := obj.Path()
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
 			"kind": {
 				Reads: fieldset.Of[models.File]("Kind").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {

@@ -59,6 +59,9 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 		if f.Kind == "IMAGE" {
 			folder = "images"
 		}
+		if dir := path.Dir(f.Path); dir != "." {
+			folder = "files/" + dir
+		}
 		name := unique(names, folder, f.Name)
 		fmt.Fprintf(tag, "%s %s %d\n", name, f.SHA256, f.Size)
 		files = append(files, zipstream.File{

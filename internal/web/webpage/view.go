@@ -90,8 +90,8 @@ func (p *image) Sources() string {
 }
 
 type file struct {
-	ID, Name, Kind, ContentType, PublicURL, SHA256 string
-	Size                                           int64
+	ID, Name, Path, Kind, ContentType, PublicURL, SHA256 string
+	Size                                                 int64
 }
 
 // DisplayName returns the name of an object in lists and titles.
