@@ -91,6 +91,7 @@ var permissions = []struct {
 		{"Query.search, for collections", "catalogue", `{ search(type: COLLECTIONS, first: 100) { totalCount nodes { ... on Collection { is: name } } } }`, "", ""},
 		{"Query.suggestions", "catalogue", `{ is: suggestions(query: $term) }`, "", ""},
 		{"Query.categories", "", `{ categories { id } }`, "get_categories get_groups get_printers_0_brands get_printers_0_models get_programs_0_all", ""},
+		{"Query.licenses", "", `{ licenses { spdxId } }`, "", ""},
 		{"Query.category", "catalogue", `{ category(slug: $slug) { id } }`, "get_categories_slug", ""},
 		{"Category.things", "catalogue", `{ category(slug: $slug) { things(first: 100) { totalCount nodes { is: name } } } }`, "get_categories_slug_things", ""},
 		{"Query.tags", "catalogue", `{ tags(first: 100) { totalCount nodes { is: name } } }`, "get_tags get_tags_0_popular", ""},
