@@ -18,7 +18,7 @@ go-test := go run gotest.tools/gotestsum@v1.13.0 --format standard-quiet --no-co
 # depth-first are options of go test that compile the executor of gqlgen, which the tree does not contain: docs/adr/0011-generated-code.md.
 depth-first := -overlay bin/_depthfirst/overlay.json -tags depthfirst
 
-.PHONY: test-pgbouncer test-pgbouncer-full test-hostile test-accessibility test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run demo build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
+.PHONY: bench-library test-pgbouncer test-pgbouncer-full test-hostile test-accessibility test-outages test-nodes test-nodes-full web test-web test-gallery lighthouse contact-sheet-web lint-deploy test-account test-webhooks test-bombs test-examples contact-sheet help run demo build test check generate bench test-bench bench-million fuzz test-differential test-kill test-upload test-graphql-http test-browser lint-openapi lint-schema race bench-threejs test-formats
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ bench: ## Compare with a replay of the statements and with PostGraphile, by the 
 test-bench: ## Check that the benchmarks run, with a small catalogue and short turns
 	$(with-postgres) go run ./bench -only requests -peers=false -grown 12 -things 300 -round 20ms -pairs 1 -connections 4
 	go run ./bench -only upload -size 4 -pairs 1
+
+bench-library: ## Compare reading the folders of a library of 1,000,000 files with find
+	MESHYARD_TEST_LIBRARY_FILES=1000000 go test ./internal/librarywalk -run '^$$' -bench Walk -benchtime 1x
 
 bench-million: ## Compare a catalogue of a million things with one of ten thousand; takes about twenty minutes
 	$(with-postgres) go run ./bench -only million
