@@ -32,7 +32,8 @@ func (s *Store) JoinResumables(ctx context.Context, caller auth.Caller, id int64
 		readers = append(readers, r)
 	}
 	joined := io.MultiReader(readers...)
-	if _, err := io.CopyN(io.Discard, joined, u.Received); err != nil { // of a call that was interrupted
+	// An interrupted call has joined the first bytes already.
+	if _, err := io.CopyN(io.Discard, joined, u.Received); err != nil {
 		return err
 	}
 	if _, err := s.AppendResumable(ctx, caller, id, u.Received, joined, nil); err != nil {

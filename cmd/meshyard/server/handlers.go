@@ -11,7 +11,6 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server/tus"
 	"github.com/meshyard/meshyard/graph"
 	"github.com/meshyard/meshyard/internal/auth"
-	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/internal/urls/signing"
@@ -43,7 +42,7 @@ func (a *Server) handlers(ctx context.Context, g *graph.Graph, addresses urls.Bu
 		return handlers{}, err
 	}
 	h.resumable, err = tus.Handler(tus.Options{
-		Store: a.Store, BaseURL: a.Settings.BaseURL, Limit: int64(a.Settings.UploadLimit), Shared: a.db.Engine == database.Postgres,
+		Store: a.Store, BaseURL: a.Settings.BaseURL, Limit: int64(a.Settings.UploadLimit), Shared: !a.db.OneWriter(),
 	})
 	if err != nil {
 		return handlers{}, err
