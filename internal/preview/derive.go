@@ -132,7 +132,6 @@ func deriveProject(ctx context.Context, src Source, subject Subject, limits mesh
 			return Result{}, err
 		}
 	}
-	picture = nil
 	r, err := deriveMesh(ctx, src, subject, image, limits, put, progress)
 	if _, noMesh := errors.AsType[*mesh.Error](err); noMesh && facts.Sliced() {
 		r, err = putEmbedded(image, put)

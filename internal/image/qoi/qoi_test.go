@@ -20,7 +20,7 @@ func TestDecode(t *testing.T) {
 		0xfe, 10, 20, 30, // RGB
 		0xff, 40, 50, 60, 70, // RGBA
 		0x00|(10*3+20*5+30*7+255*11)%64, // index: the first color
-		0x40|3<<4|1<<2|0,                // difference: +1, -1, -2
+		0x40|3<<4|1<<2,                  // difference: +1, -1, -2
 		0x80|(32+9), (8+2)<<4|(8-3),     // luma: green +9, red +9+2, blue +9-3
 		0xc0|1, // run of 2
 		0xfe, 0, 0, 1,
