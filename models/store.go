@@ -98,10 +98,10 @@ func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx contex
 	return s
 }
 
-// Ready returns an error if the database or the bucket does not respond, if PostgreSQL or the disk
-// of a SQLite database or of a bucket directory is read-only, or if such a disk is nearly full. It
-// returns ErrNewer if a newer version has migrated the database since the start.
-func (s *Store) Ready(ctx context.Context) error {
+// DatabaseReady returns an error if the database does not respond, if PostgreSQL or the disk of a
+// SQLite database is read-only, or if that disk is nearly full. It returns ErrNewer if a newer
+// version has migrated the database since the start.
+func (s *Store) DatabaseReady(ctx context.Context) error {
 	if err := s.db.Ready(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
@@ -114,8 +114,12 @@ func (s *Store) Ready(ctx context.Context) error {
 	if _, err := s.db.Pending(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
-	return s.bucket.Ready(ctx)
+	return nil
 }
+
+// BucketReady returns an error if the bucket does not respond, or if the disk of a bucket directory
+// is read-only or nearly full.
+func (s *Store) BucketReady(ctx context.Context) error { return s.bucket.Ready(ctx) }
 
 type secret struct {
 	bun.BaseModel `bun:"table:secrets"`

@@ -13,12 +13,13 @@ import (
 )
 
 type healthcheckCmd struct {
+	All bool `help:"Also check what only some requests need: the bucket. Default: only the database."`
 	// The default is longer than what /readyz needs to answer that the database or the bucket hangs.
 	Timeout time.Duration `help:"How long the server may take to answer. Default: ${default}." default:"6s" placeholder:"DURATION"`
 }
 
-// Run requests /readyz from the server on the listen address of the settings. It returns an error
-// unless the status is 200.
+// Run requests /readyz, or /readyz?all, from the server on the listen address of the settings. It
+// returns an error unless the status is 200.
 func (c *healthcheckCmd) Run(ctx context.Context, s config.Settings) error {
 	host, port, err := net.SplitHostPort(s.Listen)
 	if err != nil {
@@ -30,6 +31,9 @@ func (c *healthcheckCmd) Run(ctx context.Context, s config.Settings) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	url := "http://" + net.JoinHostPort(host, port) + "/readyz"
+	if c.All {
+		url += "?all"
+	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

@@ -17,11 +17,11 @@ import (
 )
 
 // TestFullDisk checks that both APIs reject uploads to a full disk with a specific error, that the
-// readiness probe fails, and that the server recovers when there is space again.
+// readiness probe of all parts fails, and that the server recovers when there is space again.
 func TestFullDisk(t *testing.T) { withMounts(t, testFullDisk) }
 
-// TestReadOnlyDisk checks that the readiness probe fails while the disk of a SQLite database or of
-// a bucket folder is read-only.
+// TestReadOnlyDisk checks that the readiness probe fails while the disk of a SQLite database is
+// read-only, and the one of all parts also while that of a bucket folder is.
 func TestReadOnlyDisk(t *testing.T) { withMounts(t, testReadOnlyDisk) }
 
 // withMounts runs a test for both engines in the mount namespace of a child process, where it can
@@ -66,14 +66,20 @@ func testReadOnlyDisk(t *testing.T, postgres string) {
 	s := servertest.Run(t, settings)
 	ada := s.User("ada")
 	for _, folder := range folders {
-		ada.Get("/readyz").Want(t, http.StatusOK)
+		ada.Get("/readyz?all").Want(t, http.StatusOK)
 		err := syscall.Mount(folder, folder, "", syscall.MS_BIND, "")
 		if err := errors.Join(err, syscall.Mount("", folder, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, "")); err != nil {
 			t.Fatal(err)
 		}
-		if r := ada.Get("/readyz"); r.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(r.Bytes), `"unavailable"`) {
-			t.Errorf("/readyz while %s is read-only: got %d %s, want 503 and unavailable", folder, r.StatusCode, r.Bytes)
+		part, status := "database", http.StatusServiceUnavailable
+		if folder == files {
+			part, status = "bucket", http.StatusOK
 		}
+		want := `{"status":"unavailable","failed":{"` + part + `":"unavailable"}}` + "\n"
+		if r := ada.Get("/readyz?all"); r.StatusCode != http.StatusServiceUnavailable || string(r.Bytes) != want {
+			t.Errorf("/readyz?all while %s is read-only: got %d %s, want 503 %s", folder, r.StatusCode, r.Bytes, want)
+		}
+		ada.Get("/readyz").Want(t, status)
 		if err := syscall.Unmount(folder, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +106,7 @@ func testFullDisk(t *testing.T, postgres string) {
 	thing := ada.Thing("One")
 	stl := servertest.Mesh(t, "numpystl_HalfDonut_bin.stl")
 	ada.Upload("before.stl", stl)
-	ada.Get("/readyz").Want(t, http.StatusOK)
+	ada.Get("/readyz?all").Want(t, http.StatusOK)
 
 	staged := servertest.Stage(t, ada, "/things/"+servertest.ID(thing)+"/files", "staged.stl")
 
@@ -108,9 +114,14 @@ func testFullDisk(t *testing.T, postgres string) {
 	l.scrape(scrapesBefore)
 	filler := filepath.Join(disk, "filler")
 	fill(t, filler)
-	if r := ada.Get("/readyz").Want(t, http.StatusServiceUnavailable); !strings.Contains(string(r.Bytes), "insufficient storage") {
-		t.Errorf("/readyz: got %s, want it to name the full disk", r.Bytes)
+	if r := ada.Get("/readyz?all").Want(t, http.StatusServiceUnavailable); !strings.Contains(string(r.Bytes), `"bucket":"insufficient storage"`) {
+		t.Errorf("/readyz?all: got %s, want it to name the full disk of the bucket", r.Bytes)
 	}
+	status := http.StatusOK // PostgreSQL is elsewhere
+	if postgres == "" {
+		status = http.StatusServiceUnavailable
+	}
+	ada.Get("/readyz").Want(t, status)
 	if text := servertest.Scrape(t, s); !strings.Contains(text, "\nmeshyard_unready{reason=\"insufficient_storage\"} 1\n") || !strings.Contains(text, "\nmeshyard_unready{reason=\"unavailable\"} 0\n") || !strings.Contains(text, "\nmeshyard_bucket_free_bytes ") || strings.Contains(text, "\nmeshyard_database_free_bytes ") != (postgres == "") {
 		t.Error("the metrics do not say that the disk is full")
 	}
@@ -142,7 +153,7 @@ func testFullDisk(t *testing.T, postgres string) {
 	}
 	l.scrape(scrapesAfter)
 	l.fire("MeshyardStorageFull", "MeshyardBucketFailing")
-	ada.Get("/readyz").Want(t, http.StatusOK)
+	ada.Get("/readyz?all").Want(t, http.StatusOK)
 	ada.Upload("after.stl", stl)
 	staged.Post(ada, stl).Want(t, http.StatusOK)
 	ada.Do(http.MethodPost, staged.Fields["success_action_redirect"], nil).Want(t, http.StatusOK)

@@ -184,7 +184,7 @@ func TestSQLiteLocked(t *testing.T) {
 }
 
 // TestBucketOutage checks that both APIs respond to uploads with 503 while S3 is unreachable, that
-// an alert fires, and that the server recovers.
+// reads without bytes go on, that an alert fires, and that the server recovers.
 func TestBucketOutage(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -213,24 +213,41 @@ func TestBucketOutage(t *testing.T) {
 			thing, file := ada.Thing("One"), ada.Upload("pending.stl", stl)
 			waiting := ada.Upload("waiting.stl", stl)
 			ada.Finalize("thing", thing, waiting).Want(t, http.StatusOK)
+			ada.Publish(thing).Want(t, http.StatusOK)
 			l := &timeline{t: t, server: s}
 			l.scrape(scrapesBefore)
 			down.Store(true)
-			var uploaded, finalized, ready *servertest.Response
+			var uploaded, finalized, downloaded, content, ready *servertest.Response
 			var byGraphQL *servertest.Result
 			var calls sync.WaitGroup // each upload waits until the S3 client gives up
 			calls.Go(func() { uploaded = ada.PostForm("/files/0/uploadFile", nil, "file", "a.stl", stl) })
 			calls.Go(func() { finalized = ada.Finalize("thing", thing, file) })
 			calls.Go(func() { byGraphQL = ada.GraphQLUpload(uploadAny, servertest.Object{"file": nil}, "file", "b.stl", stl) })
-			calls.Go(func() { ready = ada.Get("/readyz") })
+			calls.Go(func() { downloaded = ada.Get("/download:" + servertest.ID(waiting)) })
+			calls.Go(func() { content = s.Client("").Get("/blobs/" + servertest.ID(waiting) + "/waiting.stl") })
+			calls.Go(func() { ready = ada.Get("/readyz?all") })
 			calls.Wait()
 			servertest.WantOutage(t, uploaded, http.StatusServiceUnavailable, "")
 			servertest.WantOutage(t, finalized, http.StatusServiceUnavailable, "")
 			if byGraphQL.Code() != "UNAVAILABLE" {
 				t.Errorf("GraphQL upload: got %+v, want UNAVAILABLE", byGraphQL)
 			}
+			for _, r := range []*servertest.Response{downloaded, content} {
+				servertest.WantOutage(t, r, http.StatusServiceUnavailable, "")
+				if !strings.Contains(string(r.Bytes), "the storage for files is unavailable") {
+					t.Errorf("%s: got %s, want it to name the storage", r.Request.URL.Path, r.Bytes)
+				}
+			}
 			ready.Want(t, http.StatusServiceUnavailable)
-			ada.Get("/things/"+servertest.ID(thing)).Want(t, http.StatusOK)
+			if string(ready.Bytes) != `{"status":"unavailable","failed":{"bucket":"unavailable"}}`+"\n" {
+				t.Errorf("/readyz?all: got %s, want it to name the bucket alone", ready.Bytes)
+			}
+			for _, path := range []string{"/readyz", "/things/" + servertest.ID(thing), "/things/" + servertest.ID(thing) + "/files"} {
+				ada.Get(path).Want(t, http.StatusOK)
+			}
+			for _, path := range []string{"/", "/thing:" + servertest.ID(thing), "/view/" + servertest.ID(waiting)} {
+				s.Client("").Get(path).Want(t, http.StatusOK)
+			}
 			if again, err := s.Store.GeneratePreview(t.Context()); again || outage.Of(err) == nil {
 				t.Errorf("make a preview: got %v, %v; want an outage", again, err)
 			}
@@ -248,7 +265,7 @@ func TestBucketOutage(t *testing.T) {
 			}
 			wantPostponed(1)
 			l.scrape(scrapesDuring)
-			lasts(t, func() { ada.Get("/readyz").Want(t, http.StatusServiceUnavailable) })
+			lasts(t, func() { ada.Get("/readyz").Want(t, http.StatusOK) })
 			down.Store(false)
 			l.scrape(scrapesAfter)
 			l.fire("MeshyardUnavailable", "MeshyardBucketFailing")
@@ -265,7 +282,7 @@ func TestBucketOutage(t *testing.T) {
 				t.Errorf("the preview is %s, want DONE", state)
 			}
 			wantPostponed(0)
-			ada.Get("/readyz").Want(t, http.StatusOK)
+			ada.Get("/readyz?all").Want(t, http.StatusOK)
 		})
 	}
 }

@@ -26,7 +26,7 @@ func (a *Server) connectMetrics() {
 	for name, pool := range a.db.Pools() {
 		a.metrics.Pool(name, pool)
 	}
-	a.metrics.Readiness(telemetry.Reasons, func(ctx context.Context) string { return telemetry.Reason(a.ready(ctx)) })
+	a.metrics.Readiness(telemetry.Reasons, a.readiness().Reason)
 	a.metrics.BucketFreeBytes(a.bucket.Free)
 	a.metrics.DatabaseFreeBytes(a.db.Free)
 	a.metrics.PostponedPreviews(a.Store.PostponedPreviews)

@@ -64,7 +64,7 @@ func (a *Server) routes(h handlers, calls limits) []route {
 		{"GET /openapi.json", h.openAPI, nil, nil},
 
 		{"GET /healthz", http.HandlerFunc(telemetry.Healthz), nil, nil},
-		{"GET /readyz", telemetry.Readyz(a.ready), nil, nil},
+		{"GET /readyz", a.readiness(), nil, nil},
 		{"GET /metrics", http.HandlerFunc(a.mainMetrics), nil, nil},
 	}
 	if a.Settings.Hardened {

@@ -135,18 +135,19 @@ func shutDown(ctx context.Context, server *http.Server, listener net.Listener, d
 	return nil
 }
 
-// ready returns nil if the server can serve requests, and otherwise an error with the reason.
-func (a *Server) ready(ctx context.Context) error {
-	select {
-	case <-a.draining:
-		return telemetry.ErrShuttingDown
-	default:
-		err := a.Store.Ready(ctx)
-		if errors.Is(err, models.ErrNewer) {
-			return fmt.Errorf("%w: %w", telemetry.ErrOutdated, err)
-		}
-		return err
-	}
+// readiness returns the readiness probe of the server. All requests need the database. Only those
+// that read or store files need the bucket.
+func (a *Server) readiness() *telemetry.Readiness {
+	return telemetry.NewReadiness(a.draining,
+		telemetry.Part{Name: "database", Ready: func(ctx context.Context) error {
+			err := a.Store.DatabaseReady(ctx)
+			if errors.Is(err, models.ErrNewer) {
+				return fmt.Errorf("%w: %w", telemetry.ErrOutdated, err)
+			}
+			return err
+		}},
+		telemetry.Part{Name: "bucket", Optional: true, Ready: a.Store.BucketReady},
+	)
 }
 
 // saveUsage saves recorded calls of deprecated operations, and other activity, every few seconds

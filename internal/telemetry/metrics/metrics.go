@@ -198,7 +198,7 @@ func (m *Metrics) Pool(name string, db *sql.DB) {
 func (m *Metrics) Readiness(reasons []string, reason func(ctx context.Context) string) {
 	m.registry.MustRegister(&readiness{
 		reasons: reasons, reason: reason,
-		unready: prometheus.NewDesc("meshyard_unready", "Whether the server is not ready for a reason, as /readyz says.", []string{"reason"}, nil),
+		unready: prometheus.NewDesc("meshyard_unready", "Whether the server is not ready for a reason, as /readyz?all says.", []string{"reason"}, nil),
 	})
 }
 

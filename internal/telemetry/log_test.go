@@ -2,30 +2,10 @@ package telemetry
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 )
-
-// TestReadyzLogsChanges replaces the default logger, so it cannot be parallel.
-func TestReadyzLogsChanges(t *testing.T) {
-	var out bytes.Buffer
-	before := slog.Default()
-	slog.SetDefault(NewLogger(&out, slog.LevelInfo, "text"))
-	defer slog.SetDefault(before)
-	var down error
-	probe := Readyz(func(context.Context) error { return down })
-	for _, down = range []error{nil, errors.New("no route"), errors.New("no route"), nil, nil} {
-		probe(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/readyz", nil))
-	}
-	if got := out.String(); strings.Count(got, "\n") != 2 || !strings.Contains(got, "no route") || !strings.Contains(got, "ready again") {
-		t.Errorf("got %q, want one line when it fails and one when it is ready again", got)
-	}
-}
 
 func TestLoggerLevelAndFormat(t *testing.T) {
 	t.Parallel()
