@@ -234,6 +234,12 @@ func (c *Client) Query(document string, variables map[string]any, v any) {
 // request.
 func (c *Client) GraphQLUpload(document string, variables map[string]any, path, name string, file []byte) *Result {
 	c.t.Helper()
+	return c.result(c.SendGraphQLUpload(document, variables, path, name, file))
+}
+
+// SendGraphQLUpload is GraphQLUpload for tests of the status and the header of the response.
+func (c *Client) SendGraphQLUpload(document string, variables map[string]any, path, name string, file []byte) *Response {
+	c.t.Helper()
 	operations, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		c.t.Fatal(err)
@@ -242,7 +248,7 @@ func (c *Client) GraphQLUpload(document string, variables map[string]any, path, 
 	body, contentType := Form(fields, "0", name, file)
 	r := c.Request(http.MethodPost, "/graphql", body)
 	r.Header.Set("Content-Type", contentType)
-	return c.result(c.Send(r))
+	return c.Send(r)
 }
 
 func (c *Client) result(response *Response) *Result {

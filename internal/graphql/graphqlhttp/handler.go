@@ -173,7 +173,6 @@ func (h *handler) accept(ctx context.Context, w *responseWriter, r *http.Request
 	c.cost, c.budget, err = h.charge(r, op)
 	switch {
 	case c.budget.Exceeded != nil:
-		w.Header().Set("Retry-After", strconv.Itoa(int(c.budget.Wait.Seconds())))
 		h.writeError(ctx, w, http.StatusTooManyRequests, err)
 		return call{}, false
 	case err != nil:
@@ -326,10 +325,15 @@ func (h *handler) present(ctx context.Context, op *graphql.OperationContext, err
 	return h.Executor.DispatchError(graphql.WithOperationContext(ctx, op), gqlerror.List{gqlerror.Wrap(err)}).Errors
 }
 
-// writeError responds to a request that is not a well-formed GraphQL request.
+// writeError responds to a request that is not a well-formed GraphQL request, or whose caller is
+// not known or must wait.
 func (h *handler) writeError(ctx context.Context, w *responseWriter, status int, err error) {
+	errs := h.present(ctx, new(graphql.OperationContext), err)
+	if seconds, ok := errs[0].Extensions["retryAfter"].(int); ok {
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	}
 	w.WriteHeader(status)
-	w.write(&graphql.Response{Errors: h.present(ctx, new(graphql.OperationContext), err)})
+	w.write(&graphql.Response{Errors: errs})
 }
 
 // writeErrors responds to a request whose operation cannot be executed. Clients that accept only

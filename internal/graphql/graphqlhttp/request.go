@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/apierror"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/httpserver/httpbody"
+	"github.com/meshyard/meshyard/internal/outage"
 )
 
 // readRequest reads the GraphQL request. allowGet permits queries by GET. The status is the one to
@@ -27,6 +28,10 @@ func readRequest(r *http.Request, allowGet bool) (params *graphql.RawParams, sta
 		// Uploads need a token, which also prevents CSRF: a page of another site could send a
 		// multipart form without a preflight request, but it has no token.
 		if _, err := auth.Identified(r.Context()); err != nil {
+			if down := outage.Of(err); down != nil { // the token could not be looked up
+				outage.Log(r.Context(), down, err)
+				err = down
+			}
 			return nil, statusOf(apierror.CodeOf(err)), err
 		}
 		params, err = readMultipart(r)
