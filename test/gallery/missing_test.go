@@ -1,6 +1,7 @@
 package gallery_test
 
 import (
+	"crypto/rand"
 	"fmt"
 	"net/http"
 	"strings"
@@ -65,6 +66,44 @@ func TestMissingPageRateLimit(t *testing.T) {
 	}
 	servertest.WantProblem(t, visit(visitor, "/login/nope"), 429, "Too many requests")
 	visitor.Get("/a/b/c").Want(t, 429, new(map[string]any))
+}
+
+// TestPagesOfUsersAreLimited checks that pages are counted for each user who is signed in, not for
+// the address that they share, and that a forged session cookie does not escape the limit.
+func TestPagesOfUsersAreLimited(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			s := servertest.Start(t, engine, func(c *config.Settings) { c.RateLimit = 4 })
+			signedIn := func(name string) *servertest.Browser {
+				s.User(name)
+				s.Password(name, servertest.Password)
+				b := s.Browser()
+				b.SignIn(name, servertest.Password).Want(t, 303)
+				return b
+			}
+			ada, again, bob := signedIn("ada"), s.Browser(), signedIn("bob")
+			again.SignIn("ada", servertest.Password).Want(t, 303)
+			for range 2 { // both browsers of a user count together
+				ada.Get("/").Want(t, 200)
+				again.Get("/").Want(t, 200)
+			}
+			ada.Get("/").Want(t, 429)
+			again.Get("/").Want(t, 429)
+			for range 4 {
+				bob.Get("/").Want(t, 200)
+			}
+			bob.Get("/").Want(t, 429)
+			visitor := s.Client("")
+			for _, status := range []int{200, 200, 200, 200, 429, 429} {
+				r := visitor.Request("GET", "/", nil)
+				r.Header.Set("Cookie", "meshyard_session="+rand.Text())
+				visitor.Send(r).Want(t, status)
+			}
+			visitor.Get("/").Want(t, 429)
+		})
+	}
 }
 
 // TestProbesAreLimited checks that nobody can try IDs of things and files without a limit: pages of

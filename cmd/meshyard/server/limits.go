@@ -1,11 +1,13 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/tus"
 	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/auth/bearer"
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
@@ -21,10 +23,13 @@ import (
 // that are not allowed.
 type limits func(next http.Handler, refuse refusal) http.Handler
 
-// limits returns limits that all handlers to which they are applied share: for the user or
-// application of the token, or for the network if there is no valid token. check returns an error
-// for a request that the server does not support; it may be nil.
-func (a *Server) limits(check func(w http.ResponseWriter, r *http.Request) *models.Error) limits {
+// limits returns limits that all handlers to which they are applied share, for each account that
+// accountOf returns with the request to serve. check returns an error for a request that the server
+// does not support; it may be nil.
+func (a *Server) limits(
+	accountOf func(r *http.Request) (string, *http.Request),
+	check func(w http.ResponseWriter, r *http.Request) *models.Error,
+) limits {
 	limit := a.Settings.RateLimit
 	limiter := ratelimit.New(limit)
 	return func(next http.Handler, refuse refusal) http.Handler {
@@ -40,7 +45,8 @@ func (a *Server) limits(check func(w http.ResponseWriter, r *http.Request) *mode
 				next.ServeHTTP(w, r)
 				return
 			}
-			if wait, ok := limiter.Admit(w.Header(), clientip.Account(r)); !ok {
+			account, r := accountOf(r)
+			if wait, ok := limiter.Admit(w.Header(), account); !ok {
 				message := fmt.Sprintf("more than %d requests in 5 minutes: wait %s", limit, wait)
 				e := &models.Error{Code: models.RateLimited, Message: message, Limit: int64(limit), RetryAfter: wait}
 				refuse(w, r, http.StatusTooManyRequests, e)
@@ -55,6 +61,24 @@ func (a *Server) limits(check func(w http.ResponseWriter, r *http.Request) *mode
 			next.ServeHTTP(w, r)
 		})
 	}
+}
+
+// accountOfCall returns the user or the application of the token of a request, or its network if
+// there is no valid token.
+func accountOfCall(r *http.Request) (string, *http.Request) { return clientip.Account(r), r }
+
+// accountOfPage is accountOfCall for pages, where the user can also be that of the session cookie.
+// The request that it returns contains the session, so that the page does not look it up again. If
+// the session cannot be looked up, the network counts.
+func (a *Server) accountOfPage(r *http.Request) (string, *http.Request) {
+	if a.Settings.RateLimit == 0 || bearer.Token(r) != "" {
+		return clientip.Account(r), r
+	}
+	r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, a.lookUpSession(r)))
+	if found := sessionOf(r.Context()); found.ok && found.err == nil {
+		return found.who.Account(), r
+	}
+	return clientip.Account(r), r
 }
 
 // refusal responds to a request that limits do not allow, in the format of a route.
@@ -103,7 +127,7 @@ func (a *Server) budget() charger {
 		if left >= 0 {
 			return graphqlhttp.Budget{Remaining: left}
 		}
-		return graphqlhttp.Budget{Wait: wait, Exceeded: &models.Error{
+		return graphqlhttp.Budget{Exceeded: &models.Error{
 			Code: models.RateLimited, Limit: int64(limit), RetryAfter: wait,
 			Message: fmt.Sprintf("the operation costs %d, and %d of %d are left in the current 5 minutes: wait %s",
 				cost, left+cost, limit, wait),

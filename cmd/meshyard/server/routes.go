@@ -111,13 +111,13 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	for _, r := range a.routes(h, a.limits(uncompressed)) {
+	for _, r := range a.routes(h, a.limits(accountOfCall, uncompressed)) {
 		if r.limits != nil {
 			r.handler = r.limits(r.handler, r.refusal)
 		}
 		mux.Handle(r.pattern, r.handler)
 	}
-	page := a.limits(nil)
+	page := a.limits(a.accountOfPage, nil)
 	var handler http.Handler = &dispatcher{
 		routes: mux, webPages: h.webPages, addresses: addresses, draining: a.draining, downloads: h.bytes,
 		pages: page(h.pages, h.asPage), downloadHeaders: page(h.bytes, h.asPage),

@@ -193,11 +193,34 @@ func (a *Server) fromOwnPage(r *http.Request) bool {
 // session returns the user whose browser session a page request belongs to. ok is false if there is
 // none.
 func (a *Server) session(r *http.Request) (who auth.SignedIn, ok bool, err error) {
-	secret := signin.CookiesAt(a.Settings.BaseURL).Session(r)
-	if secret == "" {
-		return auth.SignedIn{}, false, nil
+	found := sessionOf(r.Context())
+	if found == nil {
+		found = a.lookUpSession(r)
 	}
-	return a.Store.Session(r.Context(), secret)
+	return found.who, found.ok, found.err
+}
+
+// sessionKey is the key of the session in the context of a page request that limits have looked up.
+type sessionKey struct{}
+
+// foundSession is the result of looking up the session of a request.
+type foundSession struct {
+	who auth.SignedIn
+	ok  bool
+	err error
+}
+
+func sessionOf(ctx context.Context) *foundSession {
+	found, _ := ctx.Value(sessionKey{}).(*foundSession)
+	return found
+}
+
+func (a *Server) lookUpSession(r *http.Request) *foundSession {
+	found := new(foundSession)
+	if secret := signin.CookiesAt(a.Settings.BaseURL).Session(r); secret != "" {
+		found.who, found.ok, found.err = a.Store.Session(r.Context(), secret)
+	}
+	return found
 }
 
 // signedIn is session for pages that also work without a user, such as during an outage.

@@ -3,7 +3,6 @@ package graphqlhttp
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
@@ -44,8 +43,7 @@ type Cost struct {
 // Budget is the cost that a caller may still spend within the current time window.
 type Budget struct {
 	Remaining int
-	Exceeded  error         // the error if the operation exceeds the budget, or nil
-	Wait      time.Duration // the time until the operation may run
+	Exceeded  error // the error if the operation exceeds the budget, with the time to wait, or nil
 }
 
 // CostCalculator computes the cost of operations.
