@@ -172,7 +172,8 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 			_, err := insertToken(ctx, tx, &Token{UserID: bob.UserID, Name: "a", Scopes: "read"})
 			_, err2 := insertLink(ctx, tx, &accountLink{Purpose: ResetLink, UserID: bob.UserID, Email: "bob@example.org", ExpiresAt: now().Add(time.Hour)})
 			_, err3 := tx.NewInsert().Model(&identity{Issuer: "https://id.example", Subject: "bob", UserID: bob.UserID, CreatedAt: now()}).Exec(ctx)
-			_, err4 := tx.NewInsert().Model(&Webhook{OwnerID: bob.UserID, URL: "https://bob.example/hook", Secret: "x", CreatedAt: now(), ModifiedAt: now()}).Exec(ctx)
+			_, err4 := tx.NewRaw("INSERT INTO webhooks (owner_id, is_global, url, description, events, secret, created_at, modified_at) "+
+				"VALUES (?0, false, 'https://bob.example/hook', '', '', 'x', ?1, ?1)", bob.UserID, now()).Exec(ctx)
 			return errors.Join(err, err2, err3, err4, confirmEmail(ctx, tx, bob.UserID, "bob@example.org"))
 		})
 		if err != nil {

@@ -281,7 +281,7 @@ func (x *exporting) lost(ctx context.Context, sum string, missing *[]string) err
 	if missing == nil {
 		return nil // checked again in the snapshot
 	}
-	state, err := Admin{x.store}.RowState(ctx, SnapshotObject{SHA256: sum})
+	state, err := x.store.Admin().RowState(ctx, SnapshotObject{SHA256: sum})
 	switch {
 	case err != nil:
 		return err

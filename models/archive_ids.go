@@ -10,16 +10,6 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// archiveID maps the ID of a row in an archive to its ID in this database.
-type archiveID struct {
-	bun.BaseModel `bun:"table:archive_ids,alias:a"`
-
-	Source string `bun:",pk"`
-	Noun   string `bun:",pk"`
-	OldID  int64  `bun:",pk"`
-	NewID  int64
-}
-
 // renumber returns the rows of a batch with new IDs and references, and stores the mapping. Rows
 // that refer to a row that the archive does not have are left out, or lose the reference. Rows of
 // an archive of everything keep their IDs. Categories and tags are mapped to those of this

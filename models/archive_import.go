@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -43,17 +42,6 @@ const (
 	archiveBatch      = 500
 	archiveBatchBytes = 4 << 20
 )
-
-// archiveImport is the stored progress of an import.
-type archiveImport struct {
-	bun.BaseModel `bun:"table:archive_imports,alias:ai"`
-
-	Source    string `bun:",pk"`
-	Noun      string
-	Done      int64
-	LeftOut   string
-	StartedAt time.Time
-}
 
 // ImportArchive imports an archive. An archive of everything requires a database without users, and
 // its rows keep their IDs. An archive of one user creates that user, and all its rows get new IDs.

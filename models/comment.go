@@ -130,7 +130,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if err := c.notify(ctx, tx, owner, repliedTo); err != nil {
 			return err
 		}
-		if err := s.emitComment(ctx, tx, c, owner, repliedTo); err != nil {
+		if err := s.raise(ctx, tx, CommentCreated{c, owner, repliedTo}); err != nil {
 			return err
 		}
 		if err := c.count(ctx, tx, 1); err != nil || c.ParentID == 0 {

@@ -31,7 +31,7 @@ var tables = []any{
 	(*Notification)(nil), (*password)(nil), (*Preview)(nil), (*refreshToken)(nil), (*Report)(nil),
 	(*secret)(nil), (*Session)(nil), (*shapeKey)(nil), (*Tag)(nil), (*Thing)(nil),
 	(*thingAncestor)(nil), (*thingTag)(nil), (*Token)(nil), (*User)(nil), (*view)(nil),
-	(*watch)(nil), (*Webhook)(nil), (*WebhookDelivery)(nil), (*Resumable)(nil),
+	(*watch)(nil), (*Resumable)(nil),
 }
 
 // exec runs a statement that locks several rows, and returns how many rows it has changed. It runs

@@ -65,8 +65,8 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 		if err := s.removeUnusedTags(ctx); err != nil {
 			return nil, fmt.Errorf("collect tags: %w", err)
 		}
-		if err := s.expireDeliveries(ctx); err != nil {
-			return nil, fmt.Errorf("collect deliveries to webhooks: %w", err)
+		if err := s.removeExpired(ctx); err != nil {
+			return nil, err
 		}
 	}
 	cutoff := time.Now().Add(-grace)

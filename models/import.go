@@ -136,16 +136,6 @@ func (l *loader) inTx(ctx context.Context, fn func(ctx context.Context, tx bun.T
 	return l.conn.RunInTx(ctx, nil, fn)
 }
 
-// importRow is the progress of an import.
-type importRow struct {
-	bun.BaseModel `bun:"table:imports"`
-
-	Source    string `bun:",pk"`
-	StartedAt time.Time
-	Done      int
-	Later     string // statements to run at the end, one per line; each can be repeated
-}
-
 // begin stores a new import, or reads the progress of an interrupted one.
 func (l *loader) begin(ctx context.Context) error {
 	if err := l.findCategories(ctx, l.db.Read); err != nil {

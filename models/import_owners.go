@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/uptrace/bun"
 
@@ -96,25 +95,4 @@ func (l *loader) findTags(ctx context.Context, tx bun.Tx, things []incoming) err
 		l.tags[g.Slug] = g.ID // wrong if the transaction fails, but then the import ends
 	}
 	return err
-}
-
-// importedCounts holds the likes, downloads and so on that a thing had before its import. The
-// popularity counts them as actions on the day of the import.
-type importedCounts struct {
-	bun.BaseModel `bun:"table:imported_counts,alias:ic"`
-
-	ThingID                                     int64 `bun:",pk"`
-	At                                          time.Time
-	Downloads, Likes, Collects, Makes, Comments int64
-}
-
-// days returns the counts in the form from which the popularity is computed.
-func (c importedCounts) days() []PopularityDay {
-	var days []PopularityDay
-	for _, did := range []struct{ weight, users int64 }{{8, c.Makes}, {3, c.Likes}, {2, c.Collects}, {1, c.Downloads}} {
-		if did.users > 0 {
-			days = append(days, PopularityDay{ThingID: c.ThingID, Day: c.At.UTC().Format(time.DateOnly), Weight: did.weight, Users: did.users})
-		}
-	}
-	return days
 }

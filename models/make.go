@@ -149,7 +149,7 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 			return err
 		}
 	}
-	if err := s.emitMake(ctx, tx, m, owner); err != nil {
+	if err := s.raise(ctx, tx, MakePublished{m, owner}); err != nil {
 		return err
 	}
 	return s.db.index(ctx, tx, makeIndex, m.ID)

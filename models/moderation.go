@@ -76,7 +76,7 @@ func (s *Store) record(ctx context.Context, tx bun.Tx, caller auth.Caller, e Mod
 	if err := notifyOfDecision(ctx, tx, &e); err != nil {
 		return err
 	}
-	return s.emitDecision(ctx, tx, &e)
+	return s.raise(ctx, tx, DecisionRecorded{&e})
 }
 
 // recordDeletion adds the deletion of another user's content to the moderation log. It returns

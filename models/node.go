@@ -56,11 +56,5 @@ func (n *Notification) NodeID() string { return NodeRef{"Notification", n.ID}.No
 // NodeID returns the node ID of the report.
 func (r *Report) NodeID() string { return NodeRef{"Report", r.ID}.NodeID() }
 
-// NodeID returns the node ID of the webhook.
-func (w *Webhook) NodeID() string { return NodeRef{"Webhook", w.ID}.NodeID() }
-
-// NodeID returns the node ID of the delivery.
-func (d *WebhookDelivery) NodeID() string { return NodeRef{"WebhookDelivery", d.ID}.NodeID() }
-
 // NodeID returns the node ID of the access token.
 func (t *Token) NodeID() string { return NodeRef{"AccessToken", t.ID}.NodeID() }

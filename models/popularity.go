@@ -252,3 +252,24 @@ func popularityKept(days []PopularityDay) int64 {
 func popularityAt(at time.Time) int64 {
 	return int64(popularityUnit * at.Sub(popularityEpoch).Hours() / 24 / halfLife)
 }
+
+// importedCounts holds the likes, downloads and so on that a thing had before its import. The
+// popularity counts them as actions on the day of the import.
+type importedCounts struct {
+	bun.BaseModel `bun:"table:imported_counts,alias:ic"`
+
+	ThingID                                     int64 `bun:",pk"`
+	At                                          time.Time
+	Downloads, Likes, Collects, Makes, Comments int64
+}
+
+// days returns the counts in the form from which the popularity is computed.
+func (c importedCounts) days() []PopularityDay {
+	var days []PopularityDay
+	for _, did := range []struct{ weight, users int64 }{{8, c.Makes}, {3, c.Likes}, {2, c.Collects}, {1, c.Downloads}} {
+		if did.users > 0 {
+			days = append(days, PopularityDay{ThingID: c.ThingID, Day: c.At.UTC().Format(time.DateOnly), Weight: did.weight, Users: did.users})
+		}
+	}
+	return days
+}

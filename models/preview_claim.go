@@ -197,6 +197,6 @@ func (s *Store) endPreview(ctx context.Context, p *Preview, set func(q *bun.Upda
 		if err := ignoreNoRows(err); err != nil || len(states) == 0 || states[0] != PreviewFailed {
 			return err
 		}
-		return errors.Join(notifyOfFailure(ctx, tx, p.ID), s.emitPreview(ctx, tx, p.ID, PreviewFailed))
+		return errors.Join(notifyOfFailure(ctx, tx, p.ID), s.raise(ctx, tx, PreviewEnded{p.ID, PreviewFailed}))
 	})
 }

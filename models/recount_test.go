@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/database/databasetest"
 )
 
 // TestRecountBesideWriters checks that a recount that waits for an object does not hold up the
@@ -38,7 +39,7 @@ func TestRecountBesideWriters(t *testing.T) {
 			}()
 			for waiting := false; !waiting; time.Sleep(5 * time.Millisecond) {
 				var err error
-				waiting, err = s.waitsForLock(ctx)
+				waiting, err = databasetest.WaitsForLock(ctx, s.db.DB)
 				if err != nil {
 					return err
 				}

@@ -161,7 +161,7 @@ func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	if _, err := tx.NewInsert().Model(r).Exec(ctx); err != nil {
 		return 0, err
 	}
-	return r.ID, s.emitReport(ctx, tx, r)
+	return r.ID, s.raise(ctx, tx, ContentReported{r})
 }
 
 // DecidedReport is the result of [Store.DecideReport].

@@ -11,6 +11,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/database/databasetest"
 )
 
 // TestReportsAtTheLimit checks that concurrent calls do not exceed the maximum number of open
@@ -54,7 +55,7 @@ func TestReportsAtTheLimit(t *testing.T) {
 				done <- err
 			}()
 			for s.db.Engine == database.Postgres && len(done) == 0 {
-				waits, err := s.waitsForLock(ctx)
+				waits, err := databasetest.WaitsForLock(ctx, s.db.DB)
 				if err != nil || waits {
 					return err
 				}

@@ -37,7 +37,6 @@ type Options struct {
 	// [Store.GeneratePreview].
 	PreviewWorkers int
 	Reserved       func(username string) bool // whether new users cannot have a name; nil: no name
-	Webhooks       WebhookOptions
 	// SendsMail reports whether the server sends mail, and OpenRegistration whether visitors may
 	// create an account without a link.
 	SendsMail, OpenRegistration bool
@@ -51,10 +50,6 @@ type Events struct {
 	Downloaded func()
 	// Previewed gets the outcome of an attempt: "done", "failed", "retried" or "released".
 	Previewed func(outcome string, took time.Duration)
-	// WebhookDelivered gets the outcome of an attempt: "delivered", "retried" or "failed".
-	WebhookDelivered func(outcome string)
-	// WebhookDisabled gets the reason why a webhook was disabled.
-	WebhookDisabled func(id int64, reason string)
 }
 
 // Work is a background job that is stored in the transaction of the change that causes it.
@@ -86,7 +81,10 @@ type Store struct {
 
 	authenticating coalesce.Group[authentication] // by the hash of the token
 
-	delivering deliveryTurns
+	reactions reactions
+
+	webhookOptions WebhookOptions //CUT
+	delivering     deliveryTurns  //CUT
 }
 
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given

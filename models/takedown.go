@@ -72,7 +72,7 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 		if was != Published {
 			return true, nil
 		}
-		return true, errors.Join(s.countPublished(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t))
+		return true, errors.Join(s.countPublished(ctx, tx, t, -1), s.raise(ctx, tx, ThingUnpublished{t}))
 	})
 }
 
@@ -88,7 +88,7 @@ func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, 
 		if t.State != Published {
 			return true, nil
 		}
-		return true, errors.Join(s.countPublished(ctx, tx, t, 1), s.emitThing(ctx, tx, ThingPublishedEvent, t))
+		return true, errors.Join(s.countPublished(ctx, tx, t, 1), s.raise(ctx, tx, ThingPublished{t}))
 	})
 }
 

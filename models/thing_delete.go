@@ -48,7 +48,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 			}
 		}
 		if t.State == Published {
-			if err := errors.Join(countThing(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t)); err != nil {
+			if err := errors.Join(countThing(ctx, tx, t, -1), s.raise(ctx, tx, ThingUnpublished{t})); err != nil {
 				return err
 			}
 			// The makes of a thing that is not published are hidden, and become visible when it is deleted.

@@ -81,9 +81,9 @@ func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to Publica
 	}
 	switch {
 	case to == Published:
-		err = errors.Join(s.countPublished(ctx, tx, t, 1), s.emitThing(ctx, tx, ThingPublishedEvent, t))
+		err = errors.Join(s.countPublished(ctx, tx, t, 1), s.raise(ctx, tx, ThingPublished{t}))
 	case was == Published:
-		err = errors.Join(s.countPublished(ctx, tx, t, -1), s.emitThing(ctx, tx, ThingUnpublishedEvent, t))
+		err = errors.Join(s.countPublished(ctx, tx, t, -1), s.raise(ctx, tx, ThingUnpublished{t}))
 	}
 	if err != nil {
 		return err

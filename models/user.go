@@ -397,3 +397,8 @@ func (s *Store) checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *Use
 	}
 	return badInput("username", "username: %s is the last administrator", u.Username)
 }
+
+// User returns the user with a name.
+func (a Admin) User(ctx context.Context, name string) (*User, error) {
+	return a.store.User(ctx, auth.Caller{}, AllUserFields, name)
+}

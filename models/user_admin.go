@@ -10,11 +10,6 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 )
 
-// User returns the user with a name.
-func (a Admin) User(ctx context.Context, name string) (*User, error) {
-	return a.store.User(ctx, auth.Caller{}, AllUserFields, name)
-}
-
 // nextUsersKey reads some users after the one with the ID in argument 0.
 type nextUsersKey struct{}
 
@@ -122,7 +117,7 @@ func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, 
 		if err := revokeAccess(ctx, tx, u.ID, at); err != nil {
 			return false, err
 		}
-		return true, s.disableWebhooksOf(ctx, tx, u.ID, disabledWithOwner)
+		return true, s.raise(ctx, tx, AccessRevoked{u.ID})
 	}, "suspended_at", "suspension_reason")
 }
 

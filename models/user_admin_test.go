@@ -10,6 +10,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/database/databasetest"
 )
 
 // renamedUser returns a user with a published thing, renamed from benjamin to name.
@@ -78,7 +79,7 @@ func TestRenameDuringPublication(t *testing.T) {
 				}()
 				// Renaming must end, or wait for this transaction.
 				for waiting := s.db.Engine == database.SQLite; !waiting && len(renamed) == 0; {
-					waiting, err = s.waitsForLock(ctx)
+					waiting, err = databasetest.WaitsForLock(ctx, s.db.DB)
 					if err != nil {
 						return err
 					}

@@ -58,6 +58,11 @@ type WebhookOptions struct {
 	Timeout time.Duration
 	// BaseURL begins the URLs in messages. It has no slash at its end.
 	BaseURL string
+	// Delivered gets the outcome of each attempt, for metrics: "delivered", "retried" or "failed". It
+	// may be nil.
+	Delivered func(outcome string)
+	// Disabled gets the reason why a webhook was disabled. It may be nil.
+	Disabled func(id int64, reason string)
 }
 
 // Webhook is a URL to which events are sent: those that concern the content of its owner or, for a
@@ -181,7 +186,7 @@ func (s *Store) createWebhook(ctx context.Context, ownerID int64, n NewWebhook) 
 func (s *Store) checkWebhook(address, description *string, events []WebhookEvent, global bool) (string, error) {
 	err := optional("url", address, maxWebhookURL)
 	if address != nil && err == nil {
-		if wrong := s.options.Webhooks.Check(*address); wrong != nil {
+		if wrong := s.webhookOptions.Check(*address); wrong != nil {
 			err = badInput("url", "url: %s", wrong)
 		}
 	}
@@ -397,3 +402,6 @@ func (w *Webhook) Allows(caller auth.Caller) error {
 func (s *Store) WebhooksByID(ctx context.Context, fields WebhookFields, ids []int64) (map[int64]*Webhook, error) {
 	return webhooks.ByIDs(ctx, s.db.DB, 0, fields, ids)
 }
+
+// NodeID returns the node ID of the webhook.
+func (w *Webhook) NodeID() string { return NodeRef{"Webhook", w.ID}.NodeID() }

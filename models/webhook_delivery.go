@@ -217,14 +217,14 @@ func (s *Store) claimDeliveries(ctx context.Context, webhookID int64) (due []*We
 		Where("webhook_id = ? AND state = ? AND next_attempt_at <= ?", webhookID, DeliveryWaiting, at).Order("next_attempt_at", "id").Limit(deliveriesAtOnce)
 	// The conditions are repeated: if two servers choose the same message, PostgreSQL evaluates them
 	// again for the second one.
-	err = s.db.Write.NewUpdate().Model(&due).Set("attempts = attempts + 1, attempted_at = ?, next_attempt_at = ?", at, at.Add(s.options.Webhooks.Timeout+deliveryGrace)).
+	err = s.db.Write.NewUpdate().Model(&due).Set("attempts = attempts + 1, attempted_at = ?, next_attempt_at = ?", at, at.Add(s.webhookOptions.Timeout+deliveryGrace)).
 		Where("id IN (?)", next).Where("state = ? AND next_attempt_at <= ?", DeliveryWaiting, at).Returning("*").Scan(ctx)
 	return due, ignoreNoRows(err)
 }
 
 // deliver makes an attempt and records it.
 func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) error {
-	result := s.options.Webhooks.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(now()), Body: []byte(d.Payload)})
+	result := s.webhookOptions.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(now()), Body: []byte(d.Payload)})
 	interrupted := ctx.Err() != nil && result.Error != ""
 	ctx = context.WithoutCancel(ctx)
 	if interrupted { // by a shutdown: the attempt does not count
@@ -240,10 +240,10 @@ func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) err
 	if err != nil {
 		return err
 	}
-	if report := s.options.Events.WebhookDelivered; report != nil {
+	if report := s.webhookOptions.Delivered; report != nil {
 		report(outcome)
 	}
-	if report := s.options.Events.WebhookDisabled; report != nil && reason != "" {
+	if report := s.webhookOptions.Disabled; report != nil && reason != "" {
 		report(w.ID, reason)
 	}
 	return nil
@@ -393,3 +393,6 @@ func (s *Store) expireDeliveries(ctx context.Context) error {
 	_, err := s.db.exec(ctx, s.db.Write.NewDelete().Model((*WebhookDelivery)(nil)).Where("created_at < ?", now().Add(-deliveryTTL)))
 	return err
 }
+
+// NodeID returns the node ID of the delivery.
+func (d *WebhookDelivery) NodeID() string { return NodeRef{"WebhookDelivery", d.ID}.NodeID() }

@@ -21,13 +21,13 @@ func TestOutcomesOfAttempts(t *testing.T) {
 		ctx := t.Context()
 		var result webhook.Result
 		var outcomes, disabled []string
-		s.options.Webhooks = WebhookOptions{
+		s.webhookOptions = WebhookOptions{
 			Check:   func(string) error { return nil },
 			Send:    func(context.Context, webhook.Message) webhook.Result { return result },
 			Timeout: time.Minute,
 		}
-		s.options.Events.WebhookDelivered = func(outcome string) { outcomes = append(outcomes, outcome) }
-		s.options.Events.WebhookDisabled = func(_ int64, reason string) { disabled = append(disabled, reason) }
+		s.webhookOptions.Delivered = func(outcome string) { outcomes = append(outcomes, outcome) }
+		s.webhookOptions.Disabled = func(_ int64, reason string) { disabled = append(disabled, reason) }
 		long := now().Add(-maxFailing - time.Hour)
 		for _, c := range []struct {
 			name         string
@@ -83,7 +83,7 @@ func TestAttemptsOfDelivery(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		attempts := 0
-		s.options.Webhooks = WebhookOptions{
+		s.webhookOptions = WebhookOptions{
 			Check: func(string) error { return nil },
 			Send: func(context.Context, webhook.Message) webhook.Result {
 				attempts++
@@ -132,7 +132,7 @@ func TestDeliveryAfterClockWasAhead(t *testing.T) {
 	jobs := 0
 	eachStoreDuring(t, func() { jobs++ }, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx, sent := t.Context(), 0
-		s.options.Webhooks = WebhookOptions{
+		s.webhookOptions = WebhookOptions{
 			Check: func(string) error { return nil },
 			Send: func(context.Context, webhook.Message) webhook.Result {
 				sent++
@@ -169,7 +169,7 @@ func TestDeliveryAfterClockWasAhead(t *testing.T) {
 func TestBusyWebhook(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		s.options.Webhooks.Check = func(string) error { return nil }
+		s.webhookOptions.Check = func(string) error { return nil }
 		if _, err := s.Admin().CreateUser(ctx, "root", true); err != nil {
 			t.Fatal(err)
 		}

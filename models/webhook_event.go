@@ -160,7 +160,7 @@ func (s *Store) enqueueDelivery(ctx context.Context, tx bun.Tx, w *Webhook, d *W
 
 // pageURL returns the URL of the page of an object.
 func (s *Store) pageURL(on TargetType, id int64) string {
-	return s.options.Webhooks.BaseURL + "/" + string(on) + ":" + idText(id)
+	return s.webhookOptions.BaseURL + "/" + string(on) + ":" + idText(id)
 }
 
 func (s *Store) thingRef(t *Thing) *objectRef {
@@ -183,7 +183,7 @@ func (s *Store) userRef(ctx context.Context, tx bun.Tx, id int64) (*objectRef, e
 	if err := tx.NewSelect().Model(u).Column("u.username").Where("u.id = ?", id).Scan(ctx); err != nil {
 		return nil, err
 	}
-	return &objectRef{ID: idText(id), Name: u.Username, URL: s.options.Webhooks.BaseURL + "/" + u.Username}, nil
+	return &objectRef{ID: idText(id), Name: u.Username, URL: s.webhookOptions.BaseURL + "/" + u.Username}, nil
 }
 
 // place is the thing and the make that an object belongs to. Each is nil if there is none or if it
@@ -340,4 +340,29 @@ func (s *Store) emitReport(ctx context.Context, tx bun.Tx, r *Report) error {
 			Report: &reportRef{idText(r.ID), r.Reason}, Target: &objectRef{Type: r.TargetType, ID: idText(r.TargetID)}, User: user,
 		}, err
 	}})
+}
+
+// reactToEvent emits the events of webhooks for an event of the core.
+func (s *Store) reactToEvent(ctx context.Context, tx bun.Tx, e Event) error {
+	switch e := e.(type) {
+	case ThingPublished:
+		return s.emitThing(ctx, tx, ThingPublishedEvent, e.Thing)
+	case ThingUnpublished:
+		return s.emitThing(ctx, tx, ThingUnpublishedEvent, e.Thing)
+	case MakePublished:
+		return s.emitMake(ctx, tx, e.Make, e.ThingOwner)
+	case CommentCreated:
+		return s.emitComment(ctx, tx, e.Comment, e.Owner, e.RepliedTo)
+	case FilesProcessed:
+		return s.emitProcessed(ctx, tx, e.Result, e.Files...)
+	case PreviewEnded:
+		return s.emitPreview(ctx, tx, e.PreviewID, e.Result)
+	case DecisionRecorded:
+		return s.emitDecision(ctx, tx, e.Entry)
+	case ContentReported:
+		return s.emitReport(ctx, tx, e.Report)
+	case AccessRevoked:
+		return s.disableWebhooksOf(ctx, tx, e.UserID, disabledWithOwner)
+	}
+	return nil
 }

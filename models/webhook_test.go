@@ -16,7 +16,7 @@ import (
 func TestGlobalWebhookOfFormerAdministrator(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		s.options.Webhooks = WebhookOptions{
+		s.webhookOptions = WebhookOptions{
 			Check:   func(string) error { return nil },
 			Send:    func(context.Context, webhook.Message) webhook.Result { return webhook.Result{Status: 200} },
 			Timeout: time.Minute,
@@ -68,7 +68,7 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		var sent atomic.Int64 // messages are sent concurrently
-		s.options.Webhooks = WebhookOptions{
+		s.webhookOptions = WebhookOptions{
 			Check:   func(string) error { return nil },
 			Send:    func(context.Context, webhook.Message) webhook.Result { sent.Add(1); return webhook.Result{Status: 200} },
 			Timeout: time.Minute,
@@ -135,7 +135,7 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 func TestOperatorEnablesWebhooks(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		s.options.Webhooks = WebhookOptions{Check: func(string) error { return nil }}
+		s.webhookOptions = WebhookOptions{Check: func(string) error { return nil }}
 		w, _, err := s.CreateWebhook(ctx, ada, NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
 		if err != nil {
 			t.Fatal(err)

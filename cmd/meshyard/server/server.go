@@ -218,9 +218,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		SendsMail:      a.Settings.SMTPURL != "", OpenRegistration: a.opensRegistration(),
 		Events: models.Events{
 			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
-			WebhookDelivered: a.metrics.Delivery, WebhookDisabled: a.webhookDisabled,
 		},
-		Webhooks: a.webhooks(),
 	}, a.enqueue)
 	if a.Settings.OTLPEndpoint != "" {
 		if a.tracer, err = otlp.New(ctx, a.Settings.OTLPEndpoint, a.Settings.Version, a.Settings.TraceRatio); err != nil {

@@ -10,7 +10,8 @@ import (
 // webhooks returns the options for sending messages to webhooks.
 func (a *Server) webhooks() models.WebhookOptions {
 	s := sender.New(a.Settings.WebhookTimeout, a.Settings.WebhookAllowPrivate, a.Settings.Version)
-	return models.WebhookOptions{Check: s.Check, Send: s.Send, Timeout: a.Settings.WebhookTimeout, BaseURL: a.Settings.BaseURL}
+	return models.WebhookOptions{Check: s.Check, Send: s.Send, Timeout: a.Settings.WebhookTimeout, BaseURL: a.Settings.BaseURL,
+		Delivered: a.metrics.Delivery, Disabled: a.webhookDisabled}
 }
 
 // deliverWebhook sends the due messages of a webhook. When the server stops, it cancels the attempt

@@ -1,0 +1,102 @@
+package models
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+)
+
+// Event is a change of the core that areas react to: one of the types in this file. Events are how
+// the core causes something in an area without importing it.
+type Event interface{ event() }
+
+// The events. Each is raised in the transaction of the change, after its rows were written.
+type (
+	// ThingPublished is raised when a thing becomes visible to everyone.
+	ThingPublished struct{ Thing *Thing }
+	// ThingUnpublished is raised when a published thing is hidden, taken down or deleted.
+	ThingUnpublished struct{ Thing *Thing }
+	// MakePublished is raised when a make becomes visible to everyone.
+	MakePublished struct {
+		Make       *Make
+		ThingOwner int64 // the creator of the thing; 0: the thing was deleted
+	}
+	// CommentCreated is raised for a new comment.
+	CommentCreated struct {
+		Comment   *Comment
+		Owner     int64 // of the target
+		RepliedTo int64 // the author of the comment that is answered; 0: none
+	}
+	// FilesProcessed is raised when the preview of files already exists, or will not be generated.
+	FilesProcessed struct {
+		Files  []*File
+		Result PreviewState
+	}
+	// PreviewEnded is raised when a preview was generated or has failed.
+	PreviewEnded struct {
+		PreviewID int64
+		Result    PreviewState
+	}
+	// DecisionRecorded is raised for each new entry of the moderation log.
+	DecisionRecorded struct{ Entry *ModerationEntry }
+	// ContentReported is raised for each new report.
+	ContentReported struct{ Report *Report }
+	// AccessRevoked is raised when a suspended user loses all access.
+	AccessRevoked struct{ UserID int64 }
+)
+
+func (ThingPublished) event()   {}
+func (ThingUnpublished) event() {}
+func (MakePublished) event()    {}
+func (CommentCreated) event()   {}
+func (FilesProcessed) event()   {}
+func (PreviewEnded) event()     {}
+func (DecisionRecorded) event() {}
+func (ContentReported) event()  {}
+func (AccessRevoked) event()    {}
+
+// reactions are what the areas do at events and in garbage collections, in the order in which the
+// areas were created.
+type reactions struct {
+	events  []func(ctx context.Context, tx bun.Tx, e Event) error
+	garbage []garbage
+}
+
+// garbage is a kind of rows that expire.
+type garbage struct {
+	what   string
+	remove func(context.Context) error
+}
+
+// React makes every later event call react in the transaction of the change. An error undoes the
+// change. It must be called before the store is used.
+func (s *Store) React(react func(ctx context.Context, tx bun.Tx, e Event) error) {
+	s.reactions.events = append(s.reactions.events, react)
+}
+
+// Expire makes every garbage collection call remove, which deletes expired rows. what names them in
+// errors. It must be called before the store is used.
+func (s *Store) Expire(what string, remove func(context.Context) error) {
+	s.reactions.garbage = append(s.reactions.garbage, garbage{what, remove})
+}
+
+// raise calls the areas for an event, in tx. The first error ends it.
+func (s *Store) raise(ctx context.Context, tx bun.Tx, e Event) error {
+	for _, react := range s.reactions.events {
+		if err := react(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeExpired deletes the expired rows of all areas.
+func (s *Store) removeExpired(ctx context.Context) error {
+	for _, g := range s.reactions.garbage {
+		if err := g.remove(ctx); err != nil {
+			return fmt.Errorf("collect %s: %w", g.what, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package models
+
+import (
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// importRow is the progress of an import.
+type importRow struct {
+	bun.BaseModel `bun:"table:imports"`
+
+	Source    string `bun:",pk"`
+	StartedAt time.Time
+	Done      int
+	Later     string // statements to run at the end, one per line; each can be repeated
+}
+
+// archiveImport is the stored progress of an import.
+type archiveImport struct {
+	bun.BaseModel `bun:"table:archive_imports,alias:ai"`
+
+	Source    string `bun:",pk"`
+	Noun      string
+	Done      int64
+	LeftOut   string
+	StartedAt time.Time
+}
+
+// archiveID maps the ID of a row in an archive to its ID in this database.
+type archiveID struct {
+	bun.BaseModel `bun:"table:archive_ids,alias:a"`
+
+	Source string `bun:",pk"`
+	Noun   string `bun:",pk"`
+	OldID  int64  `bun:",pk"`
+	NewID  int64
+}
+
+// accountNoun is the noun of the rows of archive_imports that describe services from which accounts
+// are imported. These rows are never deleted, so the IDs of imported objects stay recorded in
+// archive_ids. An import of an account can continue where it was interrupted, and accounts that are
+// imported one after the other find each other's objects.
+const accountNoun = "account"
