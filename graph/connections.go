@@ -36,7 +36,7 @@ type nodes[V, N any] struct {
 // nodes.
 func pagesOf[T any](r *Resolver, of rows[T]) func(context.Context, models.List, []int64, models.Slice) (map[int64]models.Page[T], error) {
 	return func(ctx context.Context, l models.List, parents []int64, part models.Slice) (map[int64]models.Page[T], error) {
-		return models.Pages(ctx, r.Store, caller(ctx), selected(ctx, of.all), l, parents, part)
+		return models.Pages(ctx, r.Store.Store, caller(ctx), selected(ctx, of.all), l, parents, part)
 	}
 }
 

@@ -32,7 +32,7 @@ func (r *Resolver) highlights(ctx context.Context, edges []*model.SearchEdge) ([
 			collectionIDs = append(collectionIDs, hit.ID)
 		}
 	}
-	foundThings, err := models.ByIDs(ctx, r.Store, caller(ctx), thingTexts, thingIDs)
+	foundThings, err := models.ByIDs(ctx, r.Store.Store, caller(ctx), thingTexts, thingIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -40,15 +40,15 @@ func (r *Resolver) highlights(ctx context.Context, edges []*model.SearchEdge) ([
 	if err != nil {
 		return nil, err
 	}
-	foundMakes, err := models.ByIDs(ctx, r.Store, caller(ctx), makeTexts, makeIDs)
+	foundMakes, err := models.ByIDs(ctx, r.Store.Store, caller(ctx), makeTexts, makeIDs)
 	if err != nil {
 		return nil, err
 	}
-	foundUsers, err := models.ByIDs(ctx, r.Store, caller(ctx), nameOfUser, userIDs)
+	foundUsers, err := models.ByIDs(ctx, r.Store.Store, caller(ctx), nameOfUser, userIDs)
 	if err != nil {
 		return nil, err
 	}
-	foundCollections, err := models.ByIDs(ctx, r.Store, caller(ctx), collectionTexts, collectionIDs)
+	foundCollections, err := models.ByIDs(ctx, r.Store.Store, caller(ctx), collectionTexts, collectionIDs)
 	if err != nil {
 		return nil, err
 	}

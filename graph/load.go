@@ -7,6 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/graphql/breadthfirst"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
 // The executor calls a batch resolver once for all objects of a level for which an operation
@@ -44,8 +45,8 @@ var (
 	reports           = rowsOf[models.Report]()
 	notifications     = rowsOf[models.Notification]()
 	moderationEntries = rowsOf[models.ModerationEntry]()
-	webhooks          = rows[models.Webhook]{all: models.AllWebhookFields, byID: models.ByIDs[models.Webhook]}
-	deliveries        = rowsOf[models.WebhookDelivery]()
+	webhooks          = rows[webhook.Webhook]{all: webhook.AllFields, byID: models.ByIDs[webhook.Webhook]}
+	deliveries        = rowsOf[webhook.Delivery]()
 	files             = rows[models.File]{
 		all: models.AllFileFields,
 		byID: func(ctx context.Context, s *models.Store, _ auth.Caller, fields models.FileFields, ids []int64) (map[int64]*models.File, error) {
@@ -65,7 +66,7 @@ var (
 func (of rows[T]) read(ctx context.Context, r *Resolver, ids []int64, also fieldset.Set[T]) (map[int64]*T, error) {
 	fields := selected(ctx, of.all).With(also)
 	if of.ofID == nil || !fieldset.Of[T]("ID").Has(fields) {
-		return of.byID(ctx, r.Store, caller(ctx), fields, ids)
+		return of.byID(ctx, r.Store.Store, caller(ctx), fields, ids)
 	}
 	found := make(map[int64]*T, len(ids))
 	for _, id := range ids {

@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/telemetry/tracing"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // operation is the state of one run of an operation.
@@ -39,7 +40,7 @@ func stale(ctx context.Context) error {
 
 // operationExtension creates the state of each operation. It runs a query up to six times if
 // objects were deleted or taken down while it read them.
-type operationExtension struct{ store *models.Store }
+type operationExtension struct{ store *catalogue.Catalogue }
 
 // ExtensionName implements graphql.HandlerExtension.
 func (operationExtension) ExtensionName() string { return "Operation" }

@@ -7,14 +7,14 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/internal/urls"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 //go:generate go run ../internal/graphql/graphqlgen
 
 // Resolver has the dependencies of the resolvers.
 type Resolver struct {
-	Store *models.Store
+	Store *catalogue.Catalogue
 	URLs  urls.Builder
 	// AnonymousRead permits queries without a token. They can read public data only.
 	AnonymousRead bool

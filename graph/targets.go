@@ -8,13 +8,14 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
-func userID(u *models.User) int64       { return u.ID }
-func thingID(t *models.Thing) int64     { return t.ID }
-func makeID(m *models.Make) int64       { return m.ID }
-func commentID(c *models.Comment) int64 { return c.ID }
-func webhookID(w *models.Webhook) int64 { return w.ID }
+func userID(u *models.User) int64        { return u.ID }
+func thingID(t *models.Thing) int64      { return t.ID }
+func makeID(m *models.Make) int64        { return m.ID }
+func commentID(c *models.Comment) int64  { return c.ID }
+func webhookID(w *webhook.Webhook) int64 { return w.ID }
 
 // ownID returns a function that returns the ID of the caller, or 0 for other users. The private
 // lists of other users are neither read nor returned.

@@ -11,10 +11,11 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/pgtest"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // newStore returns a store on a new database and an empty bucket. It has no background jobs.
-func newStore(t *testing.T, address string) *models.Store {
+func newStore(t *testing.T, address string) *catalogue.Catalogue {
 	t.Helper()
 	db, err := models.OpenDB(t.Context(), address)
 	if err != nil {
@@ -29,7 +30,7 @@ func newStore(t *testing.T, address string) *models.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })
-	return models.NewStore(db, b, models.Options{}, func(context.Context, bun.Tx, models.Work) error { return nil })
+	return catalogue.New(db, b, catalogue.Options{}, func(context.Context, bun.Tx, models.Work) error { return nil })
 }
 
 // TestTargetIsGoneMeanwhile checks that removing a like or watch succeeds if the target is deleted

@@ -126,7 +126,7 @@ func (r *Resolver) hidden(ctx context.Context, objects []model.Node) (map[model.
 		}
 	}
 	thingsOfMakes, err := loadValues(ofMakes, func(m *models.Make) int64 { return m.ThingID }, func(ids []int64) (map[int64]*models.Thing, error) {
-		return models.ByIDs(ctx, r.Store, caller(ctx), models.ThingAccess, ids)
+		return models.ByIDs(ctx, r.Store.Store, caller(ctx), models.ThingAccess, ids)
 	})
 	if err != nil {
 		return nil, err
@@ -157,13 +157,13 @@ func (r *Resolver) hiddenComments(ctx context.Context, comments []*models.Commen
 		}
 	}
 	onThings, err := loadValues(comments, of(models.OnThing), func(ids []int64) (map[int64]*models.Thing, error) {
-		return models.ByIDs(ctx, r.Store, caller(ctx), models.ThingAccess, ids)
+		return models.ByIDs(ctx, r.Store.Store, caller(ctx), models.ThingAccess, ids)
 	})
 	if err != nil {
 		return err
 	}
 	onMakes, err := loadValues(comments, of(models.OnMake), func(ids []int64) (map[int64]*models.Make, error) {
-		return models.ByIDs(ctx, r.Store, caller(ctx), models.MakeAccess, ids)
+		return models.ByIDs(ctx, r.Store.Store, caller(ctx), models.MakeAccess, ids)
 	})
 	if err != nil {
 		return err

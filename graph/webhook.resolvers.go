@@ -10,47 +10,47 @@ import (
 
 	"github.com/meshyard/meshyard/graph/exec"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
 // CreateWebhook is the resolver for the createWebhook field.
-func (r *mutationResolver) CreateWebhook(ctx context.Context, input models.NewWebhook) (*model.CreateWebhookPayload, error) {
-	w, secret, err := r.Store.CreateWebhook(ctx, caller(ctx), input)
+func (r *mutationResolver) CreateWebhook(ctx context.Context, input webhook.Input) (*model.CreateWebhookPayload, error) {
+	w, secret, err := r.Store.Webhook.CreateWebhook(ctx, caller(ctx), input)
 	return &model.CreateWebhookPayload{Webhook: w, Secret: secret}, err
 }
 
 // UpdateWebhook is the resolver for the updateWebhook field.
-func (r *mutationResolver) UpdateWebhook(ctx context.Context, input models.WebhookChange) (*model.UpdateWebhookPayload, error) {
-	w, err := r.Store.UpdateWebhook(ctx, caller(ctx), input)
+func (r *mutationResolver) UpdateWebhook(ctx context.Context, input webhook.Change) (*model.UpdateWebhookPayload, error) {
+	w, err := r.Store.Webhook.UpdateWebhook(ctx, caller(ctx), input)
 	return &model.UpdateWebhookPayload{Webhook: w}, err
 }
 
 // RotateWebhookSecret is the resolver for the rotateWebhookSecret field.
 func (r *mutationResolver) RotateWebhookSecret(ctx context.Context, input model.RotateWebhookSecretInput) (*model.RotateWebhookSecretPayload, error) {
-	w, secret, err := r.Store.RotateWebhookSecret(ctx, caller(ctx), input.ID)
+	w, secret, err := r.Store.Webhook.RotateWebhookSecret(ctx, caller(ctx), input.ID)
 	return &model.RotateWebhookSecretPayload{Webhook: w, Secret: secret}, err
 }
 
 // DeleteWebhook is the resolver for the deleteWebhook field.
 func (r *mutationResolver) DeleteWebhook(ctx context.Context, input model.DeleteWebhookInput) (*model.Deleted, error) {
-	return &model.Deleted{Type: "Webhook", DeletedID: input.ID}, r.Store.DeleteWebhook(ctx, caller(ctx), input.ID)
+	return &model.Deleted{Type: "Webhook", DeletedID: input.ID}, r.Store.Webhook.DeleteWebhook(ctx, caller(ctx), input.ID)
 }
 
 // PingWebhook is the resolver for the pingWebhook field.
 func (r *mutationResolver) PingWebhook(ctx context.Context, input model.PingWebhookInput) (*model.PingWebhookPayload, error) {
-	d, err := r.Store.PingWebhook(ctx, caller(ctx), input.ID)
+	d, err := r.Store.Webhook.PingWebhook(ctx, caller(ctx), input.ID)
 	return &model.PingWebhookPayload{Delivery: d}, err
 }
 
 // RedeliverWebhook is the resolver for the redeliverWebhook field.
 func (r *mutationResolver) RedeliverWebhook(ctx context.Context, input model.RedeliverWebhookInput) (*model.RedeliverWebhookPayload, error) {
-	d, err := r.Store.RedeliverWebhook(ctx, caller(ctx), input.DeliveryID)
+	d, err := r.Store.Webhook.RedeliverWebhook(ctx, caller(ctx), input.DeliveryID)
 	return &model.RedeliverWebhookPayload{Delivery: d}, err
 }
 
 // Webhooks is the resolver for the webhooks field.
 func (r *queryResolver) Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.WebhookConnection, error) {
-	list, err := r.Store.Webhooks(caller(ctx))
+	list, err := r.Store.Webhook.Webhooks(caller(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -59,25 +59,25 @@ func (r *queryResolver) Webhooks(ctx context.Context, first *int32, after *strin
 }
 
 // Webhook is the resolver for the webhook field.
-func (r *queryResolver) Webhook(ctx context.Context, id int64) (*models.Webhook, error) {
-	return r.Store.Webhook(ctx, caller(ctx), selected(ctx, models.AllWebhookFields), id)
+func (r *queryResolver) Webhook(ctx context.Context, id int64) (*webhook.Webhook, error) {
+	return r.Store.Webhook.Webhook(ctx, caller(ctx), selected(ctx, webhook.AllFields), id)
 }
 
 // Deliveries is the batch resolver for the deliveries field.
-func (r *webhookResolver) Deliveries(ctx context.Context, objs []*models.Webhook, first *int32, after *string, last *int32, before *string, state *models.DeliveryState) ([]*model.WebhookDeliveryConnection, error) {
-	var in models.DeliveryState
+func (r *webhookResolver) Deliveries(ctx context.Context, objs []*webhook.Webhook, first *int32, after *string, last *int32, before *string, state *webhook.DeliveryState) ([]*model.WebhookDeliveryConnection, error) {
+	var in webhook.DeliveryState
 	if state != nil {
 		in = *state
 	}
-	on := ownedList[*models.Webhook]{"Webhook.deliveries " + string(in), r.Store.WebhookDeliveriesOf(in), webhookID}
+	on := ownedList[*webhook.Webhook]{"Webhook.deliveries " + string(in), r.Store.Webhook.WebhookDeliveriesOf(in), webhookID}
 	found, err := connect[model.WebhookDeliveryEdge](ctx, objs, on, pageArgs{first, after, last, before}, nodesOf(r.Resolver, deliveries))
-	return convert(found, err, func(c *model.Connection[*models.WebhookDelivery, model.WebhookDeliveryEdge]) *model.WebhookDeliveryConnection {
+	return convert(found, err, func(c *model.Connection[*webhook.Delivery, model.WebhookDeliveryEdge]) *model.WebhookDeliveryConnection {
 		return &model.WebhookDeliveryConnection{Connection: c}
 	})
 }
 
 // StatusCode is the resolver for the statusCode field.
-func (r *webhookDeliveryResolver) StatusCode(ctx context.Context, obj *models.WebhookDelivery) (*int32, error) {
+func (r *webhookDeliveryResolver) StatusCode(ctx context.Context, obj *webhook.Delivery) (*int32, error) {
 	if obj.StatusCode == 0 {
 		return nil, nil
 	}

@@ -34,7 +34,7 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username,
 		return 0, err
 	}
 	if found.ID != caller.UserID && !caller.Administers() {
-		return 0, fail(Forbidden, "the account of %s is not yours: deleting it requires an administrator", found.Username)
+		return 0, Fail(Forbidden, "the account of %s is not yours: deleting it requires an administrator", found.Username)
 	}
 	return found.ID, s.deleteUser(ctx, found.ID, func(ctx context.Context, tx bun.Tx) error {
 		if err := resolveReports(ctx, tx, caller, Target{OnUser, found.ID}, found.ID, reason); err != nil {
@@ -46,8 +46,8 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username,
 
 // deleteUser deletes the account of a user. It opens a transaction and calls record in it.
 func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Context, bun.Tx) error) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u, err := s.lockAccount(ctx, tx, id)
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := s.LockAccount(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 		if err := record(ctx, tx); err != nil {
 			return err
 		}
-		at := now()
+		at := Now()
 		*u = User{ID: u.ID, Username: fmt.Sprintf("deleted-%d", u.ID), DefaultLicense: CC, DeletedAt: &at}
 		_, err = tx.NewUpdate().Model(u).Column("username", "first_name", "last_name", "email", "bio", "location", "default_license",
 			"is_admin", "is_moderator", "suspended_at", "suspension_reason", "last_active_at", "avatar_id", "cover_id", "deleted_at").
@@ -85,10 +85,10 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 		if err := disconnect(ctx, tx, u.ID); err != nil {
 			return err
 		}
-		if err := s.db.index(ctx, tx, userIndex, u.ID); err != nil {
+		if err := s.DB.index(ctx, tx, UserIndex, u.ID); err != nil {
 			return err
 		}
-		return errors.Join(s.enqueue(ctx, tx, Work{PurgeAccount: u.ID}), s.enqueue(ctx, tx, Work{PurgeAccount: u.ID, At: at.Add(purgeAgain)}))
+		return errors.Join(s.Enqueue(ctx, tx, Work{PurgeAccount: u.ID}), s.Enqueue(ctx, tx, Work{PurgeAccount: u.ID, At: at.Add(purgeAgain)}))
 	})
 }
 
@@ -105,11 +105,11 @@ func disconnect(ctx context.Context, tx bun.Tx, userID int64) error {
 	}
 	var followed, followers []int64
 	err := tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ?", userID).Returning("followed_id").Scan(ctx, &followed)
-	if err := ignoreNoRows(err); err != nil {
+	if err := IgnoreNoRows(err); err != nil {
 		return err
 	}
 	err = tx.NewDelete().Model((*follow)(nil)).Where("followed_id = ?", userID).Returning("follower_id").Scan(ctx, &followers)
-	if err := ignoreNoRows(err); err != nil {
+	if err := IgnoreNoRows(err); err != nil {
 		return err
 	}
 	return count(ctx, tx, userFollowers.by(-1, followed...), userFollowing.by(-1, followers...),
@@ -122,11 +122,11 @@ func disconnect(ctx context.Context, tx bun.Tx, userID int64) error {
 // deleted does not keep the others: PurgeAccount deletes them, and then returns an error. The
 // garbage collector removes the contents that no file uses any more.
 func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
-	deleted, err := s.db.Write.NewSelect().Model((*User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
+	deleted, err := s.DB.Write.NewSelect().Model((*User)(nil)).Where("u.id = ? AND u.deleted_at IS NOT NULL", userID).Exists(ctx)
 	if err != nil || !deleted {
 		return err
 	}
-	if err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return disconnect(ctx, tx, userID) }); err != nil {
+	if err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return disconnect(ctx, tx, userID) }); err != nil {
 		return fmt.Errorf("purge account %d: %w", userID, err)
 	}
 	// The job acts as the owner with the role of an administrator, because it must also delete objects
@@ -151,7 +151,7 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	for _, p := range purges {
 		for last := int64(0); ; {
 			var ids []int64
-			err := s.db.Write.NewSelect().Table(p.table).Column("id").Where(p.where, userID).Where("id > ?", last).
+			err := s.DB.Write.NewSelect().Table(p.table).Column("id").Where(p.where, userID).Where("id > ?", last).
 				OrderExpr("id").Limit(100).Scan(ctx, &ids)
 			if err != nil {
 				return err
@@ -175,7 +175,7 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 	}
 	// Downloads are kept, because the counts of things include them. They refer to a user without
 	// personal data.
-	if _, err := s.db.Write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).Exec(ctx); err != nil {
+	if _, err := s.DB.Write.NewRaw("UPDATE comments SET spam_body = '' WHERE owner_id = ?", userID).Exec(ctx); err != nil {
 		return err
 	}
 	if left > 0 {
@@ -186,10 +186,10 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 
 // purgeLike removes the like with the given ID.
 func (s *Store) purgeLike(ctx context.Context, id int64) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		l := new(like)
 		if err := tx.NewSelect().Model(l).Where("l.id = ?", id).Scan(ctx); err != nil {
-			return notFoundIfNoRows(err, "like", id)
+			return NoSuchIfNoRows(err, "like", id)
 		}
 		_, err := removeLike(ctx, tx, l.UserID, Target{l.TargetType, l.TargetID})
 		return err
@@ -199,9 +199,9 @@ func (s *Store) purgeLike(ctx context.Context, id int64) error {
 // purgeFile deletes the row of a file, and the bytes of a pending upload.
 func (s *Store) purgeFile(ctx context.Context, id int64) error {
 	f := new(File)
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := s.db.ForUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx); err != nil {
-			return notFoundIfNoRows(err, "file", id)
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if err := s.DB.ForUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx); err != nil {
+			return NoSuchIfNoRows(err, "file", id)
 		}
 		_, err := tx.NewDelete().Model(f).WherePK().Exec(ctx)
 		return err
@@ -209,6 +209,6 @@ func (s *Store) purgeFile(ctx context.Context, id int64) error {
 	if err != nil || f.ObjectKey == "" {
 		return err
 	}
-	s.discard(ctx, f.ObjectKey)
+	s.Discard(ctx, f.ObjectKey)
 	return nil
 }

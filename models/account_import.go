@@ -28,8 +28,8 @@ type ImportDates struct {
 // AccountSource returns the service with the given origin, such as https://old.example.org. It
 // records the service on first use.
 func (a Admin) AccountSource(ctx context.Context, origin string) (*AccountSource, error) {
-	row := &archiveImport{Source: accountNoun + " " + origin, Noun: accountNoun, LeftOut: "{}", StartedAt: now()}
-	db := a.store.db.Write
+	row := &ArchiveImport{Source: accountNoun + " " + origin, Noun: accountNoun, LeftOut: "{}", StartedAt: Now()}
+	db := a.store.DB.Write
 	if _, err := db.NewInsert().Model(row).On("CONFLICT (source) DO NOTHING").Exec(ctx); err != nil {
 		return nil, err
 	}
@@ -51,8 +51,8 @@ func (s *AccountSource) Things(ctx context.Context, ids ...int64) (map[int64]int
 func (s *AccountSource) ids(ctx context.Context, noun string, ids []int64, where string) (map[int64]int64, error) {
 	here := make(map[int64]int64, len(ids))
 	for some := range slices.Chunk(ids, 1000) {
-		var rows []archiveID
-		err := s.store.db.Write.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", s.source, noun, bun.List(some)).Where(where).Scan(ctx)
+		var rows []ArchiveID
+		err := s.store.DB.Write.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", s.source, noun, bun.List(some)).Where(where).Scan(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (s *AccountSource) ids(ctx context.Context, noun string, ids []int64, where
 // the first import but are not recorded. There is one if an import was interrupted after it created
 // an object and before it recorded it.
 func (s *AccountSource) Unrecorded(ctx context.Context, noun string, ownerID int64, name string) (ids []int64, err error) {
-	err = s.store.db.Write.NewSelect().TableExpr("? AS o", bun.Ident(noun)).Column("o.id").
+	err = s.store.DB.Write.NewSelect().TableExpr("? AS o", bun.Ident(noun)).Column("o.id").
 		Where("o.owner_id = ? AND o.name = ? AND o.created_at >= ?", ownerID, name, s.began).
 		Where("NOT EXISTS (SELECT 1 FROM archive_ids AS a WHERE a.noun = ? AND a.new_id = o.id)", noun).Order("o.id").Scan(ctx, &ids)
 	return ids, err
@@ -77,8 +77,8 @@ func (s *AccountSource) Unrecorded(ctx context.Context, noun string, ownerID int
 // its times to those in the other service. noun is things, makes, collections or images. It opens a
 // transaction.
 func (s *AccountSource) Record(ctx context.Context, noun string, from, to int64, dates ImportDates) error {
-	err := s.store.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.NewInsert().Model(&archiveID{Source: s.source, Noun: noun, OldID: from, NewID: to}).Exec(ctx); err != nil {
+	err := s.store.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewInsert().Model(&ArchiveID{Source: s.source, Noun: noun, OldID: from, NewID: to}).Exec(ctx); err != nil {
 			return err
 		}
 		if dates.Created.IsZero() {
@@ -119,8 +119,8 @@ func dateFile(ctx context.Context, tx bun.Tx, id int64, at time.Time) error {
 // NotCollected returns those of the given things that are not in the collection.
 func (s *AccountSource) NotCollected(ctx context.Context, collectionID int64, things []int64) ([]int64, error) {
 	var there []int64
-	err := s.store.db.Write.NewSelect().Table("collection_things").Column("thing_id").Where("collection_id = ?", collectionID).Scan(ctx, &there)
-	in := setOf(there)
+	err := s.store.DB.Write.NewSelect().Table("collection_things").Column("thing_id").Where("collection_id = ?", collectionID).Scan(ctx, &there)
+	in := SetOf(there)
 	return slices.DeleteFunc(slices.Clone(things), func(id int64) bool { return in[id] }), err
 }
 
@@ -128,18 +128,18 @@ func (s *AccountSource) NotCollected(ctx context.Context, collectionID int64, th
 // had been deleted. It returns BadInput if a text is too long. It opens a transaction.
 func (a Admin) CreateMakeWithoutThing(ctx context.Context, owner auth.Caller, name, description string) (*Make, error) {
 	s := a.store
-	if err := text("name", name, maxName); err != nil {
+	if err := CheckText("name", name, MaxName); err != nil {
 		return nil, err
 	}
-	if err := text("description", description, maxText); err != nil {
+	if err := CheckText("description", description, MaxText); err != nil {
 		return nil, err
 	}
-	m := &Make{OwnerID: owner.UserID, Name: name, Description: description, State: Draft, CreatedAt: now()}
+	m := &Make{OwnerID: owner.UserID, Name: name, Description: description, State: Draft, CreatedAt: Now()}
 	var html renderedHTML
 	if err := s.renderTo(ctx, &html, makeDescription, &description); err != nil {
 		return nil, err
 	}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := html.insert(tx.NewInsert().Model(m)).Exec(ctx); err != nil {
 			return err
 		}

@@ -49,12 +49,12 @@ type accountLink struct {
 // insertLink stores a link and returns its secret.
 func insertLink(ctx context.Context, db bun.IDB, l *accountLink) (secret string, err error) {
 	secret = auth.NewSecret()
-	l.SHA256, l.CreatedAt = auth.HashSecret(secret), now()
+	l.SHA256, l.CreatedAt = auth.HashSecret(secret), Now()
 	_, err = db.NewInsert().Model(l).Exec(ctx)
 	return secret, err
 }
 
-var errLink = about("token", fail(NotFound, "the link does not work: it has expired, was used, or was replaced by a newer one"))
+var errLink = about("token", Fail(NotFound, "the link does not work: it has expired, was used, or was replaced by a newer one"))
 
 // orErrLink returns errLink if err is sql.ErrNoRows, and otherwise err.
 func orErrLink(err error) error {
@@ -75,9 +75,9 @@ type Link struct {
 // the link.
 func (s *Store) Link(ctx context.Context, secret string) (Link, error) {
 	var l Link
-	err := s.db.Read.NewSelect().TableExpr("account_links AS al").Join("LEFT JOIN users AS u ON u.id = al.user_id").Join("LEFT JOIN invitations AS inv ON inv.id = al.invitation_id").
+	err := s.DB.Read.NewSelect().TableExpr("account_links AS al").Join("LEFT JOIN users AS u ON u.id = al.user_id").Join("LEFT JOIN invitations AS inv ON inv.id = al.invitation_id").
 		ColumnExpr("al.purpose, CASE WHEN al.email <> '' THEN al.email ELSE coalesce(inv.email, '') END, coalesce(u.username, '')").
-		Where("al.sha256 = ? AND al.expires_at > ?", auth.HashSecret(secret), now()).Scan(ctx, &l.Purpose, &l.Email, &l.Username)
+		Where("al.sha256 = ? AND al.expires_at > ?", auth.HashSecret(secret), Now()).Scan(ctx, &l.Purpose, &l.Email, &l.Username)
 	return l, orErrLink(err)
 }
 
@@ -85,7 +85,7 @@ func (s *Store) Link(ctx context.Context, secret string) (Link, error) {
 // NotFound. If it is called concurrently, only one call succeeds.
 func useLink(ctx context.Context, tx bun.Tx, secret string, purposes ...LinkPurpose) (*accountLink, error) {
 	l := new(accountLink)
-	err := tx.NewDelete().Model(l).Where("sha256 = ? AND expires_at > ? AND purpose IN (?)", auth.HashSecret(secret), now(), bun.List(purposes)).Returning("*").Scan(ctx)
+	err := tx.NewDelete().Model(l).Where("sha256 = ? AND expires_at > ? AND purpose IN (?)", auth.HashSecret(secret), Now(), bun.List(purposes)).Returning("*").Scan(ctx)
 	if err == nil && l.SHA256 == "" {
 		err = errLink
 	}
@@ -94,7 +94,7 @@ func useLink(ctx context.Context, tx bun.Tx, secret string, purposes ...LinkPurp
 
 // DeleteLink deletes a link that could not be sent.
 func (s *Store) DeleteLink(ctx context.Context, secret string) error {
-	_, err := s.db.Write.NewDelete().Model((*accountLink)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
+	_, err := s.DB.Write.NewDelete().Model((*accountLink)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
 	return err
 }
 
@@ -120,7 +120,7 @@ type Email struct {
 // has a recipient, so that the response does not reveal whether an account exists. It opens a
 // transaction.
 func (s *Store) RequestMail(ctx context.Context, m Mail) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.enqueue(ctx, tx, Work{Mail: &m}) })
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.Enqueue(ctx, tx, Work{Mail: &m}) })
 }
 
 // maxLinksPerHour is the rate limit of links: the maximum number of links of one purpose that are
@@ -132,7 +132,7 @@ const maxLinksPerHour = 5
 // address. If it has several recipients, WriteEmails enqueues a job for each instead, so that a
 // failure of one is not followed by another e-mail to the others. It opens a transaction.
 func (s *Store) WriteEmails(ctx context.Context, m Mail) (emails []Email, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		emails = nil
 		links, names, err := recipients(ctx, tx, m)
 		if err != nil {
@@ -140,7 +140,7 @@ func (s *Store) WriteEmails(ctx context.Context, m Mail) (emails []Email, err er
 		}
 		if len(links) > 1 {
 			for _, l := range links {
-				if err := s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: m.Purpose, UserID: l.UserID}}); err != nil {
+				if err := s.Enqueue(ctx, tx, Work{Mail: &Mail{Purpose: m.Purpose, UserID: l.UserID}}); err != nil {
 					return err
 				}
 			}
@@ -150,9 +150,9 @@ func (s *Store) WriteEmails(ctx context.Context, m Mail) (emails []Email, err er
 			l := &links[i]
 			l.Purpose = m.Purpose
 			if l.ExpiresAt.IsZero() {
-				l.ExpiresAt = now().Add(m.Purpose.lifetime())
+				l.ExpiresAt = Now().Add(m.Purpose.lifetime())
 			}
-			recent, err := tx.NewSelect().Model((*accountLink)(nil)).Where("(lower(al.email) = lower(?) OR al.user_id = ?) AND al.purpose = ? AND al.created_at > ?", l.Email, l.UserID, l.Purpose, now().Add(-time.Hour)).Count(ctx)
+			recent, err := tx.NewSelect().Model((*accountLink)(nil)).Where("(lower(al.email) = lower(?) OR al.user_id = ?) AND al.purpose = ? AND al.created_at > ?", l.Email, l.UserID, l.Purpose, Now().Add(-time.Hour)).Count(ctx)
 			if err != nil {
 				return err
 			}
@@ -181,7 +181,7 @@ func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, na
 		return []accountLink{{Email: m.Email}}, []string{""}, nil
 	case InvitationLink:
 		inv := new(Invitation)
-		err := tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", m.InvitationID, now()).Scan(ctx)
+		err := tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", m.InvitationID, Now()).Scan(ctx)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil, nil, nil
 		}
@@ -196,7 +196,7 @@ func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, na
 		q = q.Where("u.id = ? AND u.suspended_at IS NULL AND "+hasConfirmedEmail, m.UserID)
 	default:
 		q = q.Where("u.suspended_at IS NULL AND "+hasConfirmedEmail).
-			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE lower(email) = lower(?0)) OR u.sort_name = ?1)", m.Name, foldUsername(m.Name))
+			Where("(u.id IN (SELECT user_id FROM confirmed_emails WHERE lower(email) = lower(?0)) OR u.sort_name = ?1)", m.Name, FoldUsername(m.Name))
 	}
 	if err := q.Scan(ctx); err != nil {
 		return nil, nil, err
@@ -210,7 +210,7 @@ func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, na
 // checkEmail returns BadInput if an address is not a valid e-mail address of at most 254 bytes.
 func checkEmail(address string) error {
 	if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address || len(address) > 254 {
-		return badInput("email", "email: %.60q is not an e-mail address", address)
+		return Invalid("email", "email: %.60q is not an e-mail address", address)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func checkEmail(address string) error {
 // checkOptionalEmail returns BadInput if an address that is not nil or empty is not a valid e-mail
 // address of at most maxName characters.
 func checkOptionalEmail(address *string) error {
-	if err := optional("email", address, maxName); err != nil || address == nil || *address == "" {
+	if err := CheckOptional("email", address, MaxName); err != nil || address == nil || *address == "" {
 		return err
 	}
 	return checkEmail(*address)
@@ -228,12 +228,12 @@ func checkOptionalEmail(address *string) error {
 // returns NotFound if the link is not valid, or if the user has changed the address since. It opens
 // a transaction.
 func (s *Store) ConfirmEmail(ctx context.Context, secret string) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		l, err := useLink(ctx, tx, secret, ConfirmationLink)
 		if err != nil {
 			return err
 		}
-		u, err := s.lockAccount(ctx, tx, l.UserID)
+		u, err := s.LockAccount(ctx, tx, l.UserID)
 		if err != nil {
 			return err
 		}
@@ -245,13 +245,13 @@ func (s *Store) ConfirmEmail(ctx context.Context, secret string) error {
 }
 
 func confirmEmail(ctx context.Context, tx bun.Tx, userID int64, email string) error {
-	_, err := tx.NewRaw("INSERT INTO confirmed_emails (user_id, email, confirmed_at) VALUES (?0, ?1, ?2) ON CONFLICT (user_id) DO UPDATE SET email = ?1, confirmed_at = ?2", userID, email, now()).Exec(ctx)
+	_, err := tx.NewRaw("INSERT INTO confirmed_emails (user_id, email, confirmed_at) VALUES (?0, ?1, ?2) ON CONFLICT (user_id) DO UPDATE SET email = ?1, confirmed_at = ?2", userID, email, Now()).Exec(ctx)
 	return err
 }
 
 // Email returns the e-mail address of the caller, and whether it is confirmed.
 func (s *Store) Email(ctx context.Context, caller auth.Caller) (email string, confirmed bool, err error) {
-	err = s.db.Read.NewSelect().TableExpr("users AS u").ColumnExpr("u.email, "+hasConfirmedEmail).
+	err = s.DB.Read.NewSelect().TableExpr("users AS u").ColumnExpr("u.email, "+hasConfirmedEmail).
 		Where("u.id = ?", caller.UserID).Scan(ctx, &email, &confirmed)
 	return email, confirmed, err
 }

@@ -23,7 +23,7 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 		bob.Scopes = auth.Scopes{auth.Read, auth.Write}
 		thing, _ := published(t, s, ada)
 		var purges []Work
-		s.enqueue = func(_ context.Context, _ bun.Tx, w Work) error {
+		s.Enqueue = func(_ context.Context, _ bun.Tx, w Work) error {
 			if w.PurgeAccount == bob.UserID {
 				purges = append(purges, w)
 			}
@@ -32,7 +32,7 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 		if err := s.Admin().DeleteUser(ctx, "bob"); err != nil {
 			t.Fatal(err)
 		}
-		if len(purges) != 2 || !purges[0].At.IsZero() || !purges[1].At.After(now().Add(purgeAgain/2)) {
+		if len(purges) != 2 || !purges[0].At.IsZero() || !purges[1].At.After(Now().Add(purgeAgain/2)) {
 			t.Errorf("the jobs are %+v, want one now and one later", purges)
 		}
 
@@ -79,7 +79,7 @@ func TestRequestsOutliveTheirAccount(t *testing.T) {
 			"things": "owner_id = ?", "files": "owner_id = ?", "comments": "owner_id = ? AND deleted_at IS NULL",
 			"likes": "user_id = ?", "watches": "user_id = ?", "follows": "follower_id = ?", "notifications": "actor_id = ?",
 		} {
-			if n, err := s.db.Read.NewSelect().Table(table).Where(where, bob.UserID).Count(ctx); n != 0 || err != nil {
+			if n, err := s.DB.Read.NewSelect().Table(table).Where(where, bob.UserID).Count(ctx); n != 0 || err != nil {
 				t.Errorf("%d %s of a deleted account are left (%v)", n, table, err)
 			}
 		}
@@ -110,7 +110,7 @@ func TestPurgeContinues(t *testing.T) {
 		}
 		run := func(statement string, args ...any) {
 			t.Helper()
-			if _, err := s.db.Write.NewRaw(statement, args...).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw(statement, args...).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -121,8 +121,8 @@ func TestPurgeContinues(t *testing.T) {
 		}
 		left := func() (things, comments int64) {
 			t.Helper()
-			things, err := s.db.Write.NewSelect().Table("things").Where("owner_id = ?", bob.UserID).Count(ctx)
-			comments, err2 := s.db.Write.NewSelect().Table("comments").Where("owner_id = ? AND deleted_at IS NULL", bob.UserID).Count(ctx)
+			things, err := s.DB.Write.NewSelect().Table("things").Where("owner_id = ?", bob.UserID).Count(ctx)
+			comments, err2 := s.DB.Write.NewSelect().Table("comments").Where("owner_id = ? AND deleted_at IS NULL", bob.UserID).Count(ctx)
 			if err := errors.Join(err, err2); err != nil {
 				t.Fatal(err)
 			}
@@ -168,12 +168,12 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 		if _, err := s.SignIn(ctx, auth.Verified{UserID: bob.UserID}, "Browser"); err != nil {
 			t.Fatal(err)
 		}
-		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			_, err := insertToken(ctx, tx, &Token{UserID: bob.UserID, Name: "a", Scopes: "read"})
-			_, err2 := insertLink(ctx, tx, &accountLink{Purpose: ResetLink, UserID: bob.UserID, Email: "bob@example.org", ExpiresAt: now().Add(time.Hour)})
-			_, err3 := tx.NewInsert().Model(&identity{Issuer: "https://id.example", Subject: "bob", UserID: bob.UserID, CreatedAt: now()}).Exec(ctx)
+			_, err2 := insertLink(ctx, tx, &accountLink{Purpose: ResetLink, UserID: bob.UserID, Email: "bob@example.org", ExpiresAt: Now().Add(time.Hour)})
+			_, err3 := tx.NewInsert().Model(&identity{Issuer: "https://id.example", Subject: "bob", UserID: bob.UserID, CreatedAt: Now()}).Exec(ctx)
 			_, err4 := tx.NewRaw("INSERT INTO webhooks (owner_id, is_global, url, description, events, secret, created_at, modified_at) "+
-				"VALUES (?0, false, 'https://bob.example/hook', '', '', 'x', ?1, ?1)", bob.UserID, now()).Exec(ctx)
+				"VALUES (?0, false, 'https://bob.example/hook', '', '', 'x', ?1, ?1)", bob.UserID, Now()).Exec(ctx)
 			return errors.Join(err, err2, err3, err4, confirmEmail(ctx, tx, bob.UserID, "bob@example.org"))
 		})
 		if err != nil {
@@ -193,7 +193,7 @@ func TestDeletedAccountKeepsNoSecrets(t *testing.T) {
 				"tokens": "user_id = ?", "grants": "user_id = ?", "sessions": "user_id = ?", "passwords": "user_id = ?", "identities": "user_id = ?",
 				"confirmed_emails": "user_id = ?", "account_links": "user_id = ?", "webhooks": "owner_id = ?", "comments": "owner_id = ? AND spam_body <> ''",
 			} {
-				if n, err := s.db.Write.NewSelect().Table(table).Where(where, bob.UserID).Count(ctx); n != want || err != nil {
+				if n, err := s.DB.Write.NewSelect().Table(table).Where(where, bob.UserID).Count(ctx); n != want || err != nil {
 					t.Errorf("%s: %d rows of %s, want %d (%v)", when, n, table, want, err)
 				}
 			}

@@ -92,7 +92,7 @@ func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) 
 	if a.calls[key] == nil && len(a.calls) >= maxCallers {
 		key.userAgent = otherAgents
 	}
-	at := now()
+	at := Now()
 	if a.calls[key] == nil {
 		a.calls[key] = &DeprecatedCall{Operation: key.operation, TokenID: key.tokenID, UserAgent: key.userAgent, FirstAt: at}
 	}
@@ -119,9 +119,9 @@ func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) err
 	last := slices.MaxFunc(slices.Collect(maps.Values(users)), time.Time.Compare)
 	// Rows are locked in ID order, so that two nodes do not deadlock. Transactions that count or refer
 	// to users may lock them in another order, so the statement is repeated after a deadlock.
-	active := s.db.ForUpdate(s.db.Write.NewSelect().Model((*User)(nil)).Column("u.id").
+	active := s.DB.ForUpdate(s.DB.Write.NewSelect().Model((*User)(nil)).Column("u.id").
 		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
-	_, err := s.db.exec(ctx, s.db.Write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active))
+	_, err := s.DB.ExecAgain(ctx, s.DB.Write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active))
 	return err
 }
 
@@ -133,8 +133,8 @@ func (s *Store) saveUses(ctx context.Context, table string, uses map[int64]time.
 	}
 	last := slices.MaxFunc(slices.Collect(maps.Values(uses)), time.Time.Compare)
 	// Rows are locked in ID order, so that two nodes do not deadlock.
-	used := s.db.ForUpdate(s.db.Write.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(slices.Sorted(maps.Keys(uses)))).Order("id"))
-	_, err := s.db.exec(ctx, s.db.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).Where("id IN (?)", used))
+	used := s.DB.ForUpdate(s.DB.Write.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(slices.Sorted(maps.Keys(uses)))).Order("id"))
+	_, err := s.DB.ExecAgain(ctx, s.DB.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).Where("id IN (?)", used))
 	return err
 }
 
@@ -142,8 +142,8 @@ func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall
 	if len(calls) == 0 {
 		return nil
 	}
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := tx.NewDelete().Model((*DeprecatedCall)(nil)).Where("last_at < ?", now().Add(-callsKept)).Exec(ctx); err != nil {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := tx.NewDelete().Model((*DeprecatedCall)(nil)).Where("last_at < ?", Now().Add(-callsKept)).Exec(ctx); err != nil {
 			return err
 		}
 		rows, err := s.boundAgents(ctx, tx, calls)
@@ -214,7 +214,7 @@ func (s *Store) DeprecatedCalls(ctx context.Context, caller auth.Caller, limit i
 	if err := s.SaveActivity(ctx); err != nil {
 		return nil, err
 	}
-	err = s.db.Read.NewSelect().Model(&calls).ColumnExpr("?TableColumns").ColumnExpr("coalesce(u.username, '') AS username, coalesce(tk.name, '') AS token_name").
+	err = s.DB.Read.NewSelect().Model(&calls).ColumnExpr("?TableColumns").ColumnExpr("coalesce(u.username, '') AS username, coalesce(tk.name, '') AS token_name").
 		Join("LEFT JOIN tokens AS tk ON tk.id = dc.token_id").Join("LEFT JOIN users AS u ON u.id = tk.user_id").
 		Order("dc.last_at DESC", "dc.operation").Limit(int64(limit)).Scan(ctx)
 	return calls, err

@@ -18,7 +18,7 @@ import (
 func TestMergedCallsKeepTheirTimes(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		at := now()
+		at := Now()
 		if _, err := s.Admin().CreateToken(ctx, "ada", "test", []auth.Scope{auth.Read}, 0); err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func TestMergedCallsKeepTheirTimes(t *testing.T) {
 		call("z", 90*time.Minute, 2*time.Hour)
 		// A transaction that is rolled back does not count.
 		rolledBack := errors.New("rolled back")
-		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			if _, err := s.boundAgents(ctx, tx, calls); err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func TestMergedCallsKeepTheirTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var others DeprecatedCall
-		if err := s.db.Read.NewSelect().Model(&others).Where("dc.user_agent = ?", otherAgents).Scan(ctx); err != nil {
+		if err := s.DB.Read.NewSelect().Model(&others).Where("dc.user_agent = ?", otherAgents).Scan(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if first, last := others.FirstAt.Sub(at), others.LastAt.Sub(at); others.Calls != 3 || first != time.Hour || last != 4*time.Hour {

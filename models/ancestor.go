@@ -33,7 +33,7 @@ func (l remixes) Select(b *database.Builder, id any) *bun.SelectQuery {
 
 // Remixes lists the published remixes of things, newest first.
 func (s *Store) Remixes(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "ta.thing_id"}, Rows: remixes{hiddenFrom(caller)}, Caller: caller.UserID}
+	return List{DB: s.DB.DB, By: database.Order{ID: "ta.thing_id"}, Rows: remixes{hiddenFrom(caller)}, Caller: caller.UserID}
 }
 
 type ancestors struct{}
@@ -47,7 +47,7 @@ func (ancestors) Select(b *database.Builder, id any) *bun.SelectQuery {
 // has only published things and the caller's own.
 func (s *Store) Ancestors(caller auth.Caller) List {
 	by := database.Order{Key: "ta.position", ID: "ta.ancestor_id", Ascending: true}
-	return List{DB: s.db.DB, By: by, Rows: ancestors{}, Caller: caller.UserID}
+	return List{DB: s.DB.DB, By: by, Rows: ancestors{}, Caller: caller.UserID}
 }
 
 type thingAncestor struct {
@@ -65,7 +65,7 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	var rows []thingAncestor
 	for i, id := range ids {
 		if id == t.ID {
-			return badInput("ancestorIds", "ancestorIds: a thing is not made from itself")
+			return Invalid("ancestorIds", "ancestorIds: a thing is not made from itself")
 		}
 		if !slices.Contains(ids[:i], id) {
 			rows = append(rows, thingAncestor{ThingID: t.ID, AncestorID: id, Position: i})
@@ -73,14 +73,14 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	}
 	if len(rows) > 0 {
 		var found []*Thing
-		if err := s.db.ForShare(tx.NewSelect().Model(&found).Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx); err != nil {
+		if err := s.DB.ForShare(tx.NewSelect().Model(&found).Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx); err != nil {
 			return err
 		}
 		for _, row := range rows {
 			input := fmt.Sprintf("ancestorIds[%d]", row.Position)
 			at := slices.IndexFunc(found, func(t *Thing) bool { return t.ID == row.AncestorID })
 			if at < 0 {
-				return about(input, notFound("thing", row.AncestorID))
+				return about(input, NoSuch("thing", row.AncestorID))
 			}
 			// Existing ancestors are kept, even if the caller cannot see them any more.
 			if err := found[at].Allows(caller); err != nil && !slices.Contains(before, row.AncestorID) {

@@ -63,7 +63,7 @@ const maxRedirects = 20
 // CreateApplication registers an application and returns its secret, like
 // [Admin.RegisterApplication]. It returns Forbidden unless the caller is an administrator.
 func (s *Store) CreateApplication(ctx context.Context, caller auth.Caller, n NewApplication) (secret string, a *Application, err error) {
-	if err := requireAdministrator(caller); err != nil {
+	if err := RequireAdministrator(caller); err != nil {
 		return "", nil, err
 	}
 	return s.Admin().RegisterApplication(ctx, n)
@@ -75,21 +75,21 @@ func (admin Admin) RegisterApplication(ctx context.Context, n NewApplication) (s
 	s := admin.store
 	name := strings.TrimSpace(n.Name)
 	err = checkName(&name)
-	if err == nil && cleanText(name, maxName) != name {
-		err = badInput("name", "name: must not contain control characters")
+	if err == nil && cleanText(name, MaxName) != name {
+		err = Invalid("name", "name: must not contain control characters")
 	}
 	if err = errors.Join(err, n.checkRedirects()); err != nil {
 		return "", nil, err
 	}
 	a = &Application{
 		ClientID: auth.HashSecret(auth.NewSecret())[:20], Name: name, Redirects: strings.Join(slices.Compact(slices.Clone(n.RedirectURIs)), "\n"),
-		AllowsImplicit: n.AllowsImplicit, CreatedAt: now(),
+		AllowsImplicit: n.AllowsImplicit, CreatedAt: Now(),
 	}
 	if !n.IsPublic {
 		secret = auth.NewSecret()
 		a.SecretSHA256 = auth.HashSecret(secret)
 	}
-	_, err = s.db.Write.NewInsert().Model(a).Exec(ctx)
+	_, err = s.DB.Write.NewInsert().Model(a).Exec(ctx)
 	return secret, a, err
 }
 
@@ -100,11 +100,11 @@ func (n NewApplication) checkRedirects() (err error) {
 		return tooMany("redirectUris", len(n.RedirectURIs), maxRedirects)
 	}
 	if n.IsPublic && len(n.RedirectURIs) == 0 {
-		return badInput("redirectUris", "redirectUris: a public client needs at least one").WithFieldCode(apierror.FieldRequired)
+		return Invalid("redirectUris", "redirectUris: a public client needs at least one").WithFieldCode(apierror.FieldRequired)
 	}
 	for i, address := range n.RedirectURIs {
 		if wrong := oauth.CheckRedirect(address); wrong != nil {
-			err = errors.Join(err, badInput(fmt.Sprintf("redirectUris[%d]", i), "%s", wrong))
+			err = errors.Join(err, Invalid(fmt.Sprintf("redirectUris[%d]", i), "%s", wrong))
 		}
 	}
 	return err
@@ -113,7 +113,7 @@ func (n NewApplication) checkRedirects() (err error) {
 // Applications returns all applications, sorted by name. It returns Forbidden unless the caller is
 // an administrator.
 func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Application, error) {
-	if err := requireAdministrator(caller); err != nil {
+	if err := RequireAdministrator(caller); err != nil {
 		return nil, err
 	}
 	return s.Admin().AllApplications(ctx)
@@ -122,19 +122,19 @@ func (s *Store) Applications(ctx context.Context, caller auth.Caller) ([]*Applic
 // AllApplications returns all applications, sorted by name.
 func (a Admin) AllApplications(ctx context.Context) (all []*Application, err error) {
 	s := a.store
-	err = s.db.Read.NewSelect().Model(&all).Order("ap.name", "ap.id").Scan(ctx)
+	err = s.DB.Read.NewSelect().Model(&all).Order("ap.name", "ap.id").Scan(ctx)
 	return all, err
 }
 
 // ApplicationsByID returns the applications with the given IDs.
 func (s *Store) ApplicationsByID(ctx context.Context, fields ApplicationFields, ids []int64) (map[int64]*Application, error) {
-	return applications.ByIDs(ctx, s.db.DB, 0, fields, ids)
+	return applications.ByIDs(ctx, s.DB.DB, 0, fields, ids)
 }
 
 // DeleteApplication deletes an application and all tokens that were issued to it. It returns
 // Forbidden unless the caller is an administrator, and NotFound if the application does not exist.
 func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clientID string) error {
-	if err := requireAdministrator(caller); err != nil {
+	if err := RequireAdministrator(caller); err != nil {
 		return err
 	}
 	return s.Admin().DeleteApplication(ctx, clientID)
@@ -144,12 +144,12 @@ func (s *Store) DeleteApplication(ctx context.Context, caller auth.Caller, clien
 // NotFound if the application does not exist.
 func (a Admin) DeleteApplication(ctx context.Context, clientID string) error {
 	s := a.store
-	n, err := s.db.exec(ctx, s.db.Write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, maxName)))
+	n, err := s.DB.ExecAgain(ctx, s.DB.Write.NewDelete().Model((*Application)(nil)).Where("client_id = ?", cleanText(clientID, MaxName)))
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return fail(NotFound, "application %.60q does not exist", clientID)
+		return Fail(NotFound, "application %.60q does not exist", clientID)
 	}
 	return nil
 }
@@ -165,9 +165,9 @@ func (s *Store) Application(ctx context.Context, clientID string) (*oauth.Applic
 
 func (s *Store) application(ctx context.Context, clientID string) (*Application, error) {
 	a := new(Application)
-	err := s.db.Read.NewSelect().Model(a).Where("ap.client_id = ?", cleanText(clientID, maxName)).Scan(ctx)
+	err := s.DB.Read.NewSelect().Model(a).Where("ap.client_id = ?", cleanText(clientID, MaxName)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, fail(NotFound, "there is no application with this client_id")
+		return nil, Fail(NotFound, "there is no application with this client_id")
 	}
 	return a, err
 }
@@ -184,7 +184,7 @@ func (s *Store) AuthenticateApplication(ctx context.Context, clientID, secret st
 		given = auth.HashSecret(secret)
 	}
 	if err != nil || subtle.ConstantTimeCompare([]byte(given), []byte(a.SecretSHA256)) != 1 {
-		return nil, fail(Unauthenticated, "the client_id or the client_secret is invalid")
+		return nil, Fail(Unauthenticated, "the client_id or the client_secret is invalid")
 	}
 	return a.oauth(), nil
 }

@@ -18,7 +18,7 @@ import (
 func (s *Store) Authenticate(ctx context.Context, token string) (auth.Caller, error) {
 	hash, ok := auth.Hash(token)
 	if !ok {
-		return auth.Caller{}, fail(Unauthenticated, "the access token is unknown")
+		return auth.Caller{}, Fail(Unauthenticated, "the access token is unknown")
 	}
 	found, err := s.authenticating.Do(ctx, hash, func(ctx context.Context) authentication {
 		caller, err := s.authenticate(ctx, hash)
@@ -67,19 +67,19 @@ func (tokenKey) Text(b *database.Builder) (string, error) {
 // authenticate is Authenticate for the hash of a token.
 func (s *Store) authenticate(ctx context.Context, hash string) (auth.Caller, error) {
 	var rows []*tokenRow
-	err := database.Read(database.WithSharedResult(ctx), s.db.DB, tokenKey{}, &rows, hash)
+	err := database.Read(database.WithSharedResult(ctx), s.DB.DB, tokenKey{}, &rows, hash)
 	if err != nil {
 		return auth.Caller{}, err
 	}
 	if len(rows) == 0 {
-		return auth.Caller{}, fail(Unauthenticated, "the access token is unknown")
+		return auth.Caller{}, Fail(Unauthenticated, "the access token is unknown")
 	}
-	row, at := rows[0], now()
+	row, at := rows[0], Now()
 	switch {
 	case row.RevokedAt != nil:
-		return auth.Caller{}, fail(Unauthenticated, "the access token was revoked")
+		return auth.Caller{}, Fail(Unauthenticated, "the access token was revoked")
 	case row.ExpiresAt != nil && !at.Before(*row.ExpiresAt):
-		return auth.Caller{}, fail(Unauthenticated, "the access token expired")
+		return auth.Caller{}, Fail(Unauthenticated, "the access token expired")
 	}
 	scopes, err := auth.ParseScopes(strings.Fields(row.Scopes))
 	if err != nil {

@@ -29,8 +29,8 @@ func (s *Store) Blob(ctx context.Context, fileID int64, by Signature, opened *au
 	if err != nil {
 		return nil, "", err
 	}
-	if !ok || !f.live(now()) {
-		return nil, "", notFound("file", fileID)
+	if !ok || !f.live(Now()) {
+		return nil, "", NoSuch("file", fileID)
 	}
 	if by == Unsigned {
 		if err := f.Allows(auth.Caller{Opened: opened}); err != nil {
@@ -44,7 +44,7 @@ func (s *Store) Blob(ctx context.Context, fileID int64, by Signature, opened *au
 		return nil, "", f.down()
 	}
 	if !f.IsAvailable() {
-		return nil, "", fail(NotFound, "file %d was imported without its content", fileID)
+		return nil, "", Fail(NotFound, "file %d was imported without its content", fileID)
 	}
 	return f, bucket.ContentKey(f.SHA256), nil
 }

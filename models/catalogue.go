@@ -60,7 +60,7 @@ func (s *Store) Things(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("t.id", "t.sort_name")
 	}
-	l := List{DB: s.db.DB, By: by, Caller: f.viewerID}
+	l := List{DB: s.DB.DB, By: by, Caller: f.viewerID}
 	l.Rows = f.rows(allThings{f.hidden, sort == ByFeatured}, func(b *database.Builder, f Filter) *bun.SelectQuery {
 		q := filteredThings(b, f)
 		if sort == ByFeatured {
@@ -128,7 +128,7 @@ func (l thingsOfUsers) Select(b *database.Builder, userID any) *bun.SelectQuery 
 // things also has drafts and unlisted things.
 func (s *Store) ThingsOfUsers(caller auth.Caller) List {
 	return List{
-		DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: thingsOfUsers{hidden: hiddenFrom(caller)},
+		DB: s.DB.DB, By: database.Order{ID: "t.id"}, Rows: thingsOfUsers{hidden: hiddenFrom(caller)},
 		Own: thingsOfUsers{own: true}, Owner: caller.UserID, Caller: caller.UserID,
 	}
 }
@@ -145,7 +145,7 @@ func (l thingsInCategories) Select(b *database.Builder, id any) *bun.SelectQuery
 func (s *Store) ThingsInCategories(caller auth.Caller) List {
 	hidden := hiddenFrom(caller)
 	return List{
-		DB: s.db.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: thingsInCategories{hidden}, Caller: caller.UserID,
+		DB: s.DB.DB, By: database.Order{Key: "t.published_at", Time: true, ID: "t.id"}, Rows: thingsInCategories{hidden}, Caller: caller.UserID,
 		Total: func(ctx context.Context, ids []int64) (map[int64]int64, error) {
 			return s.countInCategories(ctx, hidden, caller.UserID, ids)
 		},
@@ -161,7 +161,7 @@ func (l thingsWithTags) Select(b *database.Builder, id any) *bun.SelectQuery {
 
 // ThingsWithTags lists the published things that have a tag, newest first.
 func (s *Store) ThingsWithTags(caller auth.Caller) List {
-	l := List{DB: s.db.DB, By: database.Order{ID: "tt.thing_id"}, Rows: thingsWithTags{hiddenFrom(caller)}, Caller: caller.UserID}
+	l := List{DB: s.DB.DB, By: database.Order{ID: "tt.thing_id"}, Rows: thingsWithTags{hiddenFrom(caller)}, Caller: caller.UserID}
 	if hiddenFrom(caller) == (hiddenThings{}) {
 		l.Total = s.countWithTags
 	}
@@ -184,7 +184,7 @@ func (s *Store) findMakes(f Filter, sort Sort) (List, error) {
 	case ByPopular, ByRelevance, ByText, ByLikes:
 		by.Key = "m.like_count"
 	}
-	return List{DB: s.db.DB, By: by, Rows: f.rows(allMakes{}, filteredMakes)}, nil
+	return List{DB: s.DB.DB, By: by, Rows: f.rows(allMakes{}, filteredMakes)}, nil
 }
 
 // filteredMakes selects the makes that match a filter.
@@ -212,7 +212,7 @@ func (s *Store) findUsers(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("u.id", "u.sort_name")
 	}
-	return List{DB: s.db.DB, By: by, Rows: f.rows(allUsers{}, filteredUsers)}, nil
+	return List{DB: s.DB.DB, By: by, Rows: f.rows(allUsers{}, filteredUsers)}, nil
 }
 
 // filteredUsers selects the users that match a filter.
@@ -236,7 +236,7 @@ type UserFilter struct {
 
 // Users lists the users that match a filter. It returns BadInput if the filter is not valid.
 func (s *Store) Users(f UserFilter, sort Sort) (List, error) {
-	if err := text("prefix", f.Prefix, maxName); err != nil {
+	if err := CheckText("prefix", f.Prefix, MaxName); err != nil {
 		return List{}, err
 	}
 	l, err := s.findUsers(Filter{IDs: f.IDs}, sort)
@@ -273,7 +273,7 @@ func (s *Store) FindCollections(f Filter, sort Sort) (List, error) {
 	case ByName:
 		by = byName("co.id", "co.sort_name")
 	}
-	return List{DB: s.db.DB, By: by, Rows: f.rows(publicCollections{}, filteredCollections)}, nil
+	return List{DB: s.DB.DB, By: by, Rows: f.rows(publicCollections{}, filteredCollections)}, nil
 }
 
 // filteredCollections selects the public collections that match a filter.

@@ -76,7 +76,7 @@ func TestCountThings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := s.db.Read.NewSelect().TableExpr("(?) AS rows", list.Select().ColumnExpr("t.id")).Count(ctx)
+			rows, err := s.DB.Read.NewSelect().TableExpr("(?) AS rows", list.Select().ColumnExpr("t.id")).Count(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestCountThings(t *testing.T) {
 				t.Fatal(err)
 			}
 			var public int64
-			if err := s.db.Read.NewRaw("SELECT count(*) FROM things WHERE state = 'published'").Scan(ctx, &public); err != nil {
+			if err := s.DB.Read.NewRaw("SELECT count(*) FROM things WHERE state = 'published'").Scan(ctx, &public); err != nil {
 				t.Fatal(err)
 			}
 			if total[0] != public {
@@ -103,7 +103,7 @@ func TestCountThings(t *testing.T) {
 			t.Fatal(err)
 		}
 		var stored []struct{ ID, FeaturedCount int64 }
-		err := s.db.Read.NewSelect().TableExpr("categories AS c").ColumnExpr("c.id, c.featured_count").Where("c.featured_count <> 0").Scan(ctx, &stored)
+		err := s.DB.Read.NewSelect().TableExpr("categories AS c").ColumnExpr("c.id, c.featured_count").Where("c.featured_count <> 0").Scan(ctx, &stored)
 		if err != nil || len(stored) > 0 {
 			t.Errorf("categories still count %+v, %v", stored, err)
 		}
@@ -211,7 +211,7 @@ func TestTotalsWithoutHidden(t *testing.T) {
 		if _, err := s.UnpublishThing(ctx, ada, draft.ID); err != nil {
 			t.Fatal(err)
 		}
-		art, err := category(ctx, s.db.Read, "Art")
+		art, err := category(ctx, s.DB.Read, "Art")
 		if err != nil {
 			t.Fatal(err)
 		}

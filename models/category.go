@@ -40,7 +40,7 @@ func category(ctx context.Context, db bun.IDB, which string) (*Category, error) 
 	err := db.NewSelect().Model(c).
 		Where("lower(c.name) = lower(?0) OR c.slug = lower(?0) OR CAST(c.id AS text) = ?0", which).Limit(1).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, badInput("category", "category: %.60q is not the name, slug or id of a category", which).
+		return nil, Invalid("category", "category: %.60q is not the name, slug or id of a category", which).
 			WithFieldCode(apierror.FieldNotFound)
 	}
 	if err != nil {
@@ -72,11 +72,11 @@ func (s *Store) Categories(ctx context.Context) (*CategoryTree, error) {
 // categoriesWithout returns all categories as a tree, with counts that exclude hidden things.
 func (s *Store) categoriesWithout(ctx context.Context, hidden hiddenThings, userID int64) (*CategoryTree, error) {
 	var all []*Category
-	if err := database.Read(ctx, s.db.DB, categoriesKey{}, &all); err != nil {
+	if err := database.Read(ctx, s.DB.DB, categoriesKey{}, &all); err != nil {
 		return nil, err
 	}
 	if hidden != (hiddenThings{}) {
-		counts, err := hidden.inCategories(ctx, s.db.Read, userID)
+		counts, err := hidden.inCategories(ctx, s.DB.Read, userID)
 		if err != nil {
 			return nil, err
 		}
@@ -118,7 +118,7 @@ func (s *CategoryTree) BySlug(slug string) (*Category, error) {
 			return c, nil
 		}
 	}
-	return nil, fail(NotFound, "category %.60q does not exist", slug)
+	return nil, Fail(NotFound, "category %.60q does not exist", slug)
 }
 
 // countInCategories returns the numbers of published things in categories and their descendants,
@@ -166,7 +166,7 @@ func (s *Store) countFeatured(ctx context.Context) (int64, error) {
 // folded yet. Each thing is in exactly one category.
 func (s *Store) sumOfCategories(ctx context.Context, c Count) (int64, error) {
 	n := []int64{0}
-	if err := database.Read(ctx, s.db.DB, sumOfCategoriesKey{c}, &n); err != nil {
+	if err := database.Read(ctx, s.DB.DB, sumOfCategoriesKey{c}, &n); err != nil {
 		return 0, err
 	}
 	return n[0], nil
@@ -178,6 +178,17 @@ type sumOfCategoriesKey struct{ Count }
 
 // Text implements [database.Key].
 func (c sumOfCategoriesKey) Text(*database.Builder) (string, error) {
-	return "SELECT CAST(coalesce(sum(" + c.column + "), 0) + CASE WHEN " + strings.Replace(anyPending, "?", "'categories'", 1) + " THEN " +
-		"(SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'categories' AND of_column = '" + c.column + "') ELSE 0 END AS bigint) FROM categories", nil
+	return "SELECT CAST(coalesce(sum(" + c.Column + "), 0) + CASE WHEN " + strings.Replace(anyPending, "?", "'categories'", 1) + " THEN " +
+		"(SELECT coalesce(sum(delta), 0) FROM count_changes WHERE of_table = 'categories' AND of_column = '" + c.Column + "') ELSE 0 END AS bigint) FROM categories", nil
+}
+
+// CategoriesByName returns the IDs of all categories by slug and by name in lower case.
+func CategoriesByName(ctx context.Context, db bun.IDB) (map[string]int64, error) {
+	var all []*Category
+	err := db.NewSelect().Model(&all).Column("id", "slug", "name").Scan(ctx)
+	categories := make(map[string]int64, 2*len(all))
+	for _, c := range all {
+		categories[c.Slug], categories[strings.ToLower(c.Name)] = c.ID, c.ID
+	}
+	return categories, err
 }

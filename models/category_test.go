@@ -14,24 +14,24 @@ func TestSumOfCategories(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()
-		change := "INSERT INTO count_changes (of_table, of_column, object_id, delta) SELECT 'categories', '" + categoryThings.column + "', min(id), 3 FROM categories"
+		change := "INSERT INTO count_changes (of_table, of_column, object_id, delta) SELECT 'categories', '" + categoryThings.Column + "', min(id), 3 FROM categories"
 		for _, step := range []struct {
 			statement string
 			want      int64
 		}{{"SELECT 1", 0}, {change, 3}, {change, 6}, {"DELETE FROM count_changes", 0}} {
 			statement, want := step.statement, step.want
-			if _, err := s.db.Write.NewRaw(statement).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw(statement).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if n, err := s.CountPublished(ctx); n != want || err != nil {
 				t.Errorf("after %q: %d things, %v, want %d", statement, n, err, want)
 			}
-			if s.db.Engine != database.Postgres {
+			if s.DB.Engine != database.Postgres {
 				continue
 			}
 			var plan []string
 			sum, _ := sumOfCategoriesKey{categoryThings}.Text(nil)
-			if err := s.db.Read.NewRaw("EXPLAIN ANALYZE "+sum).Scan(ctx, &plan); err != nil {
+			if err := s.DB.Read.NewRaw("EXPLAIN ANALYZE "+sum).Scan(ctx, &plan); err != nil {
 				t.Fatal(err)
 			}
 			if text := strings.Join(plan, "\n"); strings.Contains(text, "never executed") != (want == 0) {

@@ -14,7 +14,7 @@ const maxIDs = 10_000
 // CollectedThingIDs returns the IDs of the published things in the collections of a user, without
 // duplicates, at most 10,000. It includes private collections only if the user is the caller.
 func (s *Store) CollectedThingIDs(ctx context.Context, caller auth.Caller, userID int64) (ids []int64, err error) {
-	err = s.db.Read.NewSelect().TableExpr("collection_things AS ct").ColumnExpr("DISTINCT ct.thing_id").
+	err = s.DB.Read.NewSelect().TableExpr("collection_things AS ct").ColumnExpr("DISTINCT ct.thing_id").
 		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ? AND (co.visibility = ? OR co.owner_id = ?)", userID, PublicCollection, caller.UserID).
 		Join("JOIN things AS t ON t.id = ct.thing_id AND t.state = ?", Published).
 		OrderExpr("ct.thing_id").Limit(maxIDs).Scan(ctx, &ids)
@@ -39,7 +39,7 @@ func (s *Store) CollectionsHolding(ctx context.Context, caller auth.Caller, fiel
 		return nil, nil
 	}
 	var rows []*collectionThing
-	err := database.Read(ctx, s.db.DB, holdingKey{}, &rows, thingIDs, caller.UserID)
+	err := database.Read(ctx, s.DB.DB, holdingKey{}, &rows, thingIDs, caller.UserID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (c *Collection) Allows(caller auth.Caller) error {
 	if c.Visibility == PublicCollection || c.OwnerID == caller.UserID || caller.Moderates() {
 		return nil
 	}
-	return fail(Forbidden, "collection %d is private", c.ID)
+	return Fail(Forbidden, "collection %d is private", c.ID)
 }
 
 // AfterScanRow adds the changes that are not folded yet to the stored counts, and subtracts the
@@ -111,7 +111,7 @@ type collectionThing struct {
 
 // newCollectionThing returns a row that adds a thing to a collection, before all other things.
 func newCollectionThing(collectionID, thingID int64) *collectionThing {
-	at := now()
+	at := Now()
 	return &collectionThing{CollectionID: collectionID, ThingID: thingID, Position: at.UnixMicro(), CreatedAt: at}
 }
 
@@ -131,16 +131,16 @@ func (s *Store) CreateCollection(ctx context.Context, caller auth.Caller, n NewC
 	if err := s.renderTo(ctx, &html, collectionDescription, &n.Description); err != nil {
 		return nil, err
 	}
-	at := now()
+	at := Now()
 	c := &Collection{OwnerID: caller.UserID, Name: n.Name, Description: n.Description, Visibility: cmp.Or(n.Visibility, PublicCollection), CreatedAt: at, ModifiedAt: at}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{collections: 1}); err != nil {
 			return err
 		}
 		if _, err := html.insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.db.index(ctx, tx, collectionIndex, c.ID); err != nil {
+		if err := s.DB.index(ctx, tx, collectionIndex, c.ID); err != nil {
 			return err
 		}
 		return c.count(ctx, tx, 1)
@@ -160,7 +160,7 @@ func (c *Collection) count(ctx context.Context, tx bun.Tx, by int64) error {
 }
 
 func checkCollection(name, description *string) error {
-	return errors.Join(checkName(name), optional("description", description, maxText))
+	return errors.Join(checkName(name), CheckOptional("description", description, MaxText))
 }
 
 // CollectionChange is the input of UpdateCollection. Nil fields are left unchanged.
@@ -192,17 +192,17 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 				return err
 			}
 		}
-		set(&c.Name, change.Name)
+		Assign(&c.Name, change.Name)
 		if id := change.FeaturedThingID; id != nil && *id != 0 && *id != c.FeaturedThingID {
 			holds, err := tx.NewSelect().Model((*collectionThing)(nil)).Where("ct.collection_id = ? AND ct.thing_id = ?", c.ID, *id).Exists(ctx)
 			if err != nil {
 				return err
 			}
 			if !holds {
-				return badInput("featuredThingId", "featuredThingId: thing %d is not in the collection", *id)
+				return Invalid("featuredThingId", "featuredThingId: thing %d is not in the collection", *id)
 			}
 		}
-		set(&c.FeaturedThingID, change.FeaturedThingID)
+		Assign(&c.FeaturedThingID, change.FeaturedThingID)
 		if change.Visibility == nil || *change.Visibility == c.Visibility {
 			return nil
 		}
@@ -217,7 +217,7 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 // changeCollection locks a collection of the caller, calls change, and stores the changed columns.
 // It opens a transaction.
 func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Collection) error) (*Collection, error) {
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.lockUsage(ctx, tx, caller.UserID); err != nil { // for Collect
 			return err
 		}
@@ -229,12 +229,12 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 		if err := change(ctx, tx, c); err != nil {
 			return err
 		}
-		c.ModifiedAt = now()
+		c.ModifiedAt = Now()
 		_, err = tx.NewUpdate().Model(c).Column("name", "description", "visibility", "featured_thing_id", "modified_at").WherePK().Exec(ctx)
 		if err != nil || c.Name == before.Name && c.Description == before.Description && c.Visibility == before.Visibility {
 			return err
 		}
-		return s.db.index(ctx, tx, collectionIndex, c.ID)
+		return s.DB.index(ctx, tx, collectionIndex, c.ID)
 	})
 	if err != nil {
 		return nil, err
@@ -244,11 +244,11 @@ func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int
 
 func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Collection, error) {
 	c := new(Collection)
-	err := s.db.ForUpdate(tx.NewSelect().Model(c).Where("co.id = ?", id)).Scan(ctx)
+	err := s.DB.ForUpdate(tx.NewSelect().Model(c).Where("co.id = ?", id)).Scan(ctx)
 	if err == nil && c.OwnerID != caller.UserID {
-		return nil, fail(Forbidden, "collection %d belongs to someone else", id)
+		return nil, Fail(Forbidden, "collection %d belongs to someone else", id)
 	}
-	return c, notFoundIfNoRows(err, "collection", id)
+	return c, NoSuchIfNoRows(err, "collection", id)
 }
 
 // Collect adds a thing that the caller may see to a collection of the caller. It is not an error if
@@ -294,13 +294,13 @@ func removeFromAllCollections(ctx context.Context, tx bun.Tx, caller auth.Caller
 	err = tx.NewSelect().Model((*collectionThing)(nil)).Column("ct.collection_id").
 		Join("JOIN collections AS co ON co.id = ct.collection_id AND co.owner_id = ?", caller.UserID).
 		Where("ct.thing_id = ?", thingID).Order("ct.id DESC").Scan(ctx, &own)
-	if err := ignoreNoRows(err); err != nil {
+	if err := IgnoreNoRows(err); err != nil {
 		return nil, err
 	}
 	var all []int64
 	err = tx.NewDelete().Model((*collectionThing)(nil)).Where("thing_id = ?", thingID).Returning("collection_id").Scan(ctx, &all)
 	if err != nil {
-		return nil, ignoreNoRows(err)
+		return nil, IgnoreNoRows(err)
 	}
 	return own, count(ctx, tx, collectionThings.by(-1, all...))
 }
@@ -308,14 +308,14 @@ func removeFromAllCollections(ctx context.Context, tx bun.Tx, caller auth.Caller
 // DeleteCollection deletes a collection of the caller, but not its things, of which it returns the
 // IDs, at most 10,000. It opens a transaction.
 func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int64) (thingIDs []int64, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockOwnCollection(ctx, tx, caller, id)
 		if err != nil {
 			return err
 		}
 		thingIDs = nil
 		err = tx.NewDelete().Model((*collectionThing)(nil)).Where("collection_id = ?", id).Returning("thing_id").Scan(ctx, &thingIDs)
-		if err := ignoreNoRows(err); err != nil {
+		if err := IgnoreNoRows(err); err != nil {
 			return err
 		}
 		if err := deleteLikes(ctx, tx, Target{OnCollection, id}); err != nil {
@@ -324,7 +324,7 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 		if _, err := tx.NewDelete().Model((*Collection)(nil)).Where("id = ?", id).Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.db.index(ctx, tx, collectionIndex, id); err != nil {
+		if err := s.DB.index(ctx, tx, collectionIndex, id); err != nil {
 			return err
 		}
 		return errors.Join(count(ctx, tx, thingCollects.by(-1, thingIDs...)), c.count(ctx, tx, -1))
@@ -335,7 +335,7 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 // Collection returns a collection, with the given fields. It returns NotFound if it does not exist,
 // and Forbidden if the caller may not see it.
 func (s *Store) Collection(ctx context.Context, caller auth.Caller, fields CollectionFields, id int64) (*Collection, error) {
-	c, err := one(s, ctx, caller, collections, fields.With(CollectionAccess), "collection", id)
+	c, err := One(s, ctx, caller, collections, fields.With(CollectionAccess), "collection", id)
 	if err != nil {
 		return nil, err
 	}
@@ -348,7 +348,7 @@ func (s *Store) Collection(ctx context.Context, caller auth.Caller, fields Colle
 // CollectionsByID returns the collections with the given IDs. It does not check visibility: the
 // caller must be allowed to see the objects that refer to them.
 func (s *Store) CollectionsByID(ctx context.Context, caller auth.Caller, fields CollectionFields, ids []int64) (map[int64]*Collection, error) {
-	return collections.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
+	return collections.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 
 type collectionsOfUsers struct{ own bool }
@@ -364,7 +364,7 @@ func (l collectionsOfUsers) Select(b *database.Builder, userID any) *bun.SelectQ
 // CollectionsOf lists the collections of users, newest first. Only the caller's own list has
 // private ones.
 func (s *Store) CollectionsOf(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "co.id"}, Rows: collectionsOfUsers{}, Own: collectionsOfUsers{own: true}, Owner: caller.UserID}
+	return List{DB: s.DB.DB, By: database.Order{ID: "co.id"}, Rows: collectionsOfUsers{}, Own: collectionsOfUsers{own: true}, Owner: caller.UserID}
 }
 
 type thingsInCollections struct{}
@@ -376,5 +376,5 @@ func (thingsInCollections) Select(b *database.Builder, id any) *bun.SelectQuery 
 // CollectedThings lists the published things in collections, most recently added first unless the
 // owner chose another order. It does not list drafts for anyone, not even for their creators.
 func (s *Store) CollectedThings() List {
-	return List{DB: s.db.DB, By: database.Order{Key: "ct.position", ID: "ct.id", Node: "ct.thing_id"}, Rows: thingsInCollections{}}
+	return List{DB: s.DB.DB, By: database.Order{Key: "ct.position", ID: "ct.id", Node: "ct.thing_id"}, Rows: thingsInCollections{}}
 }

@@ -39,7 +39,7 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 	// Lock the things in ID order, so that two calls do not deadlock.
 	ids := slices.Sorted(slices.Values(m.ThingIDs))
 	var from []int64
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		from = nil
 		if err := s.lockUsage(ctx, tx, caller.UserID); err != nil {
 			return err
@@ -59,7 +59,7 @@ func (s *Store) MoveThings(ctx context.Context, caller auth.Caller, m MoveThings
 		}
 		var added []int64
 		err = tx.NewInsert().Model(&rows).On("CONFLICT (collection_id, thing_id) DO NOTHING").Returning("thing_id").Scan(ctx, &added)
-		if err := ignoreNoRows(err); err != nil {
+		if err := IgnoreNoRows(err); err != nil {
 			return err
 		}
 		if err := count(ctx, tx, collectionThings.by(int64(len(added)), to.ID), thingCollects.by(1, added...)); err != nil {
@@ -103,7 +103,7 @@ func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs [
 		return nil, err
 	}
 	var from []int64
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if collectionID == nil {
 			from, err = removeThings(ctx, tx, thingIDs, "collection_id IN (SELECT id FROM collections WHERE owner_id = ?)", caller.UserID)
 			return err
@@ -119,7 +119,7 @@ func (s *Store) RemoveThings(ctx context.Context, caller auth.Caller, thingIDs [
 
 func checkThingIDs(ids []int64) error {
 	if len(ids) == 0 {
-		return requiredList("thingIds")
+		return RequiredList("thingIds")
 	}
 	if len(ids) > maxCollectAtOnce {
 		return tooMany("thingIds", len(ids), maxCollectAtOnce)
@@ -138,7 +138,7 @@ func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string
 	var gone []collectionThing
 	err = tx.NewDelete().Model(&gone).Where("thing_id IN (?)", bun.List(thingIDs)).Where(where, args...).
 		Returning("collection_id, thing_id").Scan(ctx)
-	if err := ignoreNoRows(err); err != nil {
+	if err := IgnoreNoRows(err); err != nil {
 		return nil, err
 	}
 	var things []int64
@@ -153,6 +153,6 @@ func removeThings(ctx context.Context, tx bun.Tx, thingIDs []int64, where string
 
 // touchCollection sets the modification time of collections whose things have changed.
 func touchCollection(ctx context.Context, tx bun.Tx, ids ...int64) error {
-	_, err := tx.NewUpdate().Model((*Collection)(nil)).Set("modified_at = ?", now()).Where("id IN (?)", bun.List(ids)).Exec(ctx)
+	_, err := tx.NewUpdate().Model((*Collection)(nil)).Set("modified_at = ?", Now()).Where("id IN (?)", bun.List(ids)).Exec(ctx)
 	return err
 }

@@ -22,7 +22,7 @@ func TestMovingThingsTouchesCollections(t *testing.T) {
 			collections = append(collections, c)
 		}
 		to, from, other := collections[0].ID, collections[1].ID, collections[2].ID
-		long := now().Add(-time.Hour)
+		long := Now().Add(-time.Hour)
 		for _, c := range []struct {
 			name    string
 			move    MoveThings
@@ -35,7 +35,7 @@ func TestMovingThingsTouchesCollections(t *testing.T) {
 			if _, err := s.MoveThings(ctx, ada, MoveThings{ThingIDs: []int64{thing.ID}, CollectionID: from}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.db.Write.NewRaw("UPDATE collections SET modified_at = ?", long).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE collections SET modified_at = ?", long).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			c.move.ThingIDs, c.move.CollectionID = []int64{thing.ID}, to

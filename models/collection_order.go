@@ -26,7 +26,7 @@ func (s *Store) ReorderCollection(ctx context.Context, caller auth.Caller, id in
 		}
 		for _, thing := range thingIDs {
 			if !slices.Contains(there, thing) {
-				return badInput("thingIds", "thingIds: thing %d is not in the collection", thing)
+				return Invalid("thingIds", "thingIds: thing %d is not in the collection", thing)
 			}
 		}
 		var highest int64

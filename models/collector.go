@@ -53,12 +53,12 @@ func (s *Store) ClaimBucket(ctx context.Context, idle time.Duration) (bool, erro
 // markAge returns the age of the mark, or abandonedAfter if there is none. It returns
 // ErrOtherCollector if the mark is one of another database.
 func (s *Store) markAge(ctx context.Context) (time.Duration, error) {
-	mark, at, err := s.bucket.Mark(ctx)
+	mark, at, err := s.Bucket.Mark(ctx)
 	if err != nil || mark == "" {
 		return abandonedAfter, err
 	}
 	row := secret{Name: marksName}
-	if err := ignoreNoRows(s.db.Write.NewSelect().Model(&row).WherePK().Scan(ctx)); err != nil {
+	if err := IgnoreNoRows(s.DB.Write.NewSelect().Model(&row).WherePK().Scan(ctx)); err != nil {
 		return 0, err
 	}
 	age := time.Since(at)
@@ -72,12 +72,12 @@ func (s *Store) markAge(ctx context.Context) (time.Duration, error) {
 // The other one stops to do so.
 func (s *Store) TakeOverBucket(ctx context.Context) error {
 	mark := rand.Text()
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		row := secret{Name: marksName, Value: []byte{}}
 		if _, err := tx.NewInsert().Model(&row).On("CONFLICT (name) DO NOTHING").Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.db.ForUpdate(tx.NewSelect().Model(&row).WherePK()).Scan(ctx); err != nil {
+		if err := s.DB.ForUpdate(tx.NewSelect().Model(&row).WherePK()).Scan(ctx); err != nil {
 			return err
 		}
 		marks := append(strings.Fields(string(row.Value)), mark)
@@ -88,5 +88,5 @@ func (s *Store) TakeOverBucket(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.bucket.SetMark(ctx, mark)
+	return s.Bucket.SetMark(ctx, mark)
 }

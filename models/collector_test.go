@@ -18,13 +18,13 @@ func TestOneDatabaseCollects(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx, folder := t.Context(), t.TempDir()
 		var err error
-		if s.bucket, err = bucket.Open(ctx, "file://"+folder); err != nil {
+		if s.Bucket, err = bucket.Open(ctx, "file://"+folder); err != nil {
 			t.Fatal(err)
 		}
 		remembered := func() []byte {
 			t.Helper()
 			row := secret{Name: marksName}
-			if err := s.db.Write.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
+			if err := s.DB.Write.NewSelect().Model(&row).WherePK().Scan(ctx); err != nil {
 				t.Fatal(err)
 			}
 			return row.Value
@@ -32,7 +32,7 @@ func TestOneDatabaseCollects(t *testing.T) {
 		// become turns the database into one with other remembered marks.
 		become := func(marks []byte) {
 			t.Helper()
-			if _, err := s.db.Write.NewRaw("UPDATE secrets SET value = ? WHERE name = ?", marks, marksName).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE secrets SET value = ? WHERE name = ?", marks, marksName).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -65,7 +65,7 @@ func TestOneDatabaseCollects(t *testing.T) {
 		claim(0, true, nil)
 		become(original)
 		claim(0, false, ErrOtherCollector)
-		mark, at, err := s.bucket.Mark(ctx)
+		mark, at, err := s.Bucket.Mark(ctx)
 		if err != nil || mark == "" || time.Since(at) > time.Minute {
 			t.Fatalf("the mark is %q of %s (%v)", mark, at, err)
 		}

@@ -78,9 +78,9 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 	if err := s.renderTo(ctx, &html, commentBody, &n.Body); err != nil {
 		return nil, err
 	}
-	at := now()
+	at := Now()
 	c := &Comment{OwnerID: caller.UserID, Body: n.Body, CreatedAt: at, ModifiedAt: at}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{comments: 1}); err != nil {
 			return err
 		}
@@ -88,12 +88,12 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if n.ParentID != nil {
 			parent := new(Comment)
 			if err := tx.NewSelect().Model(parent).Where("cm.id = ?", *n.ParentID).Scan(ctx); err != nil {
-				return about("parentId", notFoundIfNoRows(err, "comment", *n.ParentID))
+				return about("parentId", NoSuchIfNoRows(err, "comment", *n.ParentID))
 			}
 			target, c.ParentID = &Target{parent.TargetType, parent.TargetID}, parent.ID
 		}
 		if target == nil {
-			return badInput("target", "target: is missing: a comment is on a thing or a make, or replies to another").WithFieldCode(apierror.FieldRequired)
+			return Invalid("target", "target: is missing: a comment is on a thing or a make, or replies to another").WithFieldCode(apierror.FieldRequired)
 		}
 		owner, err := s.lockVisibleTarget(ctx, tx, caller, *target)
 		if c.ParentID != 0 && CodeOf(err) == NotFound {
@@ -103,7 +103,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 			return err
 		}
 		if n.Target != nil && *n.Target != *target { // the target is visible: the message names it
-			return badInput("parentId", "parentId: comment %d is on %s %d", c.ParentID, target.Type, target.ID)
+			return Invalid("parentId", "parentId: comment %d is on %s %d", c.ParentID, target.Type, target.ID)
 		}
 		var repliedTo int64
 		if c.ParentID != 0 { // locked after its target, as in deletions
@@ -112,7 +112,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 				return err
 			}
 			if parent.IsDeleted() {
-				return badInput("parentId", "parentId: comment %d was deleted", parent.ID)
+				return Invalid("parentId", "parentId: comment %d was deleted", parent.ID)
 			}
 			repliedTo = parent.OwnerID
 		}
@@ -161,9 +161,9 @@ func (c *Comment) notify(ctx context.Context, tx bun.Tx, owner, repliedTo int64)
 
 func checkBody(body string) error {
 	if strings.TrimSpace(body) == "" {
-		return required("body")
+		return Required("body")
 	}
-	return text("body", body, maxText)
+	return CheckText("body", body, MaxText)
 }
 
 // count adds a comment to the comment counts of its target, or subtracts it.
@@ -180,8 +180,8 @@ func (c *Comment) count(ctx context.Context, tx bun.Tx, by int64) error {
 
 func (s *Store) lockComment(ctx context.Context, tx bun.Tx, id int64) (*Comment, error) {
 	c := new(Comment)
-	err := s.db.ForUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", id)).Scan(ctx)
-	return c, notFoundIfNoRows(err, "comment", id)
+	err := s.DB.ForUpdate(tx.NewSelect().Model(c).Where("cm.id = ?", id)).Scan(ctx)
+	return c, NoSuchIfNoRows(err, "comment", id)
 }
 
 // UpdateComment changes the text of a comment of the caller, on a target that the caller may see.
@@ -198,17 +198,17 @@ func (s *Store) UpdateComment(ctx context.Context, caller auth.Caller, id int64,
 	if err := s.renderTo(ctx, &html, commentBody, &body); err != nil {
 		return nil, err
 	}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockComment(ctx, tx, id)
 		switch {
 		case err != nil:
 			return err
 		case c.OwnerID != caller.UserID:
-			return fail(Forbidden, "comment %d belongs to someone else", id)
+			return Fail(Forbidden, "comment %d belongs to someone else", id)
 		case c.IsDeleted():
-			return badInput("id", "comment %d was deleted", id)
+			return Invalid("id", "comment %d was deleted", id)
 		}
-		c.Body, c.ModifiedAt = body, now()
+		c.Body, c.ModifiedAt = body, Now()
 		_, err = html.update(tx.NewUpdate().Model(c).Column("body", "modified_at").WherePK()).Exec(ctx)
 		return err
 	})
@@ -227,7 +227,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 	if _, err := s.Comment(ctx, caller, CommentAccess, id); err != nil {
 		return nil, err
 	}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockComment(ctx, tx, id)
 		if err != nil {
 			return err
@@ -237,7 +237,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 		case err != nil:
 			return err
 		case !mayDelete && !caller.Moderates():
-			return fail(Forbidden, "comment %d belongs to someone else", id)
+			return Fail(Forbidden, "comment %d belongs to someone else", id)
 		case c.IsDeleted():
 			if !mayDelete || c.SpamBody == "" {
 				return nil
@@ -284,7 +284,7 @@ func (s *Store) hideCommentOfOther(ctx context.Context, tx bun.Tx, caller auth.C
 // hideComment soft-deletes a locked comment: it removes the text, the files and the notifications,
 // subtracts the comment from the counts, and closes the reports about it.
 func (s *Store) hideComment(ctx context.Context, tx bun.Tx, c *Comment) error {
-	at, id := now(), c.ID
+	at, id := Now(), c.ID
 	c.Body, c.ModifiedAt, c.DeletedAt = "", at, &at
 	if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at", "reported_at").Set("body_html = ''").WherePK().Exec(ctx); err != nil {
 		return err
@@ -306,7 +306,7 @@ func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) er
 	// Lock the comments: concurrent finalizations of files on them end first, and later ones find the
 	// comments deleted.
 	var locked []int64
-	err := s.db.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID).Order("cm.id")).Scan(ctx, &locked)
+	err := s.DB.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.target_type = ? AND cm.target_id = ?", target.Type, target.ID).Order("cm.id")).Scan(ctx, &locked)
 	if err != nil {
 		return err
 	}
@@ -321,7 +321,7 @@ func (s *Store) deleteComments(ctx context.Context, tx bun.Tx, target Target) er
 // Comment returns a comment, with the given fields. It returns NotFound if it does not exist, and
 // Forbidden if the caller may not see its target.
 func (s *Store) Comment(ctx context.Context, caller auth.Caller, fields CommentFields, id int64) (*Comment, error) {
-	c, err := one(s, ctx, caller, comments, fields.With(CommentAccess), "comment", id)
+	c, err := One(s, ctx, caller, comments, fields.With(CommentAccess), "comment", id)
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +336,7 @@ func (s *Store) Comment(ctx context.Context, caller auth.Caller, fields CommentF
 // CommentsByID returns the comments with the given IDs. It does not check visibility: the caller
 // must be allowed to see the objects that refer to them.
 func (s *Store) CommentsByID(ctx context.Context, caller auth.Caller, fields CommentFields, ids []int64) (map[int64]*Comment, error) {
-	return comments.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
+	return comments.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 
 type allComments struct{}
@@ -349,7 +349,7 @@ func (allComments) Select(b *database.Builder, _ any) *bun.SelectQuery {
 
 // Comments lists the comments on published things and makes, newest first, without deleted ones.
 func (s *Store) Comments() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "cm.id"}, Rows: allComments{}}
+	return List{DB: s.DB.DB, By: database.Order{ID: "cm.id"}, Rows: allComments{}}
 }
 
 type commentsOn struct {
@@ -368,7 +368,7 @@ func (l commentsOn) Select(b *database.Builder, id any) *bun.SelectQuery {
 // CommentsOn lists the comments on things, or makes, newest first, including deleted ones. With
 // rootsOnly it leaves out replies.
 func (s *Store) CommentsOn(on TargetType, rootsOnly bool) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "cm.id"}, Rows: commentsOn{on, rootsOnly}}
+	return List{DB: s.DB.DB, By: database.Order{ID: "cm.id"}, Rows: commentsOn{on, rootsOnly}}
 }
 
 type replies struct{}
@@ -379,5 +379,5 @@ func (replies) Select(b *database.Builder, id any) *bun.SelectQuery {
 
 // Replies lists the direct replies to comments, oldest first.
 func (s *Store) Replies() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "cm.id", Ascending: true}, Rows: replies{}}
+	return List{DB: s.DB.DB, By: database.Order{ID: "cm.id", Ascending: true}, Rows: replies{}}
 }

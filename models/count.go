@@ -22,7 +22,7 @@ import (
 // only triggers append theirs.
 
 // Count names a count by table and column.
-type Count struct{ table, column string }
+type Count struct{ Table, Column string }
 
 // The counts.
 var (
@@ -67,7 +67,7 @@ type countChange struct {
 func (c Count) by(delta int64, objectIDs ...int64) []countChange {
 	changes := make([]countChange, len(objectIDs))
 	for i, id := range objectIDs {
-		changes[i] = countChange{OfTable: c.table, OfColumn: c.column, ObjectID: id, Delta: delta}
+		changes[i] = countChange{OfTable: c.Table, OfColumn: c.Column, ObjectID: id, Delta: delta}
 	}
 	return changes
 }
@@ -141,16 +141,16 @@ func (s *Store) FoldCounts(ctx context.Context) (folded int, err error) {
 }
 
 func (s *Store) foldSomeCounts(ctx context.Context) (n int, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		n = 0 // a retry may find nothing
 		var changes []countChange
 		oldest := tx.NewSelect().Model((*countChange)(nil)).Column("cc.id").Order("cc.id").Limit(foldBatch)
 		// If two nodes fold at the same time, the second one waits for the first and finds the rows
 		// deleted.
-		err := tx.NewDelete().Model((*countChange)(nil)).Where("cc.id ?", s.db.OneOf(oldest)).
+		err := tx.NewDelete().Model((*countChange)(nil)).Where("cc.id ?", s.DB.OneOf(oldest)).
 			Returning("of_table, of_column, object_id, delta").Scan(ctx, &changes)
 		if err != nil || len(changes) == 0 {
-			return ignoreNoRows(err)
+			return IgnoreNoRows(err)
 		}
 		n = len(changes)
 		return addToCounts(ctx, tx, changes)
@@ -171,7 +171,7 @@ func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
 			sums[of] = make(map[int64]int64)
 		}
 		sums[of][c.ObjectID] += c.Delta
-		rows[of.table] = append(rows[of.table], c.ObjectID)
+		rows[of.Table] = append(rows[of.Table], c.ObjectID)
 		if of == thingLikes || of == thingCollects || of == thingMakes {
 			touched = append(touched, c.ObjectID)
 		}
@@ -194,5 +194,5 @@ func addToCounts(ctx context.Context, tx bun.Tx, changes []countChange) error {
 
 // add adds numbers to the counts of objects, which are locked.
 func (c Count) add(ctx context.Context, tx bun.Tx, sum map[int64]int64) error {
-	return database.DialectOf(tx).AddEach(ctx, tx, c.table, c.column, sum)
+	return database.DialectOf(tx).AddEach(ctx, tx, c.Table, c.Column, sum)
 }

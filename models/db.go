@@ -23,10 +23,10 @@ func OpenDB(ctx context.Context, address string) (*DB, error) {
 
 // tables are the types of the rows of all tables.
 var tables = []any{
-	(*accountLink)(nil), (*Application)(nil), (*archiveID)(nil), (*archiveImport)(nil),
+	(*accountLink)(nil), (*Application)(nil), (*ArchiveID)(nil), (*ArchiveImport)(nil),
 	(*Category)(nil), (*Collection)(nil), (*collectionThing)(nil), (*Comment)(nil),
 	(*content)(nil), (*countChange)(nil), (*DeprecatedCall)(nil), (*Download)(nil), (*File)(nil),
-	(*follow)(nil), (*grant)(nil), (*identity)(nil), (*importedCounts)(nil), (*importRow)(nil),
+	(*follow)(nil), (*grant)(nil), (*identity)(nil), (*ImportedCounts)(nil), (*ImportRow)(nil),
 	(*Invitation)(nil), (*LastRun)(nil), (*like)(nil), (*Make)(nil), (*ModerationEntry)(nil), (*newDownload)(nil),
 	(*Notification)(nil), (*password)(nil), (*Preview)(nil), (*refreshToken)(nil), (*Report)(nil),
 	(*secret)(nil), (*Session)(nil), (*shapeKey)(nil), (*Tag)(nil), (*Thing)(nil),
@@ -34,9 +34,9 @@ var tables = []any{
 	(*watch)(nil), (*Resumable)(nil),
 }
 
-// exec runs a statement that locks several rows, and returns how many rows it has changed. It runs
+// ExecAgain runs a statement that locks several rows, and returns how many rows it has changed. It runs
 // the statement again if PostgreSQL aborts it because of a conflict, as InTx does.
-func (db *DB) exec(ctx context.Context, q interface {
+func (db *DB) ExecAgain(ctx context.Context, q interface {
 	Exec(ctx context.Context, dest ...any) (sql.Result, error)
 }) (changed int64, err error) {
 	err = database.RetryConflicts(func() error {
@@ -59,6 +59,6 @@ type (
 	Entry[T any] = database.Entry[T]
 )
 
-// now returns the current time in UTC, truncated to microseconds, the precision that both engines
+// Now returns the current time in UTC, truncated to microseconds, the precision that both engines
 // store.
-func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+func Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

@@ -9,8 +9,8 @@ import (
 // statistics, space of deleted rows, too few connections, unfinished work, and postponed previews.
 // It returns none if there are no problems.
 func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
-	var imports []importRow
-	if err := s.db.Read.NewSelect().Model(&imports).Scan(ctx); err != nil {
+	var imports []ImportRow
+	if err := s.DB.Read.NewSelect().Model(&imports).Scan(ctx); err != nil {
 		return nil, err
 	}
 	for _, im := range imports {
@@ -20,7 +20,7 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 		}
 		findings = append(findings, finding)
 	}
-	archives, err := s.db.Read.NewSelect().Model((*archiveImport)(nil)).Where("noun <> ?", accountNoun).Count(ctx)
+	archives, err := s.DB.Read.NewSelect().Model((*ArchiveImport)(nil)).Where("noun <> ?", accountNoun).Count(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 		findings = append(findings, "an import of an archive stopped: run it again")
 	}
 	for _, waiting := range []struct{ table, what string }{{"count_changes", "changes of counts"}, {"new_downloads", "downloads"}} {
-		n, err := s.db.Read.NewSelect().Table(waiting.table).Count(ctx)
+		n, err := s.DB.Read.NewSelect().Table(waiting.table).Count(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -41,6 +41,6 @@ func (s *Store) Diagnose(ctx context.Context) (findings []string, err error) {
 		return nil, err
 	}
 	findings = append(findings, postponed...)
-	more, err := s.db.Diagnose(ctx, maintained)
+	more, err := s.DB.Diagnose(ctx, Maintained)
 	return append(findings, more...), err
 }

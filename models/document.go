@@ -15,9 +15,9 @@ import (
 // immediately. PostgreSQL stores it as a tsvector, SQLite in an FTS5 table; both store the same
 // words, from package tokenize.
 
-// index describes the documents of one type of object.
-type index struct {
-	noun      string // the name of the type in the vocabulary
+// Index describes the documents of one type of object.
+type Index struct {
+	Noun      string // the name of the type in the vocabulary
 	documents string // the table
 	// texts selects id, name, tags, creator and body of the objects that everyone can find. Their
 	// creators are the table u.
@@ -26,34 +26,34 @@ type index struct {
 }
 
 var (
-	thingIndex = &index{"thing", "thing_documents", func(db bun.IDB) *bun.SelectQuery {
+	ThingIndex = &Index{"thing", "thing_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("things AS t").Join("JOIN users AS u ON u.id = t.owner_id").
 			ColumnExpr("t.id, t.name, u.username AS creator, t.description AS body").
 			ColumnExpr("coalesce((SELECT string_agg(tt.name, ' ') FROM thing_tags AS tt WHERE tt.thing_id = t.id), '') AS tags").Where("t.state = 'published'")
 	}, "t.id"}
-	makeIndex = &index{"make", "make_documents", func(db bun.IDB) *bun.SelectQuery {
+	makeIndex = &Index{"make", "make_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("makes AS m").Join("JOIN users AS u ON u.id = m.owner_id").
 			ColumnExpr("m.id, m.name, '' AS tags, u.username AS creator, m.description AS body").Where("m.state = 'published'")
 	}, "m.id"}
-	userIndex = &index{"user", "user_documents", func(db bun.IDB) *bun.SelectQuery {
+	UserIndex = &Index{"user", "user_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("users AS u").ColumnExpr("u.id, u.username || ' ' || u.first_name || ' ' || u.last_name AS name, '' AS tags, '' AS creator, '' AS body").Where("u.deleted_at IS NULL")
 	}, "u.id"}
-	collectionIndex = &index{"collection", "collection_documents", func(db bun.IDB) *bun.SelectQuery {
+	collectionIndex = &Index{"collection", "collection_documents", func(db bun.IDB) *bun.SelectQuery {
 		return db.NewSelect().TableExpr("collections AS co").Join("JOIN users AS u ON u.id = co.owner_id").
 			ColumnExpr("co.id, co.name, '' AS tags, u.username AS creator, co.description AS body").Where("co.visibility = 'public'")
 	}, "co.id"}
 )
 
-var indexes = []*index{thingIndex, makeIndex, userIndex, collectionIndex}
+var Indexes = []*Index{ThingIndex, makeIndex, UserIndex, collectionIndex}
 
-// document holds the searchable texts of one object.
-type document struct {
+// Document holds the searchable texts of one object.
+type Document struct {
 	ID                        int64
 	Name, Tags, Creator, Body string
 }
 
-// fields returns the words of a document by field, the field with the highest weight first.
-func (d document) fields() [4][]string {
+// Fields returns the words of a document by field, the field with the highest weight first.
+func (d Document) Fields() [4][]string {
 	return [4][]string{tokenize.Words(d.Name), tokenize.Words(d.Tags), tokenize.Words(d.Creator), tokenize.Words(d.Body)}
 }
 
@@ -61,17 +61,17 @@ func (d document) fields() [4][]string {
 // or hidden. It locks the objects and their creators until tx ends, because a concurrent renaming
 // of a creator also updates the documents of the objects that it finds. Without the locks, it could
 // leave the old name in a document, or put back a document that another transaction has removed.
-func (db *DB) index(ctx context.Context, tx bun.Tx, ix *index, ids ...int64) error {
+func (db *DB) index(ctx context.Context, tx bun.Tx, ix *Index, ids ...int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	var documents []document
+	var documents []Document
 	among, list := db.Among(1, ids)
 	texts := db.ForShare(ix.texts(tx).Where("? ?", bun.Safe(ix.id), among).OrderExpr(ix.id))
 	if err := texts.Conn(database.Bind(tx, list)).Scan(ctx, &documents); err != nil {
 		return err
 	}
-	_, err := tx.NewRaw("DELETE FROM ? WHERE ? ?", bun.Safe(ix.documents), db.fullText().id(), among).Conn(database.Bind(tx, list)).Exec(ctx)
+	_, err := tx.NewRaw("DELETE FROM ? WHERE ? ?", bun.Safe(ix.documents), db.FullText().id(), among).Conn(database.Bind(tx, list)).Exec(ctx)
 	if err != nil || len(documents) == 0 {
 		return err
 	}
@@ -79,36 +79,36 @@ func (db *DB) index(ctx context.Context, tx bun.Tx, ix *index, ids ...int64) err
 	if err != nil {
 		return err
 	}
-	return db.learn(ctx, tx, ix, vocabulary)
+	return db.Learn(ctx, tx, ix, vocabulary)
 }
 
-// indexed is a document of the search index: the words of its fields.
-type indexed struct {
-	id     int64
-	fields [4][]string
+// Indexed is a document of the search index: the words of its fields.
+type Indexed struct {
+	ID     int64
+	Fields [4][]string
 }
 
 // insertDocuments inserts documents, and returns their words.
-func (db *DB) insertDocuments(ctx context.Context, tx bun.IDB, ix *index, documents []document) (words []string, err error) {
-	of := make([]indexed, len(documents))
+func (db *DB) insertDocuments(ctx context.Context, tx bun.IDB, ix *Index, documents []Document) (words []string, err error) {
+	of := make([]Indexed, len(documents))
 	for i, d := range documents {
-		of[i] = indexed{d.ID, d.fields()}
-		for _, field := range of[i].fields {
+		of[i] = Indexed{d.ID, d.Fields()}
+		for _, field := range of[i].Fields {
 			words = append(words, field...)
 		}
 	}
-	return words, db.fullText().insert(ctx, tx, ix, of)
+	return words, db.FullText().insert(ctx, tx, ix, of)
 }
 
-// learn adds words to the vocabulary. The order is fixed, so that two transactions do not deadlock
+// Learn adds words to the vocabulary. The order is fixed, so that two transactions do not deadlock
 // on each other's new words.
-func (db *DB) learn(ctx context.Context, tx bun.IDB, ix *index, all []string) error {
+func (db *DB) Learn(ctx context.Context, tx bun.IDB, ix *Index, all []string) error {
 	slices.Sort(all)
 	for some := range slices.Chunk(slices.Compact(all), 1_000) {
-		words, list := db.fullText().words(some)
+		words, list := db.FullText().words(some)
 		// Without WHERE, SQLite would take ON for the condition of a join.
 		_, err := tx.NewRaw("INSERT INTO vocabulary (noun, word) SELECT $1, value FROM ? WHERE true ON CONFLICT (noun, word) DO NOTHING", words).
-			Conn(database.Bind(tx, ix.noun, list)).Exec(ctx)
+			Conn(database.Bind(tx, ix.Noun, list)).Exec(ctx)
 		if err != nil {
 			return err
 		}
@@ -119,27 +119,27 @@ func (db *DB) learn(ctx context.Context, tx bun.IDB, ix *index, all []string) er
 // unchanged adds nothing to a query.
 func unchanged(q *bun.SelectQuery) *bun.SelectQuery { return q }
 
-// reindex is index in a transaction of its own.
-func (db *DB) reindex(ctx context.Context, ix *index, ids ...int64) error {
+// Reindex is index in a transaction of its own.
+func (db *DB) Reindex(ctx context.Context, ix *Index, ids ...int64) error {
 	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return db.index(ctx, tx, ix, ids...) })
 }
 
-// reindexAll updates the documents of all objects, in many transactions.
-func (db *DB) reindexAll(ctx context.Context) error {
-	return eachTexts(ctx, db.Write, unchanged, func(ix *index, ids []int64) error { return db.reindex(ctx, ix, ids...) })
+// ReindexAll updates the documents of all objects, in many transactions.
+func (db *DB) ReindexAll(ctx context.Context) error {
+	return eachTexts(ctx, db.Write, unchanged, func(ix *Index, ids []int64) error { return db.Reindex(ctx, ix, ids...) })
 }
 
 // indexOf updates the documents of a user and of all objects of the user, which contain the
 // username.
 func (db *DB) indexOf(ctx context.Context, tx bun.Tx, userID int64) error {
 	those := func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("u.id = ?", userID) }
-	return eachTexts(ctx, tx, those, func(ix *index, ids []int64) error { return db.index(ctx, tx, ix, ids...) })
+	return eachTexts(ctx, tx, those, func(ix *Index, ids []int64) error { return db.index(ctx, tx, ix, ids...) })
 }
 
 // eachTexts calls fn with the IDs of objects that everyone can find, in batches. those restricts a
 // query of the texts of one type of objects.
-func eachTexts(ctx context.Context, db bun.IDB, those func(*bun.SelectQuery) *bun.SelectQuery, fn func(ix *index, ids []int64) error) error {
-	for _, ix := range indexes {
+func eachTexts(ctx context.Context, db bun.IDB, those func(*bun.SelectQuery) *bun.SelectQuery, fn func(ix *Index, ids []int64) error) error {
+	for _, ix := range Indexes {
 		for last := int64(0); ; {
 			var ids []int64
 			err := db.NewSelect().TableExpr("(?) AS d", those(ix.texts(db))).ColumnExpr("d.id").Where("d.id > ?", last).Order("d.id").Limit(500).Scan(ctx, &ids)

@@ -21,11 +21,11 @@ func TestDeletedUsersAreNotIndexed(t *testing.T) {
 		check := func(when string) {
 			t.Helper()
 			id := "id"
-			if s.db.Engine == database.SQLite {
+			if s.DB.Engine == database.SQLite {
 				id = "rowid"
 			}
 			var documents, words int
-			err := s.db.Read.NewRaw("SELECT (SELECT count(*) FROM user_documents WHERE "+id+" = ?), (SELECT count(*) FROM vocabulary WHERE noun = 'user' AND word = 'deleted')", ada.UserID).
+			err := s.DB.Read.NewRaw("SELECT (SELECT count(*) FROM user_documents WHERE "+id+" = ?), (SELECT count(*) FROM vocabulary WHERE noun = 'user' AND word = 'deleted')", ada.UserID).
 				Scan(ctx, &documents, &words)
 			if err != nil {
 				t.Fatal(err)
@@ -35,7 +35,7 @@ func TestDeletedUsersAreNotIndexed(t *testing.T) {
 			}
 		}
 		check("after the deletion")
-		if err := s.db.reindexAll(ctx); err != nil {
+		if err := s.DB.ReindexAll(ctx); err != nil {
 			t.Fatal(err)
 		}
 		check("after indexing all")

@@ -78,20 +78,20 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 		return nil, nil, err
 	}
 	if f.State != Finalized {
-		return nil, nil, fail(NotFound, "file %d is a pending upload: finalize it before downloading", fileID)
+		return nil, nil, Fail(NotFound, "file %d is a pending upload: finalize it before downloading", fileID)
 	}
 	if f.TakenDown() {
 		return nil, nil, f.down()
 	}
 	if !f.IsAvailable() {
-		return nil, nil, fail(NotFound, "file %d was imported without its content", fileID)
+		return nil, nil, Fail(NotFound, "file %d was imported without its content", fileID)
 	}
-	d := &Download{UserID: caller.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: now()}
+	d := &Download{UserID: caller.UserID, FileID: f.ID, ThingID: f.ThingID, CreatedAt: Now()}
 	if f.ThingID == 0 || caller.UserID == 0 {
 		return nil, f, nil
 	}
 	if err := s.downloads.record(ctx, d); database.IsForeignKey(err) {
-		return nil, nil, notFound("file", fileID) // deleted since it was read
+		return nil, nil, NoSuch("file", fileID) // deleted since it was read
 	} else if err != nil {
 		return nil, nil, err
 	}
@@ -124,7 +124,7 @@ func (s *Store) Downloads(caller auth.Caller, userID int64) (List, error) {
 	if err := requireSelf(caller, userID, "download histories"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "d.id"}, Rows: downloadsOf{}}, nil
+	return List{DB: s.DB.DB, By: database.Order{ID: "d.id"}, Rows: downloadsOf{}}, nil
 }
 
 // DownloadedThings lists the things in a user's download history, each once, most recently
@@ -133,7 +133,7 @@ func (s *Store) DownloadedThings(caller auth.Caller, userID int64) (List, error)
 	if err := requireSelf(caller, userID, "download histories"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: downloadedThings{}}, nil
+	return List{DB: s.DB.DB, By: database.Order{ID: "h.last", Node: "h.thing_id"}, Rows: downloadedThings{}}, nil
 }
 
 // FoldDownloads adds new downloads to the stored counts of their files and things and deletes them
@@ -155,19 +155,19 @@ func (s *Store) FoldDownloads(ctx context.Context) (folded int, err error) {
 // foldSomeDownloads folds downloads of the things whose IDs are at least from. It returns the
 // number of folded downloads and the ID of the last thing, which may have more downloads.
 func (s *Store) foldSomeDownloads(ctx context.Context, from int64) (n int, last int64, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		n, last = 0, 0 // a retry may find nothing
-		if err := s.db.shareCounts(ctx, tx); err != nil {
+		if err := s.DB.shareCounts(ctx, tx); err != nil {
 			return err
 		}
 		some := tx.NewSelect().Model((*newDownload)(nil)).Column("nd.id").Where("nd.thing_id >= ?", from).Order("nd.thing_id", "nd.file_id").Limit(foldBatch)
 		// If two nodes fold at the same time, the second one waits for the first and finds the rows
 		// deleted.
 		var rows []newDownload
-		err := tx.NewDelete().Model((*newDownload)(nil)).Where("nd.id ?", s.db.OneOf(some)).
+		err := tx.NewDelete().Model((*newDownload)(nil)).Where("nd.id ?", s.DB.OneOf(some)).
 			Returning("thing_id, file_id").Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
-			return ignoreNoRows(err)
+			return IgnoreNoRows(err)
 		}
 		n = len(rows)
 		files, things := make(map[int64]int64), make(map[int64]int64)
@@ -177,13 +177,13 @@ func (s *Store) foldSomeDownloads(ctx context.Context, from int64) (n int, last 
 			last = max(last, d.ThingID)
 		}
 		// Things are locked before files, as in deletions.
-		if err := s.db.LockRows(ctx, tx, "things", slices.Collect(maps.Keys(things))); err != nil {
+		if err := s.DB.LockRows(ctx, tx, "things", slices.Collect(maps.Keys(things))); err != nil {
 			return err
 		}
 		if err := database.SetEach(ctx, tx, "things", "id", "download_count = download_count + v.n", "true", things); err != nil {
 			return err
 		}
-		if err := s.db.LockRows(ctx, tx, "files", slices.Collect(maps.Keys(files))); err != nil {
+		if err := s.DB.LockRows(ctx, tx, "files", slices.Collect(maps.Keys(files))); err != nil {
 			return err
 		}
 		if err := database.SetEach(ctx, tx, "files", "id", "download_count = download_count + v.n", "true", files); err != nil {

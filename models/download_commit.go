@@ -137,10 +137,10 @@ const recordDownloads = "WITH d AS (INSERT INTO downloads (user_id, file_id, thi
 // The foreign keys lock the users, files and things that the downloads refer to, so it may deadlock
 // with the deletion of a thing, and is then repeated.
 func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
-	if s.db.ChangesInWith() {
+	if s.DB.ChangesInWith() {
 		return s.insertPrepared(ctx, rows)
 	}
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		values := make([][4]any, len(rows))
 		for i, d := range rows {
 			values[i] = [...]any{d.UserID, d.FileID, d.ThingID, database.SQLiteTime(d.CreatedAt)}
@@ -154,7 +154,7 @@ func (s *Store) insertDownloads(ctx context.Context, rows []*Download) error {
 		for i, id := range ids {
 			rows[i].ID = id
 		}
-		among, list := s.db.Among(1, ids)
+		among, list := s.DB.Among(1, ids)
 		_, err = tx.NewRaw("INSERT INTO new_downloads (id, thing_id, file_id) SELECT id, thing_id, file_id FROM downloads WHERE id ?", among).
 			Conn(database.Bind(tx, list)).Exec(ctx)
 		return err
@@ -170,7 +170,7 @@ func (s *Store) insertPrepared(ctx context.Context, rows []*Download) error {
 	}
 	return database.RetryConflicts(func() error {
 		var ids []int64
-		err := database.Read(ctx, s.db.DB, recordDownloadsKey{}, &ids, users, files, things, times)
+		err := database.Read(ctx, s.DB.DB, recordDownloadsKey{}, &ids, users, files, things, times)
 		for i, id := range ids {
 			rows[i].ID = id
 		}

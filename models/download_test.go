@@ -74,7 +74,7 @@ func TestNewDownloads(t *testing.T) {
 				return nil
 			}, ""},
 			{"recount of wrong counts", func(w scene) error {
-				if _, err := s.db.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", w.thing.ID).Exec(ctx); err != nil {
+				if _, err := s.DB.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", w.thing.ID).Exec(ctx); err != nil {
 					return err
 				}
 				_, err := s.Recount(ctx)
@@ -141,7 +141,7 @@ func TestNewDownloads(t *testing.T) {
 				if changed, err := s.Recount(ctx); changed != 0 || err != nil {
 					t.Errorf("a last recount changed %d counts, %v", changed, err)
 				}
-				if n, err := s.db.Read.NewSelect().Model((*newDownload)(nil)).Count(ctx); n != 0 || err != nil {
+				if n, err := s.DB.Read.NewSelect().Model((*newDownload)(nil)).Count(ctx); n != 0 || err != nil {
 					t.Errorf("%d new downloads after a fold, %v", n, err)
 				}
 			})
@@ -162,7 +162,7 @@ func TestInsertDownloads(t *testing.T) {
 		files := []*File{picture, file, file, picture, file}
 		var rows []*Download
 		for _, f := range files {
-			rows = append(rows, &Download{UserID: ada.UserID, FileID: f.ID, ThingID: thing.ID, CreatedAt: now()})
+			rows = append(rows, &Download{UserID: ada.UserID, FileID: f.ID, ThingID: thing.ID, CreatedAt: Now()})
 		}
 		if err := s.insertDownloads(ctx, rows); err != nil {
 			t.Fatal(err)
@@ -178,11 +178,11 @@ func TestInsertDownloads(t *testing.T) {
 			}
 		}
 		// Either all downloads are inserted or none.
-		missing := &Download{UserID: ada.UserID, FileID: 999_999, ThingID: thing.ID, CreatedAt: now()}
-		if err := s.insertDownloads(ctx, []*Download{{UserID: ada.UserID, FileID: file.ID, ThingID: thing.ID, CreatedAt: now()}, missing}); err == nil {
+		missing := &Download{UserID: ada.UserID, FileID: 999_999, ThingID: thing.ID, CreatedAt: Now()}
+		if err := s.insertDownloads(ctx, []*Download{{UserID: ada.UserID, FileID: file.ID, ThingID: thing.ID, CreatedAt: Now()}, missing}); err == nil {
 			t.Error("a download of a missing file is recorded")
 		}
-		if n, err := s.db.Read.NewSelect().Model((*newDownload)(nil)).Count(ctx); n != int64(len(rows)) || err != nil {
+		if n, err := s.DB.Read.NewSelect().Model((*newDownload)(nil)).Count(ctx); n != int64(len(rows)) || err != nil {
 			t.Errorf("%d new downloads (%v), want %d", n, err, len(rows))
 		}
 	})
@@ -192,7 +192,7 @@ func TestInsertDownloads(t *testing.T) {
 // are folded at the same time.
 func TestFoldBesideRecount(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		if s.db.Engine == database.SQLite {
+		if s.DB.Engine == database.SQLite {
 			return // its write transactions do not overlap
 		}
 		ctx := t.Context()
@@ -202,11 +202,11 @@ func TestFoldBesideRecount(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.db.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", thing.ID).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewUpdate().Table("things").Set("download_count = 77").Where("id = ?", thing.ID).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		// Folding waits for the file after it has changed the thing.
-		tx, err := s.db.Write.BeginTx(ctx, nil)
+		tx, err := s.DB.Write.BeginTx(ctx, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func TestFoldBesideRecount(t *testing.T) {
 			t.Helper()
 			for began := time.Now(); ; time.Sleep(5 * time.Millisecond) {
 				var found int
-				if err := s.db.Read.NewRaw("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(ctx, &found); err != nil {
+				if err := s.DB.Read.NewRaw("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(ctx, &found); err != nil {
 					t.Fatal(err)
 				}
 				if found == n {

@@ -16,7 +16,7 @@ const maxAlike = 200
 // Duplicates lists, for mesh files, the other files of things that have the same shape and are
 // visible to the caller, the newest first. It considers the latest 200 contents of a shape.
 func (s *Store) Duplicates(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: duplicates{}, Caller: caller.UserID}.Bounded(maxFound)
+	return List{DB: s.DB.DB, By: database.Order{ID: "f.id"}, Rows: duplicates{}, Caller: caller.UserID}.Bounded(maxFound)
 }
 
 type duplicates struct{}
@@ -76,13 +76,13 @@ const shapeBatch = 20
 func (s *Store) AssignShapes(ctx context.Context) (assigned int, err error) {
 	for {
 		var rows []*Preview
-		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			rows = nil
-			if err := s.db.AdvisoryLock(ctx, tx, shapeLock); err != nil {
+			if err := s.DB.AdvisoryLock(ctx, tx, shapeLock); err != nil {
 				return err
 			}
 			shapeless := tx.NewSelect().Model(&rows).Column("p.id", "p.mesh").Where("p.shape_id IS NULL AND p.state = 'done' AND p.mesh IS NOT NULL").Order("p.id").Limit(shapeBatch)
-			if err := s.db.ForUpdate(shapeless).Scan(ctx); err != nil {
+			if err := s.DB.ForUpdate(shapeless).Scan(ctx); err != nil {
 				return err
 			}
 			for _, p := range rows {

@@ -24,15 +24,15 @@ const (
 	Internal        = apierror.Internal
 )
 
-func fail(code Code, format string, args ...any) *Error {
+func Fail(code Code, format string, args ...any) *Error {
 	return apierror.New(code, format, args...)
 }
 
-func notFound(noun string, id int64) *Error {
-	return fail(NotFound, "%s %d does not exist", noun, id)
+func NoSuch(noun string, id int64) *Error {
+	return Fail(NotFound, "%s %d does not exist", noun, id)
 }
 
-func badInput(field, format string, args ...any) *Error {
+func Invalid(field, format string, args ...any) *Error {
 	return apierror.Invalid(field, format, args...)
 }
 
@@ -47,26 +47,26 @@ func about(input string, err error) error {
 	return &named
 }
 
-// required returns the error for an input that must not be empty.
-func required(field string) *Error {
-	return badInput(field, "%s: must not be blank", field).WithFieldCode(apierror.FieldRequired)
+// Required returns the error for an input that must not be empty.
+func Required(field string) *Error {
+	return Invalid(field, "%s: must not be blank", field).WithFieldCode(apierror.FieldRequired)
 }
 
-// requiredList returns the error for a list that must not be empty.
-func requiredList(field string) *Error {
-	return badInput(field, "%s: must have at least one entry", field).WithFieldCode(apierror.FieldRequired)
+// RequiredList returns the error for a list that must not be empty.
+func RequiredList(field string) *Error {
+	return Invalid(field, "%s: must have at least one entry", field).WithFieldCode(apierror.FieldRequired)
 }
 
 // tooMany returns the error for a list that has n entries and may have at most limit.
 func tooMany(field string, n, limit int) *Error {
-	e := badInput(field, "%s: must have at most %d entries (got %d)", field, limit, n).WithFieldCode(apierror.FieldTooMany)
+	e := Invalid(field, "%s: must have at most %d entries (got %d)", field, limit, n).WithFieldCode(apierror.FieldTooMany)
 	e.Limit = int64(limit)
 	return e
 }
 
 // givenTwice returns the error for a list of IDs that contains one twice.
 func givenTwice(field string, id int64) *Error {
-	return badInput(field, "%s: %d is given twice", field, id).WithFieldCode(apierror.FieldDuplicate)
+	return Invalid(field, "%s: %d is given twice", field, id).WithFieldCode(apierror.FieldDuplicate)
 }
 
 // CodeOf returns the code of the Error that err is or wraps, and Internal for any other error.

@@ -28,7 +28,7 @@ func (s *Store) Feed(caller auth.Caller, userID int64) (List, error) {
 	by := database.Order{Key: "e.at", Time: true, ID: "e.id"}
 	var f Filter
 	f.Hide(caller)
-	l := List{DB: s.db.DB, By: by, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+	l := List{DB: s.DB.DB, By: by, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
 		followed := b.Select().TableExpr("follows AS fw").Column("fw.followed_id").Where("fw.follower_id = ?", userID)
 		entries := func(q *bun.SelectQuery, id, at, owner string, number int) *bun.SelectQuery {
 			return q.ColumnExpr("? AS at, ? * ? + ? AS id", bun.Safe(at), bun.Safe(id), feedTypes, number).

@@ -172,23 +172,23 @@ func (f *File) ownedBy(user int64) bool {
 // Allows returns nil if the caller may read the file, and otherwise a Forbidden or NotFound error.
 func (f *File) Allows(caller auth.Caller) error {
 	switch {
-	case !f.live(now()), f.State == Pending && f.OwnerID != caller.UserID:
-		return notFound("file", f.ID)
+	case !f.live(Now()), f.State == Pending && f.OwnerID != caller.UserID:
+		return NoSuch("file", f.ID)
 	case f.State == Pending, f.Public(), caller.UserID != 0 && f.ownedBy(caller.UserID), caller.Moderates():
 		return nil
 	case f.ThingState == Unlisted && f.shown() && caller.Opened.Has(f.ThingID):
 		return nil
 	case (f.ThingState == Unlisted || f.ThingHidden == Unlisted) && !caller.Opened.Has(f.ThingID):
-		return notFound("file", f.ID) // as if it did not exist: IDs can be counted
+		return NoSuch("file", f.ID) // as if it did not exist: IDs can be counted
 	case f.TakenDown():
 		return f.down()
 	}
-	return fail(Forbidden, "file %d belongs to a draft of someone else", f.ID)
+	return Fail(Forbidden, "file %d belongs to a draft of someone else", f.ID)
 }
 
 // down returns the error for the content of a file whose thing is taken down.
 func (f *File) down() error {
-	return fail(Forbidden, "file %d belongs to a thing that was taken down by a moderator", f.ID)
+	return Fail(Forbidden, "file %d belongs to a thing that was taken down by a moderator", f.ID)
 }
 
 // File returns a file, with the given fields. It returns NotFound if the file does not exist or is
@@ -200,7 +200,7 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, fields FileFields,
 		return nil, err
 	}
 	if !ok {
-		return nil, notFound("file", id)
+		return nil, NoSuch("file", id)
 	}
 	if err := f.Allows(caller); err != nil {
 		return nil, err
@@ -212,11 +212,11 @@ func (s *Store) File(ctx context.Context, caller auth.Caller, fields FileFields,
 // the objects that refer to them.
 func (s *Store) FilesByID(ctx context.Context, fields FileFields, ids []int64) (map[int64]*File, error) {
 	if !fields.Has(FileAccess) {
-		return files.ByIDs(ctx, s.db.DB, 0, fields, ids)
+		return files.ByIDs(ctx, s.DB.DB, 0, fields, ids)
 	}
 	// Most files are on things, and joining the makes of all files would account for a third of the
 	// time that the database spends. So files on makes and comments are read again.
-	found, err := files.ByIDs(ctx, s.db.DB, 0, fields.Without(FileAccess).With(accessWithoutMakes), ids)
+	found, err := files.ByIDs(ctx, s.DB.DB, 0, fields.Without(FileAccess).With(accessWithoutMakes), ids)
 	if err != nil {
 		return nil, err
 	}
@@ -227,7 +227,7 @@ func (s *Store) FilesByID(ctx context.Context, fields FileFields, ids []int64) (
 			delete(found, id) // it may no longer exist when it is read again
 		}
 	}
-	onMakes, err := files.ByIDs(ctx, s.db.DB, 0, fields, again)
+	onMakes, err := files.ByIDs(ctx, s.DB.DB, 0, fields, again)
 	maps.Copy(found, onMakes)
 	return found, err
 }
@@ -263,7 +263,7 @@ func (s *Store) FilesOn(ctx context.Context, fields FileFields, on TargetType, i
 		return nil, nil
 	}
 	var rows []*File
-	err := database.Read(ctx, s.db.DB, filesOnKey{on, fields}, &rows, ids)
+	err := database.Read(ctx, s.DB.DB, filesOnKey{on, fields}, &rows, ids)
 	return byParent(rows, func(f *File) int64 { return f.TargetID }), err
 }
 
@@ -291,7 +291,7 @@ func (s *Store) FirstImages(ctx context.Context, fields FileFields, on TargetTyp
 		return images, nil
 	}
 	var rows []*File
-	err := database.Read(ctx, s.db.DB, firstImagesKey{filesOnKey{on, fields}}, &rows, ids)
+	err := database.Read(ctx, s.DB.DB, firstImagesKey{filesOnKey{on, fields}}, &rows, ids)
 	for _, f := range rows {
 		images[f.TargetID] = f
 	}
@@ -313,19 +313,19 @@ func (s *Store) changeFile(ctx context.Context, caller auth.Caller, id int64, on
 	if _, err := s.File(ctx, caller, FileAccess, id); err != nil {
 		return err
 	}
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		seen := new(File)
 		if err := tx.NewSelect().Model(seen).Where("f.id = ?", id).Scan(ctx); err != nil {
-			return notFoundIfNoRows(err, "file", id)
+			return NoSuchIfNoRows(err, "file", id)
 		}
 		target, ok := seen.Target()
 		if !ok {
-			e := fail(Conflict, "file %d is a pending upload: it is not attached to anything yet", id)
+			e := Fail(Conflict, "file %d is a pending upload: it is not attached to anything yet", id)
 			e.Field = "id"
 			return e
 		}
 		if on != nil && *on != target {
-			return notFound("file", id) // not on the required target
+			return NoSuch("file", id) // not on the required target
 		}
 		// The target is locked before the file, as in finalizations.
 		locked, err := s.lockOwned(ctx, tx, caller, target)

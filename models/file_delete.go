@@ -29,7 +29,7 @@ func (s *Store) DeleteFile(ctx context.Context, caller auth.Caller, d FileDeleti
 	err = s.changeFile(ctx, caller, id, d.Target, ownerOrModerators, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		deleted = f
 		if len(d.Kinds) > 0 && !slices.Contains(d.Kinds, f.Kind) {
-			return notFound("file", id) // not of the required kinds
+			return NoSuch("file", id) // not of the required kinds
 		}
 		if err := loseModel(ctx, tx, f, d.AllowNoModel); err != nil {
 			return err
@@ -67,6 +67,6 @@ func loseModel(ctx context.Context, tx bun.Tx, f *File, allowed bool) error {
 	case allowed:
 		return nil
 	}
-	return badInput("id", "file %d is the only model of thing %d, which is published: add another model first, or unpublish the thing", f.ID, f.TargetID).
+	return Invalid("id", "file %d is the only model of thing %d, which is published: add another model first, or unpublish the thing", f.ID, f.TargetID).
 		WithFieldCode(apierror.FieldModelRequired)
 }

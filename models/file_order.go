@@ -73,20 +73,20 @@ func setRanks(ctx context.Context, tx bun.Tx, column string, files []*File, chos
 // returns the whole list.
 func (s *Store) reorder(ctx context.Context, caller auth.Caller, on Target, ids []int64, r reorderable) ([]*File, error) {
 	if len(ids) == 0 {
-		return nil, required(r.field)
+		return nil, Required(r.field)
 	}
 	if len(ids) > MaxFiles {
 		return nil, tooMany(r.field, len(ids), MaxFiles)
 	}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if isUserImage(on.Type) {
-			return badInput("target", "target: must be a thing, a make or a comment")
+			return Invalid("target", "target: must be a thing, a make or a comment")
 		}
 		if _, err := s.lockOwned(ctx, tx, caller, on); err != nil {
 			return err
 		}
 		var files []*File
-		err := s.db.ForUpdate(tx.NewSelect().Model(&files).Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", on.Type, on.ID, Finalized).
+		err := s.DB.ForUpdate(tx.NewSelect().Model(&files).Where("f.target_type = ? AND f.target_id = ? AND f.state = ?", on.Type, on.ID, Finalized).
 			Order("f.rank", "f.id")).Scan(ctx)
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func (r reorderable) moveToFront(files []*File, on Target, ids []int64) ([]*File
 	for _, id := range ids {
 		at := slices.IndexFunc(files, func(f *File) bool { return r.id(f) == id })
 		if at < 0 {
-			return nil, badInput(r.field, "%s: %d is not on %s %d", r.field, id, on.Type, on.ID)
+			return nil, Invalid(r.field, "%s: %d is not on %s %d", r.field, id, on.Type, on.ID)
 		}
 		if moved[id] {
 			return nil, givenTwice(r.field, id)

@@ -27,7 +27,7 @@ type FileChange struct {
 // has another extension, if the kind does not fit the content, or if a published thing would have
 // no model. It opens a transaction.
 func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange) (*File, error) {
-	if err := optional("note", c.Note, maxNote); err != nil {
+	if err := CheckOptional("note", c.Note, maxNote); err != nil {
 		return nil, err
 	}
 	err := s.changeFile(ctx, caller, c.ID, c.Target, ownerOnly, func(ctx context.Context, tx bun.Tx, f *File, _ int64) error {
@@ -37,7 +37,7 @@ func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange
 				return err
 			}
 			if !strings.EqualFold(path.Ext(name), path.Ext(f.Name)) {
-				return badInput("name", "name: must keep the extension %q", path.Ext(f.Name))
+				return Invalid("name", "name: must keep the extension %q", path.Ext(f.Name))
 			}
 			f.Name = name
 		}
@@ -46,8 +46,8 @@ func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange
 				return err
 			}
 		}
-		set(&f.Rank, c.Rank)
-		set(&f.Note, c.Note)
+		Assign(&f.Rank, c.Rank)
+		Assign(&f.Note, c.Note)
 		_, err := tx.NewUpdate().Model(f).Column("name", "kind", "rank", "note", "rendering_id", "rendering_rank").WherePK().Exec(ctx)
 		return err
 	})
@@ -61,7 +61,7 @@ func (s *Store) UpdateFile(ctx context.Context, caller auth.Caller, c FileChange
 // its target, and that of an attachment is not.
 func (s *Store) changeKind(ctx context.Context, tx bun.Tx, f *File, to FileKind) error {
 	if f.Kind == Image || to == Image {
-		return badInput("kind", "kind: whether file %d is an IMAGE follows from its bytes, and cannot be changed", f.ID)
+		return Invalid("kind", "kind: whether file %d is an IMAGE follows from its bytes, and cannot be changed", f.ID)
 	}
 	if to == Attachment {
 		if err := loseModel(ctx, tx, f, false); err != nil {

@@ -43,10 +43,10 @@ func extensions(list string) map[string]bool {
 	return set
 }
 
-// classify determines the kind and the content type of a file from the sniffed type, the name, and
+// Classify determines the kind and the content type of a file from the sniffed type, the name, and
 // the kind that its owner declared. The bytes take precedence: a file with the bytes of an image is
 // an image whatever its name, and no other file is one.
-func classify(sniffed, name string, declared FileKind) (FileKind, string) {
+func Classify(sniffed, name string, declared FileKind) (FileKind, string) {
 	base, _, _ := strings.Cut(sniffed, ";")
 	if base == "image/vnd.mozilla.apng" {
 		base = "image/png" // an animated PNG is a PNG, which all programs know

@@ -31,7 +31,7 @@ func cleanFolder(input, folder string) (string, error) {
 	}
 	folder = strings.Join(names, "/")
 	if len(folder) > maxFolder {
-		return "", badInput(input, "%s: must be at most %d bytes (got %d)", input, maxFolder, len(folder))
+		return "", Invalid(input, "%s: must be at most %d bytes (got %d)", input, maxFolder, len(folder))
 	}
 	return folder, nil
 }
@@ -42,10 +42,10 @@ func cleanFolder(input, folder string) (string, error) {
 // nothing else is left.
 func cleanFilename(input, name string) (string, error) {
 	if !utf8.ValidString(name) {
-		return "", badInput(input, "%s: the file name is not valid UTF-8", input)
+		return "", Invalid(input, "%s: the file name is not valid UTF-8", input)
 	}
 	if strings.ContainsRune(name, 0) {
-		return "", badInput(input, "%s: the file name contains a NUL character", input)
+		return "", Invalid(input, "%s: the file name contains a NUL character", input)
 	}
 	if i := strings.LastIndexAny(name, `/\`); i >= 0 {
 		name = name[i+1:]
@@ -58,9 +58,9 @@ func cleanFilename(input, name string) (string, error) {
 	}, name))
 	switch name {
 	case "":
-		return "", badInput(input, "%s: the file name must not be blank", input).WithFieldCode(apierror.FieldRequired)
+		return "", Invalid(input, "%s: the file name must not be blank", input).WithFieldCode(apierror.FieldRequired)
 	case ".", "..":
-		return "", badInput(input, "%s: the file name must not be %q", input, name)
+		return "", Invalid(input, "%s: the file name must not be %q", input, name)
 	}
 	if len(name) > maxFilename {
 		ending := path.Ext(name)

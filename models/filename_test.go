@@ -71,7 +71,7 @@ func TestClassify(t *testing.T) {
 		{"text/plain", "a.png", Image, Attachment, "text/plain"},
 		{"application/octet-stream", "a.stl", Image, Model, "model/stl"},
 	} {
-		if kind, contentType := classify(c.sniffed, c.name, c.declared); kind != c.kind || contentType != c.contentType {
+		if kind, contentType := Classify(c.sniffed, c.name, c.declared); kind != c.kind || contentType != c.contentType {
 			t.Errorf("classify(%q, %q, %q) = %s, %s; want %s, %s", c.sniffed, c.name, c.declared, kind, contentType, c.kind, c.contentType)
 		}
 	}

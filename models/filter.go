@@ -97,19 +97,19 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 		id, isID := userIDIn(name)
 		switch {
 		case name == "me":
-			if err := requireUser(caller); err != nil {
+			if err := RequireUser(caller); err != nil {
 				return err
 			}
 			ids = append(ids, caller.UserID)
 		case isID:
 			ids = append(ids, id)
 		case auth.IsUsername(name):
-			names = append(names, foldUsername(name))
+			names = append(names, FoldUsername(name))
 		}
 	}
 	if len(names) > 0 {
 		var found []int64
-		err := s.db.Read.NewSelect().Model((*User)(nil)).Column("u.id").Where("u.sort_name IN (?) AND u.deleted_at IS NULL", bun.List(names)).Scan(ctx, &found)
+		err := s.DB.Read.NewSelect().Model((*User)(nil)).Column("u.id").Where("u.sort_name IN (?) AND u.deleted_at IS NULL", bun.List(names)).Scan(ctx, &found)
 		if err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (s *Store) Resolve(ctx context.Context, caller auth.Caller, f *Filter) erro
 // checkYear returns BadInput if a time cannot be stored in a database.
 func checkYear(field string, at time.Time) error {
 	if year := at.UTC().Year(); year < 1 || year > 9999 {
-		return badInput(field, "%s: the year %d is not between 1 and 9999", field, year).WithFieldCode(apierror.FieldOutOfRange)
+		return Invalid(field, "%s: the year %d is not between 1 and 9999", field, year).WithFieldCode(apierror.FieldOutOfRange)
 	}
 	return nil
 }
@@ -153,7 +153,7 @@ func (f Filter) check() error {
 	for _, field := range slices.Sorted(maps.Keys(sizes)) {
 		// Databases do not compare such numbers alike.
 		if size := sizes[field]; size != nil && (math.IsNaN(*size) || math.IsInf(*size, 0)) {
-			faults = append(faults, badInput(field, "%s: must be a finite number", field).WithFieldCode(apierror.FieldOutOfRange))
+			faults = append(faults, Invalid(field, "%s: must be a finite number", field).WithFieldCode(apierror.FieldOutOfRange))
 		}
 	}
 	lengths := map[string]int{
@@ -166,13 +166,13 @@ func (f Filter) check() error {
 		}
 	}
 	for i, tag := range f.Tags {
-		faults = append(faults, text(fmt.Sprintf("tags[%d]", i), tag, maxTag))
+		faults = append(faults, CheckText(fmt.Sprintf("tags[%d]", i), tag, MaxTag))
 	}
 	for i, tag := range f.AllTags {
-		faults = append(faults, text(fmt.Sprintf("allTags[%d]", i), tag, maxTag))
+		faults = append(faults, CheckText(fmt.Sprintf("allTags[%d]", i), tag, MaxTag))
 	}
 	for _, license := range f.Licenses {
-		faults = append(faults, text("licenses", string(license), maxTag))
+		faults = append(faults, CheckText("licenses", string(license), MaxTag))
 	}
 	return errors.Join(faults...)
 }
@@ -301,7 +301,7 @@ func filteredModels(b *database.Builder, f Filter) *bun.SelectQuery {
 func slugs(tags []string) []string {
 	all := make([]string, len(tags))
 	for i, tag := range tags {
-		all[i] = tagSlug(tag)
+		all[i] = TagSlug(tag)
 	}
 	return all
 }

@@ -39,17 +39,17 @@ type content struct {
 // user. It returns Conflict if a file is attached to another target, or if the target would have
 // more than MaxFiles files. It opens a transaction.
 func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []FinalizeFile, target Target) ([]*File, error) {
-	keys, err := s.promote(ctx, caller, files)
+	keys, err := s.Promote(ctx, caller, files)
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		return s.finalize(ctx, tx, caller, files, target)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.sweep(ctx, keys)
+	s.Sweep(ctx, keys)
 	ids := make([]int64, len(files))
 	for i, f := range files {
 		ids[i] = f.ID
@@ -61,7 +61,7 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 	done := make([]*File, len(ids))
 	for i, id := range ids {
 		if done[i] = found[id]; done[i] == nil {
-			return nil, notFound("file", id) // deleted since
+			return nil, NoSuch("file", id) // deleted since
 		}
 	}
 	return done, nil
@@ -72,15 +72,15 @@ func (s *Store) Finalize(ctx context.Context, caller auth.Caller, files []Finali
 // no target.
 func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (*File, error) {
 	var rows []*File
-	if err := s.db.Write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", id, caller.UserID).Scan(ctx); err != nil {
+	if err := s.DB.Write.NewSelect().Model(&rows).Where("f.id = ? AND f.owner_id = ?", id, caller.UserID).Scan(ctx); err != nil {
 		return nil, err
 	}
 	switch {
 	case len(rows) == 0:
-		return nil, notFound("pending upload", id)
+		return nil, NoSuch("pending upload", id)
 	case rows[0].State == Finalized:
 	case rows[0].TargetType == "":
-		return nil, fail(NotFound, "pending upload %d has no target: use FinalizeFiles", id)
+		return nil, Fail(NotFound, "pending upload %d has no target: use FinalizeFiles", id)
 	default:
 		target := Target{rows[0].TargetType, rows[0].TargetID}
 		if _, err := s.Finalize(ctx, caller, []FinalizeFile{{ID: id}}, target); err != nil {
@@ -94,7 +94,7 @@ func (s *Store) FinalizeOne(ctx context.Context, caller auth.Caller, id int64) (
 // has an ID twice.
 func checkBatch(files []FinalizeFile) ([]int64, error) {
 	if len(files) == 0 {
-		return nil, requiredList("files")
+		return nil, RequiredList("files")
 	}
 	if len(files) > MaxFiles {
 		return nil, tooMany("files", len(files), MaxFiles)
@@ -109,23 +109,23 @@ func checkBatch(files []FinalizeFile) ([]int64, error) {
 	return ids, nil
 }
 
-// promote makes the bytes of pending uploads of the caller durable as contents, before the
+// Promote makes the bytes of pending uploads of the caller durable as contents, before the
 // transaction that will refer to them, and returns the keys of the pending objects. If that
 // transaction fails, the garbage collector removes the contents.
-func (s *Store) promote(ctx context.Context, caller auth.Caller, files []FinalizeFile) (keys []string, err error) {
+func (s *Store) Promote(ctx context.Context, caller auth.Caller, files []FinalizeFile) (keys []string, err error) {
 	ids, err := checkBatch(files)
 	if err != nil {
 		return nil, err
 	}
 	var rows []*File
-	err = s.db.Write.NewSelect().Model(&rows).Where("f.id IN (?) AND f.owner_id = ? AND f.state = ?", bun.List(ids), caller.UserID, Pending).Scan(ctx)
+	err = s.DB.Write.NewSelect().Model(&rows).Where("f.id IN (?) AND f.owner_id = ? AND f.state = ?", bun.List(ids), caller.UserID, Pending).Scan(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range rows {
 		// It is not an error if the object does not exist: another call may have finalized the upload, or
 		// it may have expired.
-		err := s.bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size)
+		err := s.Bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size)
 		if err != nil && !errors.Is(err, bucket.ErrNotExist) {
 			return nil, fmt.Errorf("finalize file %d: %w", f.ID, err)
 		}
@@ -134,10 +134,10 @@ func (s *Store) promote(ctx context.Context, caller auth.Caller, files []Finaliz
 	return keys, nil
 }
 
-// sweep removes pending objects that are not needed any more.
-func (s *Store) sweep(ctx context.Context, keys []string) {
+// Sweep removes pending objects that are not needed any more.
+func (s *Store) Sweep(ctx context.Context, keys []string) {
 	for _, key := range keys {
-		s.discard(ctx, key)
+		s.Discard(ctx, key)
 	}
 }
 
@@ -153,14 +153,14 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		return err
 	}
 	var rows []*File
-	if err := s.db.ForUpdate(tx.NewSelect().Model(&rows).Where("f.id IN (?)", bun.List(ids)).Order("f.id")).Scan(ctx); err != nil {
+	if err := s.DB.ForUpdate(tx.NewSelect().Model(&rows).Where("f.id IN (?)", bun.List(ids)).Order("f.id")).Scan(ctx); err != nil {
 		return err
 	}
 	byID := make(map[int64]*File, len(rows))
 	for _, f := range rows {
 		byID[f.ID] = f
 	}
-	at := now()
+	at := Now()
 	var todo []*File
 	ranks := make(map[int64]int64)    // of files that are already attached
 	unranked := make(map[int64]int64) // the positions in the batch of files without a given rank
@@ -169,18 +169,18 @@ func (s *Store) finalize(ctx context.Context, tx bun.Tx, caller auth.Caller, fil
 		input := fmt.Sprintf("files[%d].id", i)
 		switch {
 		case f == nil || f.OwnerID != caller.UserID:
-			return about(input, notFound("pending upload", want.ID))
+			return about(input, NoSuch("pending upload", want.ID))
 		case f.State == Finalized:
 			if (Target{f.TargetType, f.TargetID}) != target {
-				return about(input, fail(Conflict, "file %d is already attached to %s %d", f.ID, f.TargetType, f.TargetID))
+				return about(input, Fail(Conflict, "file %d is already attached to %s %d", f.ID, f.TargetType, f.TargetID))
 			}
 			if want.Rank != nil && *want.Rank != f.Rank {
 				ranks[f.ID] = int64(*want.Rank)
 			}
 		case f.State == Staged:
-			return about(input, fail(NotFound, "pending upload %d has no bytes yet", f.ID))
+			return about(input, Fail(NotFound, "pending upload %d has no bytes yet", f.ID))
 		case !f.live(at):
-			return about(input, notFound("pending upload", want.ID))
+			return about(input, NoSuch("pending upload", want.ID))
 		default:
 			if want.Rank != nil {
 				f.Rank = *want.Rank
@@ -220,7 +220,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 		return err
 	}
 	if there.Files+int64(len(files)) > MaxFiles {
-		e := fail(Conflict, "%s %d has %d files, and at most %d are allowed", on.Type, on.ID, there.Files, MaxFiles)
+		e := Fail(Conflict, "%s %d has %d files, and at most %d are allowed", on.Type, on.ID, there.Files, MaxFiles)
 		e.Field, e.Limit = "files", MaxFiles
 		return e
 	}
@@ -232,12 +232,12 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 	processed := make(map[PreviewState][]*File) // by state of their previews, if these exist already
 	byContent := slices.SortedFunc(slices.Values(files), func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })
 	for _, f := range byContent {
-		if err := lockContent(ctx, tx, f.SHA256, f.Size); err != nil {
+		if err := LockContent(ctx, tx, f.SHA256, f.Size); err != nil {
 			return err
 		}
 		// Promote again, now that the content is locked against the garbage collector. If the content
 		// still exists, this only checks its size.
-		if err := s.bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size); err != nil {
+		if err := s.Bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size); err != nil {
 			return fmt.Errorf("finalize file %d: %w", f.ID, err)
 		}
 		var state PreviewState
@@ -251,7 +251,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 	if err := s.assignRenderingIDs(ctx, tx, files); err != nil {
 		return err
 	}
-	at := now()
+	at := Now()
 	for _, f := range files {
 		f.State, f.ObjectKey, f.FinalizedAt, f.ExpiresAt = Finalized, "", &at, nil
 		f.TargetType, f.TargetID, f.ThingID = on.Type, on.ID, on.thingID
@@ -277,10 +277,10 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 	return touch(ctx, tx, on.Target)
 }
 
-// lockContent locks the row of a content until tx ends. It is an upsert, which creates a missing
+// LockContent locks the row of a content until tx ends. It is an upsert, which creates a missing
 // row.
-func lockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) error {
-	_, err := tx.NewInsert().Model(&content{SHA256: sha256, Size: size, CreatedAt: now()}).
+func LockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) error {
+	_, err := tx.NewInsert().Model(&content{SHA256: sha256, Size: size, CreatedAt: Now()}).
 		On("CONFLICT (sha256) DO UPDATE").Set("size = EXCLUDED.size").Exec(ctx)
 	return err
 }

@@ -58,7 +58,7 @@ func TestFinalizeRanks(t *testing.T) {
 		}
 
 		// The rendering of a model can be the last image.
-		if _, err := s.db.Write.NewRaw("UPDATE files SET rank = 1, rendering_rank = 5 WHERE target_id = ?", thing.ID).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewRaw("UPDATE files SET rank = 1, rendering_rank = 5 WHERE target_id = ?", thing.ID).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid last")})

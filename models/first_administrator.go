@@ -20,9 +20,9 @@ const administratorLock = 0x61646d69
 // opens a transaction.
 func (a Admin) FirstAdministrator(ctx context.Context) (name, token string, err error) {
 	s := a.store
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		name, token = "", ""
-		if err := s.db.AdvisoryLock(ctx, tx, administratorLock); err != nil {
+		if err := s.DB.AdvisoryLock(ctx, tx, administratorLock); err != nil {
 			return err
 		}
 		has, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.suspended_at IS NULL").Exists(ctx)
@@ -40,7 +40,7 @@ func (a Admin) FirstAdministrator(ctx context.Context) (name, token string, err 
 			}
 			free = fmt.Sprintf("admin-%d", n)
 		}
-		u := &User{Username: free, DefaultLicense: CC, IsAdmin: true, CreatedAt: now()}
+		u := &User{Username: free, DefaultLicense: CC, IsAdmin: true, CreatedAt: Now()}
 		if err := s.insertUser(ctx, tx, u); err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ type follow struct {
 // follows the user. It returns BadInput if the user is the caller. It opens a transaction.
 func (s *Store) Follow(ctx context.Context, caller auth.Caller, username string) (*User, error) {
 	return s.changeFollow(ctx, caller, username, 1, func(ctx context.Context, tx bun.Tx, userID int64) (sql.Result, error) {
-		return tx.NewInsert().Model(&follow{FollowerID: caller.UserID, FollowedID: userID, CreatedAt: now()}).
+		return tx.NewInsert().Model(&follow{FollowerID: caller.UserID, FollowedID: userID, CreatedAt: Now()}).
 			On("CONFLICT (follower_id, followed_id) DO NOTHING").Exec(ctx)
 	})
 }
@@ -43,9 +43,9 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 		return nil, err
 	}
 	if u.ID == caller.UserID {
-		return nil, badInput("username", "username: you cannot follow yourself")
+		return nil, Invalid("username", "username: you cannot follow yourself")
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		done, err := change(ctx, tx, u.ID)
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (s *Store) changeFollow(ctx context.Context, caller auth.Caller, username s
 	if err != nil {
 		return nil, err
 	}
-	return s.userByID(ctx, caller, AllUserFields, u.ID)
+	return s.UserByID(ctx, caller, AllUserFields, u.ID)
 }
 
 type followers struct{}
@@ -85,10 +85,10 @@ func (following) Select(b *database.Builder, userID any) *bun.SelectQuery {
 
 // Followers lists the followers of users, most recent first.
 func (s *Store) Followers() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.follower_id"}, Rows: followers{}}
+	return List{DB: s.DB.DB, By: database.Order{ID: "fw.id", Node: "fw.follower_id"}, Rows: followers{}}
 }
 
 // Following lists the users that users follow, most recent first.
 func (s *Store) Following() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "fw.id", Node: "fw.followed_id"}, Rows: following{}}
+	return List{DB: s.DB.DB, By: database.Order{ID: "fw.id", Node: "fw.followed_id"}, Rows: following{}}
 }

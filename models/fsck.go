@@ -26,21 +26,21 @@ const sampledContents = 20
 // to, and ErrUsedBucket if the database has no users and the bucket has contents.
 func (s *Store) CheckBucket(ctx context.Context) error {
 	var sums []string
-	if err := s.db.Read.NewSelect().Table("contents").Column("sha256").Limit(sampledContents).Scan(ctx, &sums); err != nil {
+	if err := s.DB.Read.NewSelect().Table("contents").Column("sha256").Limit(sampledContents).Scan(ctx, &sums); err != nil {
 		return err
 	}
 	for _, sum := range sums {
-		if has, err := s.bucket.Has(ctx, bucket.ContentKey(sum)); has || err != nil {
+		if has, err := s.Bucket.Has(ctx, bucket.ContentKey(sum)); has || err != nil {
 			return err
 		}
 	}
 	if len(sums) > 0 {
 		return fmt.Errorf("%w that were looked up, such as %s", ErrNoContents, bucket.ContentKey(sums[0]))
 	}
-	if used, err := s.db.Read.NewSelect().Model((*User)(nil)).Exists(ctx); used || err != nil {
+	if used, err := s.DB.Read.NewSelect().Model((*User)(nil)).Exists(ctx); used || err != nil {
 		return err
 	}
-	for o, err := range s.bucket.Objects(ctx, bucket.ContentPrefix) {
+	for o, err := range s.Bucket.Objects(ctx, bucket.ContentPrefix) {
 		if err == nil {
 			err = fmt.Errorf("%w, such as %s", ErrUsedBucket, o.Key)
 		}
@@ -81,8 +81,8 @@ func (s *Store) Check(ctx context.Context, grace time.Duration, rehash bool, rep
 func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)) error {
 	for last := int64(0); ; {
 		var rows []*File
-		err := s.db.Write.NewSelect().Model(&rows).Column("f.id", "f.state", "f.size", "f.sha256", "f.object_key").
-			Where("f.id > ? AND f.state <> ? AND f.sha256 <> ''", last, Staged).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
+		err := s.DB.Write.NewSelect().Model(&rows).Column("f.id", "f.state", "f.size", "f.sha256", "f.object_key").
+			Where("f.id > ? AND f.state <> ? AND f.sha256 <> ''", last, Staged).Order("f.id").Limit(ObjectsAtOnce).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -104,7 +104,7 @@ func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)
 				continue
 			}
 			// The file may have been finalized or deleted since its row was read.
-			if still, err := s.db.Write.NewSelect().Model((*File)(nil)).Where("f.id = ? AND f.state = ? AND f.object_key = ?", f.ID, f.State, f.ObjectKey).Exists(ctx); err != nil {
+			if still, err := s.DB.Write.NewSelect().Model((*File)(nil)).Where("f.id = ? AND f.state = ? AND f.object_key = ?", f.ID, f.State, f.ObjectKey).Exists(ctx); err != nil {
 				return err
 			} else if still {
 				report(fmt.Sprintf("file %d: object %s %s", f.ID, key, fault))
@@ -116,7 +116,7 @@ func (s *Store) checkFiles(ctx context.Context, rehash bool, report func(string)
 // checkObject returns a description of the problem with the object of a file, or "" if there is
 // none.
 func (s *Store) checkObject(ctx context.Context, key string, f *File, rehash bool) (string, error) {
-	o, err := s.bucket.Stat(ctx, key)
+	o, err := s.Bucket.Stat(ctx, key)
 	switch {
 	case errors.Is(err, bucket.ErrNotExist):
 		return "is missing", nil
@@ -127,7 +127,7 @@ func (s *Store) checkObject(ctx context.Context, key string, f *File, rehash boo
 	case !rehash:
 		return "", nil
 	}
-	r, _, err := s.bucket.Reader(ctx, key)
+	r, _, err := s.Bucket.Reader(ctx, key)
 	if errors.Is(err, bucket.ErrNotExist) { // removed since Stat
 		return "is missing", nil
 	}

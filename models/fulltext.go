@@ -21,23 +21,23 @@ type fullText interface {
 	among(expression string, fields int) string
 
 	// matching changes q to select the IDs of the documents that match, which are not empty.
-	matching(q *bun.SelectQuery, ix *index, match string) *bun.SelectQuery
+	matching(q *bun.SelectQuery, ix *Index, match string) *bun.SelectQuery
 	// latest restricts matching to the latest documents, if the engine reads all matches.
 	latest(q *bun.SelectQuery) *bun.SelectQuery
 	// readsFound reports whether a list of things without other filters is read from the index
 	// things_found for each match; see Filter.
 	readsFound() bool
 	// withDocuments joins the documents of b.id, if holds needs them.
-	withDocuments(q *bun.SelectQuery, ix *index) *bun.SelectQuery
+	withDocuments(q *bun.SelectQuery, ix *Index) *bun.SelectQuery
 	// holds returns the condition that the document of b.id matches.
-	holds(db *DB, ix *index, match string) string
+	holds(db *DB, ix *Index, match string) string
 
 	// id returns the column with the ID of a document.
 	id() bun.Safe
 	// insert inserts documents.
-	insert(ctx context.Context, tx bun.IDB, ix *index, documents []indexed) error
+	insert(ctx context.Context, tx bun.IDB, ix *Index, documents []Indexed) error
 	// add adds a document to rows.
-	add(rows *database.Bulk, ix *index, d indexed)
+	Add(rows *database.Bulk, ix *Index, d Indexed)
 	// words returns a table of texts with the column value. list is argument 2 of the statement.
 	words(texts []string) (table bun.Safe, list any)
 	// similar returns a condition for words of the vocabulary that share trigrams with a word.
@@ -47,4 +47,4 @@ type fullText interface {
 // fullTexts is the full-text search of each engine.
 var fullTexts = map[database.Engine]fullText{database.Postgres: textVectors{}, database.SQLite: fts5{}}
 
-func (db *DB) fullText() fullText { return fullTexts[db.Dialect.Engine()] }
+func (db *DB) FullText() fullText { return fullTexts[db.Dialect.Engine()] }

@@ -30,7 +30,7 @@ func (textVectors) word(word string, beginning bool, fields int) string {
 
 func (textVectors) among(expression string, _ int) string { return expression } // word does it
 
-func (textVectors) matching(q *bun.SelectQuery, ix *index, match string) *bun.SelectQuery {
+func (textVectors) matching(q *bun.SelectQuery, ix *Index, match string) *bun.SelectQuery {
 	return q.TableExpr("? AS d", bun.Safe(ix.documents)).ColumnExpr("d.id").Where("d.words @@ CAST(? AS tsquery)", match)
 }
 
@@ -39,28 +39,28 @@ func (textVectors) latest(q *bun.SelectQuery) *bun.SelectQuery { return q }
 
 func (textVectors) readsFound() bool { return false }
 
-func (textVectors) withDocuments(q *bun.SelectQuery, ix *index) *bun.SelectQuery {
+func (textVectors) withDocuments(q *bun.SelectQuery, ix *Index) *bun.SelectQuery {
 	return q.Join("JOIN ? AS d ON d.id = b.id", bun.Safe(ix.documents))
 }
 
-func (textVectors) holds(db *DB, _ *index, match string) string {
+func (textVectors) holds(db *DB, _ *Index, match string) string {
 	return db.Read.NewRaw("d.words @@ CAST(? AS tsquery)", match).String()
 }
 
 func (textVectors) id() bun.Safe { return "id" }
 
-func (textVectors) insert(ctx context.Context, tx bun.IDB, ix *index, documents []indexed) error {
+func (textVectors) insert(ctx context.Context, tx bun.IDB, ix *Index, documents []Indexed) error {
 	ids, vectors := make([]int64, len(documents)), make([]string, len(documents))
 	for i, d := range documents {
-		ids[i], vectors[i] = d.id, vector(d.fields)
+		ids[i], vectors[i] = d.ID, vector(d.Fields)
 	}
 	_, err := tx.NewRaw("INSERT INTO ? (id, words) SELECT id, CAST(words AS tsvector) FROM unnest($1::bigint[], $2::text[]) AS d (id, words)", bun.Safe(ix.documents)).
 		Conn(database.Bind(tx, ids, vectors)).Exec(ctx)
 	return err
 }
 
-func (textVectors) add(rows *database.Bulk, ix *index, d indexed) {
-	rows.Add(ix.documents, "id, words", d.id, vector(d.fields))
+func (textVectors) Add(rows *database.Bulk, ix *Index, d Indexed) {
+	rows.Add(ix.documents, "id, words", d.ID, vector(d.Fields))
 }
 
 func (textVectors) words(texts []string) (table bun.Safe, list any) {

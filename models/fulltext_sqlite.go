@@ -30,7 +30,7 @@ func (fts5) among(expression string, fields int) string {
 	return "({" + strings.Join([]string{"name", "tags", "creator"}[:fields], " ") + "} : " + expression + ")"
 }
 
-func (fts5) matching(q *bun.SelectQuery, ix *index, match string) *bun.SelectQuery {
+func (fts5) matching(q *bun.SelectQuery, ix *Index, match string) *bun.SelectQuery {
 	return q.TableExpr(ix.documents).ColumnExpr("rowid AS id").Where("? MATCH ?", bun.Safe(ix.documents), match)
 }
 
@@ -43,19 +43,19 @@ func (fts5) latest(q *bun.SelectQuery) *bun.SelectQuery {
 
 func (fts5) readsFound() bool { return true }
 
-func (fts5) withDocuments(q *bun.SelectQuery, _ *index) *bun.SelectQuery { return q }
+func (fts5) withDocuments(q *bun.SelectQuery, _ *Index) *bun.SelectQuery { return q }
 
-func (f fts5) holds(db *DB, ix *index, match string) string {
+func (f fts5) holds(db *DB, ix *Index, match string) string {
 	return "b.id IN (" + db.matching(ix, match).String() + ")"
 }
 
 func (fts5) id() bun.Safe { return "rowid" }
 
-func (fts5) insert(ctx context.Context, tx bun.IDB, ix *index, documents []indexed) error {
+func (fts5) insert(ctx context.Context, tx bun.IDB, ix *Index, documents []Indexed) error {
 	rows := make([][5]any, len(documents))
 	for i, d := range documents {
-		rows[i][0] = d.id
-		for n, field := range d.fields {
+		rows[i][0] = d.ID
+		for n, field := range d.Fields {
 			rows[i][n+1] = strings.Join(field, " ")
 		}
 	}
@@ -65,9 +65,9 @@ func (fts5) insert(ctx context.Context, tx bun.IDB, ix *index, documents []index
 	return err
 }
 
-func (fts5) add(rows *database.Bulk, ix *index, d indexed) {
-	rows.Add(ix.documents, "rowid, name, tags, creator, body", d.id,
-		strings.Join(d.fields[0], " "), strings.Join(d.fields[1], " "), strings.Join(d.fields[2], " "), strings.Join(d.fields[3], " "))
+func (fts5) Add(rows *database.Bulk, ix *Index, d Indexed) {
+	rows.Add(ix.documents, "rowid, name, tags, creator, body", d.ID,
+		strings.Join(d.Fields[0], " "), strings.Join(d.Fields[1], " "), strings.Join(d.Fields[2], " "), strings.Join(d.Fields[3], " "))
 }
 
 func (fts5) words(texts []string) (table bun.Safe, list any) {

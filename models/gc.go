@@ -36,8 +36,8 @@ func (s *Sweep) Objects() []string {
 // probably an outage.
 const maxStuck = 100
 
-// objectsAtOnce is the number of objects that are compared with rows in one statement.
-const objectsAtOnce = 500
+// ObjectsAtOnce is the number of objects that are compared with rows in one statement.
+const ObjectsAtOnce = 500
 
 // CollectGarbage removes what crashed processes and failed clean-ups left behind: expired uploads,
 // and objects without a row that are older than grace, which must be longer than an upload takes
@@ -48,7 +48,7 @@ const objectsAtOnce = 500
 // removes nothing, if a newer version has migrated the database.
 func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun bool) (*Sweep, error) {
 	// A newer version may keep objects that only tables refer to which this version does not know.
-	if _, err := s.db.Pending(ctx); err != nil {
+	if _, err := s.DB.Pending(ctx); err != nil {
 		return nil, err
 	}
 	sweep := new(Sweep)
@@ -94,7 +94,7 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 		})
 	}
 	remove := func(ctx context.Context, o bucket.Object) (gone bool, err error) {
-		return true, s.bucket.Remove(ctx, o.Key)
+		return true, s.Bucket.Remove(ctx, o.Key)
 	}
 	if err := collect(bucket.PendingPrefix, &sweep.PendingObjects, remove); err != nil {
 		return nil, fmt.Errorf("collect pending objects: %w", err)
@@ -130,7 +130,7 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 
 func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error {
 	var ids []int64
-	err := s.db.Write.NewSelect().Model((*File)(nil)).Column("f.id").Where("f.state <> ? AND f.expires_at <= ?", Finalized, now()).Scan(ctx, &ids)
+	err := s.DB.Write.NewSelect().Model((*File)(nil)).Column("f.id").Where("f.state <> ? AND f.expires_at <= ?", Finalized, Now()).Scan(ctx, &ids)
 	if err != nil {
 		return err
 	}
@@ -168,14 +168,14 @@ func (s *Store) eachUnreferenced(ctx context.Context, prefix string, cutoff time
 		return nil
 	}
 	var some []bucket.Object
-	for o, err := range s.bucket.Objects(ctx, prefix) {
+	for o, err := range s.Bucket.Objects(ctx, prefix) {
 		if err != nil {
 			return err
 		}
 		if o.ModTime.After(cutoff) {
 			continue
 		}
-		if some = append(some, o); len(some) == objectsAtOnce {
+		if some = append(some, o); len(some) == ObjectsAtOnce {
 			if err := check(some); err != nil {
 				return err
 			}
@@ -220,7 +220,7 @@ func (s *Store) referenced(ctx context.Context, objects []bucket.Object, prefix,
 		}
 	}
 	var found []string
-	if err := s.db.Write.NewSelect().Model((*File)(nil)).Column(column).Where(where, bun.List(names)).Scan(ctx, &found); err != nil {
+	if err := s.DB.Write.NewSelect().Model((*File)(nil)).Column(column).Where(where, bun.List(names)).Scan(ctx, &found); err != nil {
 		return nil, err
 	}
 	referenced := make(map[string]bool, len(found))
@@ -235,19 +235,19 @@ func (s *Store) referenced(ctx context.Context, objects []bucket.Object, prefix,
 // here, or waits and stores the object again.
 func (s *Store) collectContent(ctx context.Context, o bucket.Object) (gone bool, err error) {
 	if o.Partial {
-		return true, s.bucket.Remove(ctx, o.Key)
+		return true, s.Bucket.Remove(ctx, o.Key)
 	}
 	sha256 := strings.TrimPrefix(o.Key, bucket.ContentPrefix)
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		gone = false // the content may be in use in a retry
-		if err := lockContent(ctx, tx, sha256, o.Size); err != nil {
+		if err := LockContent(ctx, tx, sha256, o.Size); err != nil {
 			return err
 		}
 		used, err := tx.NewSelect().Model((*File)(nil)).Where("f.sha256 = ? AND f.state = ?", sha256, Finalized).Exists(ctx)
 		if err != nil || used {
 			return err
 		}
-		if err := s.bucket.Remove(ctx, o.Key); err != nil {
+		if err := s.Bucket.Remove(ctx, o.Key); err != nil {
 			return err
 		}
 		gone = true
@@ -259,15 +259,15 @@ func (s *Store) collectContent(ctx context.Context, o bucket.Object) (gone bool,
 
 // forgetSignIns removes expired sessions, codes, refresh tokens, links and invitations.
 func (s *Store) forgetSignIns(ctx context.Context) error {
-	at := now()
+	at := Now()
 	for _, expired := range []*bun.DeleteQuery{
-		s.db.Write.NewDelete().Model((*Session)(nil)).Where("expires_at <= ?", at),
-		s.db.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", at.Add(-grantsKept)),
-		s.db.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", at),
-		s.db.Write.NewDelete().Model((*accountLink)(nil)).Where("expires_at <= ?", at),
-		s.db.Write.NewDelete().Model((*Invitation)(nil)).Where("used_at IS NULL AND expires_at <= ?", at),
+		s.DB.Write.NewDelete().Model((*Session)(nil)).Where("expires_at <= ?", at),
+		s.DB.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", at.Add(-grantsKept)),
+		s.DB.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", at),
+		s.DB.Write.NewDelete().Model((*accountLink)(nil)).Where("expires_at <= ?", at),
+		s.DB.Write.NewDelete().Model((*Invitation)(nil)).Where("used_at IS NULL AND expires_at <= ?", at),
 	} {
-		if _, err := s.db.exec(ctx, expired); err != nil {
+		if _, err := s.DB.ExecAgain(ctx, expired); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ func TestCollectContentInRetry(t *testing.T) {
 		ctx := t.Context()
 		exec := func(query string, args ...any) {
 			t.Helper()
-			if _, err := s.db.Write.NewRaw(query, args...).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw(query, args...).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -26,12 +26,12 @@ func TestCollectContentInRetry(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.promote(ctx, ada, []FinalizeFile{{ID: f.ID}}); err != nil {
+		if _, err := s.Promote(ctx, ada, []FinalizeFile{{ID: f.ID}}); err != nil {
 			t.Fatal(err)
 		}
 		object := bucket.Object{Key: bucket.ContentKey(f.SHA256), Size: f.Size}
 		wantGone := true
-		if s.db.Engine == database.Postgres {
+		if s.DB.Engine == database.Postgres {
 			// The first transaction fails when it deletes the content. The second one finds a file that
 			// refers to it. Sequences count across rollbacks.
 			wantGone = false
@@ -50,13 +50,13 @@ func TestCollectContentInRetry(t *testing.T) {
 		if gone, err := s.collectContent(ctx, object); gone != wantGone || err != nil {
 			t.Errorf("removed: %t, %v, want %t", gone, err, wantGone)
 		}
-		if s.db.Engine == database.Postgres {
+		if s.DB.Engine == database.Postgres {
 			exec("DROP TRIGGER use_in_second ON contents")
 			exec("DROP TRIGGER fail_first ON contents")
 		}
 		exec("DELETE FROM files")
 		exec("DELETE FROM contents")
-		s.discard(ctx, f.ObjectKey)
+		s.Discard(ctx, f.ObjectKey)
 	})
 }
 
@@ -65,11 +65,11 @@ func TestCollectContentInRetry(t *testing.T) {
 func TestNewObjectsAreKept(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, _ auth.Caller) {
 		ctx := t.Context()
-		u, err := s.bucket.Put(ctx, strings.NewReader("solid a"), 100)
+		u, err := s.Bucket.Put(ctx, strings.NewReader("solid a"), 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.bucket.Promote(ctx, u.Key, u.SHA256, u.Size); err != nil {
+		if err := s.Bucket.Promote(ctx, u.Key, u.SHA256, u.Size); err != nil {
 			t.Fatal(err)
 		}
 		for _, step := range []struct {
@@ -95,7 +95,7 @@ func TestCollectingContinues(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.promote(ctx, ada, []FinalizeFile{{ID: f.ID}}); err != nil {
+			if _, err := s.Promote(ctx, ada, []FinalizeFile{{ID: f.ID}}); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.purgeFile(ctx, f.ID); err != nil {
@@ -105,12 +105,12 @@ func TestCollectingContinues(t *testing.T) {
 		}
 		exec := func(statement string, args ...any) {
 			t.Helper()
-			if _, err := s.db.Write.NewRaw(statement, args...).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw(statement, args...).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
 		first := slices.Min(sums)
-		exec("INSERT INTO contents (sha256, size, created_at) VALUES (?, 7, ?) ON CONFLICT DO NOTHING", first, now())
+		exec("INSERT INTO contents (sha256, size, created_at) VALUES (?, 7, ?) ON CONFLICT DO NOTHING", first, Now())
 		exec("CREATE TABLE kept (sha256 text REFERENCES contents (sha256))")
 		exec("INSERT INTO kept VALUES (?)", first)
 		sweep, err := s.CollectGarbage(ctx, 0, false)

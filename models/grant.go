@@ -37,12 +37,12 @@ const grantsKept = 24 * time.Hour
 // It returns Forbidden if the user is suspended. It opens a transaction.
 func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err error) {
 	code = auth.NewSecret()
-	at := now()
+	at := Now()
 	row := &grant{
 		SHA256: auth.HashSecret(code), ApplicationID: g.Application.ID, UserID: g.UserID, Redirect: g.Redirect, Scopes: g.Scopes.String(), Challenge: g.Challenge,
 		CreatedAt: at, ExpiresAt: at.Add(oauth.CodeLifetime),
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.lockActive(ctx, tx, g.UserID); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 		return err
 	})
 	if database.IsForeignKey(err) { // it was deleted in the meantime
-		err = notFound("application", row.ApplicationID)
+		err = NoSuch("application", row.ApplicationID)
 	}
 	return code, err
 }
@@ -58,19 +58,19 @@ func (s *Store) Authorize(ctx context.Context, g oauth.Grant) (code string, err 
 // AuthorizeImplicitly immediately issues the token that a user authorized (the implicit grant). It
 // opens a transaction.
 func (s *Store) AuthorizeImplicitly(ctx context.Context, g oauth.Grant) (*oauth.Token, error) {
-	expires := now().Add(oauth.ImplicitLifetime)
+	expires := Now().Add(oauth.ImplicitLifetime)
 	return s.issueNow(ctx, &Token{UserID: g.UserID, ApplicationID: g.Application.ID, Name: g.Application.Name, Scopes: g.Scopes.String(), ExpiresAt: &expires})
 }
 
 // IssueOwn issues a token that belongs to an application itself and no user. It permits reading
 // public data. It opens a transaction.
 func (s *Store) IssueOwn(ctx context.Context, a *oauth.Application) (*oauth.Token, error) {
-	expires := now().Add(oauth.ApplicationLifetime)
+	expires := Now().Add(oauth.ApplicationLifetime)
 	return s.issueNow(ctx, &Token{ApplicationID: a.ID, Name: a.Name, Scopes: string(auth.Read), ExpiresAt: &expires})
 }
 
 func (s *Store) issueNow(ctx context.Context, row *Token) (token *oauth.Token, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		token, err = s.issue(ctx, tx, row)
 		return err
 	})
@@ -94,7 +94,7 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 		return q.Where("application_id = ? AND coalesce(user_id, 0) = ? AND revoked_at IS NULL", row.ApplicationID, row.UserID)
 	}
 	oldest := tx.NewSelect().Table("tokens").Column("id").ApplyQueryBuilder(same).Order("id DESC").Limit(1).Offset(maxApplicationTokens)
-	_, err = tx.NewUpdate().Table("tokens").Set("revoked_at = ?", now()).ApplyQueryBuilder(same).Where("id <= (?)", oldest).Exec(ctx)
+	_, err = tx.NewUpdate().Table("tokens").Set("revoked_at = ?", Now()).ApplyQueryBuilder(same).Where("id <= (?)", oldest).Exec(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -105,16 +105,16 @@ func (s *Store) issue(ctx context.Context, tx bun.Tx, row *Token) (*oauth.Token,
 // tx ends. It also prevents the deletion of the application. It returns NotFound if one of them
 // does not exist any more, and Forbidden if the user is suspended.
 func (s *Store) lockHolder(ctx context.Context, tx bun.Tx, row *Token) error {
-	lock := s.db.ForUpdate
+	lock := s.DB.ForUpdate
 	if row.UserID != 0 {
 		if _, err := s.lockActive(ctx, tx, row.UserID); err != nil {
 			return err
 		}
-		lock = s.db.ForShare
+		lock = s.DB.ForShare
 	}
 	var id int64
 	err := lock(tx.NewSelect().Table("applications").Column("id").Where("id = ?", row.ApplicationID)).Scan(ctx, &id)
-	return notFoundIfNoRows(err, "application", row.ApplicationID)
+	return NoSuchIfNoRows(err, "application", row.ApplicationID)
 }
 
 // Redeem exchanges a code for a token, once, for the application that it was issued to. redirect is
@@ -125,9 +125,9 @@ func (s *Store) lockHolder(ctx context.Context, tx bun.Tx, row *Token) error {
 // code that is used a second time has leaked: its token is revoked, and so are the tokens that were
 // refreshed from it.
 func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect, verifier string) (token *oauth.Token, err error) {
-	refused := fail(BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
+	refused := Fail(BadInput, "the code is unknown, expired or used, or it is not for this client_id, redirect_uri and code_verifier")
 	leaked := false
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		token, leaked = nil, false
 		row := new(grant)
 		read := func() error {
@@ -149,7 +149,7 @@ func (s *Store) Redeem(ctx context.Context, a *oauth.Application, code, redirect
 		case row.TokenID != 0:
 			leaked = true
 			return endSignIn(ctx, tx, row.TokenID)
-		case !now().Before(row.ExpiresAt), redirect != row.Redirect && (redirect != "" || a.Public), !oauth.MatchesChallenge(verifier, row.Challenge), a.Public && row.Challenge == "":
+		case !Now().Before(row.ExpiresAt), redirect != row.Redirect && (redirect != "" || a.Public), !oauth.MatchesChallenge(verifier, row.Challenge), a.Public && row.Challenge == "":
 			return refused
 		}
 		made := &Token{UserID: row.UserID, ApplicationID: a.ID, Name: a.Name, Scopes: row.Scopes}

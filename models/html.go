@@ -72,7 +72,7 @@ func (r *renderer) render(ctx context.Context, text string) (string, error) {
 // RenderMarkdown returns the HTML of a text in Markdown that is not stored, as [Store.render] does.
 // It returns BadInput if the text could not be stored.
 func (s *Store) RenderMarkdown(ctx context.Context, source string) (string, error) {
-	if err := text("text", source, maxText); err != nil {
+	if err := CheckText("text", source, MaxText); err != nil {
 		return "", err
 	}
 	return s.render(ctx, source)
@@ -170,7 +170,7 @@ func (s *Store) renderTable(ctx context.Context, table string, texts []markdownT
 		if len(texts) > 1 {
 			second = bun.Safe(texts[1].column)
 		}
-		err := s.db.Read.NewSelect().Table(table).ColumnExpr("id, html_version, ? AS first, ? AS second", bun.Ident(texts[0].column), second).
+		err := s.DB.Read.NewSelect().Table(table).ColumnExpr("id, html_version, ? AS first, ? AS second", bun.Ident(texts[0].column), second).
 			Where("html_version < ? AND (html_version, id) > (?, ?)", markdown.Version, lastVersion, last).Order("html_version", "id").Limit(staleBatch).Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return updated, err
@@ -184,7 +184,7 @@ func (s *Store) renderTable(ctx context.Context, table string, texts []markdownT
 				}
 			}
 		}
-		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			for i, row := range rows {
 				q := tx.NewUpdate().Table(table).Set("html_version = ?", markdown.Version).Where("id = ? AND html_version < ?", row.ID, markdown.Version)
 				for j, text := range []string{row.First, row.Second}[:len(texts)] {

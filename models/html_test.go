@@ -23,7 +23,7 @@ func TestRenderStaleVersions(t *testing.T) {
 			ids = append(ids, thing.ID)
 		}
 		for version, of := range map[int][]int64{markdown.Version - 1: ids[:10], markdown.Version - 2: ids[10:]} {
-			if _, err := s.db.Write.NewRaw("UPDATE things SET html_version = ?, description_html = 'old' WHERE id IN (?)", version, bun.List(of)).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE things SET html_version = ?, description_html = 'old' WHERE id IN (?)", version, bun.List(of)).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -31,7 +31,7 @@ func TestRenderStaleVersions(t *testing.T) {
 		if err != nil || updated != len(ids) {
 			t.Errorf("%d rows were rendered (%v), want %d", updated, err, len(ids))
 		}
-		stale, err := s.db.Read.NewSelect().Table("things").Where("html_version < ? OR description_html = 'old'", markdown.Version).Count(ctx)
+		stale, err := s.DB.Read.NewSelect().Table("things").Where("html_version < ? OR description_html = 'old'", markdown.Version).Count(ctx)
 		if err != nil || stale != 0 {
 			t.Errorf("%d things are stale (%v), want none", stale, err)
 		}

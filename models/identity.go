@@ -32,20 +32,20 @@ const maxSubject = 255 // OpenID Connect Core 1.0, section 2
 // links one. It returns Unauthenticated if the identity has no subject, or if the issuer or the
 // subject is not a valid text.
 func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, err error) {
-	if err := errors.Join(text("issuer", id.Issuer, maxName), text("subject", id.Subject, maxSubject)); err != nil || id.Subject == "" {
-		return 0, fail(Unauthenticated, "the ID token has no subject, or an invalid one")
+	if err := errors.Join(CheckText("issuer", id.Issuer, MaxName), CheckText("subject", id.Subject, maxSubject)); err != nil || id.Subject == "" {
+		return 0, Fail(Unauthenticated, "the ID token has no subject, or an invalid one")
 	}
 	known := func(db bun.IDB) error {
 		err := db.NewSelect().Model((*identity)(nil)).Column("idn.user_id").Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Scan(ctx, &userID)
 		return err
 	}
-	if err := known(s.db.Read); err == nil {
+	if err := known(s.DB.Read); err == nil {
 		return userID, s.applyRoles(ctx, userID, id)
 	} else if !errors.Is(err, sql.ErrNoRows) {
 		return 0, err
 	}
 	for range 5 { // a concurrent request may take the name or create the user
-		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			if err := known(tx); !errors.Is(err, sql.ErrNoRows) {
 				return err
 			}
@@ -54,8 +54,8 @@ func (s *Store) Identify(ctx context.Context, id auth.Identity) (userID int64, e
 				return err
 			}
 			u := &User{
-				Username: name, FirstName: cleanText(id.FirstName, maxName), LastName: cleanText(id.LastName, maxName), Email: cleanText(id.Email, maxName),
-				DefaultLicense: CC, CreatedAt: now(),
+				Username: name, FirstName: cleanText(id.FirstName, MaxName), LastName: cleanText(id.LastName, MaxName), Email: cleanText(id.Email, MaxName),
+				DefaultLicense: CC, CreatedAt: Now(),
 			}
 			setRoles(u, id)
 			if err := s.insertUser(ctx, tx, u); err != nil {
@@ -103,8 +103,8 @@ func (s *Store) applyRoles(ctx context.Context, userID int64, id auth.Identity) 
 	if id.IsAdministrator == nil && id.IsModerator == nil {
 		return nil
 	}
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u, err := s.lockAccount(ctx, tx, userID)
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := s.LockAccount(ctx, tx, userID)
 		if err != nil {
 			return err
 		}
@@ -130,12 +130,12 @@ func (s *Store) freeName(ctx context.Context, tx bun.Tx, wanted string) (string,
 		return '-'
 	}, wanted)
 	wanted = strings.Trim(wanted[:min(len(wanted), 50)], "-_.")
-	if !auth.IsUsername(wanted) || forbiddenUsername.MatchString(wanted) || s.reserved(wanted) {
+	if !auth.IsUsername(wanted) || ForbiddenUsername.MatchString(wanted) || s.reserved(wanted) {
 		wanted = strings.TrimSuffix("user-"+wanted, "-")
 	}
 	name := wanted
 	for n := 2; n < 1_000; n++ {
-		taken, err := tx.NewSelect().Model((*User)(nil)).Where("u.sort_name = ?", foldUsername(name)).Exists(ctx)
+		taken, err := tx.NewSelect().Model((*User)(nil)).Where("u.sort_name = ?", FoldUsername(name)).Exists(ctx)
 		if err != nil || !taken {
 			return name, err
 		}
@@ -163,7 +163,7 @@ func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify fun
 			return auth.Caller{}, err
 		}
 		if existing != "" {
-			return auth.Caller{}, fail(Forbidden, "the user of the ID token may have the account %s: sign in with the OpenID provider in a browser once, to link it or to create another one", existing)
+			return auth.Caller{}, Fail(Forbidden, "the user of the ID token may have the account %s: sign in with the OpenID provider in a browser once, to link it or to create another one", existing)
 		}
 		if known.userID, err = s.Identify(ctx, id); err != nil {
 			return auth.Caller{}, err
@@ -172,10 +172,10 @@ func (s *Store) AuthenticateBearer(ctx context.Context, token string, verify fun
 		s.identities.put(hash, known.userID, id.ExpiresAt)
 	}
 	var of privileges
-	err := selectPrivileges(s.db.Read.NewSelect().TableExpr("users AS u")).Where("u.id = ? AND u.deleted_at IS NULL", known.userID).
+	err := selectPrivileges(s.DB.Read.NewSelect().TableExpr("users AS u")).Where("u.id = ? AND u.deleted_at IS NULL", known.userID).
 		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended)
 	if errors.Is(err, sql.ErrNoRows) {
-		return auth.Caller{}, fail(Unauthenticated, "the account was deleted")
+		return auth.Caller{}, Fail(Unauthenticated, "the account was deleted")
 	}
 	if err != nil {
 		return auth.Caller{}, err

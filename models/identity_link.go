@@ -17,31 +17,31 @@ import (
 // if the identity belongs to a user already, or if there is no such account with a password. The
 // caller asks for the password before it calls LinkIdentity.
 func (s *Store) LinkableAccount(ctx context.Context, id auth.Identity) (username string, err error) {
-	known, err := s.db.Read.NewSelect().Model((*identity)(nil)).Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Exists(ctx)
+	known, err := s.DB.Read.NewSelect().Model((*identity)(nil)).Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Exists(ctx)
 	if err != nil || known {
 		return "", err
 	}
-	email := cleanText(id.Email, maxName)
+	email := cleanText(id.Email, MaxName)
 	wanted, _, _ := strings.Cut(id.Username, "@")
-	err = s.db.Read.NewSelect().TableExpr("users AS u").Join("JOIN passwords AS pw ON pw.user_id = u.id").ColumnExpr("u.username").
+	err = s.DB.Read.NewSelect().TableExpr("users AS u").Join("JOIN passwords AS pw ON pw.user_id = u.id").ColumnExpr("u.username").
 		Where("u.deleted_at IS NULL AND u.suspended_at IS NULL").
-		Where("((?0 <> '' AND lower(u.email) = lower(?0)) OR u.sort_name = ?1)", email, foldUsername(wanted)).
+		Where("((?0 <> '' AND lower(u.email) = lower(?0)) OR u.sort_name = ?1)", email, FoldUsername(wanted)).
 		OrderExpr("CASE WHEN ?0 <> '' AND lower(u.email) = lower(?0) THEN 0 ELSE 1 END, u.id", email).Limit(1).Scan(ctx, &username)
-	return username, ignoreNoRows(err)
+	return username, IgnoreNoRows(err)
 }
 
 // LinkIdentity links an identity of an OpenID provider to the account of a user whose password has
 // just been checked. It returns Unauthenticated if the password has changed since, Forbidden if the
 // user is suspended, and Conflict if the identity belongs to another user. It opens a transaction.
 func (s *Store) LinkIdentity(ctx context.Context, who auth.Verified, id auth.Identity) error {
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := s.lockActive(ctx, tx, who.UserID)
 		if err != nil {
 			return err
 		}
 		var hash string
 		err = tx.NewSelect().Model((*password)(nil)).Column("pw.hash").Where("pw.user_id = ?", u.ID).Scan(ctx, &hash)
-		if err := ignoreNoRows(err); err != nil {
+		if err := IgnoreNoRows(err); err != nil {
 			return err
 		}
 		if hash == "" || hash != who.PasswordHash {
@@ -71,12 +71,12 @@ func insertIdentity(ctx context.Context, tx bun.Tx, id auth.Identity, userID int
 		Where("idn.issuer = ? AND idn.subject = ?", id.Issuer, id.Subject).Scan(ctx, &owner)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		_, err = tx.NewInsert().Model(&identity{Issuer: id.Issuer, Subject: id.Subject, UserID: userID, CreatedAt: now()}).Exec(ctx)
+		_, err = tx.NewInsert().Model(&identity{Issuer: id.Issuer, Subject: id.Subject, UserID: userID, CreatedAt: Now()}).Exec(ctx)
 	case err == nil && owner.ID != userID:
-		err = fail(Conflict, "the account at the OpenID provider belongs to the user %s", owner.Username)
+		err = Fail(Conflict, "the account at the OpenID provider belongs to the user %s", owner.Username)
 	}
 	if database.IsUnique(err) {
-		err = fail(Conflict, "the account at the OpenID provider has just been linked: try again")
+		err = Fail(Conflict, "the account at the OpenID provider has just been linked: try again")
 	}
 	return err
 }
@@ -85,25 +85,25 @@ func insertIdentity(ctx context.Context, tx bun.Tx, id auth.Identity, userID int
 // Conflict if the identity belongs to another user, unless move is true: then it belongs to the
 // given user from then on, and the sessions of the other user end. It opens a transaction.
 func (a Admin) LinkIdentity(ctx context.Context, name, issuer, subject string, move bool) error {
-	if err := errors.Join(text("issuer", issuer, maxName), text("subject", subject, maxSubject)); err != nil {
+	if err := errors.Join(CheckText("issuer", issuer, MaxName), CheckText("subject", subject, maxSubject)); err != nil {
 		return err
 	}
 	if subject == "" {
-		return badInput("subject", "subject: must not be empty")
+		return Invalid("subject", "subject: must not be empty")
 	}
 	found, err := a.User(ctx, name)
 	if err != nil {
 		return err
 	}
-	return a.store.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u, err := a.store.lockAccount(ctx, tx, found.ID)
+	return a.store.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := a.store.LockAccount(ctx, tx, found.ID)
 		if err != nil {
 			return err
 		}
 		if move {
 			var former int64
 			err := tx.NewDelete().Model((*identity)(nil)).Where("issuer = ? AND subject = ? AND user_id <> ?", issuer, subject, u.ID).Returning("user_id").Scan(ctx, &former)
-			if err := ignoreNoRows(err); err != nil {
+			if err := IgnoreNoRows(err); err != nil {
 				return err
 			}
 			if former != 0 {

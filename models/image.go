@@ -135,7 +135,7 @@ func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, o
 	}
 	return fileID, s.changeFile(ctx, caller, fileID, on, who, func(ctx context.Context, tx bun.Tx, f *File, owner int64) error {
 		if f.ImageID() != id {
-			return notFound("image", id) // removed in the meantime
+			return NoSuch("image", id) // removed in the meantime
 		}
 		return change(ctx, tx, f, owner)
 	})
@@ -143,16 +143,16 @@ func (s *Store) changeImage(ctx context.Context, caller auth.Caller, id int64, o
 
 // imageFile returns the ID of the file of an image.
 func (s *Store) imageFile(ctx context.Context, id int64) (fileID int64, err error) {
-	image := s.db.Read.NewSelect().Table("files").Column("id").Where("id = ? AND kind = ? AND state = ?", id, Image, Finalized)
-	rendering := s.db.Read.NewSelect().Table("files").Column("id").Where("rendering_id = ? AND rendering_id <> 0 AND state = ?", id, Finalized)
+	image := s.DB.Read.NewSelect().Table("files").Column("id").Where("id = ? AND kind = ? AND state = ?", id, Image, Finalized)
+	rendering := s.DB.Read.NewSelect().Table("files").Column("id").Where("rendering_id = ? AND rendering_id <> 0 AND state = ?", id, Finalized)
 	err = image.UnionAll(rendering).Scan(ctx, &fileID)
-	return fileID, notFoundIfNoRows(err, "image", id)
+	return fileID, NoSuchIfNoRows(err, "image", id)
 }
 
 // assignRenderingIDs assigns IDs to the renderings of the models among files.
 func (s *Store) assignRenderingIDs(ctx context.Context, tx bun.Tx, files []*File) error {
 	models := slices.DeleteFunc(slices.Clone(files), func(f *File) bool { return f.Kind != Model })
-	ids, err := s.db.TakeIDs(ctx, tx, "files", len(models))
+	ids, err := s.DB.TakeIDs(ctx, tx, "files", len(models))
 	for i, id := range ids {
 		models[i].RenderingID = id
 	}

@@ -37,7 +37,7 @@ func TestUploadStripsMetadata(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _, err := s.bucket.Reader(t.Context(), f.ObjectKey)
+		r, _, err := s.Bucket.Reader(t.Context(), f.ObjectKey)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestFirstImages(t *testing.T) {
 				if state == done {
 					image = "png"
 				}
-				_, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).Set("state = ?, picture = ?", state, image).Where("sha256 = ?", f.SHA256).Exec(t.Context())
+				_, err := s.DB.Write.NewUpdate().Model((*Preview)(nil)).Set("state = ?, picture = ?", state, image).Where("sha256 = ?", f.SHA256).Exec(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -146,14 +146,14 @@ func TestDetachImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		// As an earlier version has left them.
-		p := &Preview{SHA256: dxf.SHA256, Subject: preview.Image, Version: preview.Version - 1, State: PreviewFailed, OwnerID: ada.UserID, BeatAt: now()}
-		if _, err := s.db.Write.NewInsert().Model(p).Exec(t.Context()); err != nil {
+		p := &Preview{SHA256: dxf.SHA256, Subject: preview.Image, Version: preview.Version - 1, State: PreviewFailed, OwnerID: ada.UserID, BeatAt: Now()}
+		if _, err := s.DB.Write.NewInsert().Model(p).Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.db.Write.NewUpdate().Model((*File)(nil)).Set("preview_id = ?", p.ID).Where("id = ?", dxf.ID).Exec(t.Context()); err != nil {
+		if _, err := s.DB.Write.NewUpdate().Model((*File)(nil)).Set("preview_id = ?", p.ID).Where("id = ?", dxf.ID).Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).Set("version = ?, state = ?", preview.Version-1, PreviewFailed).Where("true").Exec(t.Context()); err != nil {
+		if _, err := s.DB.Write.NewUpdate().Model((*Preview)(nil)).Set("version = ?, state = ?", preview.Version-1, PreviewFailed).Where("true").Exec(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.SchedulePreviews(t.Context(), AgainNone); err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// importRow is the progress of an import.
-type importRow struct {
+// ImportRow is the progress of an import.
+type ImportRow struct {
 	bun.BaseModel `bun:"table:imports"`
 
 	Source    string `bun:",pk"`
@@ -16,8 +16,8 @@ type importRow struct {
 	Later     string // statements to run at the end, one per line; each can be repeated
 }
 
-// archiveImport is the stored progress of an import.
-type archiveImport struct {
+// ArchiveImport is the stored progress of an import.
+type ArchiveImport struct {
 	bun.BaseModel `bun:"table:archive_imports,alias:ai"`
 
 	Source    string `bun:",pk"`
@@ -27,8 +27,8 @@ type archiveImport struct {
 	StartedAt time.Time
 }
 
-// archiveID maps the ID of a row in an archive to its ID in this database.
-type archiveID struct {
+// ArchiveID maps the ID of a row in an archive to its ID in this database.
+type ArchiveID struct {
 	bun.BaseModel `bun:"table:archive_ids,alias:a"`
 
 	Source string `bun:",pk"`

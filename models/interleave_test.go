@@ -15,7 +15,7 @@ import (
 // aborts them to resolve a deadlock. SQLite has no row locks.
 func TestDeadlocksAreRepeated(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		if s.db.Engine == database.SQLite {
+		if s.DB.Engine == database.SQLite {
 			return
 		}
 		ctx := t.Context()
@@ -45,7 +45,7 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 			{"invitations", "account_links", func() error { return s.Admin().RevokeInvitation(ctx, invitation.ID) }},
 			{"applications", "tokens", func() error { return s.Admin().DeleteApplication(ctx, application.ClientID) }},
 		} {
-			err := databasetest.Deadlock(ctx, s.db.DB, test.first, test.second, test.act)
+			err := databasetest.Deadlock(ctx, s.DB.DB, test.first, test.second, test.act)
 			if err != nil {
 				t.Errorf("%s: %v", test.first, err)
 			}
@@ -56,5 +56,5 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 // beside is [databasetest.Beside] on the database of a store.
 func beside(t *testing.T, s *Store, hold func(ctx context.Context, tx bun.Tx) error, acts ...func() error) error {
 	t.Helper()
-	return databasetest.Beside(t.Context(), s.db.DB, hold, acts...)
+	return databasetest.Beside(t.Context(), s.DB.DB, hold, acts...)
 }

@@ -38,7 +38,7 @@ type NewInvitation struct {
 // CreateInvitation creates an invitation and returns the secret of its link. It requires an
 // administrator, and returns Conflict if there are already maxInvitations. It opens a transaction.
 func (s *Store) CreateInvitation(ctx context.Context, caller auth.Caller, n NewInvitation) (secret string, inv *Invitation, err error) {
-	if err := requireAdministrator(caller); err != nil {
+	if err := RequireAdministrator(caller); err != nil {
 		return "", nil, err
 	}
 	return s.invite(ctx, caller, n)
@@ -51,7 +51,7 @@ func (a Admin) CreateInvitation(ctx context.Context, n NewInvitation) (secret st
 }
 
 func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation) (secret string, inv *Invitation, err error) {
-	at := now()
+	at := Now()
 	inv = &Invitation{CreatedBy: caller.UserID, CreatedAt: at, ExpiresAt: at.Add(defaultInvitation)}
 	if n.Email != nil && *n.Email != "" {
 		inv.Email = *n.Email
@@ -62,10 +62,10 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 	if n.ExpiresAt != nil {
 		inv.ExpiresAt = n.ExpiresAt.UTC().Truncate(time.Microsecond)
 		if !inv.ExpiresAt.After(at) || inv.ExpiresAt.After(at.Add(maxInvitation)) {
-			return "", nil, badInput("expiresAt", "expiresAt: must be in the future, and at most %d days ahead", int(maxInvitation.Hours()/24)).WithFieldCode(apierror.FieldOutOfRange)
+			return "", nil, Invalid("expiresAt", "expiresAt: must be in the future, and at most %d days ahead", int(maxInvitation.Hours()/24)).WithFieldCode(apierror.FieldOutOfRange)
 		}
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if caller.UserID != 0 {
 			if _, err := s.lockActive(ctx, tx, caller.UserID); err != nil {
 				return err
@@ -76,7 +76,7 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 			return err
 		}
 		if pending >= maxInvitations {
-			return fail(Conflict, "there are %d invitations that were not used: revoke some first", pending)
+			return Fail(Conflict, "there are %d invitations that were not used: revoke some first", pending)
 		}
 		inv.ID = 0
 		if _, err := tx.NewInsert().Model(inv).Exec(ctx); err != nil {
@@ -86,14 +86,14 @@ func (s *Store) invite(ctx context.Context, caller auth.Caller, n NewInvitation)
 		if err != nil || inv.Email == "" || !s.options.SendsMail {
 			return err
 		}
-		return s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: InvitationLink, InvitationID: inv.ID}})
+		return s.Enqueue(ctx, tx, Work{Mail: &Mail{Purpose: InvitationLink, InvitationID: inv.ID}})
 	})
 	return secret, inv, err
 }
 
 // Invitations returns the invitations that can be used, newest first. It requires an administrator.
 func (s *Store) Invitations(ctx context.Context, caller auth.Caller) (found []*Invitation, err error) {
-	if err := requireAdministrator(caller); err != nil {
+	if err := RequireAdministrator(caller); err != nil {
 		return nil, err
 	}
 	return s.Admin().Invitations(ctx)
@@ -101,14 +101,14 @@ func (s *Store) Invitations(ctx context.Context, caller auth.Caller) (found []*I
 
 // Invitations returns the invitations that can be used, newest first.
 func (a Admin) Invitations(ctx context.Context) (found []*Invitation, err error) {
-	err = a.store.db.Read.NewSelect().Model(&found).Where("inv.used_at IS NULL AND inv.expires_at > ?", now()).OrderExpr("inv.id DESC").Limit(maxInvitations).Scan(ctx)
+	err = a.store.DB.Read.NewSelect().Model(&found).Where("inv.used_at IS NULL AND inv.expires_at > ?", Now()).OrderExpr("inv.id DESC").Limit(maxInvitations).Scan(ctx)
 	return found, err
 }
 
 // RevokeInvitation deletes an unused invitation. It requires an administrator, and returns NotFound
 // if there is no unused invitation with the ID.
 func (s *Store) RevokeInvitation(ctx context.Context, caller auth.Caller, id int64) error {
-	if err := requireAdministrator(caller); err != nil {
+	if err := RequireAdministrator(caller); err != nil {
 		return err
 	}
 	return s.Admin().RevokeInvitation(ctx, id)
@@ -117,9 +117,9 @@ func (s *Store) RevokeInvitation(ctx context.Context, caller auth.Caller, id int
 // RevokeInvitation deletes an unused invitation. It returns NotFound if there is no unused
 // invitation with the ID.
 func (a Admin) RevokeInvitation(ctx context.Context, id int64) error {
-	db := a.store.db
-	if n, err := db.exec(ctx, db.Write.NewDelete().Model((*Invitation)(nil)).Where("id = ? AND used_at IS NULL", id)); n > 0 || err != nil {
+	db := a.store.DB
+	if n, err := db.ExecAgain(ctx, db.Write.NewDelete().Model((*Invitation)(nil)).Where("id = ? AND used_at IS NULL", id)); n > 0 || err != nil {
 		return err
 	}
-	return notFound("invitation", id)
+	return NoSuch("invitation", id)
 }

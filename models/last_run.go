@@ -28,12 +28,12 @@ type LastRun struct {
 // RecordRun replaces the last run of a command.
 func (s *Store) RecordRun(ctx context.Context, run LastRun) error {
 	run.At = run.At.UTC().Truncate(time.Microsecond)
-	_, err := s.db.Write.NewInsert().Model(&run).On("CONFLICT (command) DO UPDATE").Set("at = EXCLUDED.at").Set("problems = EXCLUDED.problems").Exec(ctx)
+	_, err := s.DB.Write.NewInsert().Model(&run).On("CONFLICT (command) DO UPDATE").Set("at = EXCLUDED.at").Set("problems = EXCLUDED.problems").Exec(ctx)
 	return err
 }
 
 // LastRuns returns the last runs of the commands that have run.
 func (s *Store) LastRuns(ctx context.Context) (runs []LastRun, err error) {
-	err = s.db.Read.NewSelect().Model(&runs).Scan(ctx)
+	err = s.DB.Read.NewSelect().Model(&runs).Scan(ctx)
 	return runs, err
 }

@@ -23,7 +23,7 @@ type like struct {
 // Like adds the caller's like to a thing, a make or a collection. If there is one already, nothing
 // changes. It returns BadInput if the target belongs to the caller.
 func (s *Store) Like(ctx context.Context, caller auth.Caller, target Target) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		owner, err := s.lockVisibleLikeable(ctx, tx, caller, target)
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (s *Store) ToggleLike(ctx context.Context, caller auth.Caller, target Targe
 func (s *Store) removeOrAdd(ctx context.Context, caller auth.Caller, target Target,
 	remove func(ctx context.Context, tx bun.Tx, userID int64, target Target) (removed bool, err error),
 	add func(ctx context.Context, tx bun.Tx, owner int64) error) (removed bool, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		owner, hidden := s.lockVisibleLikeable(ctx, tx, caller, target)
 		if hidden != nil && owner == 0 {
 			return hidden
@@ -69,9 +69,9 @@ func (s *Store) removeOrAdd(ctx context.Context, caller auth.Caller, target Targ
 // for errors.
 func addLike(ctx context.Context, tx bun.Tx, userID, owner int64, target Target, input string) error {
 	if owner == userID {
-		return badInput(input, "%s: %s %d is your own", input, target.Type, target.ID)
+		return Invalid(input, "%s: %s %d is your own", input, target.Type, target.ID)
 	}
-	done, err := tx.NewInsert().Model(&like{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: now()}).
+	done, err := tx.NewInsert().Model(&like{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: Now()}).
 		On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
 	var userIDs []int64
 	err := tx.NewDelete().Model((*like)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).Returning("user_id").Scan(ctx, &userIDs)
 	if err != nil || target.Type != OnThing {
-		return ignoreNoRows(err)
+		return IgnoreNoRows(err)
 	}
 	return count(ctx, tx, userLikes.by(-1, userIDs...))
 }
@@ -142,18 +142,18 @@ func (likedThings) Select(b *database.Builder, userID any) *bun.SelectQuery {
 
 // Likers lists the users who like a target of the given type, the latest like first.
 func (s *Store) Likers(on TargetType) List {
-	return List{DB: s.db.DB, By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: likesOn{on}}
+	return List{DB: s.DB.DB, By: database.Order{Key: "l.created_at", Time: true, ID: "l.id", Node: "l.user_id"}, Rows: likesOn{on}}
 }
 
 // LikedThings lists the published things that a user likes, the latest like first.
 func (s *Store) LikedThings() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "l.id", Node: "l.target_id"}, Rows: likedThings{}}
+	return List{DB: s.DB.DB, By: database.Order{ID: "l.id", Node: "l.target_id"}, Rows: likedThings{}}
 }
 
 // LikedThingIDs returns the IDs of the published things that a user likes, most recently liked
 // first, at most 10,000.
 func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, err error) {
-	err = s.db.Read.NewSelect().TableExpr("likes AS l").Column("l.target_id").
+	err = s.DB.Read.NewSelect().TableExpr("likes AS l").Column("l.target_id").
 		Join("JOIN things AS t ON t.id = l.target_id AND t.state = ?", Published).
 		Where("l.user_id = ? AND l.target_type = ?", userID, OnThing).OrderExpr("l.id DESC").Limit(maxIDs).Scan(ctx, &ids)
 	return ids, err

@@ -84,16 +84,16 @@ type NewMake struct {
 // CreateMake creates a make of a thing that the caller can see. If n has an image, it stages the
 // upload of the image; otherwise it publishes the make. It opens a transaction.
 func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (*Make, *StagedUpload, error) {
-	if err := errors.Join(line("name", n.Name, maxName), text("description", n.Description, maxText)); err != nil {
+	if err := errors.Join(line("name", n.Name, MaxName), CheckText("description", n.Description, MaxText)); err != nil {
 		return nil, nil, err
 	}
-	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: now()}
+	m := &Make{ThingID: n.ThingID, OwnerID: caller.UserID, Name: strings.TrimSpace(n.Name), Description: n.Description, State: Draft, CreatedAt: Now()}
 	var html renderedHTML
 	if err := s.renderTo(ctx, &html, makeDescription, &n.Description); err != nil {
 		return nil, nil, err
 	}
 	var picture *StagedUpload
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c := claim{makes: 1}
 		if n.PictureName != nil {
 			c.pending = 1
@@ -129,7 +129,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 // publishMake publishes a locked make, with its notifications and its webhook event. Users who can
 // see the thing can then see the make.
 func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
-	at := now()
+	at := Now()
 	m.State, m.PublishedAt = Published, &at
 	if _, err := tx.NewUpdate().Model(m).Column("state", "published_at").WherePK().Exec(ctx); err != nil {
 		return err
@@ -152,14 +152,14 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	if err := s.raise(ctx, tx, MakePublished{m, owner}); err != nil {
 		return err
 	}
-	return s.db.index(ctx, tx, makeIndex, m.ID)
+	return s.DB.index(ctx, tx, makeIndex, m.ID)
 }
 
 // countMakesOf adds the published makes of a locked thing to the make counts of their creators, or
 // subtracts them if by is -1.
 func (s *Store) countMakesOf(ctx context.Context, tx bun.Tx, thingID, by int64) error {
 	var makes []Make
-	err := s.db.ForUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = $1").Order("m.id")).
+	err := s.DB.ForUpdate(tx.NewSelect().Model(&makes).Column("m.id", "m.owner_id", "m.state").Where("m.thing_id = $1").Order("m.id")).
 		Conn(database.Bind(tx, thingID)).Scan(ctx)
 	if err != nil {
 		return err
@@ -192,8 +192,8 @@ func (m *Make) countPublished(ctx context.Context, tx bun.Tx, by int64) error {
 
 func (s *Store) lockMake(ctx context.Context, tx bun.Tx, id int64) (*Make, error) {
 	m := new(Make)
-	err := s.db.ForUpdate(tx.NewSelect().Model(m).Where("m.id = ?", id)).Scan(ctx)
-	return m, notFoundIfNoRows(err, "make", id)
+	err := s.DB.ForUpdate(tx.NewSelect().Model(m).Where("m.id = ?", id)).Scan(ctx)
+	return m, NoSuchIfNoRows(err, "make", id)
 }
 
 // MakeChange is the input of UpdateMake. Nil fields are left unchanged.
@@ -206,31 +206,31 @@ type MakeChange struct {
 // UpdateMake changes a make of the caller. It returns Forbidden for a make of another user, and for
 // one that is hidden by a takedown. It opens a transaction.
 func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange) (*Make, error) {
-	if err := errors.Join(checkName(c.Name), optional("description", c.Description, maxText)); err != nil {
+	if err := errors.Join(checkName(c.Name), CheckOptional("description", c.Description, MaxText)); err != nil {
 		return nil, err
 	}
 	var html renderedHTML
 	if err := s.renderTo(ctx, &html, makeDescription, c.Description); err != nil {
 		return nil, err
 	}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, c.ID)
 		if err != nil {
 			return err
 		}
 		if m.OwnerID != caller.UserID {
-			return fail(Forbidden, "make %d belongs to someone else", c.ID)
+			return Fail(Forbidden, "make %d belongs to someone else", c.ID)
 		}
 		if err := m.checkNotTakenDown(caller); err != nil {
 			return err
 		}
-		set(&m.Name, c.Name)
-		set(&m.Description, c.Description)
-		m.ModifiedAt = new(now())
+		Assign(&m.Name, c.Name)
+		Assign(&m.Description, c.Description)
+		m.ModifiedAt = new(Now())
 		if _, err = html.update(tx.NewUpdate().Model(m).Column("name", "description", "modified_at").WherePK()).Exec(ctx); err != nil {
 			return err
 		}
-		return s.db.index(ctx, tx, makeIndex, m.ID)
+		return s.DB.index(ctx, tx, makeIndex, m.ID)
 	})
 	if err != nil {
 		return nil, err
@@ -242,14 +242,14 @@ func (s *Store) UpdateMake(ctx context.Context, caller auth.Caller, c MakeChange
 // a moderator or an administrator with a reason. The garbage collector removes the bytes of the
 // files, unless other files share them. It returns the make as it was. It opens a transaction.
 func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *Make, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
 		if err != nil {
 			return err
 		}
 		deleted = m
 		if m.OwnerID != caller.UserID && !caller.Moderates() {
-			return fail(Forbidden, "make %d belongs to someone else", id)
+			return Fail(Forbidden, "make %d belongs to someone else", id)
 		}
 		if err := m.checkNotTakenDown(caller); err != nil {
 			return err
@@ -274,7 +274,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 		if err := s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedMake, UserID: m.OwnerID, ThingID: m.ThingID, ObjectID: id, Reason: reason}); err != nil {
 			return err
 		}
-		return s.db.index(ctx, tx, makeIndex, m.ID)
+		return s.DB.index(ctx, tx, makeIndex, m.ID)
 	})
 	return deleted, err
 }
@@ -282,7 +282,7 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 // Make returns a make that the caller can see, with the given fields. The creator of a make can
 // always see it, even if its thing is hidden or deleted.
 func (s *Store) Make(ctx context.Context, caller auth.Caller, fields MakeFields, id int64) (*Make, error) {
-	m, err := one(s, ctx, caller, makes, fields.With(MakeAccess), "make", id)
+	m, err := One(s, ctx, caller, makes, fields.With(MakeAccess), "make", id)
 	if err != nil {
 		return nil, err
 	}
@@ -290,7 +290,7 @@ func (s *Store) Make(ctx context.Context, caller auth.Caller, fields MakeFields,
 		return m, err
 	}
 	if _, err = s.Thing(ctx, caller, ThingAccess, m.ThingID); CodeOf(err) == NotFound {
-		err = notFound("make", id) // the error would reveal the ID of an unlisted thing
+		err = NoSuch("make", id) // the error would reveal the ID of an unlisted thing
 	}
 	return m, err
 }
@@ -301,13 +301,13 @@ func (m *Make) Allows(caller auth.Caller) error {
 	if m.State == Published || m.OwnerID == caller.UserID || caller.Moderates() {
 		return nil
 	}
-	return fail(Forbidden, "make %d is a draft of someone else", m.ID)
+	return Fail(Forbidden, "make %d is a draft of someone else", m.ID)
 }
 
 // MakesByID returns the makes with the given IDs. It does not check visibility: the caller must be
 // allowed to see the object that refers to them.
 func (s *Store) MakesByID(ctx context.Context, caller auth.Caller, fields MakeFields, ids []int64) (map[int64]*Make, error) {
-	return makes.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
+	return makes.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 
 // publicMakes selects the makes that everyone can see.
@@ -322,7 +322,7 @@ func (allMakes) Select(b *database.Builder, _ any) *bun.SelectQuery { return pub
 
 // Makes lists the makes that everyone can see, the latest first.
 func (s *Store) Makes() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: allMakes{}}
+	return List{DB: s.DB.DB, By: database.Order{ID: "m.id"}, Rows: allMakes{}}
 }
 
 type makesOfThings struct{}
@@ -334,7 +334,7 @@ func (makesOfThings) Select(b *database.Builder, thingID any) *bun.SelectQuery {
 // MakesOfThings lists the published makes of a thing, the latest first. It does not check
 // visibility: the caller must be allowed to see the thing.
 func (s *Store) MakesOfThings() List {
-	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: makesOfThings{}}
+	return List{DB: s.DB.DB, By: database.Order{ID: "m.id"}, Rows: makesOfThings{}}
 }
 
 type makesOfUsers struct{ own bool }
@@ -349,5 +349,5 @@ func (l makesOfUsers) Select(b *database.Builder, userID any) *bun.SelectQuery {
 // MakesOfUsers lists the makes of a user, the latest first. Only the user's own list contains
 // drafts, and makes of things that are not published.
 func (s *Store) MakesOfUsers(caller auth.Caller) List {
-	return List{DB: s.db.DB, By: database.Order{ID: "m.id"}, Rows: makesOfUsers{}, Own: makesOfUsers{own: true}, Owner: caller.UserID}
+	return List{DB: s.DB.DB, By: database.Order{ID: "m.id"}, Rows: makesOfUsers{}, Own: makesOfUsers{own: true}, Owner: caller.UserID}
 }

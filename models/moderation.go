@@ -69,7 +69,7 @@ var AllModerationEntryFields = moderationEntries.All()
 // record adds a decision to the moderation log, in the transaction that carries it out, notifies
 // the user concerned, and emits a webhook event.
 func (s *Store) record(ctx context.Context, tx bun.Tx, caller auth.Caller, e ModerationEntry) error {
-	e.ActorID, e.CreatedAt = caller.UserID, now()
+	e.ActorID, e.CreatedAt = caller.UserID, Now()
 	if _, err := tx.NewInsert().Model(&e).Exec(ctx); err != nil {
 		return err
 	}
@@ -94,9 +94,9 @@ func (s *Store) recordDeletion(ctx context.Context, tx bun.Tx, caller auth.Calle
 // checkReason returns BadInput if the reason of a decision is blank or not a valid text.
 func checkReason(reason string) error {
 	if strings.TrimSpace(reason) == "" {
-		return required("reason")
+		return Required("reason")
 	}
-	return text("reason", reason, maxReason)
+	return CheckText("reason", reason, maxReason)
 }
 
 type moderationLog struct{}
@@ -110,7 +110,7 @@ func (s *Store) ModerationLog(caller auth.Caller) (List, error) {
 	if err := requireModerator(caller); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "ml.id"}, Rows: moderationLog{}}, nil
+	return List{DB: s.DB.DB, By: database.Order{ID: "ml.id"}, Rows: moderationLog{}}, nil
 }
 
 // checkDecision returns Forbidden if the caller is not a moderator or an administrator, and
@@ -129,7 +129,7 @@ func checkDecides(caller auth.Caller, owner int64) error {
 		return err
 	}
 	if caller.UserID == owner && !caller.Administers() {
-		return fail(Forbidden, "requires another moderator or an administrator: you cannot decide on your own content")
+		return Fail(Forbidden, "requires another moderator or an administrator: you cannot decide on your own content")
 	}
 	return nil
 }
@@ -145,9 +145,9 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 	return s.changeUser(ctx, caller, name, action, reason, func(ctx context.Context, tx bun.Tx, u *User) (bool, error) {
 		switch {
 		case u.ID == caller.UserID:
-			return false, badInput("username", "username: you cannot decide on yourself")
+			return false, Invalid("username", "username: you cannot decide on yourself")
 		case u.Role() != auth.Member && !caller.Administers():
-			return false, fail(Forbidden, "requires an administrator: %s is a moderator or an administrator", u.Username)
+			return false, Fail(Forbidden, "requires an administrator: %s is a moderator or an administrator", u.Username)
 		}
 		before := *u
 		if !change(u) {
@@ -174,7 +174,7 @@ func (s *Store) decideOnUser(ctx context.Context, caller auth.Caller, name, reas
 // requires an administrator.
 func (s *Store) SuspendUser(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	return s.decideOnUser(ctx, caller, name, reason, SuspendedUser, func(u *User) bool {
-		at := now()
+		at := Now()
 		u.SuspendedAt, u.SuspensionReason = &at, reason
 		return true
 	}, "suspended_at", "suspension_reason")
@@ -198,7 +198,7 @@ func (u *User) unsuspend() bool {
 // SetUserRole changes the role of a user. If the user already has the role, nothing changes. It
 // requires an administrator.
 func (s *Store) SetUserRole(ctx context.Context, caller auth.Caller, name string, role auth.Role, reason string) (*User, error) {
-	if err := requireAdministrator(caller); err != nil {
+	if err := RequireAdministrator(caller); err != nil {
 		return nil, err
 	}
 	return s.decideOnUser(ctx, caller, name, reason, SetUserRole, func(u *User) bool { return u.setRole(role) }, "is_admin", "is_moderator")

@@ -67,7 +67,7 @@ func (n *Notification) Target() Target { return Target{n.TargetType, n.TargetID}
 
 // notify writes one notification for each distinct recipient, except for the actor and the ID 0.
 func notify(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about Target, recipients ...int64) error {
-	at := now()
+	at := Now()
 	var rows []Notification
 	seen := map[int64]bool{0: true, actor: true}
 	for _, id := range recipients {
@@ -111,7 +111,7 @@ func notifyOfDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry) error 
 // the users in except. If thingID is not 0, it does nothing while that thing is a draft.
 func notifyWatchers(ctx context.Context, tx bun.Tx, kind NotificationKind, actor int64, about, watched Target, thingID int64, except ...int64) error {
 	watchers := tx.NewSelect().Model((*watch)(nil)).
-		ColumnExpr("w.user_id, ?, ?, ?, CAST(? AS bigint), ?", kind, actor, about.Type, about.ID, now()).
+		ColumnExpr("w.user_id, ?, ?, ?, CAST(? AS bigint), ?", kind, actor, about.Type, about.ID, Now()).
 		Where("w.target_type = ? AND w.target_id = ? AND w.user_id NOT IN (?)", watched.Type, watched.ID, bun.List(append(except, actor)))
 	if thingID != 0 {
 		watchers = watchers.Where("EXISTS (SELECT 1 FROM things AS t WHERE t.id = ? AND t.state <> ?)", thingID, Draft)
@@ -131,7 +131,7 @@ func forgetNotification(ctx context.Context, tx bun.Tx, kind NotificationKind, a
 // notifyOfFailure notifies the owners of the files of a preview that it failed.
 func notifyOfFailure(ctx context.Context, tx bun.Tx, previewID int64) error {
 	files := tx.NewSelect().Model((*File)(nil)).
-		ColumnExpr("f.owner_id, ?, ?, f.id, ?", NotifyProcessingFailed, OnFile, now()).
+		ColumnExpr("f.owner_id, ?, ?, f.id, ?", NotifyProcessingFailed, OnFile, Now()).
 		Where("f.preview_id = ? AND f.preview_id <> 0 AND f.state = ?", previewID, Finalized)
 	_, err := tx.NewRaw("INSERT INTO notifications (user_id, kind, target_type, target_id, created_at) ?", files).Exec(ctx)
 	return err
@@ -154,7 +154,7 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 			return List{}, err
 		}
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "n.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+	return List{DB: s.DB.DB, By: database.Order{ID: "n.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
 		q := b.Select().TableExpr("notifications AS n").Where("n.user_id = ?", userID)
 		if filter.UnreadOnly {
 			q = q.Where("n.read_at IS NULL")
@@ -168,7 +168,7 @@ func (s *Store) Notifications(caller auth.Caller, userID int64, filter Notificat
 
 // Notification returns a notification of the caller. It returns NotFound for one of another user.
 func (s *Store) Notification(ctx context.Context, caller auth.Caller, fields NotificationFields, id int64) (*Notification, error) {
-	n, err := one(s, ctx, caller, notifications, fields, "notification", id)
+	n, err := One(s, ctx, caller, notifications, fields, "notification", id)
 	if err != nil {
 		return nil, err
 	}
@@ -178,14 +178,14 @@ func (s *Store) Notification(ctx context.Context, caller auth.Caller, fields Not
 // Allows returns nil if the notification is for the caller, else NotFound.
 func (n *Notification) Allows(caller auth.Caller) error {
 	if n.UserID != caller.UserID {
-		return notFound("notification", n.ID)
+		return NoSuch("notification", n.ID)
 	}
 	return nil
 }
 
 // UnreadNotifications returns the number of unread notifications of the caller.
 func (s *Store) UnreadNotifications(ctx context.Context, caller auth.Caller) (int64, error) {
-	return s.db.Write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL", caller.UserID).Count(ctx)
+	return s.DB.Write.NewSelect().Model((*Notification)(nil)).Where("n.user_id = ? AND n.read_at IS NULL", caller.UserID).Count(ctx)
 }
 
 // ReadNotifications is the result of [Store.MarkNotificationsRead].
@@ -200,7 +200,7 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 	if len(ids) > maxNotifications {
 		return nil, tooMany("ids", len(ids), maxNotifications)
 	}
-	q := s.db.Write.NewUpdate().Model((*Notification)(nil)).Set("read_at = ?", now()).Where("user_id = ? AND read_at IS NULL", caller.UserID)
+	q := s.DB.Write.NewUpdate().Model((*Notification)(nil)).Set("read_at = ?", Now()).Where("user_id = ? AND read_at IS NULL", caller.UserID)
 	if ids != nil {
 		q = q.Where("id IN (?)", bun.List(ids))
 	}
@@ -208,7 +208,7 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 	var marked []int64
 	err := database.RetryConflicts(func() error {
 		marked = nil
-		return ignoreNoRows(q.Scan(ctx, &marked))
+		return IgnoreNoRows(q.Scan(ctx, &marked))
 	})
 	if err != nil {
 		return nil, err
@@ -222,23 +222,23 @@ func (s *Store) MarkNotificationsRead(ctx context.Context, caller auth.Caller, i
 // DeleteNotification deletes a notification of the caller. It returns NotFound for one of another
 // user.
 func (s *Store) DeleteNotification(ctx context.Context, caller auth.Caller, id int64) error {
-	done, err := s.db.Write.NewDelete().Model((*Notification)(nil)).Where("id = ? AND user_id = ?", id, caller.UserID).Exec(ctx)
+	done, err := s.DB.Write.NewDelete().Model((*Notification)(nil)).Where("id = ? AND user_id = ?", id, caller.UserID).Exec(ctx)
 	if err != nil {
 		return err
 	}
 	if n, err := done.RowsAffected(); n > 0 || err != nil {
 		return err
 	}
-	return notFound("notification", id)
+	return NoSuch("notification", id)
 }
 
 // expireNotifications deletes notifications older than notificationTTL, and the oldest ones of
 // users who have more than maxNotifications.
 func (s *Store) expireNotifications(ctx context.Context) error {
-	if _, err := s.db.exec(ctx, s.db.Write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", now().Add(-notificationTTL))); err != nil {
+	if _, err := s.DB.ExecAgain(ctx, s.DB.Write.NewDelete().Model((*Notification)(nil)).Where("created_at < ?", Now().Add(-notificationTTL))); err != nil {
 		return err
 	}
-	_, err := s.db.exec(ctx, s.db.Write.NewRaw("DELETE FROM notifications WHERE id IN (SELECT id FROM "+
+	_, err := s.DB.ExecAgain(ctx, s.DB.Write.NewRaw("DELETE FROM notifications WHERE id IN (SELECT id FROM "+
 		"(SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM notifications "+
 		"WHERE user_id IN (SELECT user_id FROM notifications GROUP BY user_id HAVING count(*) > ?0)) AS n WHERE place > ?0)", maxNotifications))
 	return err

@@ -32,7 +32,7 @@ type NewNotifications struct {
 // NewNotifications returns a reader of the notifications that the caller gets from now on. It
 // returns an error if the caller is not a user.
 func (s *Store) NewNotifications(ctx context.Context, caller auth.Caller) (*NewNotifications, error) {
-	if err := requireUser(caller); err != nil {
+	if err := RequireUser(caller); err != nil {
 		return nil, err
 	}
 	n := &NewNotifications{store: s, caller: caller}
@@ -62,7 +62,7 @@ func (n *NewNotifications) Next(ctx context.Context) (added []*Notification, unr
 
 // recent returns the recent notifications, the oldest first.
 func (n *NewNotifications) recent(ctx context.Context) (recent []*Notification, err error) {
-	err = n.store.db.Read.NewSelect().Model(&recent).Where("n.user_id = ? AND n.created_at >= ?", n.caller.UserID, now().Add(-recentPeriod)).
+	err = n.store.DB.Read.NewSelect().Model(&recent).Where("n.user_id = ? AND n.created_at >= ?", n.caller.UserID, Now().Add(-recentPeriod)).
 		Order("n.id DESC").Limit(maxRecent).Scan(ctx)
 	slices.Reverse(recent)
 	return recent, err

@@ -33,8 +33,8 @@ func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 	if err != nil {
 		return err
 	}
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if _, err := s.lockAccount(ctx, tx, u.ID); err != nil {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		if _, err := s.LockAccount(ctx, tx, u.ID); err != nil {
 			return err
 		}
 		return errors.Join(replacePassword(ctx, tx, u.ID, hash), endSessions(ctx, tx, u.ID),
@@ -45,7 +45,7 @@ func (a Admin) SetPassword(ctx context.Context, username, text string) error {
 // replacePassword stores the hash of a new password of a locked user, and deletes the user's
 // password reset links.
 func replacePassword(ctx context.Context, tx bun.Tx, userID int64, hash string) error {
-	row := &password{UserID: userID, Hash: hash, ChangedAt: now()}
+	row := &password{UserID: userID, Hash: hash, ChangedAt: Now()}
 	_, err := tx.NewInsert().Model(row).On("CONFLICT (user_id) DO UPDATE").Set("hash = EXCLUDED.hash").Set("changed_at = EXCLUDED.changed_at").Exec(ctx)
 	if err != nil {
 		return err
@@ -58,14 +58,14 @@ func replacePassword(ctx context.Context, tx bun.Tx, userID int64, hash string) 
 // Forbidden if present is not the current password or the user is suspended. Access tokens stay
 // valid. It opens a transaction.
 func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present, text string) error {
-	if err := requireUser(caller); err != nil {
+	if err := RequireUser(caller); err != nil {
 		return err
 	}
 	stored := func(ctx context.Context, db bun.IDB) (hash string, err error) {
 		err = db.NewSelect().Model((*password)(nil)).Column("pw.hash").Where("pw.user_id = ?", caller.UserID).Scan(ctx, &hash)
-		return hash, ignoreNoRows(err)
+		return hash, IgnoreNoRows(err)
 	}
-	checked, err := stored(ctx, s.db.Read)
+	checked, err := stored(ctx, s.DB.Read)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 	if err != nil {
 		return err
 	}
-	wrong := about("present", fail(Forbidden, "the current password is wrong"))
+	wrong := about("present", Fail(Forbidden, "the current password is wrong"))
 	if !good {
 		return wrong
 	}
@@ -84,7 +84,7 @@ func (s *Store) ChangePassword(ctx context.Context, caller auth.Caller, present,
 	if err != nil {
 		return err
 	}
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.lockActive(ctx, tx, caller.UserID); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID 
 	if err != nil {
 		return 0, err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		l, err := useLink(ctx, tx, secret, ResetLink)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (s *Store) ResetPassword(ctx context.Context, secret, text string) (userID 
 	return userID, err
 }
 
-var errPassword = fail(Unauthenticated, "the username or the password is wrong")
+var errPassword = Fail(Unauthenticated, "the username or the password is wrong")
 
 // CheckPassword returns the user with the given username and password. If there is no such user, or
 // the password is wrong, it returns Unauthenticated, with the same message and after the same time.
@@ -146,7 +146,7 @@ func (s *Store) CheckPassword(ctx context.Context, username, text string) (auth.
 	if len(text) > auth.MaxPassword {
 		text = ""
 	}
-	err := s.db.Read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("u.sort_name = ?", foldUsername(username)).Scan(ctx)
+	err := s.DB.Read.NewSelect().Model(row).Join("JOIN users AS u ON u.id = pw.user_id").Where("u.sort_name = ?", FoldUsername(username)).Scan(ctx)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return auth.Verified{}, err
 	}
@@ -164,7 +164,7 @@ func (s *Store) CheckPassword(ctx context.Context, username, text string) (auth.
 // short, too long, or not valid UTF-8.
 func hashPassword(ctx context.Context, text string) (hash string, err error) {
 	if len(text) < auth.MinPassword || len(text) > auth.MaxPassword || !utf8.ValidString(text) {
-		return "", badInput("password", "password: must be %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)
+		return "", Invalid("password", "password: must be %d to %d bytes of UTF-8", auth.MinPassword, auth.MaxPassword)
 	}
 	return auth.HashPassword(ctx, text)
 }

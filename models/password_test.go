@@ -27,7 +27,7 @@ func TestSignInBesideReset(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
-			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+			if _, err := s.LockAccount(ctx, tx, ada.UserID); err != nil {
 				return err
 			}
 			return errors.Join(replacePassword(ctx, tx, ada.UserID, hash), endSessions(ctx, tx, ada.UserID))
@@ -35,7 +35,7 @@ func TestSignInBesideReset(t *testing.T) {
 			_, err := s.SignIn(ctx, who, "")
 			return err
 		})
-		if n, countErr := s.db.Read.NewSelect().Model((*Session)(nil)).Count(ctx); CodeOf(err) != Unauthenticated || n != 0 || countErr != nil {
+		if n, countErr := s.DB.Read.NewSelect().Model((*Session)(nil)).Count(ctx); CodeOf(err) != Unauthenticated || n != 0 || countErr != nil {
 			t.Errorf("the sign-in returned %v, want %s, and began %d sessions (%v), want 0", err, Unauthenticated, n, countErr)
 		}
 		if who, err = s.CheckPassword(ctx, "ada", reset); err != nil {
@@ -63,7 +63,7 @@ func TestChangePasswordBesideReset(t *testing.T) {
 		}
 		change := func() error { return s.ChangePassword(ctx, ada, first, changed) }
 		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
-			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+			if _, err := s.LockAccount(ctx, tx, ada.UserID); err != nil {
 				return err
 			}
 			return replacePassword(ctx, tx, ada.UserID, hash)
@@ -79,10 +79,10 @@ func TestChangePasswordBesideReset(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
-			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+			if _, err := s.LockAccount(ctx, tx, ada.UserID); err != nil {
 				return err
 			}
-			if _, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", now(), ada.UserID).Exec(ctx); err != nil {
+			if _, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", Now(), ada.UserID).Exec(ctx); err != nil {
 				return err
 			}
 			_, err := tx.NewRaw("DELETE FROM passwords WHERE user_id = ?", ada.UserID).Exec(ctx)
@@ -91,7 +91,7 @@ func TestChangePasswordBesideReset(t *testing.T) {
 		if CodeOf(err) != NotFound {
 			t.Errorf("the change returned %v, want %s", err, NotFound)
 		}
-		if n, err := s.db.Read.NewSelect().Model((*password)(nil)).Count(ctx); n != 0 || err != nil {
+		if n, err := s.DB.Read.NewSelect().Model((*password)(nil)).Count(ctx); n != 0 || err != nil {
 			t.Errorf("%d passwords (%v), want 0", n, err)
 		}
 	})

@@ -2,23 +2,23 @@ package models
 
 import "github.com/meshyard/meshyard/internal/auth"
 
-// requireUser returns an error if the caller is not a user: Unauthenticated for a request without a
+// RequireUser returns an error if the caller is not a user: Unauthenticated for a request without a
 // token, and Forbidden for a token that belongs to an application itself.
-func requireUser(caller auth.Caller) error {
+func RequireUser(caller auth.Caller) error {
 	switch {
 	case caller.UserID != 0:
 		return nil
 	case caller.Known():
-		return fail(Forbidden, "the access token belongs to an application and has no user")
+		return Fail(Forbidden, "the access token belongs to an application and has no user")
 	default:
-		return fail(Unauthenticated, "an access token is required")
+		return Fail(Unauthenticated, "an access token is required")
 	}
 }
 
-// requireAdministrator returns Forbidden if the caller is not an administrator.
-func requireAdministrator(caller auth.Caller) error {
+// RequireAdministrator returns Forbidden if the caller is not an administrator.
+func RequireAdministrator(caller auth.Caller) error {
 	if !caller.Administers() {
-		return fail(Forbidden, "requires an administrator")
+		return Fail(Forbidden, "requires an administrator")
 	}
 	return nil
 }
@@ -26,7 +26,7 @@ func requireAdministrator(caller auth.Caller) error {
 // requireModerator returns Forbidden if the caller is not a moderator or an administrator.
 func requireModerator(caller auth.Caller) error {
 	if !caller.Moderates() {
-		return fail(Forbidden, "requires a moderator or an administrator")
+		return Fail(Forbidden, "requires a moderator or an administrator")
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func requireModerator(caller auth.Caller) error {
 // can see.
 func requireSelf(caller auth.Caller, userID int64, what string) error {
 	if caller.UserID != userID {
-		return fail(Forbidden, "%s are visible to their user only", what)
+		return Fail(Forbidden, "%s are visible to their user only", what)
 	}
 	return nil
 }

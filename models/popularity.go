@@ -67,13 +67,13 @@ func (d PopularityDay) date() time.Time {
 
 // Points returns the current points of the actions.
 func (d PopularityDay) Points() float64 {
-	age := now().Sub(d.date()).Hours() / 24
+	age := Now().Sub(d.date()).Hours() / 24
 	return float64(d.Weight*d.Users) * math.Exp2(-age/halfLife)
 }
 
 // Popularity returns the actions that make up the popularity of things, the latest day first.
 func (s *Store) Popularity(ctx context.Context, thingIDs []int64) (map[int64][]PopularityDay, error) {
-	return s.db.popularity(ctx, s.db.Read, thingIDs)
+	return s.DB.popularity(ctx, s.DB.Read, thingIDs)
 }
 
 // popularity returns the days that count for things, the latest first.
@@ -82,7 +82,7 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 	if err != nil || len(since) == 0 {
 		return nil, err
 	}
-	first := now()
+	first := Now()
 	for _, day := range since {
 		if day.Before(first) {
 			first = day
@@ -92,12 +92,12 @@ func (db *DB) popularity(ctx context.Context, in bun.IDB, thingIDs []int64) (map
 	if err != nil {
 		return nil, err
 	}
-	var imported []importedCounts
+	var imported []ImportedCounts
 	if err := in.NewSelect().Model(&imported).Where("ic.thing_id IN (?)", bun.List(thingIDs)).Scan(ctx); err != nil {
 		return nil, err
 	}
 	for _, c := range imported {
-		rows = append(rows, c.days()...)
+		rows = append(rows, c.Days()...)
 	}
 	slices.SortStableFunc(rows, func(a, b PopularityDay) int {
 		return cmp.Or(strings.Compare(b.Day, a.Day), cmp.Compare(b.Weight, a.Weight))
@@ -168,7 +168,7 @@ const rankBatch = 500
 // no such things.
 func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
 	var ids []int64
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		ids = nil // a retry may find nothing
 		after := s.rankedTo.Load()
 		unranked := tx.NewSelect().Table("unranked_things").Column("thing_id").Order("thing_id").Limit(rankBatch)
@@ -179,7 +179,7 @@ func (s *Store) RankThings(ctx context.Context) (ranked int, err error) {
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		return s.db.rank(ctx, tx, ids)
+		return s.DB.rank(ctx, tx, ids)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("rank things: %w", err)
@@ -226,7 +226,7 @@ func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 		}
 		kept := make(map[int64]int64, len(some))
 		for _, id := range some {
-			kept[id] = popularityKept(days[id])
+			kept[id] = PopularityKept(days[id])
 		}
 		if err := database.SetEach(ctx, tx, "things", "id", "popularity = v.n", "popularity <> v.n", kept); err != nil {
 			return err
@@ -235,9 +235,9 @@ func (db *DB) rank(ctx context.Context, tx bun.Tx, thingIDs []int64) error {
 	return nil
 }
 
-// popularityKept returns the value that is stored for the actions of some days, the latest first,
+// PopularityKept returns the value that is stored for the actions of some days, the latest first,
 // or 0 if there are no actions.
-func popularityKept(days []PopularityDay) int64 {
+func PopularityKept(days []PopularityDay) int64 {
 	if len(days) == 0 {
 		return 0
 	}
@@ -253,9 +253,9 @@ func popularityAt(at time.Time) int64 {
 	return int64(popularityUnit * at.Sub(popularityEpoch).Hours() / 24 / halfLife)
 }
 
-// importedCounts holds the likes, downloads and so on that a thing had before its import. The
+// ImportedCounts holds the likes, downloads and so on that a thing had before its import. The
 // popularity counts them as actions on the day of the import.
-type importedCounts struct {
+type ImportedCounts struct {
 	bun.BaseModel `bun:"table:imported_counts,alias:ic"`
 
 	ThingID                                     int64 `bun:",pk"`
@@ -263,8 +263,8 @@ type importedCounts struct {
 	Downloads, Likes, Collects, Makes, Comments int64
 }
 
-// days returns the counts in the form from which the popularity is computed.
-func (c importedCounts) days() []PopularityDay {
+// Days returns the counts in the form from which the popularity is computed.
+func (c ImportedCounts) Days() []PopularityDay {
 	var days []PopularityDay
 	for _, did := range []struct{ weight, users int64 }{{8, c.Makes}, {3, c.Likes}, {2, c.Collects}, {1, c.Downloads}} {
 		if did.users > 0 {

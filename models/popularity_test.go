@@ -14,7 +14,7 @@ func TestRankThings(t *testing.T) {
 		last, lastFile := published(t, s, ada)
 		popularity := func() (of [2]int64) {
 			t.Helper()
-			err := s.db.Read.NewRaw("SELECT (SELECT popularity FROM things WHERE id = ?), (SELECT popularity FROM things WHERE id = ?)", first.ID, last.ID).
+			err := s.DB.Read.NewRaw("SELECT (SELECT popularity FROM things WHERE id = ?), (SELECT popularity FROM things WHERE id = ?)", first.ID, last.ID).
 				Scan(t.Context(), &of[0], &of[1])
 			if err != nil {
 				t.Fatal(err)
@@ -68,7 +68,7 @@ func TestFailedRankingIsRepeated(t *testing.T) {
 		thing, _ := published(t, s, ada)
 		exec := func(query string, args ...any) {
 			t.Helper()
-			if _, err := s.db.Write.NewRaw(query, args...).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw(query, args...).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -76,7 +76,7 @@ func (s *Store) schedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64,
 	if subject == "" {
 		return 0, "", nil
 	}
-	p := &Preview{SHA256: f.SHA256, Subject: subject, Version: preview.Version, State: PreviewWaiting, OwnerID: f.OwnerID, BeatAt: now()}
+	p := &Preview{SHA256: f.SHA256, Subject: subject, Version: preview.Version, State: PreviewWaiting, OwnerID: f.OwnerID, BeatAt: Now()}
 	_, err := tx.NewInsert().Model(p).On("CONFLICT (sha256, subject) DO UPDATE").Set("subject = EXCLUDED.subject").Returning("id, state").Exec(ctx)
 	if err == nil && p.State == PreviewFailed { // for other files of the same content
 		err = notify(ctx, tx, NotifyProcessingFailed, 0, Target{OnFile, f.ID}, f.OwnerID)
@@ -86,5 +86,5 @@ func (s *Store) schedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64,
 
 // preview returns a preview without its mesh. It returns NotFound if there is no such preview.
 func (s *Store) preview(ctx context.Context, id int64) (*Preview, error) {
-	return one(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh")), "preview", id)
+	return One(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh")), "preview", id)
 }

@@ -77,27 +77,27 @@ const claimable = "state IN ('waiting', 'running') AND (state = 'waiting' AND be
 func (s *Store) claimPreview(ctx context.Context) (p *Preview, end func(), err error) {
 	s.generating.mu.Lock()
 	defer s.generating.mu.Unlock()
-	at, full := now(), s.generating.full(s.options.PreviewWorkers)
+	at, full := Now(), s.generating.full(s.options.PreviewWorkers)
 	lost, ahead := at.Add(-previewLost), at.Add(previewAhead)
 	// A read comes first, because on SQLite it does not wait for the writer.
-	ready, err := s.db.Read.NewSelect().Table("previews").Where(claimable, at, lost, ahead, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
+	ready, err := s.DB.Read.NewSelect().Table("previews").Where(claimable, at, lost, ahead, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).Exists(ctx)
 	if err != nil || !ready {
 		return nil, nil, err
 	}
-	oldest := s.db.Write.NewSelect().Table("previews").ColumnExpr("owner_id, min(id) AS id").
+	oldest := s.DB.Write.NewSelect().Table("previews").ColumnExpr("owner_id, min(id) AS id").
 		Where(claimable, at, lost, ahead, preview.Version).Where("owner_id NOT IN (?)", bun.List(full)).GroupExpr("owner_id")
-	took := s.db.Write.NewSelect().TableExpr("previews AS r").ColumnExpr("coalesce(sum(r.took_ms), 0)").
+	took := s.DB.Write.NewSelect().TableExpr("previews AS r").ColumnExpr("coalesce(sum(r.took_ms), 0)").
 		Where("r.owner_id = o.owner_id AND r.begun_at > ?", at.Add(-previewShare))
-	next := s.db.Write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).Limit(1)
+	next := s.DB.Write.NewSelect().TableExpr("(?) AS o", oldest).ColumnExpr("o.id").OrderExpr("(?), o.id", took).Limit(1)
 	var rows []*Preview
 	// The conditions are repeated: if two nodes choose the same preview, PostgreSQL evaluates them
 	// again for the second one.
-	err = s.db.Write.NewUpdate().Model(&rows).Set("state = ?", PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
+	err = s.DB.Write.NewUpdate().Model(&rows).Set("state = ?", PreviewRunning).Set("attempts = attempts + 1").Set("stage = ''").Set("progress = 0").
 		Set("error = ''").Set("version = ?", preview.Version).Set("beat_at = ?", at).Set("begun_at = ?", at).Set("took_ms = 0").
 		Where("id = (?)", next).Where(claimable, at, lost, ahead, preview.Version).
 		Returning("id, sha256, subject, version, state, owner_id, attempts, outages, begun_at, beat_at").Scan(ctx)
 	if err != nil || len(rows) == 0 {
-		return nil, nil, ignoreNoRows(err)
+		return nil, nil, IgnoreNoRows(err)
 	}
 	p = rows[0]
 	s.generating.begin(p.OwnerID)
@@ -122,9 +122,9 @@ func (s *Store) beat(ctx context.Context, p *Preview) (at func(stage string, pro
 			case <-tick.C:
 			}
 			mu.Lock()
-			q := s.db.Write.NewUpdate().Model(p).Set("stage = ?", stage).Set("progress = ?", progress)
+			q := s.DB.Write.NewUpdate().Model(p).Set("stage = ?", stage).Set("progress = ?", progress)
 			mu.Unlock()
-			at := now()
+			at := Now()
 			// An error is ignored: the next heartbeat follows.
 			_, _ = attempt(q, p).Set("beat_at = ?", at).Set("took_ms = ?", p.took(at)).Exec(ctx)
 		}
@@ -188,13 +188,13 @@ func (s *Store) postponePreview(ctx context.Context, p *Preview) error {
 }
 
 func (s *Store) endPreview(ctx context.Context, p *Preview, set func(q *bun.UpdateQuery, at time.Time)) error {
-	return s.db.InTx(context.WithoutCancel(ctx), func(ctx context.Context, tx bun.Tx) error {
-		at := now()
+	return s.DB.InTx(context.WithoutCancel(ctx), func(ctx context.Context, tx bun.Tx) error {
+		at := Now()
 		q := tx.NewUpdate().Model(p).Set("stage = ''").Set("progress = 0").Set("took_ms = ?", p.took(at))
 		set(q, at)
 		var states []PreviewState
 		err := attempt(q, p).Returning("state").Scan(ctx, &states)
-		if err := ignoreNoRows(err); err != nil || len(states) == 0 || states[0] != PreviewFailed {
+		if err := IgnoreNoRows(err); err != nil || len(states) == 0 || states[0] != PreviewFailed {
 			return err
 		}
 		return errors.Join(notifyOfFailure(ctx, tx, p.ID), s.raise(ctx, tx, PreviewEnded{p.ID, PreviewFailed}))

@@ -46,14 +46,14 @@ func TestHonestFilesPassBombs(t *testing.T) {
 		ctx := t.Context()
 		exec := func(query string, args ...any) {
 			t.Helper()
-			if _, err := s.db.Write.NewRaw(query, args...).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw(query, args...).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
 		upload := func(id, owner int64) {
 			sum := fmt.Sprintf("%064x", id)
-			exec("INSERT INTO contents (sha256, size, created_at) VALUES (?, 1, ?)", sum, now())
-			exec("INSERT INTO previews (id, sha256, subject, version, state, owner_id, beat_at) VALUES (?, ?, 'stl', 1, 'waiting', ?, ?)", id, sum, owner, now())
+			exec("INSERT INTO contents (sha256, size, created_at) VALUES (?, 1, ?)", sum, Now())
+			exec("INSERT INTO previews (id, sha256, subject, version, state, owner_id, beat_at) VALUES (?, ?, 'stl', 1, 'waiting', ?, ?)", id, sum, owner, Now())
 		}
 		claim := func() (id int64, end func(tookMS int)) {
 			t.Helper()
@@ -119,7 +119,7 @@ func TestRescheduledPreview(t *testing.T) {
 			return p
 		}
 		older := claim()
-		if _, err := s.db.Write.NewRaw("UPDATE previews SET version = ? WHERE id = ?", preview.Version-1, older.ID).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewRaw("UPDATE previews SET version = ? WHERE id = ?", preview.Version-1, older.ID).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := s.SchedulePreviews(ctx, AgainNone); n != 1 || err != nil {
@@ -154,7 +154,7 @@ func TestNewerPreviews(t *testing.T) {
 		_, file := published(t, s, ada)
 		set := func(state PreviewState) {
 			t.Helper()
-			if _, err := s.db.Write.NewRaw("UPDATE previews SET version = ?, state = ?", preview.Version+1, state).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE previews SET version = ?, state = ?", preview.Version+1, state).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -201,7 +201,7 @@ func TestPreviewAfterClockWasAhead(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		published(t, s, ada)
 		for _, state := range []PreviewState{PreviewWaiting, PreviewRunning} {
-			if _, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).Set("state = ?, beat_at = ?", state, now().AddDate(1, 0, 0)).Where("true").Exec(t.Context()); err != nil {
+			if _, err := s.DB.Write.NewUpdate().Model((*Preview)(nil)).Set("state = ?, beat_at = ?", state, Now().AddDate(1, 0, 0)).Where("true").Exec(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			p, end, err := s.claimPreview(t.Context())

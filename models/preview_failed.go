@@ -20,11 +20,11 @@ func (a Admin) EachFailedPreview(ctx context.Context, fn func(FailedPreview) err
 	for last := int64(0); ; {
 		var rows []FailedPreview
 		// preview_id <> 0 is the condition of the index.
-		err := a.store.db.Read.NewSelect().TableExpr("previews AS p").
+		err := a.store.DB.Read.NewSelect().TableExpr("previews AS p").
 			ColumnExpr("p.id, f.id AS file_id, f.name AS file_name, u.username AS owner, p.beat_at AS failed_at, p.error").
 			Join("JOIN files AS f ON f.id = (SELECT min(o.id) FROM files AS o WHERE o.preview_id = p.id AND o.preview_id <> 0)").
 			Join("JOIN users AS u ON u.id = f.owner_id").
-			Where("p.state = ? AND p.id > ?", PreviewFailed, last).OrderExpr("p.id").Limit(objectsAtOnce).Scan(ctx, &rows)
+			Where("p.state = ? AND p.id > ?", PreviewFailed, last).OrderExpr("p.id").Limit(ObjectsAtOnce).Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -51,7 +51,7 @@ func (a Admin) RetryPreview(ctx context.Context, id int64) error {
 		}
 	}
 	if !scheduled {
-		return fail(Conflict, "preview %d has not failed", id)
+		return Fail(Conflict, "preview %d has not failed", id)
 	}
 	return nil
 }

@@ -22,13 +22,13 @@ func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bo
 	}
 	for last := int64(0); !dryRun; {
 		var rows []*Preview
-		err := unused(s.db.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256")).Where("p.id > ?", last).Order("p.id").Limit(objectsAtOnce).Scan(ctx)
+		err := unused(s.DB.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256")).Where("p.id > ?", last).Order("p.id").Limit(ObjectsAtOnce).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		for _, p := range rows {
 			last = p.ID
-			err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 				if err := holdContent(ctx, tx, p.SHA256); err != nil {
 					return err
 				}
@@ -49,7 +49,7 @@ func (s *Store) collectPreviews(ctx context.Context, cutoff time.Time, dryRun bo
 // holdContent locks the row of a content like lockContent, but needs no size: it does not change
 // the stored one.
 func holdContent(ctx context.Context, tx bun.Tx, sha256 string) error {
-	_, err := tx.NewInsert().Model(&content{SHA256: sha256, CreatedAt: now()}).On("CONFLICT (sha256) DO UPDATE").Set("sha256 = EXCLUDED.sha256").Exec(ctx)
+	_, err := tx.NewInsert().Model(&content{SHA256: sha256, CreatedAt: Now()}).On("CONFLICT (sha256) DO UPDATE").Set("sha256 = EXCLUDED.sha256").Exec(ctx)
 	return err
 }
 
@@ -62,7 +62,7 @@ func (s *Store) referencedDerived(ctx context.Context, objects []bucket.Object) 
 		}
 	}
 	var rows []*Preview
-	if err := s.db.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256", "p.subject", "p.version").Where("p.sha256 IN (?)", bun.List(contents)).Scan(ctx); err != nil {
+	if err := s.DB.Write.NewSelect().Model(&rows).Column("p.id", "p.sha256", "p.subject", "p.version").Where("p.sha256 IN (?)", bun.List(contents)).Scan(ctx); err != nil {
 		return nil, err
 	}
 	prefixes := make(map[string][]string, len(rows))
@@ -80,7 +80,7 @@ func (s *Store) referencedDerived(ctx context.Context, objects []bucket.Object) 
 
 // checkPreviews reports the missing parts of finished previews.
 func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
-	return eachPreview(ctx, s.db.Write, func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }, func(p *Preview) error {
+	return eachPreview(ctx, s.DB.Write, func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }, func(p *Preview) error {
 		key, err := s.missingPart(ctx, p)
 		if key != "" && err == nil {
 			report(fmt.Sprintf("preview %d: object %s is missing (meshyard derive --again missing makes it)", p.ID, key))
@@ -93,7 +93,7 @@ func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
 func eachPreview(ctx context.Context, db bun.IDB, where func(q *bun.SelectQuery), fn func(p *Preview) error) error {
 	for last := int64(0); ; {
 		var rows []*Preview
-		q := db.NewSelect().Model(&rows).Where("p.id > ?", last).Order("p.id").Limit(objectsAtOnce)
+		q := db.NewSelect().Model(&rows).Where("p.id > ?", last).Order("p.id").Limit(ObjectsAtOnce)
 		where(q)
 		if err := q.Scan(ctx); err != nil || len(rows) == 0 {
 			return err
@@ -111,7 +111,7 @@ func eachPreview(ctx context.Context, db bun.IDB, where func(q *bun.SelectQuery)
 func (s *Store) missingPart(ctx context.Context, p *Preview) (string, error) {
 	for _, part := range p.parts() {
 		key := p.key(part.Object())
-		if ok, err := s.bucket.Has(ctx, key); !ok || err != nil {
+		if ok, err := s.Bucket.Has(ctx, key); !ok || err != nil {
 			return key, err
 		}
 	}

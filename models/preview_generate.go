@@ -30,7 +30,7 @@ func (s *Store) GeneratePreview(ctx context.Context) (again bool, err error) {
 		return false, err
 	}
 	defer end()
-	defer func() { s.previewed(p, now()) }()
+	defer func() { s.previewed(p, Now()) }()
 	if p.Attempts > maxPreviewAttempts {
 		return true, s.failPreview(ctx, p, "The server stopped three times while it processed this file, so it does not try again.")
 	}
@@ -77,7 +77,7 @@ func (s *Store) previewed(p *Preview, at time.Time) {
 
 // derive generates the parts and stores them in the bucket.
 func (s *Store) derive(ctx context.Context, p *Preview) (preview.Result, error) {
-	source, err := s.bucket.OpenSource(ctx, bucket.ContentKey(p.SHA256))
+	source, err := s.Bucket.OpenSource(ctx, bucket.ContentKey(p.SHA256))
 	if errors.Is(err, bucket.ErrNotExist) {
 		return preview.Result{}, mesh.Errorf(mesh.Empty, "The content of this file is missing.")
 	}
@@ -88,7 +88,7 @@ func (s *Store) derive(ctx context.Context, p *Preview) (preview.Result, error) 
 	at, stop := s.beat(ctx, p)
 	defer stop()
 	put := func(part preview.Part, write func(io.Writer) error) error {
-		return s.bucket.PutDerived(ctx, p.key(part.Object()), part.ContentType, write)
+		return s.Bucket.PutDerived(ctx, p.key(part.Object()), part.ContentType, write)
 	}
 	result, _, err := s.options.Previews.Derive(ctx, source.File, p.Subject, put, at)
 	return result, err
@@ -96,13 +96,13 @@ func (s *Store) derive(ctx context.Context, p *Preview) (preview.Result, error) 
 
 // finishPreview stores the result of an attempt, whose parts are in the bucket.
 func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result) error {
-	p.State, p.Stage, p.Progress, p.BeatAt, p.Outages = PreviewDone, "", 1, now(), 0
+	p.State, p.Stage, p.Progress, p.BeatAt, p.Outages = PreviewDone, "", 1, Now(), 0
 	p.TookMS = p.took(p.BeatAt)
 	p.ShapeID = 0 // until it is assigned below
 	p.ImageFormat, p.Width, p.Height, p.Threejs, p.GLB, p.Mesh = r.ImageFormat, r.Width, r.Height, r.Threejs, r.GLB, r.Mesh
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if r.Mesh != nil {
-			if err := s.db.AdvisoryLock(ctx, tx, shapeLock); err != nil {
+			if err := s.DB.AdvisoryLock(ctx, tx, shapeLock); err != nil {
 				return err
 			}
 		}

@@ -21,31 +21,31 @@ type PreviewQueue struct {
 func (s *Store) PreviewQueue(ctx context.Context) (PreviewQueue, error) {
 	var q PreviewQueue
 	var first bun.NullTime // sql.NullTime cannot read the texts of SQLite
-	err := s.db.Read.NewSelect().Model((*Preview)(nil)).ColumnExpr("count(*)").Where("p.state = ?", PreviewRunning).Scan(ctx, &q.Running)
+	err := s.DB.Read.NewSelect().Model((*Preview)(nil)).ColumnExpr("count(*)").Where("p.state = ?", PreviewRunning).Scan(ctx, &q.Running)
 	if err != nil {
 		return q, err
 	}
-	err = s.db.Read.NewSelect().Model((*Preview)(nil)).ColumnExpr("count(*)").Where("p.state = ?", PreviewWaiting).Scan(ctx, &q.Waiting)
+	err = s.DB.Read.NewSelect().Model((*Preview)(nil)).ColumnExpr("count(*)").Where("p.state = ?", PreviewWaiting).Scan(ctx, &q.Waiting)
 	if err != nil || q.Waiting == 0 {
 		return q, err
 	}
-	err = s.db.Read.NewSelect().Model((*Preview)(nil)).Column("beat_at").Where("p.state = ?", PreviewWaiting).Order("beat_at").Limit(1).Scan(ctx, &first)
+	err = s.DB.Read.NewSelect().Model((*Preview)(nil)).Column("beat_at").Where("p.state = ?", PreviewWaiting).Order("beat_at").Limit(1).Scan(ctx, &first)
 	if !first.IsZero() {
-		q.Oldest = max(0, now().Sub(first.Time))
+		q.Oldest = max(0, Now().Sub(first.Time))
 	}
-	return q, ignoreNoRows(err)
+	return q, IgnoreNoRows(err)
 }
 
 // PostponedPreviews returns the number of previews whose last attempt ended because of an outage.
 func (s *Store) PostponedPreviews(ctx context.Context) (int64, error) {
-	return s.db.Read.NewSelect().Model((*Preview)(nil)).Where("p.outages > 0").Count(ctx)
+	return s.DB.Read.NewSelect().Model((*Preview)(nil)).Where("p.outages > 0").Count(ctx)
 }
 
 // diagnosePreviews returns a finding for each of the first postponed previews.
 func (s *Store) diagnosePreviews(ctx context.Context) (findings []string, err error) {
 	const most = 10
 	var rows []*Preview
-	n, err := s.db.Read.NewSelect().Model(&rows).Column("id", "sha256", "outages").Where("p.outages > 0").Order("id").Limit(most).ScanAndCount(ctx)
+	n, err := s.DB.Read.NewSelect().Model(&rows).Column("id", "sha256", "outages").Where("p.outages > 0").Order("id").Limit(most).ScanAndCount(ctx)
 	for _, p := range rows {
 		findings = append(findings, fmt.Sprintf("preview %d: the bucket was unavailable or full (failed attempts: %d); if other previews succeed, check that the server can read the object %s",
 			p.ID, p.Outages, bucket.ContentKey(p.SHA256)))

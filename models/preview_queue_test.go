@@ -25,7 +25,7 @@ func TestPreviewQueue(t *testing.T) {
 		want(0, 0, 0)
 		published(t, s, ada)
 		want(1, 0, 0)
-		if _, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).Set("beat_at = ?", now().Add(-5*time.Hour)).Where("true").Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewUpdate().Model((*Preview)(nil)).Set("beat_at = ?", Now().Add(-5*time.Hour)).Where("true").Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		want(1, 0, 5*time.Hour)
@@ -47,7 +47,7 @@ func TestPostponedPreviews(t *testing.T) {
 		published(t, s, ada)
 		claim := func() *Preview {
 			t.Helper()
-			if _, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).Set("beat_at = ?", now()).Where("state = ?", PreviewWaiting).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewUpdate().Model((*Preview)(nil)).Set("beat_at = ?", Now()).Where("state = ?", PreviewWaiting).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			p, end, err := s.claimPreview(ctx)

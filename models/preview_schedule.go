@@ -30,7 +30,7 @@ func (s *Store) SchedulePreviews(ctx context.Context, again Again) (scheduled in
 	if err != nil {
 		return scheduled, err
 	}
-	err = eachPreview(ctx, s.db.Write, again.where, func(p *Preview) error {
+	err = eachPreview(ctx, s.DB.Write, again.where, func(p *Preview) error {
 		if again == AgainMissing && p.Version == preview.Version {
 			if key, err := s.missingPart(ctx, p); key == "" || err != nil {
 				return err
@@ -49,12 +49,12 @@ func (s *Store) SchedulePreviews(ctx context.Context, again Again) (scheduled in
 // that this version would not make, such as those of drawings as images. They would fail again.
 func (s *Store) detachPreviews(ctx context.Context) error {
 	failed := func(q *bun.SelectQuery) { q.Where("p.state = ? AND p.version < ?", PreviewFailed, preview.Version) }
-	return eachPreview(ctx, s.db.Write, failed, func(p *Preview) error {
+	return eachPreview(ctx, s.DB.Write, failed, func(p *Preview) error {
 		var files []*File
-		err := s.db.Write.NewSelect().Model(&files).Column("f.id", "f.name", "f.content_type").Where("f.preview_id = ? AND f.preview_id <> 0", p.ID).Scan(ctx)
+		err := s.DB.Write.NewSelect().Model(&files).Column("f.id", "f.name", "f.content_type").Where("f.preview_id = ? AND f.preview_id <> 0", p.ID).Scan(ctx)
 		for _, f := range files {
 			if err == nil && preview.SubjectOf(f.Name, f.ContentType) != p.Subject {
-				_, err = s.db.Write.NewUpdate().Model(f).Set("preview_id = 0").Where("id = ? AND preview_id = ?", f.ID, p.ID).Exec(ctx)
+				_, err = s.DB.Write.NewUpdate().Model(f).Set("preview_id = 0").Where("id = ? AND preview_id = ?", f.ID, p.ID).Exec(ctx)
 			}
 		}
 		return err
@@ -80,8 +80,8 @@ func (again Again) where(q *bun.SelectQuery) {
 // regenerate schedules a preview again, unless its state has changed since p was read, and reports
 // whether it did. A preview of a newer version of the pipeline keeps its version.
 func (s *Store) regenerate(ctx context.Context, p *Preview) (bool, error) {
-	updated, err := s.db.Write.NewUpdate().Model((*Preview)(nil)).
-		Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", PreviewWaiting, max(p.Version, preview.Version), now()).
+	updated, err := s.DB.Write.NewUpdate().Model((*Preview)(nil)).
+		Set("state = ?, version = ?, attempts = 0, error = '', progress = 0, beat_at = ?", PreviewWaiting, max(p.Version, preview.Version), Now()).
 		Where("id = ? AND state = ? AND attempts = ?", p.ID, p.State, p.Attempts).Exec(ctx)
 	if err != nil {
 		return false, err
@@ -98,11 +98,11 @@ var ErrGenerating = errors.New("the preview is being generated")
 func (s *Store) RegeneratePreview(ctx context.Context, fileID int64, tag string) error {
 	files, err := s.FilesByID(ctx, AllFileFields, []int64{fileID})
 	if err != nil || files[fileID] == nil {
-		return errors.Join(err, notFound("file", fileID))
+		return errors.Join(err, NoSuch("file", fileID))
 	}
 	p := files[fileID].Preview
 	if p == nil || p.Tag() != tag {
-		return notFound("file", fileID)
+		return NoSuch("file", fileID)
 	}
 	if p.State == PreviewDone {
 		if _, err := s.regenerate(ctx, p); err != nil {
@@ -117,8 +117,8 @@ func (s *Store) RegeneratePreview(ctx context.Context, fileID int64, tag string)
 func (s *Store) scheduleFirstPreviews(ctx context.Context) (scheduled int, err error) {
 	for last := int64(0); ; {
 		var rows []*File
-		err := s.db.Write.NewSelect().Model(&rows).Column("f.id", "f.name", "f.content_type", "f.sha256", "f.owner_id").
-			Where("f.id > ? AND f.state = ? AND f.preview_id = 0 AND f.sha256 <> ''", last, Finalized).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
+		err := s.DB.Write.NewSelect().Model(&rows).Column("f.id", "f.name", "f.content_type", "f.sha256", "f.owner_id").
+			Where("f.id > ? AND f.state = ? AND f.preview_id = 0 AND f.sha256 <> ''", last, Finalized).Order("f.id").Limit(ObjectsAtOnce).Scan(ctx)
 		if err != nil {
 			return scheduled, err
 		}
@@ -130,7 +130,7 @@ func (s *Store) scheduleFirstPreviews(ctx context.Context) (scheduled int, err e
 			if preview.SubjectOf(f.Name, f.ContentType) == "" {
 				continue
 			}
-			err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 				if err := holdContent(ctx, tx, f.SHA256); err != nil {
 					return err
 				}

@@ -28,11 +28,11 @@ func TestDetachPreviews(t *testing.T) {
 				t.Fatal(err)
 			}
 			// As the older version treated it.
-			old := &Preview{SHA256: file.SHA256, Subject: preview.Image, Version: 1, State: PreviewFailed, OwnerID: ada.UserID, BeatAt: now()}
-			if _, err := s.db.Write.NewInsert().Model(old).Exec(ctx); err != nil {
+			old := &Preview{SHA256: file.SHA256, Subject: preview.Image, Version: 1, State: PreviewFailed, OwnerID: ada.UserID, BeatAt: Now()}
+			if _, err := s.DB.Write.NewInsert().Model(old).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.db.Write.NewRaw("UPDATE files SET preview_id = ? WHERE id = ?", old.ID, file.ID).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE files SET preview_id = ? WHERE id = ?", old.ID, file.ID).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			ids[name] = file.ID

@@ -22,7 +22,7 @@ func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, opened 
 	if err != nil {
 		return part, "", err
 	}
-	absent := fail(NotFound, "file %d has no rendition %.40q", fileID, name)
+	absent := Fail(NotFound, "file %d has no rendition %.40q", fileID, name)
 	p, err := s.preview(ctx, f.PreviewID)
 	if err != nil && CodeOf(err) != NotFound {
 		return part, "", err
@@ -68,11 +68,11 @@ const scalingAtOnce = 4
 // scale ensures that an image exists in a size and a format: it is made on the first request.
 func (s *Store) scale(ctx context.Context, p *Preview, part preview.Part, size thumbnail.Size) error {
 	key := p.key(part.Object())
-	if ok, err := s.bucket.Has(ctx, key); ok || err != nil {
+	if ok, err := s.Bucket.Has(ctx, key); ok || err != nil {
 		return err
 	}
 	failed, err := s.scalings.Do(ctx, key, func(ctx context.Context) error {
-		if ok, err := s.bucket.Has(ctx, key); ok || err != nil {
+		if ok, err := s.Bucket.Has(ctx, key); ok || err != nil {
 			return err // a concurrent call has stored it
 		}
 		select {
@@ -86,14 +86,14 @@ func (s *Store) scale(ctx context.Context, p *Preview, part preview.Part, size t
 			return err
 		}
 		small, format := thumbnail.Scale(whole, size), strings.TrimPrefix(path.Ext(part.Name), ".")
-		return s.bucket.PutDerived(ctx, key, part.ContentType, func(w io.Writer) error { return thumbnail.Encode(w, small, format) })
+		return s.Bucket.PutDerived(ctx, key, part.ContentType, func(w io.Writer) error { return thumbnail.Encode(w, small, format) })
 	})
 	return errors.Join(failed, err)
 }
 
 // readImage reads an image that this server wrote.
 func (s *Store) readImage(ctx context.Context, key string) (image.Image, error) {
-	r, _, err := s.bucket.Reader(ctx, key)
+	r, _, err := s.Bucket.Reader(ctx, key)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (p *PrintSettings) check() error {
 	}
 	var errs []error
 	for _, f := range p.fields() {
-		errs = append(errs, optional("printSettings."+f.input, *f.text, maxName))
+		errs = append(errs, CheckOptional("printSettings."+f.input, *f.text, MaxName))
 	}
 	return errors.Join(errs...)
 }
@@ -178,7 +178,7 @@ func (p *PrintSettings) in(details string) (string, error) {
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return "", err
 	}
-	return string(all), text("printSettings", string(all), maxText)
+	return string(all), CheckText("printSettings", string(all), MaxText)
 }
 
 func quoted(s string) json.RawMessage { return json.RawMessage(`"` + s + `"`) }

@@ -76,12 +76,12 @@ func (u *Usage) bound(quota int64) *int64 {
 
 // Usage returns the usage of the caller.
 func (s *Store) Usage(ctx context.Context, caller auth.Caller) (*Usage, error) {
-	return s.usageOf(ctx, s.db.Read, caller.UserID, Quotas{1, 1, 1, 1, 1, 1, 1})
+	return s.usageOf(ctx, s.DB.Read, caller.UserID, Quotas{1, 1, 1, 1, 1, 1, 1})
 }
 
 // usageOf returns the usage of a user, only for the quotas in wanted that are not 0.
 func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Quotas) (*Usage, error) {
-	u, since := &Usage{quotas: s.options.Quotas}, now().Add(-quotaDay)
+	u, since := &Usage{quotas: s.options.Quotas}, Now().Add(-quotaDay)
 	q := db.NewSelect().TableExpr("users AS u").ColumnExpr("u.is_admin OR u.is_moderator AS exempt").Where("u.id = ?", userID)
 	for _, part := range []struct {
 		wanted int64
@@ -89,7 +89,7 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 		args   []any
 	}{
 		{wanted.Bytes, "u.held_bytes + (SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc " +
-			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) + " + reservedBytes + " AS bytes", []any{userBytes.table, userBytes.column}},
+			"WHERE cc.of_table = ? AND cc.of_column = ? AND cc.object_id = u.id) + " + reservedBytes + " AS bytes", []any{userBytes.Table, userBytes.Column}},
 		// The condition matches the definition of the partial index, or SQLite would not use it.
 		{wanted.Pending, "(SELECT count(*) FROM files AS f WHERE f.owner_id = u.id AND f.state <> 'finalized') AS pending_uploads", nil},
 		{wanted.Things, "(SELECT count(*) FROM things AS t WHERE t.owner_id = u.id AND t.created_at > ?) AS things_today", []any{since}},
@@ -98,7 +98,7 @@ func (s *Store) usageOf(ctx context.Context, db bun.IDB, userID int64, wanted Qu
 		{wanted.Collections, "(SELECT count(*) FROM collections AS co WHERE co.owner_id = u.id) AS collections", nil},
 		{wanted.Collected, "(SELECT CAST(coalesce(sum(co.thing_count), 0) AS bigint) FROM collections AS co WHERE co.owner_id = u.id) + " +
 			"(SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc JOIN collections AS co ON co.id = cc.object_id " +
-			"WHERE cc.of_table = ? AND cc.of_column = ? AND co.owner_id = u.id) AS collected_things", []any{collectionThings.table, collectionThings.column}},
+			"WHERE cc.of_table = ? AND cc.of_column = ? AND co.owner_id = u.id) AS collected_things", []any{collectionThings.Table, collectionThings.Column}},
 	} {
 		if part.wanted != 0 {
 			q = q.ColumnExpr(part.count, part.args...)
@@ -148,7 +148,7 @@ func (s *Store) claim(ctx context.Context, tx bun.Tx, userID int64, c claim) err
 	case wanted.Comments != 0 && u.CommentsToday >= wanted.Comments:
 		return tooManyToday(ctx, tx, (*Comment)(nil), "wrote %d comments", userID, limits.Comments)
 	case wanted.Collections != 0 && u.Collections >= wanted.Collections:
-		e := fail(Conflict, "name: you have %d collections, and at most %d are allowed: delete some first", u.Collections, limits.Collections)
+		e := Fail(Conflict, "name: you have %d collections, and at most %d are allowed: delete some first", u.Collections, limits.Collections)
 		e.Field, e.Limit = "name", limits.Collections
 		return e
 	}
@@ -167,7 +167,7 @@ func (s *Store) checkCollected(ctx context.Context, tx bun.Tx, userID int64, fie
 	if err != nil || u.Exempt || u.CollectedThings <= limit {
 		return err
 	}
-	e := fail(Conflict, "%s: your collections would contain %d things, and at most %d are allowed: remove some first", field, u.CollectedThings, limit)
+	e := Fail(Conflict, "%s: your collections would contain %d things, and at most %d are allowed: remove some first", field, u.CollectedThings, limit)
 	e.Field, e.Limit = field, limit
 	return e
 }
@@ -178,7 +178,7 @@ func (s *Store) lockUsage(ctx context.Context, tx bun.Tx, userID int64) error {
 	if s.options.Quotas == (Quotas{}) {
 		return nil
 	}
-	return s.db.AdvisoryLock(ctx, tx, quotaLock+userID)
+	return s.DB.AdvisoryLock(ctx, tx, quotaLock+userID)
 }
 
 // room returns how many bytes a user may still store. This is a preliminary check, before an upload
@@ -188,7 +188,7 @@ func (s *Store) room(ctx context.Context, userID int64, pending int64) (*room, e
 	if wanted == (Quotas{}) {
 		return &room{left: math.MaxInt64}, nil
 	}
-	u, err := s.usageOf(ctx, s.db.Read, userID, wanted)
+	u, err := s.usageOf(ctx, s.DB.Read, userID, wanted)
 	switch {
 	case err != nil:
 		return nil, err
@@ -231,7 +231,7 @@ func (r *receiving) add(userID, n, most int64) bool {
 }
 
 func (u *Usage) tooManyBytes() *Error {
-	e := badInput("file", "file: too large: you may store %s in total, of which %s are left", formatLimit(u.quotas.Bytes), formatLimit(max(u.quotas.Bytes-u.Bytes, 0)))
+	e := Invalid("file", "file: too large: you may store %s in total, of which %s are left", formatLimit(u.quotas.Bytes), formatLimit(max(u.quotas.Bytes-u.Bytes, 0)))
 	e.Code, e.Limit = TooLarge, u.quotas.Bytes
 	return e
 }
@@ -243,7 +243,7 @@ func (u *Usage) tooManyInProgress() error {
 }
 
 func (u *Usage) tooManyPending() error {
-	e := fail(Conflict, "file: you have %d pending uploads, and at most %d are allowed: finalize or delete some first", u.PendingUploads, u.quotas.Pending)
+	e := Fail(Conflict, "file: you have %d pending uploads, and at most %d are allowed: finalize or delete some first", u.PendingUploads, u.quotas.Pending)
 	e.Field, e.Limit = "file", u.quotas.Pending
 	return e
 }
@@ -257,10 +257,10 @@ func tooManyToday(ctx context.Context, tx bun.Tx, model any, did string, userID,
 	err := tx.NewSelect().Model(model).ColumnExpr("?TableAlias.created_at").Where("?TableAlias.owner_id = ?", userID).
 		OrderExpr("?TableAlias.created_at DESC").Offset(limit-1).Limit(1).Scan(ctx, &made)
 	if err != nil {
-		return ignoreNoRows(err)
+		return IgnoreNoRows(err)
 	}
-	wait := max(made.Add(quotaDay).Sub(now()), 0).Truncate(time.Second) + time.Second
-	e := fail(RateLimited, "you "+did+" within 24 hours, which is the limit: wait %s", limit, wait)
+	wait := max(made.Add(quotaDay).Sub(Now()), 0).Truncate(time.Second) + time.Second
+	e := Fail(RateLimited, "you "+did+" within 24 hours, which is the limit: wait %s", limit, wait)
 	e.Limit, e.RetryAfter = limit, wait
 	return e
 }

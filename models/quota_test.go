@@ -15,7 +15,7 @@ func TestQuotaBesideDeletion(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		s.options.Quotas.Things = 1
 		published(t, s, ada)
-		err := s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		err := s.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			u, err := s.usageOf(ctx, tx, ada.UserID, s.options.Quotas)
 			if err != nil || u.ThingsToday != 1 {
 				t.Fatalf("%d things today (%v), want 1", u.ThingsToday, err)

@@ -91,7 +91,7 @@ func (r *randomizer) target() Target {
 // owner returns the owner of an object as a caller, or a random user if it does not exist.
 func (r *randomizer) owner(table string, id int64) auth.Caller {
 	var owner int64
-	if err := r.db.Read.NewSelect().Table(table).Column("owner_id").Where("id = ?", id).Scan(r.ctx, &owner); err != nil {
+	if err := r.DB.Read.NewSelect().Table(table).Column("owner_id").Where("id = ?", id).Scan(r.ctx, &owner); err != nil {
 		return r.user()
 	}
 	return auth.Caller{UserID: owner}
@@ -451,7 +451,7 @@ func (w *randomWorld) settle(t *testing.T) {
 func (w *randomWorld) checkCounts(t *testing.T) {
 	t.Helper()
 	popularity := func() (all string) {
-		if err := w.db.Read.NewRaw("SELECT string_agg(id || ':' || popularity, ' ' ORDER BY id) FROM things").Scan(t.Context(), &all); err != nil {
+		if err := w.DB.Read.NewRaw("SELECT string_agg(id || ':' || popularity, ' ' ORDER BY id) FROM things").Scan(t.Context(), &all); err != nil {
 			t.Error(err)
 		}
 		return all
@@ -469,13 +469,13 @@ func (w *randomWorld) checkCounts(t *testing.T) {
 func (w *randomWorld) checkDocuments(t *testing.T) {
 	t.Helper()
 	before := w.documents(t)
-	err := w.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
-		for _, ix := range indexes {
+	err := w.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		for _, ix := range Indexes {
 			if _, err := tx.NewRaw("DELETE FROM ? WHERE true", bun.Safe(ix.documents)).Exec(ctx); err != nil {
 				return err
 			}
 		}
-		return eachTexts(ctx, tx, unchanged, func(ix *index, ids []int64) error { return w.db.index(ctx, tx, ix, ids...) })
+		return eachTexts(ctx, tx, unchanged, func(ix *Index, ids []int64) error { return w.DB.index(ctx, tx, ix, ids...) })
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -496,20 +496,20 @@ func (w *randomWorld) checkDocuments(t *testing.T) {
 // documents returns all search documents as texts.
 func (w *randomWorld) documents(t *testing.T) (all []string) {
 	t.Helper()
-	for _, ix := range indexes {
+	for _, ix := range Indexes {
 		query := "SELECT id || ' ' || words FROM ?0 ORDER BY id"
-		if w.db.Engine == database.SQLite {
-			if _, err := w.db.Write.NewRaw("CREATE VIRTUAL TABLE IF NOT EXISTS temp.?0 USING fts5vocab(main, ?1, instance)", bun.Safe(ix.noun+"_terms"), bun.Safe(ix.documents)).Exec(t.Context()); err != nil {
+		if w.DB.Engine == database.SQLite {
+			if _, err := w.DB.Write.NewRaw("CREATE VIRTUAL TABLE IF NOT EXISTS temp.?0 USING fts5vocab(main, ?1, instance)", bun.Safe(ix.Noun+"_terms"), bun.Safe(ix.documents)).Exec(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			query = "SELECT doc || ' ' || group_concat(col || ':' || term, ' ' ORDER BY col, term) FROM ?1 GROUP BY doc ORDER BY doc"
 		}
 		var some []string
-		if err := w.db.Write.NewRaw(query, bun.Safe(ix.documents), bun.Safe("temp."+ix.noun+"_terms")).Scan(t.Context(), &some); err != nil {
+		if err := w.DB.Write.NewRaw(query, bun.Safe(ix.documents), bun.Safe("temp."+ix.Noun+"_terms")).Scan(t.Context(), &some); err != nil {
 			t.Fatal(err)
 		}
 		for _, d := range some {
-			all = append(all, ix.noun+" "+d)
+			all = append(all, ix.Noun+" "+d)
 		}
 	}
 	return all
@@ -549,7 +549,7 @@ func (w *randomWorld) checkReferences(t *testing.T) {
 		"notifications to deleted users":          "notifications AS x WHERE " + fmt.Sprintf(ofDeleted, "user_id"),
 	} {
 		var n int
-		if err := w.db.Read.NewRaw("SELECT count(*) FROM ?", bun.Safe(where)).Scan(t.Context(), &n); err != nil || n != 0 {
+		if err := w.DB.Read.NewRaw("SELECT count(*) FROM ?", bun.Safe(where)).Scan(t.Context(), &n); err != nil || n != 0 {
 			t.Errorf("%d %s (%v), want 0", n, what, err)
 		}
 	}

@@ -39,7 +39,7 @@ func WithReadLimits(ctx context.Context) context.Context {
 // TooLarge and cancels the operation.
 func readText(ctx context.Context, n int) error {
 	if b, ok := ctx.Value(readLimitsKey{}).(*readLimits); ok && b.text.Add(-int64(n)) < 0 {
-		e := fail(TooLarge, "the operation reads more than %d MiB of texts: request fewer objects", maxTextRead>>20)
+		e := Fail(TooLarge, "the operation reads more than %d MiB of texts: request fewer objects", maxTextRead>>20)
 		e.Limit = maxTextRead
 		b.exceeded(e)
 		return e

@@ -22,7 +22,7 @@ const (
 // tagsOfInterest selects the tags of the things that a user likes and can see, or created, the most
 // frequent first. A liked thing may have been hidden since, and have other tags.
 func (s *Store) tagsOfInterest(userID int64) *bun.SelectQuery {
-	return s.db.Read.NewSelect().TableExpr("thing_tags AS tt").Column("tt.tag_id").
+	return s.DB.Read.NewSelect().TableExpr("thing_tags AS tt").Column("tt.tag_id").
 		Join("JOIN things AS t ON t.id = tt.thing_id").Where("t.state <> 'draft' OR t.owner_id = ?", userID).
 		Where("tt.thing_id IN (SELECT * FROM (SELECT target_id FROM likes WHERE user_id = ?0 AND target_type = 'thing' ORDER BY id DESC LIMIT ?1) AS liked "+
 			"UNION SELECT * FROM (SELECT id FROM things WHERE owner_id = ?0 ORDER BY id DESC LIMIT ?1) AS own)", userID, recommendingThings).
@@ -42,7 +42,7 @@ func (s *Store) RecommendedThings(ctx context.Context, caller auth.Caller, userI
 	if err := s.tagsOfInterest(userID).Scan(ctx, &tags); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{Key: "t.popularity", ID: "t.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+	return List{DB: s.DB.DB, By: database.Order{Key: "t.popularity", ID: "t.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
 		q := b.Select().TableExpr("things AS t").Where("t.state = 'published' AND t.owner_id <> ?", userID).
 			Where("NOT EXISTS (SELECT 1 FROM likes AS l WHERE l.user_id = ? AND l.target_type = 'thing' AND l.target_id = t.id)", userID)
 		if len(tags) > 0 {
@@ -77,7 +77,7 @@ func (s *Store) RecommendedTags(ctx context.Context, caller auth.Caller, fields 
 // often. Things that the caller does not want to see are not chosen.
 func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, fields ThingFields, n int) ([]*Thing, error) {
 	var bounds struct{ Least, Most int64 }
-	err := s.db.Read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").
+	err := s.DB.Read.NewSelect().TableExpr("things").ColumnExpr("coalesce(min(id), 0) AS least, coalesce(max(id), 0) AS most").
 		Where("state = ?", Published).Scan(ctx, &bounds)
 	if err != nil || bounds.Most == 0 {
 		return []*Thing{}, err
@@ -88,11 +88,11 @@ func (s *Store) RandomThings(ctx context.Context, caller auth.Caller, fields Thi
 	for i := range starts {
 		starts[i] = bun.Tuple([]int64{bounds.Least + rand.Int64N(bounds.Most-bounds.Least+1)})
 	}
-	first := hiddenFrom(caller).from(s.db.Read.NewSelect().TableExpr("things AS t"), caller.UserID).Column("t.id").
+	first := hiddenFrom(caller).from(s.DB.Read.NewSelect().TableExpr("things AS t"), caller.UserID).Column("t.id").
 		Where("t.state = ? AND t.id >= v.column1", Published).OrderExpr("t.id").Limit(1)
-	picks := s.db.Read.NewSelect().TableExpr("(VALUES ?) AS v", bun.List(starts)).ColumnExpr("(?) AS id", first)
+	picks := s.DB.Read.NewSelect().TableExpr("(VALUES ?) AS v", bun.List(starts)).ColumnExpr("(?) AS id", first)
 	var ids []int64
-	if err := s.db.Read.NewSelect().TableExpr("(?) AS p", picks).Column("p.id").Where("p.id IS NOT NULL").Scan(ctx, &ids); err != nil {
+	if err := s.DB.Read.NewSelect().TableExpr("(?) AS p", picks).Column("p.id").Where("p.id IS NOT NULL").Scan(ctx, &ids); err != nil {
 		return nil, err
 	}
 	if ids, err = s.fillRandom(ctx, caller, distinct(ids), n, bounds.Least+rand.Int64N(bounds.Most-bounds.Least+1)); err != nil {
@@ -119,7 +119,7 @@ func (s *Store) fillRandom(ctx context.Context, caller auth.Caller, ids []int64,
 			break
 		}
 		var more []int64
-		q := hiddenFrom(caller).from(s.db.Read.NewSelect().TableExpr("things AS t"), caller.UserID).Column("t.id").
+		q := hiddenFrom(caller).from(s.DB.Read.NewSelect().TableExpr("things AS t"), caller.UserID).Column("t.id").
 			Where("t.state = ?", Published).Where(condition, start).OrderExpr("t.id").Limit(int64(n))
 		if err := q.Scan(ctx, &more); err != nil {
 			return nil, err

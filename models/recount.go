@@ -8,14 +8,14 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// countedRows defines how a count is computed from rows. o is the row of the object.
-type countedRows struct {
+// CountedRows defines how a count is computed from rows. o is the row of the object.
+type CountedRows struct {
 	Count
 	rows string
 }
 
-// counted defines all counts.
-var counted = []countedRows{
+// Counted defines all counts.
+var Counted = []CountedRows{
 	{thingLikes, imported("likes") + " + (SELECT count(*) FROM likes WHERE target_type = 'thing' AND target_id = o.id)"},
 	{thingCollects, imported("collects") + " + (SELECT count(*) FROM collection_things WHERE thing_id = o.id)"},
 	{thingMakes, imported("makes") + " + (SELECT count(*) FROM makes WHERE thing_id = o.id AND state = 'published')"},
@@ -53,17 +53,17 @@ const recountBatch = 500
 // many counts were wrong. It is for maintenance, and for use after other programs have written
 // rows. Each transaction recomputes a few objects, so servers can write meanwhile.
 func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
-	for _, table := range countedTables() {
+	for _, table := range CountedTables() {
 		for last := int64(0); ; {
 			var ids []int64
-			err := s.db.Write.NewSelect().Table(table).Column("id").Where("id > ?", last).Order("id").Limit(recountBatch).Scan(ctx, &ids)
+			err := s.DB.Write.NewSelect().Table(table).Column("id").Where("id > ?", last).Order("id").Limit(recountBatch).Scan(ctx, &ids)
 			if err != nil {
 				return changed, fmt.Errorf("recount: %w", err)
 			}
 			if len(ids) == 0 {
 				break
 			}
-			n, err := s.recountSome(ctx, table, ids)
+			n, err := s.RecountSome(ctx, table, ids)
 			if err != nil {
 				return changed, fmt.Errorf("recount: %w", err)
 			}
@@ -74,28 +74,28 @@ func (s *Store) Recount(ctx context.Context) (changed int64, err error) {
 	return changed, nil
 }
 
-// countedTables returns the tables that have counts.
-func countedTables() (tables []string) {
-	for _, c := range counted {
-		if !slices.Contains(tables, c.table) {
-			tables = append(tables, c.table)
+// CountedTables returns the tables that have counts.
+func CountedTables() (tables []string) {
+	for _, c := range Counted {
+		if !slices.Contains(tables, c.Table) {
+			tables = append(tables, c.Table)
 		}
 	}
 	return tables
 }
 
-// recountSome recomputes the counts of some objects of a table and, for things, their popularity.
-func (s *Store) recountSome(ctx context.Context, table string, ids []int64) (changed int64, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+// RecountSome recomputes the counts of some objects of a table and, for things, their popularity.
+func (s *Store) RecountSome(ctx context.Context, table string, ids []int64) (changed int64, err error) {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		changed = 0
 		// Changes cannot be folded into these rows from now on, so that each statement below reads rows
 		// and changes of the same moment.
-		if err := s.db.LockRows(ctx, tx, table, ids); err != nil {
+		if err := s.DB.LockRows(ctx, tx, table, ids); err != nil {
 			return err
 		}
 		among := tx.NewRaw("o.id IN (?)", bun.List(ids)).String()
-		for _, c := range counted {
-			if c.table != table {
+		for _, c := range Counted {
+			if c.Table != table {
 				continue
 			}
 			n, err := c.recount(ctx, tx, bun.Safe(among))
@@ -104,8 +104,8 @@ func (s *Store) recountSome(ctx context.Context, table string, ids []int64) (cha
 			}
 			changed += n
 		}
-		if table == thingLikes.table {
-			return s.db.rank(ctx, tx, ids)
+		if table == thingLikes.Table {
+			return s.DB.rank(ctx, tx, ids)
 		}
 		return nil
 	})
@@ -115,13 +115,13 @@ func (s *Store) recountSome(ctx context.Context, table string, ids []int64) (cha
 // recount recomputes a count of the objects that a condition selects. The changes that are not
 // folded yet are not part of it. They must not be folded meanwhile: the caller locks the rows of
 // the objects, or all counts.
-func (c countedRows) recount(ctx context.Context, tx bun.Tx, where bun.Safe) (changed int64, err error) {
+func (c CountedRows) recount(ctx context.Context, tx bun.Tx, where bun.Safe) (changed int64, err error) {
 	done, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT o.id, (?2) - "+
 		"(SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc WHERE cc.of_table = ?4 AND cc.object_id = o.id AND cc.of_column = ?5) AS n "+
 		"FROM ?0 AS o WHERE ?3) AS n WHERE n.id = o.id AND o.?1 <> n.n",
-		bun.Ident(c.table), bun.Ident(c.column), bun.Safe(c.rows), where, c.table, c.column).Exec(ctx)
+		bun.Ident(c.Table), bun.Ident(c.Column), bun.Safe(c.rows), where, c.Table, c.Column).Exec(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("%s.%s: %w", c.table, c.column, err)
+		return 0, fmt.Errorf("%s.%s: %w", c.Table, c.Column, err)
 	}
 	return done.RowsAffected()
 }
@@ -138,8 +138,8 @@ func (db *DB) shareCounts(ctx context.Context, tx bun.Tx) error {
 	return db.LockTable(ctx, tx, "count_changes", "ROW EXCLUSIVE")
 }
 
-// countThings recounts the published things of users, categories and tags.
-func (db *DB) countThings(ctx context.Context, tx bun.Tx) error {
+// CountThings recounts the published things of users, categories and tags.
+func (db *DB) CountThings(ctx context.Context, tx bun.Tx) error {
 	if err := db.lockCounts(ctx, tx); err != nil {
 		return err
 	}
@@ -151,11 +151,11 @@ func (db *DB) countThings(ctx context.Context, tx bun.Tx) error {
 		{categoryThings, "SELECT category_id AS id, count(*) AS n FROM things WHERE state = 'published' GROUP BY category_id"},
 		{tagThings, "SELECT tt.tag_id AS id, count(*) AS n FROM thing_tags AS tt JOIN things AS t ON t.id = tt.thing_id WHERE t.state = 'published' GROUP BY tt.tag_id"},
 	} {
-		if _, err := tx.NewRaw("DELETE FROM count_changes WHERE of_table = ? AND of_column = ?", c.table, c.column).Exec(ctx); err != nil {
+		if _, err := tx.NewRaw("DELETE FROM count_changes WHERE of_table = ? AND of_column = ?", c.Table, c.Column).Exec(ctx); err != nil {
 			return err
 		}
 		_, err := tx.NewRaw("UPDATE ?0 AS o SET ?1 = n.n FROM (SELECT a.id, coalesce(r.n, 0) AS n FROM ?0 AS a LEFT JOIN (?2) AS r ON r.id = a.id) AS n "+
-			"WHERE n.id = o.id AND o.?1 <> n.n", bun.Ident(c.table), bun.Ident(c.column), bun.Safe(c.rows)).Exec(ctx)
+			"WHERE n.id = o.id AND o.?1 <> n.n", bun.Ident(c.Table), bun.Ident(c.Column), bun.Safe(c.rows)).Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -16,17 +16,17 @@ import (
 // transaction that has locked it, and counts what that transaction adds once.
 func TestRecountBesideWriters(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
-		if s.db.Engine == database.SQLite {
+		if s.DB.Engine == database.SQLite {
 			return // its write transactions do not overlap
 		}
 		ctx := t.Context()
 		bob := newUser(t, s, "bob")
 		thing, _ := published(t, s, ada)
-		if _, err := s.db.Write.NewRaw("UPDATE things SET like_count = 77 WHERE id = ?", thing.ID).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewRaw("UPDATE things SET like_count = 77 WHERE id = ?", thing.ID).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		recounted := make(chan error, 1)
-		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			if _, err := s.lockThing(ctx, tx, thing.ID); err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func TestRecountBesideWriters(t *testing.T) {
 			}()
 			for waiting := false; !waiting; time.Sleep(5 * time.Millisecond) {
 				var err error
-				waiting, err = databasetest.WaitsForLock(ctx, s.db.DB)
+				waiting, err = databasetest.WaitsForLock(ctx, s.DB.DB)
 				if err != nil {
 					return err
 				}
@@ -80,9 +80,9 @@ func TestCountsAfterImport(t *testing.T) {
 		if _, err := s.FoldCounts(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if s.db.Engine == database.SQLite {
+		if s.DB.Engine == database.SQLite {
 			for _, table := range []string{"tags", "users", "categories"} {
-				if _, err := s.db.Write.NewRaw("UPDATE ? SET thing_count = 0", bun.Ident(table)).Exec(ctx); err != nil {
+				if _, err := s.DB.Write.NewRaw("UPDATE ? SET thing_count = 0", bun.Ident(table)).Exec(ctx); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -90,7 +90,7 @@ func TestCountsAfterImport(t *testing.T) {
 		if _, err := s.UnpublishThing(ctx, ada, thing.ID); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.db.InTx(ctx, s.db.countThings); err != nil {
+		if err := s.DB.InTx(ctx, s.DB.CountThings); err != nil {
 			t.Fatal(err)
 		}
 		if changed, err := s.Recount(ctx); changed != 0 || err != nil {

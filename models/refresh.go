@@ -27,7 +27,7 @@ type refreshToken struct {
 // issueWithRefresh issues an access token that expires, and a refresh token. signIn is empty for
 // the first tokens of a sign-in.
 func (s *Store) issueWithRefresh(ctx context.Context, tx bun.Tx, row *Token, signIn string) (*oauth.Token, error) {
-	at := now()
+	at := Now()
 	expires := at.Add(oauth.AccessLifetime)
 	row.ExpiresAt = &expires
 	token, err := s.issue(ctx, tx, row)
@@ -48,7 +48,7 @@ func (s *Store) issueWithRefresh(ctx context.Context, tx bun.Tx, row *Token, sig
 // time, one of the two uses was by a thief, so all tokens of its sign-in are revoked. It returns
 // BadInput if the refresh token cannot be used, such as that of a suspended user.
 func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh string) (token *oauth.Token, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		token, err = s.refresh(ctx, tx, a, refresh)
 		return err
 	})
@@ -61,7 +61,7 @@ func (s *Store) Refresh(ctx context.Context, a *oauth.Application, refresh strin
 	return token, nil
 }
 
-var errRefresh = fail(BadInput, "the refresh_token is unknown, expired, revoked or used, or it was issued to another application")
+var errRefresh = Fail(BadInput, "the refresh_token is unknown, expired, revoked or used, or it was issued to another application")
 
 // refresh is Refresh within a transaction. It returns neither a token nor an error if it has
 // revoked the tokens of the sign-in.
@@ -87,14 +87,14 @@ func (s *Store) refresh(ctx context.Context, tx bun.Tx, a *oauth.Application, re
 		return nil, errRefresh
 	case err != nil:
 		return nil, err
-	case old.ApplicationID != a.ID, !now().Before(row.ExpiresAt):
+	case old.ApplicationID != a.ID, !Now().Before(row.ExpiresAt):
 		return nil, errRefresh
 	case row.UsedAt != nil:
 		return nil, endSignIn(ctx, tx, row.TokenID)
 	case old.RevokedAt != nil:
 		return nil, errRefresh
 	}
-	at := now()
+	at := Now()
 	row.UsedAt = &at
 	if _, err := tx.NewUpdate().Model(row).Column("used_at").WherePK().Exec(ctx); err != nil {
 		return nil, err
@@ -110,6 +110,6 @@ func (s *Store) refresh(ctx context.Context, tx bun.Tx, a *oauth.Application, re
 // whose access token is revoked.
 func endSignIn(ctx context.Context, tx bun.Tx, tokenID int64) error {
 	_, err := tx.NewRaw(`UPDATE tokens SET revoked_at = coalesce(revoked_at, ?0) WHERE id = ?1 OR id IN (SELECT of_sign_in.token_id
-		FROM refresh_tokens AS rt JOIN refresh_tokens AS of_sign_in ON of_sign_in.sign_in = rt.sign_in WHERE rt.token_id = ?1)`, now(), tokenID).Exec(ctx)
+		FROM refresh_tokens AS rt JOIN refresh_tokens AS of_sign_in ON of_sign_in.sign_in = rt.sign_in WHERE rt.token_id = ?1)`, Now(), tokenID).Exec(ctx)
 	return err
 }

@@ -54,11 +54,11 @@ func TestRefreshBesideRevocation(t *testing.T) {
 			return err
 		}},
 		{"suspension", func(ctx context.Context, tx bun.Tx, s *Store, in signIn) error {
-			u, err := s.lockAccount(ctx, tx, in.user)
+			u, err := s.LockAccount(ctx, tx, in.user)
 			if err != nil {
 				return err
 			}
-			return revokeAccess(ctx, tx, u.ID, now())
+			return revokeAccess(ctx, tx, u.ID, Now())
 		}, func(ctx context.Context, s *Store, in signIn) error {
 			_, err := s.Refresh(ctx, in.application, in.second)
 			return err
@@ -92,7 +92,7 @@ func TestRefreshBesideRevocation(t *testing.T) {
 				if CodeOf(err) != BadInput {
 					t.Errorf("the other call returned %v, want %s", err, BadInput)
 				}
-				valid, err := s.db.Read.NewSelect().Model((*Token)(nil)).Where("tk.revoked_at IS NULL").Count(ctx)
+				valid, err := s.DB.Read.NewSelect().Model((*Token)(nil)).Where("tk.revoked_at IS NULL").Count(ctx)
 				if valid != 0 || err != nil {
 					t.Errorf("%d valid tokens are left (%v), want 0", valid, err)
 				}
@@ -104,7 +104,7 @@ func TestRefreshBesideRevocation(t *testing.T) {
 // newRefreshToken returns the first tokens of a sign-in of a user to an application.
 func newRefreshToken(t *testing.T, s *Store, user auth.Caller, a *Application) (token *oauth.Token) {
 	t.Helper()
-	err := s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) (err error) {
+	err := s.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) (err error) {
 		token, err = s.issueWithRefresh(ctx, tx, &Token{UserID: user.UserID, ApplicationID: a.ID, Scopes: "read"}, "")
 		return err
 	})
@@ -124,14 +124,14 @@ func TestRefreshTokensExpire(t *testing.T) {
 		}
 		token := newRefreshToken(t, s, ada, a)
 		row := new(refreshToken)
-		if err := s.db.Read.NewSelect().Model(row).Scan(ctx); err != nil {
+		if err := s.DB.Read.NewSelect().Model(row).Scan(ctx); err != nil {
 			t.Fatal(err)
 		}
 		const lifetime = 60 * 24 * time.Hour
-		if left := row.ExpiresAt.Sub(now()); left > lifetime || left < lifetime-time.Hour {
+		if left := row.ExpiresAt.Sub(Now()); left > lifetime || left < lifetime-time.Hour {
 			t.Errorf("it expires in %s, want %s", left, lifetime)
 		}
-		if _, err := s.db.Write.NewRaw("UPDATE refresh_tokens SET expires_at = ?", now()).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewRaw("UPDATE refresh_tokens SET expires_at = ?", Now()).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Refresh(ctx, a.oauth(), token.Refresh); CodeOf(err) != BadInput {

@@ -21,9 +21,9 @@ type Registration struct {
 // and Conflict if the username is taken. It opens a transaction.
 func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err error) {
 	if r.Secret == "" && !s.options.OpenRegistration {
-		return 0, fail(Forbidden, "creating an account requires an invitation")
+		return 0, Fail(Forbidden, "creating an account requires an invitation")
 	}
-	if err := s.checkUsername(r.Username); err != nil {
+	if err := s.CheckUsername(r.Username); err != nil {
 		return 0, err
 	}
 	if r.Email != "" {
@@ -35,8 +35,8 @@ func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err
 	if err != nil {
 		return 0, err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u := &User{Username: r.Username, Email: r.Email, DefaultLicense: CC, CreatedAt: now()}
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u := &User{Username: r.Username, Email: r.Email, DefaultLicense: CC, CreatedAt: Now()}
 		link := new(accountLink)
 		if r.Secret != "" {
 			if link, err = useLink(ctx, tx, r.Secret, InvitationLink, SignUpLink); err != nil {
@@ -62,12 +62,12 @@ func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err
 		case link.Email != "":
 			return confirmEmail(ctx, tx, u.ID, link.Email)
 		case u.Email != "" && s.options.SendsMail:
-			return s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
+			return s.Enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
 		}
 		return nil
 	})
 	if database.IsUnique(err) {
-		return 0, usernameIsTaken(r.Username)
+		return 0, UsernameIsTaken(r.Username)
 	}
 	return userID, err
 }
@@ -77,7 +77,7 @@ func (s *Store) Register(ctx context.Context, r Registration) (userID int64, err
 // does not work.
 func (s *Store) useInvitation(ctx context.Context, tx bun.Tx, link *accountLink, u *User) error {
 	inv := new(Invitation)
-	err := s.db.ForUpdate(tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", link.InvitationID, now())).Scan(ctx)
+	err := s.DB.ForUpdate(tx.NewSelect().Model(inv).Where("inv.id = ? AND inv.used_at IS NULL AND inv.expires_at > ?", link.InvitationID, Now())).Scan(ctx)
 	if err != nil {
 		return orErrLink(err)
 	}
@@ -98,7 +98,7 @@ func (s *Store) useInvitation(ctx context.Context, tx bun.Tx, link *accountLink,
 			return err
 		}
 	}
-	at := now()
+	at := Now()
 	inv.UsedBy, inv.UsedAt, inv.Email = u.ID, &at, ""
 	if _, err := tx.NewUpdate().Model(inv).Column("used_by", "used_at", "email").WherePK().Exec(ctx); err != nil {
 		return err

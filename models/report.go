@@ -79,28 +79,28 @@ var reportable = map[string]TargetType{"Thing": OnThing, "Make": OnMake, "Commen
 // open report of the object, it returns that report. It returns BadInput for the caller's own
 // objects, and Conflict if the caller has too many open reports. It opens a transaction.
 func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewReport) (*Report, error) {
-	if err := text("note", n.Note, maxReason); err != nil {
+	if err := CheckText("note", n.Note, maxReason); err != nil {
 		return nil, err
 	}
 	ref := ParseNodeID(n.NodeID)
 	target := Target{reportable[ref.Type], ref.ID}
 	if target.Type == "" {
-		return nil, badInput("nodeId", "nodeId: %.60q is not the id of a thing, a make, a comment, a collection or a user", n.NodeID)
+		return nil, Invalid("nodeId", "nodeId: %.60q is not the id of a thing, a make, a comment, a collection or a user", n.NodeID)
 	}
 	var id int64
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		owner, err := s.lockVisibleReportable(ctx, tx, caller, target)
 		if err != nil {
 			return err
 		}
 		if owner == caller.UserID {
-			return badInput("nodeId", "nodeId: must not be yourself or your own content")
+			return Invalid("nodeId", "nodeId: must not be yourself or your own content")
 		}
 		if id, err = s.insertReport(ctx, tx, caller, target, owner, n.Reason, n.Note); err != nil {
 			return err
 		}
 		if target.Type == OnComment && n.Reason == ReportSpam {
-			_, err = tx.NewUpdate().Model((*Comment)(nil)).Set("reported_at = coalesce(reported_at, ?)", now()).Where("id = ? AND deleted_at IS NULL", target.ID).Exec(ctx)
+			_, err = tx.NewUpdate().Model((*Comment)(nil)).Set("reported_at = coalesce(reported_at, ?)", Now()).Where("id = ? AND deleted_at IS NULL", target.ID).Exec(ctx)
 		}
 		return err
 	})
@@ -115,7 +115,7 @@ func (s *Store) ReportContent(ctx context.Context, caller auth.Caller, n NewRepo
 func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target) (owner int64, err error) {
 	switch target.Type {
 	case OnUser:
-		u, err := s.lockAccount(ctx, tx, target.ID)
+		u, err := s.LockAccount(ctx, tx, target.ID)
 		return u.ID, err
 	case OnComment:
 		// The target is locked before the comment, as in deletions.
@@ -124,13 +124,13 @@ func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller aut
 			return tx.NewSelect().Model(c).Where("cm.id = ? AND cm.deleted_at IS NULL", target.ID)
 		}
 		if err := comment().Scan(ctx); err != nil {
-			return 0, notFoundIfNoRows(err, "comment", target.ID)
+			return 0, NoSuchIfNoRows(err, "comment", target.ID)
 		}
 		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
 			return 0, ofHiddenComment(err, c.ID)
 		}
-		err := s.db.ForShare(comment()).Scan(ctx)
-		return c.OwnerID, notFoundIfNoRows(err, "comment", target.ID)
+		err := s.DB.ForShare(comment()).Scan(ctx)
+		return c.OwnerID, NoSuchIfNoRows(err, "comment", target.ID)
 	}
 	return s.lockVisibleLikeable(ctx, tx, caller, target)
 }
@@ -140,12 +140,12 @@ func (s *Store) lockVisibleReportable(ctx context.Context, tx bun.Tx, caller aut
 // reports.
 func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason ReportReason, note string) (id int64, err error) {
 	// The reporter is locked, so that concurrent calls cannot exceed the limit.
-	if _, err := s.lockAccount(ctx, tx, caller.UserID); err != nil {
+	if _, err := s.LockAccount(ctx, tx, caller.UserID); err != nil {
 		return 0, err
 	}
 	err = tx.NewSelect().Model((*Report)(nil)).Column("rp.id").
 		Where("rp.reporter_id = ? AND rp.target_type = ? AND rp.target_id = ? AND rp.state = ?", caller.UserID, target.Type, target.ID, Open).Scan(ctx, &id)
-	if err := ignoreNoRows(err); err != nil || id != 0 {
+	if err := IgnoreNoRows(err); err != nil || id != 0 {
 		return id, err
 	}
 	open, err := tx.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", caller.UserID, Open).Count(ctx)
@@ -153,11 +153,11 @@ func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller,
 		return 0, err
 	}
 	if open >= maxOpenReports {
-		e := fail(Conflict, "you have %d open reports, and at most %d are allowed", open, maxOpenReports)
+		e := Fail(Conflict, "you have %d open reports, and at most %d are allowed", open, maxOpenReports)
 		e.Limit = maxOpenReports
 		return 0, e
 	}
-	r := &Report{ReporterID: caller.UserID, TargetType: target.Type, TargetID: target.ID, UserID: owner, Reason: reason, Note: note, State: Open, CreatedAt: now()}
+	r := &Report{ReporterID: caller.UserID, TargetType: target.Type, TargetID: target.ID, UserID: owner, Reason: reason, Note: note, State: Open, CreatedAt: Now()}
 	if _, err := tx.NewInsert().Model(r).Exec(ctx); err != nil {
 		return 0, err
 	}
@@ -179,21 +179,21 @@ func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, 
 		return nil, err
 	}
 	var closed []int64
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		closed = nil // a repeated transaction may find the report decided
 		r := new(Report)
-		if err := s.db.ForUpdate(tx.NewSelect().Model(r).Where("rp.id = ?", id)).Scan(ctx); err != nil {
-			return notFoundIfNoRows(err, "report", id)
+		if err := s.DB.ForUpdate(tx.NewSelect().Model(r).Where("rp.id = ?", id)).Scan(ctx); err != nil {
+			return NoSuchIfNoRows(err, "report", id)
 		}
 		if r.UserID == caller.UserID && !caller.Administers() {
-			return notFound("report", id)
+			return NoSuch("report", id)
 		}
 		switch r.State {
 		case as:
 			return nil
 		case Open:
 		default:
-			return fail(Conflict, "report %d was %s before", id, r.State)
+			return Fail(Conflict, "report %d was %s before", id, r.State)
 		}
 		target := Target{r.TargetType, r.TargetID}
 		var err error
@@ -226,9 +226,9 @@ func (s *Store) DecideReport(ctx context.Context, caller auth.Caller, id int64, 
 // decideReports closes the open reports of an object by a decision of the caller, and returns their
 // IDs.
 func decideReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, as ReportState, reason string) (closed []int64, err error) {
-	err = tx.NewUpdate().Model((*Report)(nil)).Set("state = ?, decided_by = ?, decided_at = ?, decision = ?", as, caller.UserID, now(), reason).
+	err = tx.NewUpdate().Model((*Report)(nil)).Set("state = ?, decided_by = ?, decided_at = ?, decision = ?", as, caller.UserID, Now(), reason).
 		Where("target_type = ? AND target_id = ? AND state = ?", target.Type, target.ID, Open).Returning("id").Scan(ctx, &closed)
-	return closed, ignoreNoRows(err)
+	return closed, IgnoreNoRows(err)
 }
 
 // resolveReports resolves the open reports of an object that a moderator deletes for a reason. It
@@ -274,19 +274,19 @@ func (s *Store) Reports(caller auth.Caller, state ReportState) (List, error) {
 	if err := requireModerator(caller); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "rp.id"}, Rows: allReports{state, !caller.Administers()}, Caller: caller.UserID}, nil
+	return List{DB: s.DB.DB, By: database.Order{ID: "rp.id"}, Rows: allReports{state, !caller.Administers()}, Caller: caller.UserID}, nil
 }
 
 // Allows returns nil if the caller may read the report, as [Store.Reports] lists it, else
 // Forbidden.
 func (r *Report) Allows(caller auth.Caller) error {
 	if !caller.Moderates() || r.UserID == caller.UserID && !caller.Administers() {
-		return fail(Forbidden, "report %d is visible to other moderators and to administrators", r.ID)
+		return Fail(Forbidden, "report %d is visible to other moderators and to administrators", r.ID)
 	}
 	return nil
 }
 
 // report returns a report by its ID.
 func (s *Store) report(ctx context.Context, id int64) (*Report, error) {
-	return one(s, ctx, auth.Caller{}, reports, AllReportFields, "report", id)
+	return One(s, ctx, auth.Caller{}, reports, AllReportFields, "report", id)
 }

@@ -26,7 +26,7 @@ func TestReportsAtTheLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.db.Write.NewRaw("UPDATE things SET state = 'published' WHERE id = ?", thing.ID).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE things SET state = 'published' WHERE id = ?", thing.ID).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			things = append(things, thing)
@@ -39,14 +39,14 @@ func TestReportsAtTheLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range maxOpenReports - 2 {
-			r := &Report{ReporterID: bob.UserID, TargetType: OnComment, TargetID: int64(1_000 + i), UserID: ada.UserID, Reason: ReportSpam, State: Open, CreatedAt: now()}
-			if _, err := s.db.Write.NewInsert().Model(r).Exec(ctx); err != nil {
+			r := &Report{ReporterID: bob.UserID, TargetType: OnComment, TargetID: int64(1_000 + i), UserID: ada.UserID, Reason: ReportSpam, State: Open, CreatedAt: Now()}
+			if _, err := s.DB.Write.NewInsert().Model(r).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
 		// There is room for one report. While its transaction is not committed, another call begins.
 		done := make(chan error, 1)
-		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			if _, err := s.insertReport(ctx, tx, bob, Target{OnThing, things[1].ID}, ada.UserID, ReportOther, ""); err != nil {
 				return err
 			}
@@ -54,8 +54,8 @@ func TestReportsAtTheLimit(t *testing.T) {
 				_, err := report(things[2])
 				done <- err
 			}()
-			for s.db.Engine == database.Postgres && len(done) == 0 {
-				waits, err := databasetest.WaitsForLock(ctx, s.db.DB)
+			for s.DB.Engine == database.Postgres && len(done) == 0 {
+				waits, err := databasetest.WaitsForLock(ctx, s.DB.DB)
 				if err != nil || waits {
 					return err
 				}
@@ -69,7 +69,7 @@ func TestReportsAtTheLimit(t *testing.T) {
 		if err := <-done; CodeOf(err) != Conflict {
 			t.Errorf("one report too many: %v, want %s", err, Conflict)
 		}
-		open, err := s.db.Read.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", bob.UserID, Open).Count(ctx)
+		open, err := s.DB.Read.NewSelect().Model((*Report)(nil)).Where("rp.reporter_id = ? AND rp.state = ?", bob.UserID, Open).Count(ctx)
 		if err != nil || open != maxOpenReports {
 			t.Errorf("%d open reports (%v), want %d", open, err, maxOpenReports)
 		}
@@ -100,7 +100,7 @@ func TestReportBesideDeletion(t *testing.T) {
 			_, err := s.ReportContent(ctx, bob, NewReport{NodeID: c.NodeID(), Reason: ReportAbuse})
 			return err
 		})
-		open, countErr := s.db.Read.NewSelect().Model((*Report)(nil)).Where("rp.state = ?", Open).Count(ctx)
+		open, countErr := s.DB.Read.NewSelect().Model((*Report)(nil)).Where("rp.state = ?", Open).Count(ctx)
 		if CodeOf(err) != NotFound || open != 0 || countErr != nil {
 			t.Errorf("%d open reports (%v), want 0; the call returned %v, want %s", open, countErr, err, NotFound)
 		}

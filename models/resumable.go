@@ -87,13 +87,13 @@ func (s *Store) CreateResumable(ctx context.Context, caller auth.Caller, n NewRe
 	}
 	if n.SHA256 = strings.ToLower(n.SHA256); n.SHA256 != "" {
 		if raw, err := hex.DecodeString(n.SHA256); err != nil || len(raw) != 32 {
-			return nil, badInput("sha256", "sha256: must be 64 hex digits (got %q)", n.SHA256)
+			return nil, Invalid("sha256", "sha256: must be 64 hex digits (got %q)", n.SHA256)
 		}
 	}
 	switch n.Kind {
 	case "", Model, Image, Attachment:
 	default:
-		return nil, badInput("kind", "kind: must be model, image or attachment (got %q)", n.Kind)
+		return nil, Invalid("kind", "kind: must be model, image or attachment (got %q)", n.Kind)
 	}
 	reserve := int64(0)
 	if n.Length != nil {
@@ -113,16 +113,16 @@ func (s *Store) CreateResumable(ctx context.Context, caller auth.Caller, n NewRe
 	if err := s.MayUpload(ctx, caller, reserve); err != nil { // before anything is stored
 		return nil, err
 	}
-	staged, err := s.bucket.Stage(ctx)
+	staged, err := s.Bucket.Stage(ctx)
 	if err != nil {
 		return nil, err
 	}
 	u := &Resumable{
 		OwnerID: caller.UserID, Name: staged.Name, Multipart: staged.Multipart, Kind: n.Kind, SHA256: n.SHA256, Metadata: string(metadata),
-		Length: n.Length, Partial: n.Partial, Parts: string(parts), CreatedAt: now(),
+		Length: n.Length, Partial: n.Partial, Parts: string(parts), CreatedAt: Now(),
 	}
 	u.ExpiresAt = u.CreatedAt.Add(s.options.PendingTTL)
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: reserve, pending: 1}); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (s *Store) CreateResumable(ctx context.Context, caller auth.Caller, n NewRe
 		if _, err := tx.NewInsert().Model(u).Exec(ctx); err != nil {
 			return err
 		}
-		return s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: u.ExpiresAt})
+		return s.Enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: u.ExpiresAt})
 	})
 	if err != nil {
 		s.unstage(ctx, u)
@@ -146,7 +146,7 @@ func (s *Store) CreateResumable(ctx context.Context, caller auth.Caller, n NewRe
 // checkLength returns an error about the length of an upload that is not allowed.
 func (s *Store) checkLength(length int64) error {
 	if length < 1 {
-		return badInput("file", "file: is empty").WithFieldCode(apierror.FieldRequired)
+		return Invalid("file", "file: is empty").WithFieldCode(apierror.FieldRequired)
 	}
 	if length > s.options.UploadLimit {
 		return overLimit("files", s.options.UploadLimit)
@@ -176,19 +176,19 @@ func (s *Store) unstage(ctx context.Context, u *Resumable) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	_ = s.bucket.Unstage(ctx, u.staged())
-	_ = s.bucket.Remove(ctx, u.staged().Key()) // of a call of Finish that was interrupted
+	_ = s.Bucket.Unstage(ctx, u.staged())
+	_ = s.Bucket.Remove(ctx, u.staged().Key()) // of a call of Finish that was interrupted
 }
 
 // Resumable returns an upload of the caller. It returns NotFound for those of other users and for
 // those that have expired.
 func (s *Store) Resumable(ctx context.Context, caller auth.Caller, id int64) (*Resumable, error) {
 	u := new(Resumable)
-	err := s.db.Write.NewSelect().Model(u).ColumnExpr("up.*").ColumnExpr("coalesce(f.expires_at, ?) AS expires_at", now().Add(s.options.PendingTTL)).
+	err := s.DB.Write.NewSelect().Model(u).ColumnExpr("up.*").ColumnExpr("coalesce(f.expires_at, ?) AS expires_at", Now().Add(s.options.PendingTTL)).
 		Join("JOIN files AS f ON f.id = up.file_id").
-		Where("up.file_id = ? AND up.owner_id = ? AND (f.expires_at > ? OR f.state = ?)", id, caller.UserID, now(), Finalized).Scan(ctx)
+		Where("up.file_id = ? AND up.owner_id = ? AND (f.expires_at > ? OR f.state = ?)", id, caller.UserID, Now(), Finalized).Scan(ctx)
 	if err != nil {
-		return nil, notFoundIfNoRows(err, "upload", id)
+		return nil, NoSuchIfNoRows(err, "upload", id)
 	}
 	return u, nil
 }
@@ -198,7 +198,7 @@ func (s *Store) DeclareLength(ctx context.Context, caller auth.Caller, id, lengt
 	if err := s.checkLength(length); err != nil {
 		return err
 	}
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.lockUsage(ctx, tx, caller.UserID); err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (s *Store) DeclareLength(ctx context.Context, caller auth.Caller, id, lengt
 			return err
 		}
 		if u.Length != nil || length < u.Received {
-			return fail(Conflict, "the length of upload %d is known, or is less than the %d bytes that have arrived", id, u.Received)
+			return Fail(Conflict, "the length of upload %d is known, or is less than the %d bytes that have arrived", id, u.Received)
 		}
 		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: length - u.Received}); err != nil {
 			return err
@@ -221,8 +221,8 @@ func (s *Store) DeclareLength(ctx context.Context, caller auth.Caller, id, lengt
 // lockResumable reads an upload of the caller and locks its row until tx ends.
 func (s *Store) lockResumable(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Resumable, error) {
 	u := new(Resumable)
-	err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("up.file_id = ? AND up.owner_id = ?", id, caller.UserID)).Scan(ctx)
-	return u, notFoundIfNoRows(err, "upload", id)
+	err := s.DB.ForUpdate(tx.NewSelect().Model(u).Where("up.file_id = ? AND up.owner_id = ?", id, caller.UserID)).Scan(ctx)
+	return u, NoSuchIfNoRows(err, "upload", id)
 }
 
 // AppendResumable adds the bytes of r at the offset, and returns how many are durable. Bytes before
@@ -236,13 +236,13 @@ func (s *Store) AppendResumable(ctx context.Context, caller auth.Caller, id, off
 		return 0, err
 	}
 	if u.Received != offset || u.Done {
-		return 0, fail(Conflict, "upload %d continues at byte %d (got %d)", id, u.Received, offset)
+		return 0, Fail(Conflict, "upload %d continues at byte %d (got %d)", id, u.Received, offset)
 	}
 	limit := s.options.UploadLimit
 	if u.Length != nil {
 		limit = *u.Length
 	}
-	stored, err := s.bucket.Append(ctx, u.staged(), io.LimitReader(r, limit-offset), verify, func(next bucket.Staged) error {
+	stored, err := s.Bucket.Append(ctx, u.staged(), io.LimitReader(r, limit-offset), verify, func(next bucket.Staged) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
 		defer cancel()
 		return s.commitReceived(ctx, u, next)
@@ -255,7 +255,7 @@ const commitTimeout = 30 * time.Second
 
 // commitReceived stores how many bytes of u are durable, and sets u to that.
 func (s *Store) commitReceived(ctx context.Context, u *Resumable, next bucket.Staged) error {
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if u.Length == nil {
 			if err := s.claim(ctx, tx, u.OwnerID, claim{bytes: next.Size - u.Received}); err != nil {
 				return err
@@ -267,12 +267,12 @@ func (s *Store) commitReceived(ctx context.Context, u *Resumable, next bucket.St
 			return err
 		}
 		if n, err := done.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, fail(Conflict, "upload %d was deleted, or another request has continued it", u.FileID))
+			return errors.Join(err, Fail(Conflict, "upload %d was deleted, or another request has continued it", u.FileID))
 		}
 		// It expires after a time without progress. The job that is due earlier does nothing, and the
 		// garbage collector removes what it leaves.
-		_, err = tx.NewUpdate().Model((*File)(nil)).Set("expires_at = ?", now().Add(s.options.PendingTTL)).
-			Where("id = ? AND state = ? AND expires_at < ?", u.FileID, Staged, now().Add(s.options.PendingTTL-time.Minute)).Exec(ctx)
+		_, err = tx.NewUpdate().Model((*File)(nil)).Set("expires_at = ?", Now().Add(s.options.PendingTTL)).
+			Where("id = ? AND state = ? AND expires_at < ?", u.FileID, Staged, Now().Add(s.options.PendingTTL-time.Minute)).Exec(ctx)
 		return err
 	})
 	if err == nil {
@@ -290,9 +290,9 @@ func (s *Store) FinishResumable(ctx context.Context, caller auth.Caller, id int6
 		return err
 	}
 	if !u.Complete() {
-		return fail(Conflict, "upload %d is not complete: %d bytes have arrived", id, u.Received)
+		return Fail(Conflict, "upload %d is not complete: %d bytes have arrived", id, u.Received)
 	}
-	stored, err := s.bucket.Finish(ctx, u.staged())
+	stored, err := s.Bucket.Finish(ctx, u.staged())
 	if err != nil {
 		return err
 	}
@@ -304,7 +304,7 @@ func (s *Store) FinishResumable(ctx context.Context, caller auth.Caller, id int6
 
 // finishPart records the object of a part. Its file remains staged, so it is never finalized.
 func (s *Store) finishPart(ctx context.Context, u *Resumable, stored bucket.Upload) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := tx.NewUpdate().Model((*File)(nil)).Set("object_key = ?", stored.Key).Where("id = ? AND state = ?", u.FileID, Staged).Exec(ctx); err != nil {
 			return err
 		}
@@ -319,11 +319,11 @@ func (s *Store) finishFile(ctx context.Context, caller auth.Caller, u *Resumable
 	if err != nil {
 		if CodeOf(err) != Internal { // the bytes are refused
 			err = errors.Join(err, s.DeletePendingUpload(ctx, caller, u.FileID))
-			s.discard(ctx, stored.Key)
+			s.Discard(ctx, stored.Key)
 		}
 		return err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		f, err := s.lockFile(ctx, tx, u.FileID)
 		if err != nil {
 			return err
@@ -345,7 +345,7 @@ func (s *Store) finishFile(ctx context.Context, caller auth.Caller, u *Resumable
 		return fmt.Errorf("finish upload %d: %w", u.FileID, err)
 	}
 	if kept.Key != stored.Key {
-		s.discard(ctx, stored.Key)
+		s.Discard(ctx, stored.Key)
 	}
 	s.uploaded(kept)
 	return nil
@@ -354,18 +354,18 @@ func (s *Store) finishFile(ctx context.Context, caller auth.Caller, u *Resumable
 // accept checks the bytes of a finished upload. It stores images again, without their metadata.
 func (s *Store) accept(ctx context.Context, u *Resumable, stored bucket.Upload) (bucket.Upload, error) {
 	if u.SHA256 != "" && u.SHA256 != stored.SHA256 {
-		return stored, badInput("sha256", "sha256: the bytes have %s (got %s)", stored.SHA256, u.SHA256)
+		return stored, Invalid("sha256", "sha256: the bytes have %s (got %s)", stored.SHA256, u.SHA256)
 	}
-	kind, contentType := classify(stored.ContentType, "", u.Kind)
+	kind, contentType := Classify(stored.ContentType, "", u.Kind)
 	switch {
 	case u.Kind == Image && kind != Image:
-		return stored, badInput("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", contentType)
+		return stored, Invalid("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", contentType)
 	case kind == Image && stored.Size > s.options.ImageLimit:
 		return stored, overLimit("images", s.options.ImageLimit)
 	case kind != Image && !strings.HasPrefix(stored.ContentType, "image/"):
 		return stored, nil
 	}
-	r, _, err := s.bucket.Reader(ctx, stored.Key)
+	r, _, err := s.Bucket.Reader(ctx, stored.Key)
 	if err != nil {
 		return stored, err
 	}

@@ -30,14 +30,14 @@ func (s *Store) collectStaged(ctx context.Context, grace time.Duration, remove f
 			if begun[u.Name] {
 				continue
 			}
-			if err := remove(u.Name, func() error { return s.bucket.Unstage(ctx, u.Staged) }); err != nil {
+			if err := remove(u.Name, func() error { return s.Bucket.Unstage(ctx, u.Staged) }); err != nil {
 				return err
 			}
 		}
 		some = some[:0]
 		return nil
 	}
-	for u, err := range s.bucket.StagedUploads(ctx) {
+	for u, err := range s.Bucket.StagedUploads(ctx) {
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (s *Store) collectStaged(ctx context.Context, grace time.Duration, remove f
 		if time.Since(u.ModTime) < least {
 			continue
 		}
-		if some = append(some, u); len(some) == objectsAtOnce {
+		if some = append(some, u); len(some) == ObjectsAtOnce {
 			if err := check(); err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ func (s *Store) stagedNames(ctx context.Context, names []string) (map[string]boo
 		return found, nil
 	}
 	var known []string
-	err := s.db.Write.NewSelect().Model((*Resumable)(nil)).Column("up.name").Where("up.name IN (?) AND (up.partial OR NOT up.done)", bun.List(names)).Scan(ctx, &known)
+	err := s.DB.Write.NewSelect().Model((*Resumable)(nil)).Column("up.name").Where("up.name IN (?) AND (up.partial OR NOT up.done)", bun.List(names)).Scan(ctx, &known)
 	for _, name := range known {
 		found[name] = true
 	}

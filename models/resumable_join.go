@@ -22,9 +22,9 @@ func (s *Store) JoinResumables(ctx context.Context, caller auth.Caller, id int64
 			return about(fmt.Sprintf("parts[%d]", i), err)
 		}
 		if !p.Partial || !p.Done {
-			return fail(Conflict, "upload %d is not a finished part", part)
+			return Fail(Conflict, "upload %d is not a finished part", part)
 		}
-		r, _, err := s.bucket.Reader(ctx, p.staged().Key())
+		r, _, err := s.Bucket.Reader(ctx, p.staged().Key())
 		if err != nil {
 			return err
 		}

@@ -14,8 +14,8 @@ const UploadLease = 10 * time.Second
 // and asks that request to release it. It returns true, and does nothing, if the upload does not
 // exist.
 func (s *Store) LockUpload(ctx context.Context, id int64, by string) (bool, error) {
-	at := now()
-	taken, err := s.db.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_by = ?, locked_until = ?, wanted = ?", by, at.Add(UploadLease), false).
+	at := Now()
+	taken, err := s.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_by = ?, locked_until = ?, wanted = ?", by, at.Add(UploadLease), false).
 		Where("file_id = ? AND (locked_by = '' OR locked_until <= ?)", id, at).Exec(ctx)
 	if err != nil {
 		return false, err
@@ -23,7 +23,7 @@ func (s *Store) LockUpload(ctx context.Context, id int64, by string) (bool, erro
 	if n, err := taken.RowsAffected(); err != nil || n > 0 {
 		return err == nil, err
 	}
-	asked, err := s.db.Write.NewUpdate().Model((*Resumable)(nil)).Set("wanted = ?", true).Where("file_id = ? AND locked_by <> ''", id).Exec(ctx)
+	asked, err := s.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("wanted = ?", true).Where("file_id = ? AND locked_by <> ''", id).Exec(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -32,7 +32,7 @@ func (s *Store) LockUpload(ctx context.Context, id int64, by string) (bool, erro
 		return false, err
 	}
 	// It was released meanwhile, or it does not exist.
-	exists, err := s.db.Write.NewSelect().Model((*Resumable)(nil)).Where("file_id = ?", id).Exists(ctx)
+	exists, err := s.DB.Write.NewSelect().Model((*Resumable)(nil)).Where("file_id = ?", id).Exists(ctx)
 	return !exists, err
 }
 
@@ -40,13 +40,13 @@ func (s *Store) LockUpload(ctx context.Context, id int64, by string) (bool, erro
 // release it, because another one waits, or has lost it.
 func (s *Store) RenewUploadLock(ctx context.Context, id int64, by string) (keep bool, err error) {
 	var wanted []bool
-	err = s.db.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_until = ?", now().Add(UploadLease)).
+	err = s.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_until = ?", Now().Add(UploadLease)).
 		Where("file_id = ? AND locked_by = ?", id, by).Returning("wanted").Scan(ctx, &wanted)
-	return len(wanted) == 1 && !wanted[0], ignoreNoRows(err)
+	return len(wanted) == 1 && !wanted[0], IgnoreNoRows(err)
 }
 
 // UnlockUpload releases the lock that LockUpload has taken.
 func (s *Store) UnlockUpload(ctx context.Context, id int64, by string) error {
-	_, err := s.db.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_by = '', wanted = ?", false).Where("file_id = ? AND locked_by = ?", id, by).Exec(ctx)
+	_, err := s.DB.Write.NewUpdate().Model((*Resumable)(nil)).Set("locked_by = '', wanted = ?", false).Where("file_id = ? AND locked_by = ?", id, by).Exec(ctx)
 	return err
 }

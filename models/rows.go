@@ -13,14 +13,14 @@ import (
 	"github.com/meshyard/meshyard/internal/markdown"
 )
 
-// one returns the row with an ID, or NotFound if there is none.
-func one[T any](s *Store, ctx context.Context, caller auth.Caller, of *database.Table[T], fields fieldset.Set[T], noun string, id int64) (*T, error) {
-	found, err := of.ByIDs(ctx, s.db.DB, caller.UserID, fields, []int64{id})
+// One returns the row with an ID, or NotFound if there is none.
+func One[T any](s *Store, ctx context.Context, caller auth.Caller, of *database.Table[T], fields fieldset.Set[T], noun string, id int64) (*T, error) {
+	found, err := of.ByIDs(ctx, s.DB.DB, caller.UserID, fields, []int64{id})
 	if err != nil {
 		return nil, err
 	}
 	if found[id] == nil {
-		return nil, notFound(noun, id)
+		return nil, NoSuch(noun, id)
 	}
 	return found[id], nil
 }
@@ -32,7 +32,7 @@ func AllFields[T any]() fieldset.Set[T] { return database.TableOf[T]().All() }
 // missing. It does not check visibility: the caller must be allowed to see the objects that refer
 // to them.
 func ByIDs[T any](ctx context.Context, s *Store, caller auth.Caller, fields fieldset.Set[T], ids []int64) (map[int64]*T, error) {
-	return database.TableOf[T]().ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
+	return database.TableOf[T]().ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 
 // Pages returns the same part of the list of each parent, with the given fields of the rows.
@@ -97,24 +97,24 @@ func byParent[T any](rows []T, parent func(T) int64) map[int64][]T {
 	return groups
 }
 
-// ignoreNoRows returns nil if err is sql.ErrNoRows, and otherwise err.
-func ignoreNoRows(err error) error {
+// IgnoreNoRows returns nil if err is sql.ErrNoRows, and otherwise err.
+func IgnoreNoRows(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
 	return err
 }
 
-// notFoundIfNoRows returns NotFound if err is sql.ErrNoRows, and otherwise err.
-func notFoundIfNoRows(err error, noun string, id int64) error {
+// NoSuchIfNoRows returns NotFound if err is sql.ErrNoRows, and otherwise err.
+func NoSuchIfNoRows(err error, noun string, id int64) error {
 	if errors.Is(err, sql.ErrNoRows) {
-		return notFound(noun, id)
+		return NoSuch(noun, id)
 	}
 	return err
 }
 
-// setOf returns the set of the given IDs.
-func setOf(ids []int64) map[int64]bool {
+// SetOf returns the set of the given IDs.
+func SetOf(ids []int64) map[int64]bool {
 	set := make(map[int64]bool, len(ids))
 	for _, id := range ids {
 		set[id] = true

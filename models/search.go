@@ -44,7 +44,7 @@ type SearchResult struct {
 // Search returns the objects of a type that match the words of a query and a filter. A query
 // without text matches all objects that pass the filter.
 func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Filter, sort Sort) (*SearchResult, error) {
-	if err := text("query", query, maxName); err != nil {
+	if err := CheckText("query", query, MaxName); err != nil {
 		return nil, err
 	}
 	ix, list, err := s.find(kind, f, sort)
@@ -52,12 +52,12 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		return nil, err
 	}
 	if strings.TrimSpace(query) == "" {
-		return &SearchResult{List: list.Bounded(maxFound), kind: kind, sort: sort, filter: f, things: func(f Filter) *bun.SelectQuery { return filteredThings(s.db.Literal(), f) }}, nil
+		return &SearchResult{List: list.Bounded(maxFound), kind: kind, sort: sort, filter: f, things: func(f Filter) *bun.SelectQuery { return filteredThings(s.DB.Literal(), f) }}, nil
 	}
 	asked := tokenize.Query(query)
 	list.Total = nil
 	list = list.Bounded(maxFound)
-	e, err := s.db.expression(ctx, ix, asked)
+	e, err := s.DB.expression(ctx, ix, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -73,18 +73,18 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 		}
 	}
 	matching := func() *bun.SelectQuery {
-		matching := s.db.matching(ix, e.match)
+		matching := s.DB.matching(ix, e.match)
 		if e.match != "" {
-			matching = s.db.fullText().latest(matching)
+			matching = s.DB.FullText().latest(matching)
 		}
 		if exact != 0 {
-			matching = s.db.Read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").Union(s.db.Read.NewSelect().ColumnExpr("?", exact))
+			matching = s.DB.Read.NewSelect().TableExpr("(?) AS x", matching).Column("x.id").Union(s.DB.Read.NewSelect().ColumnExpr("?", exact))
 		}
 		return matching
 	}
 	found := func(q *bun.SelectQuery) *bun.SelectQuery { return q.Where("? IN (?)", bun.Safe(ix.id), matching()) }
 	rows := func(*database.Builder, any) *bun.SelectQuery { return found(all()) }
-	if s.db.fullText().readsFound() && kind == SearchThings && f.IsZero() && slices.Contains(inThingsFound, sort) {
+	if s.DB.FullText().readsFound() && kind == SearchThings && f.IsZero() && slices.Contains(inThingsFound, sort) {
 		rows = func(b *database.Builder, _ any) *bun.SelectQuery { return filteredThings(b, Filter{found: matching()}) }
 	}
 	list = list.WithRows(rows)
@@ -94,7 +94,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	if e.match != "" && (sort == ByRelevance || sort == ByText) {
 		list.Best = s.best(list, ix, e, sort, exact)
 	}
-	things := func(f Filter) *bun.SelectQuery { return found(filteredThings(s.db.Literal(), f)) }
+	things := func(f Filter) *bun.SelectQuery { return found(filteredThings(s.DB.Literal(), f)) }
 	return &SearchResult{List: list, Query: asked, kind: kind, sort: sort, filter: f, things: things}, nil
 }
 
@@ -103,8 +103,8 @@ var inThingsFound = []Sort{ByRelevance, ByText, ByPopular, ByNewest, ByOldest}
 
 // countMatching returns the number of documents that match, at most maxFound. For things it is the
 // number of published things, because only those have documents.
-func (s *Store) countMatching(ctx context.Context, ix *index, match string) (n int64, err error) {
-	some := s.db.Read.NewSelect().TableExpr("(?) AS m", s.db.matching(ix, match).Limit(maxFound)).ColumnExpr("count(*)")
+func (s *Store) countMatching(ctx context.Context, ix *Index, match string) (n int64, err error) {
+	some := s.DB.Read.NewSelect().TableExpr("(?) AS m", s.DB.matching(ix, match).Limit(maxFound)).ColumnExpr("count(*)")
 	return n, some.Scan(ctx, &n)
 }
 
@@ -118,7 +118,7 @@ func bareID(query string) int64 {
 }
 
 // find lists the objects of a type that pass a filter.
-func (s *Store) find(kind SearchType, f Filter, sort Sort) (*index, List, error) {
+func (s *Store) find(kind SearchType, f Filter, sort Sort) (*Index, List, error) {
 	var list List
 	var err error
 	switch kind {
@@ -127,13 +127,13 @@ func (s *Store) find(kind SearchType, f Filter, sort Sort) (*index, List, error)
 		return makeIndex, list, err
 	case SearchUsers:
 		list, err = s.findUsers(f, sort)
-		return userIndex, list, err
+		return UserIndex, list, err
 	case SearchCollections:
 		list, err = s.FindCollections(f, sort)
 		return collectionIndex, list, err
 	}
 	list, err = s.Things(f, sort)
-	return thingIndex, list, err
+	return ThingIndex, list, err
 }
 
 // expression is a query in the full-text query language of the engine.
@@ -158,7 +158,7 @@ const (
 )
 
 // expression looks up the words of a query and builds the expression.
-func (db *DB) expression(ctx context.Context, ix *index, query []tokenize.Word) (expression, error) {
+func (db *DB) expression(ctx context.Context, ix *Index, query []tokenize.Word) (expression, error) {
 	if len(query) == 0 {
 		return expression{match: ""}, nil // only punctuation, which matches nothing
 	}
@@ -172,7 +172,7 @@ func (db *DB) expression(ctx context.Context, ix *index, query []tokenize.Word) 
 		all.match = ""
 	}
 	if all.match == "" {
-		some, or := expression{}, db.fullText().or()
+		some, or := expression{}, db.FullText().or()
 		for _, one := range every {
 			if one != "" {
 				some.levels = append(some.levels, level{one, oneOfSeveral})
@@ -203,7 +203,7 @@ func (db *DB) everyTerm(terms []term) []string {
 // any returns an expression for documents that contain one of the words (or prefixes, if beginning
 // is set), or all parts, in the first fields of the document.
 func (db *DB) any(alternatives, parts []string, beginning bool, fields int) string {
-	text := db.fullText()
+	text := db.FullText()
 	var written []string
 	for _, word := range alternatives {
 		written = append(written, text.word(word, beginning, fields))
@@ -227,16 +227,16 @@ func (db *DB) all(expressions []string) string {
 	if slices.Contains(expressions, "") {
 		return ""
 	}
-	return strings.Join(expressions, db.fullText().and())
+	return strings.Join(expressions, db.FullText().and())
 }
 
 // matching selects the IDs of the documents that match.
-func (db *DB) matching(ix *index, match string) *bun.SelectQuery {
+func (db *DB) matching(ix *Index, match string) *bun.SelectQuery {
 	q := db.Read.NewSelect()
 	if match == "" {
 		return q.ColumnExpr("0 AS id").Where("false")
 	}
-	return db.fullText().matching(q, ix, match)
+	return db.FullText().matching(q, ix, match)
 }
 
 // maxBest is the maximum number of results that are sorted by how well their texts match. If more
@@ -247,8 +247,8 @@ const maxBest = 300
 // step returns what one step of a level adds to the sort key. For things sorted by relevance, whose
 // key is a logarithm, one step counts as much as a popularity that is four times as high. Otherwise
 // a step is so large that the level alone decides.
-func step(ix *index, sort Sort) int64 {
-	if ix == thingIndex && sort == ByRelevance {
+func step(ix *Index, sort Sort) int64 {
+	if ix == ThingIndex && sort == ByRelevance {
 		return 2 * popularityUnit
 	}
 	return 1e15
@@ -259,7 +259,7 @@ const exactScore = database.BestKey / 4
 
 // best returns the first entries of a result list, sorted by level and key together. The object
 // with the ID exact, unless that is 0, comes first.
-func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64) *database.Best {
+func (s *Store) best(list List, ix *Index, e expression, sort Sort, exact int64) *database.Best {
 	key, id := bun.Safe(list.By.Key), bun.Safe(list.By.ID)
 	limit := int64(maxBest)
 	others := func() *bun.SelectQuery { return list.Select() }
@@ -271,35 +271,35 @@ func (s *Store) best(list List, ix *index, e expression, sort Sort, exact int64)
 		return others().ColumnExpr("? AS id, ? AS number", id, key).OrderExpr("? DESC, ? DESC", key, id).Limit(limit)
 	}
 	rows := func(*database.Builder, any) *bun.SelectQuery {
-		q := s.db.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
-		q = s.db.fullText().withDocuments(q, ix)
+		q := s.DB.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.id").ColumnExpr("? AS score", s.score(ix, e, sort))
+		q = s.DB.FullText().withDocuments(q, ix)
 		if exact != 0 {
-			q = q.UnionAll(s.db.Read.NewSelect().ColumnExpr("? AS id, ? AS score", exact, int64(exactScore)))
+			q = q.UnionAll(s.DB.Read.NewSelect().ColumnExpr("? AS id, ? AS score", exact, int64(exactScore)))
 		} else {
 			q = q.Limit(limit) // without it, SQLite computes the score twice, also for the order
 		}
-		return s.db.Read.NewSelect().TableExpr("(?) AS r", q)
+		return s.DB.Read.NewSelect().TableExpr("(?) AS r", q)
 	}
 	rest := list.WithRows(func(*database.Builder, any) *bun.SelectQuery {
-		last := s.db.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
+		last := s.DB.Read.NewSelect().TableExpr("(?) AS b", first()).ColumnExpr("b.number, b.id").OrderExpr("b.number, b.id").Limit(1)
 		return others().Where("(?, ?) < (?)", key, id, last)
 	})
-	return &database.Best{First: List{DB: s.db.DB, By: database.Order{Key: "r.score", ID: "r.id"}, Rows: database.RowsFunc(rows), Bound: maxBest}, Rest: rest}
+	return &database.Best{First: List{DB: s.DB.DB, By: database.Order{Key: "r.score", ID: "r.id"}, Rows: database.RowsFunc(rows), Bound: maxBest}, Rest: rest}
 }
 
 // score returns the expression that sorts the best results.
-func (s *Store) score(ix *index, e expression, sort Sort) bun.Safe {
+func (s *Store) score(ix *Index, e expression, sort Sort) bun.Safe {
 	step := step(ix, sort)
-	holds := func(match string) string { return s.db.fullText().holds(s.db, ix, match) }
-	points := func(l level) string { return s.db.Read.NewRaw("THEN ?", int64(l.worth)*step).String() }
+	holds := func(match string) string { return s.DB.FullText().holds(s.DB, ix, match) }
+	points := func(l level) string { return s.DB.Read.NewRaw("THEN ?", int64(l.worth)*step).String() }
 	// Things that are less popular than a thing with one action a year ago count as equally popular.
 	// The time is truncated to a day, so that positions do not change while a client pages through the
 	// results.
 	floor := int64(0)
-	if ix == thingIndex {
-		floor = popularityAt(now().Truncate(24*time.Hour).AddDate(-1, 0, 0))
+	if ix == ThingIndex {
+		floor = popularityAt(Now().Truncate(24*time.Hour).AddDate(-1, 0, 0))
 	}
-	score := s.db.Read.NewRaw("CASE WHEN b.number > ?0 THEN b.number ELSE ?0 END", floor).String()
+	score := s.DB.Read.NewRaw("CASE WHEN b.number > ?0 THEN b.number ELSE ?0 END", floor).String()
 	if len(e.levels) > 0 && e.levels[0].worth == oneOfSeveral {
 		for _, l := range e.levels {
 			score += " + CASE WHEN " + holds(l.match) + " " + points(l) + " ELSE 0 END"

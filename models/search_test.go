@@ -13,7 +13,7 @@ import (
 func TestSearchReadsIndex(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		published(t, s, ada)
-		if s.db.Engine != database.SQLite {
+		if s.DB.Engine != database.SQLite {
 			return
 		}
 		for _, sort := range inThingsFound {
@@ -29,7 +29,7 @@ func TestSearchReadsIndex(t *testing.T) {
 				ID, Parent, Notused int64
 				Detail              string
 			}
-			if err := s.db.Read.NewRaw("EXPLAIN QUERY PLAN "+statement).Scan(t.Context(), &plan); err != nil {
+			if err := s.DB.Read.NewRaw("EXPLAIN QUERY PLAN "+statement).Scan(t.Context(), &plan); err != nil {
 				t.Fatal(err)
 			}
 			details := make([]string, len(plan))

@@ -47,11 +47,11 @@ const sessionLifetime = 14 * 24 * time.Hour
 // deleted, and Unauthenticated if the password has changed since it was checked.
 func (s *Store) SignIn(ctx context.Context, who auth.Verified, userAgent string) (secret string, err error) {
 	secret = auth.NewSecret()
-	at, userID := now(), who.UserID
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	at, userID := Now(), who.UserID
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u := new(User)
-		if err := s.db.ForShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ? AND u.deleted_at IS NULL", userID)).Scan(ctx); err != nil {
-			return notFoundIfNoRows(err, "user", userID)
+		if err := s.DB.ForShare(tx.NewSelect().Model(u).Column("u.id", "u.suspended_at", "u.suspension_reason").Where("u.id = ? AND u.deleted_at IS NULL", userID)).Scan(ctx); err != nil {
+			return NoSuchIfNoRows(err, "user", userID)
 		}
 		if err := u.checkActive(); err != nil {
 			return err
@@ -87,8 +87,8 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	var of privileges
 	var first, last string
 	var lastUsed, lastActive *time.Time
-	at := now()
-	err = selectPrivileges(s.db.Read.NewSelect().TableExpr("sessions AS se")).
+	at := Now()
+	err = selectPrivileges(s.DB.Read.NewSelect().TableExpr("sessions AS se")).
 		ColumnExpr("se.id, se.last_used_at, u.id, u.username, u.first_name, u.last_name, u.last_active_at, u.avatar_id <> 0").Join("JOIN users AS u ON u.id = se.user_id").
 		Where("se.sha256 = ? AND se.expires_at > ? AND u.suspended_at IS NULL", auth.HashSecret(secret), at).
 		Scan(ctx, &of.isAdmin, &of.isModerator, &of.hidesNSFW, &of.hidesAI, &of.suspended, &sessionID, &lastUsed, &userID, &who.Username, &first, &last, &lastActive, &who.HasAvatar)
@@ -120,16 +120,16 @@ func (s *Store) Sessions(ctx context.Context, caller auth.Caller) (sessions []*S
 	if err := checkSessions(caller); err != nil {
 		return nil, err
 	}
-	err = s.db.Read.NewSelect().Model(&sessions).ExcludeColumn("sha256").Where("se.user_id = ? AND se.expires_at > ?", caller.UserID, now()).
+	err = s.DB.Read.NewSelect().Model(&sessions).ExcludeColumn("sha256").Where("se.user_id = ? AND se.expires_at > ?", caller.UserID, Now()).
 		OrderExpr("coalesce(se.last_used_at, se.created_at) DESC, se.id DESC").Limit(maxSessions).Scan(ctx)
 	return sessions, err
 }
 
 func checkSessions(caller auth.Caller) error {
 	if caller.ApplicationID != 0 {
-		return fail(Forbidden, "an application has no access to sessions")
+		return Fail(Forbidden, "an application has no access to sessions")
 	}
-	return requireUser(caller)
+	return RequireUser(caller)
 }
 
 // EndSessions ends the sessions with the given IDs. If one of them is not a session of the caller's
@@ -143,7 +143,7 @@ func (s *Store) EndSessions(ctx context.Context, caller auth.Caller, ids []int64
 	if len(ids) > maxSessions {
 		return nil, tooMany("ids", len(ids), maxSessions)
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		ended = nil // drop the result of a rolled-back attempt
 		q := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ?", caller.UserID).Returning("id")
 		if ids == nil {
@@ -151,12 +151,12 @@ func (s *Store) EndSessions(ctx context.Context, caller auth.Caller, ids []int64
 		} else {
 			q = q.Where("id IN (?)", bun.List(ids))
 		}
-		if err := ignoreNoRows(q.Scan(ctx, &ended)); err != nil {
+		if err := IgnoreNoRows(q.Scan(ctx, &ended)); err != nil {
 			return err
 		}
 		for _, id := range ids {
 			if !slices.Contains(ended, id) {
-				return notFound("session", id)
+				return NoSuch("session", id)
 			}
 		}
 		return nil
@@ -170,7 +170,7 @@ func (s *Store) EndSessions(ctx context.Context, caller auth.Caller, ids []int64
 
 // SignOut ends the session with a secret.
 func (s *Store) SignOut(ctx context.Context, secret string) error {
-	_, err := s.db.Write.NewDelete().Model((*Session)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
+	_, err := s.DB.Write.NewDelete().Model((*Session)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
 	return err
 }
 

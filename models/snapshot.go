@@ -33,15 +33,15 @@ type SnapshotObject struct {
 // database, such as a restored backup, have the same ID.
 func (a Admin) DatabaseID(ctx context.Context) (string, error) {
 	row := secret{Name: "database"}
-	err := a.store.db.Read.NewSelect().Model(&row).WherePK().Scan(ctx)
+	err := a.store.DB.Read.NewSelect().Model(&row).WherePK().Scan(ctx)
 	return hex.EncodeToString(row.Value), err
 }
 
 // Snapshot calls fn with a snapshot. On PostgreSQL the snapshot is valid until fn returns. On
 // SQLite it is a copy of the database in a file, which is kept. The file must exist and be empty.
 func (a Admin) Snapshot(ctx context.Context, file string, fn func(*Snapshot) error) error {
-	return a.store.db.Export(ctx, file, func(e database.Exported) error {
-		schema, err := a.store.db.SchemaOf(ctx, e, migrationTable)
+	return a.store.DB.Export(ctx, file, func(e database.Exported) error {
+		schema, err := a.store.DB.SchemaOf(ctx, e, migrationTable)
 		if err != nil {
 			return fmt.Errorf("look up the schema of the tables: %w", err)
 		}
@@ -60,7 +60,7 @@ func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) e
 	for last := ""; ; {
 		var sums []string
 		err := s.db.NewSelect().Model((*File)(nil)).ColumnExpr("DISTINCT f.sha256").
-			Where("f.state = ? AND f.sha256 > ?", Finalized, last).OrderExpr("f.sha256").Limit(objectsAtOnce).Scan(ctx, &sums)
+			Where("f.state = ? AND f.sha256 > ?", Finalized, last).OrderExpr("f.sha256").Limit(ObjectsAtOnce).Scan(ctx, &sums)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (s *Snapshot) Objects(ctx context.Context, fn func(SnapshotObject) error) e
 	for last := int64(0); ; {
 		var rows []*File
 		err := s.db.NewSelect().Model(&rows).Column("f.id", "f.sha256", "f.object_key").
-			Where("f.id > ? AND f.state = ?", last, Pending).Order("f.id").Limit(objectsAtOnce).Scan(ctx)
+			Where("f.id > ? AND f.state = ?", last, Pending).Order("f.id").Limit(ObjectsAtOnce).Scan(ctx)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ const (
 // RowState returns the state of the rows that refer to an object of a snapshot. It does not support
 // derived objects.
 func (a Admin) RowState(ctx context.Context, o SnapshotObject) (RowState, error) {
-	q := a.store.db.Write.NewSelect().Model((*File)(nil)).Column("f.state", "f.object_key")
+	q := a.store.DB.Write.NewSelect().Model((*File)(nil)).Column("f.state", "f.object_key")
 	if o.FileID == 0 {
 		q = q.Where("f.sha256 = ? AND f.state = ?", o.SHA256, Finalized)
 	} else {
@@ -140,7 +140,7 @@ func (a Admin) DeleteUploads(ctx context.Context, ids []int64) error {
 		return nil
 	}
 	s := a.store
-	if _, err := s.db.Write.NewDelete().Model((*File)(nil)).Where("id IN (?) AND state <> ?", bun.List(ids), Finalized).Exec(ctx); err != nil {
+	if _, err := s.DB.Write.NewDelete().Model((*File)(nil)).Where("id IN (?) AND state <> ?", bun.List(ids), Finalized).Exec(ctx); err != nil {
 		return fmt.Errorf("delete uploads without bytes: %w", err)
 	}
 	_, err := s.Recount(ctx)
@@ -168,7 +168,7 @@ func (db *DB) HasFiles(ctx context.Context) (has bool, err error) {
 // HasContent reports whether there are users other than administrators, things, collections, or
 // files, including drafts.
 func (a Admin) HasContent(ctx context.Context) (has bool, err error) {
-	err = a.store.db.Write.NewRaw("SELECT EXISTS (SELECT 1 FROM users WHERE NOT is_admin) OR EXISTS (SELECT 1 FROM things) "+
+	err = a.store.DB.Write.NewRaw("SELECT EXISTS (SELECT 1 FROM users WHERE NOT is_admin) OR EXISTS (SELECT 1 FROM things) "+
 		"OR EXISTS (SELECT 1 FROM collections) OR EXISTS (SELECT 1 FROM files)").Scan(ctx, &has)
 	if err != nil {
 		return false, fmt.Errorf("look for content: %w", err)

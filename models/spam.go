@@ -19,12 +19,12 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
 		switch {
 		case c.OwnerID == caller.UserID:
-			return badInput("id", "comment %d is your own", id)
+			return Invalid("id", "comment %d is your own", id)
 		case c.IsDeleted():
 			return nil
 		case !caller.Moderates():
 			if c.ReportedAt == nil {
-				at := now()
+				at := Now()
 				c.ReportedAt = &at
 			}
 			_, err := s.insertReport(ctx, tx, caller, Target{OnComment, id}, c.OwnerID, ReportSpam, "")
@@ -44,7 +44,7 @@ func (s *Store) ReportSpam(ctx context.Context, caller auth.Caller, id int64) (*
 // reason, because its text was not kept. It opens a transaction.
 func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64) (*Comment, error) {
 	if !caller.Moderates() {
-		return nil, fail(Forbidden, "restoring a comment requires a moderator or an administrator")
+		return nil, Fail(Forbidden, "restoring a comment requires a moderator or an administrator")
 	}
 	return s.moderateComment(ctx, caller, id, func(ctx context.Context, tx bun.Tx, c *Comment) error {
 		if err := checkDecides(caller, c.OwnerID); err != nil {
@@ -61,7 +61,7 @@ func (s *Store) RestoreComment(ctx context.Context, caller auth.Caller, id int64
 			return s.record(ctx, tx, caller, ModerationEntry{Action: DismissedSpam, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: id})
 		}
 		if c.SpamBody == "" {
-			return fail(Conflict, "comment %d was not hidden as spam: its text is gone", id)
+			return Fail(Conflict, "comment %d was not hidden as spam: its text is gone", id)
 		}
 		c.Body, c.SpamBody, c.DeletedAt, c.ReportedAt = c.SpamBody, "", nil, nil
 		if err := c.count(ctx, tx, 1); err != nil {
@@ -76,7 +76,7 @@ func (s *Store) moderateComment(ctx context.Context, caller auth.Caller, id int6
 	if _, err := s.Comment(ctx, caller, CommentAccess, id); err != nil {
 		return nil, err
 	}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		c, err := s.lockComment(ctx, tx, id)
 		if err != nil {
 			return err

@@ -21,7 +21,7 @@ type StagedUpload struct {
 
 // StageUpload creates a staged upload for a target of the caller. It opens a transaction.
 func (s *Store) StageUpload(ctx context.Context, caller auth.Caller, name string, target Target) (staged *StagedUpload, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{pending: 1}); err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, input,
 	if err != nil {
 		return nil, err
 	}
-	at := now()
+	at := Now()
 	expires := at.Add(s.options.PendingTTL)
 	f := &File{
 		OwnerID: caller.UserID, Name: name, Kind: Attachment, State: Staged, CreatedAt: at, ExpiresAt: &expires,
@@ -52,7 +52,7 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, input,
 		return nil, err
 	}
 	return &StagedUpload{FileID: f.ID, Name: name, Limit: s.options.UploadLimit, ExpiresAt: expires},
-		s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
+		s.Enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
 }
 
 // StoreStaged stores the bytes of a staged upload, at most limit of them. It has no caller, because
@@ -60,7 +60,7 @@ func (s *Store) stage(ctx context.Context, tx bun.Tx, caller auth.Caller, input,
 // replaces the bytes, for example after the response was lost. atLeast is the known minimum number
 // of bytes.
 func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes io.Reader) error {
-	staged, err := s.openStaged(ctx, s.db.Write, id)
+	staged, err := s.openStaged(ctx, s.DB.Write, id)
 	if err != nil {
 		return err // before a byte is read
 	}
@@ -74,7 +74,7 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 		return err
 	}
 	var replaced string
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.lockUsage(ctx, tx, staged.OwnerID); err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 		s.discardUnreferenced(ctx, up.Key)
 		return err
 	}
-	s.discard(ctx, replaced)
+	s.Discard(ctx, replaced)
 	s.uploaded(up)
 	return nil
 }
@@ -103,15 +103,15 @@ func (s *Store) StoreStaged(ctx context.Context, id, atLeast, limit int64, bytes
 // In a transaction it locks the row.
 func (s *Store) openStaged(ctx context.Context, db bun.IDB, id int64) (*File, error) {
 	var rows []*File
-	q := db.NewSelect().Model(&rows).Where("f.id = ? AND f.target_type <> '' AND f.state <> ? AND f.expires_at > ?", id, Finalized, now())
+	q := db.NewSelect().Model(&rows).Where("f.id = ? AND f.target_type <> '' AND f.state <> ? AND f.expires_at > ?", id, Finalized, Now())
 	if _, ok := db.(bun.Tx); ok {
-		q = s.db.ForUpdate(q)
+		q = s.DB.ForUpdate(q)
 	}
 	if err := q.Scan(ctx); err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, fail(Forbidden, "upload %d accepts no bytes: it is finalized, expired or deleted", id)
+		return nil, Fail(Forbidden, "upload %d accepts no bytes: it is finalized, expired or deleted", id)
 	}
 	return rows[0], s.checkNotSuspended(ctx, db, rows[0].OwnerID)
 }
@@ -122,13 +122,13 @@ func (s *Store) checkNotSuspended(ctx context.Context, db bun.IDB, userID int64)
 	u := new(User)
 	q := db.NewSelect().Model(u).Column("u.suspended_at", "u.suspension_reason").Where("u.id = ?", userID)
 	if _, ok := db.(bun.Tx); ok {
-		q = s.db.ForShare(q)
+		q = s.DB.ForShare(q)
 	}
 	if err := q.Scan(ctx); err != nil {
-		return notFoundIfNoRows(err, "user", userID)
+		return NoSuchIfNoRows(err, "user", userID)
 	}
 	if u.SuspendedAt != nil {
-		return fail(Forbidden, "the account is suspended and cannot upload: %s", u.SuspensionReason)
+		return Fail(Forbidden, "the account is suspended and cannot upload: %s", u.SuspensionReason)
 	}
 	return nil
 }

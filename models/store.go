@@ -63,10 +63,10 @@ type Work struct {
 
 // Store is the catalogue: rows in a database and objects in a bucket.
 type Store struct {
-	db         *DB
-	bucket     *bucket.Bucket
+	DB         *DB
+	Bucket     *bucket.Bucket
 	options    Options
-	enqueue    func(ctx context.Context, tx bun.Tx, work Work) error
+	Enqueue    func(ctx context.Context, tx bun.Tx, work Work) error
 	files      *fileBatcher
 	downloads  downloadLog
 	poller     filePoller
@@ -82,15 +82,12 @@ type Store struct {
 	authenticating coalesce.Group[authentication] // by the hash of the token
 
 	reactions reactions
-
-	webhookOptions WebhookOptions //CUT
-	delivering     deliveryTurns  //CUT
 }
 
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given
 // transaction.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
-	s := &Store{db: db, bucket: b, options: options, enqueue: enqueue, identities: newIdentityCache(), scaling: make(chan struct{}, scalingAtOnce), renderer: newRenderer()}
+	s := &Store{DB: db, Bucket: b, options: options, Enqueue: enqueue, identities: newIdentityCache(), scaling: make(chan struct{}, scalingAtOnce), renderer: newRenderer()}
 	s.files = &fileBatcher{read: s.FilesByID}
 	s.downloads.insert = s.insertDownloads
 	return s
@@ -100,16 +97,16 @@ func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx contex
 // SQLite database is read-only, or if that disk is nearly full. It returns ErrNewer if a newer
 // version has migrated the database since the start.
 func (s *Store) DatabaseReady(ctx context.Context) error {
-	if err := s.db.Ready(ctx); err != nil {
+	if err := s.DB.Ready(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
-	if err := s.db.CheckDisk(); err != nil {
+	if err := s.DB.CheckDisk(); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
-	if err := s.db.CheckPrimary(ctx, "schema_migrations"); err != nil {
+	if err := s.DB.CheckPrimary(ctx, "schema_migrations"); err != nil {
 		return fmt.Errorf("database: %w", database.Explain(err))
 	}
-	if _, err := s.db.Pending(ctx); err != nil {
+	if _, err := s.DB.Pending(ctx); err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
 	return nil
@@ -117,7 +114,7 @@ func (s *Store) DatabaseReady(ctx context.Context) error {
 
 // BucketReady returns an error if the bucket does not respond, or if the disk of a bucket directory
 // is read-only or nearly full.
-func (s *Store) BucketReady(ctx context.Context) error { return s.bucket.Ready(ctx) }
+func (s *Store) BucketReady(ctx context.Context) error { return s.Bucket.Ready(ctx) }
 
 type secret struct {
 	bun.BaseModel `bun:"table:secrets"`
@@ -132,9 +129,9 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	fresh := make([]byte, 32)
 	rand.Read(fresh)
 	row := secret{Name: name, Value: fresh}
-	if _, err := s.db.Write.NewInsert().Model(&row).On("CONFLICT (name) DO NOTHING").Exec(ctx); err != nil {
+	if _, err := s.DB.Write.NewInsert().Model(&row).On("CONFLICT (name) DO NOTHING").Exec(ctx); err != nil {
 		return nil, err
 	}
-	err := s.db.Write.NewSelect().Model(&row).WherePK().Scan(ctx)
+	err := s.DB.Write.NewSelect().Model(&row).WherePK().Scan(ctx)
 	return row.Value, err
 }

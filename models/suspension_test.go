@@ -61,7 +61,7 @@ func newCredentials(t *testing.T, s *Store, ada auth.Caller) *credentials {
 	c.code, err = s.Authorize(ctx, c.grant(ada.UserID))
 	must(err)
 	c.refresh = newRefreshToken(t, s, ada, registered).Refresh
-	c.reset, err = insertLink(ctx, s.db.Write, &accountLink{Purpose: ResetLink, UserID: ada.UserID, ExpiresAt: now().Add(ResetLink.lifetime())})
+	c.reset, err = insertLink(ctx, s.DB.Write, &accountLink{Purpose: ResetLink, UserID: ada.UserID, ExpiresAt: Now().Add(ResetLink.lifetime())})
 	must(err)
 	c.passwordOfAdmin, err = s.CheckPassword(ctx, "ada", credentialPassword)
 	must(err)
@@ -144,10 +144,10 @@ func TestSuspensionBesideNewCredential(t *testing.T) {
 				before := c.count(t, s)
 				issue := issuing(s, c)[name]
 				err := beside(t, s, func(ctx context.Context, tx bun.Tx) error {
-					if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+					if _, err := s.LockAccount(ctx, tx, ada.UserID); err != nil {
 						return err
 					}
-					_, err := tx.NewRaw("UPDATE users SET suspended_at = ?, suspension_reason = 'spam' WHERE id = ?", now(), ada.UserID).Exec(ctx)
+					_, err := tx.NewRaw("UPDATE users SET suspended_at = ?, suspension_reason = 'spam' WHERE id = ?", Now(), ada.UserID).Exec(ctx)
 					return err
 				}, func() error { return issue.act(t.Context()) })
 				if CodeOf(err) != issue.want {
@@ -175,7 +175,7 @@ func (c *credentials) count(t *testing.T, s *Store) (n validOnes) {
 		"SELECT count(*) FROM account_links":                        &n.Links,
 		"SELECT count(*) FROM users":                                &n.Users,
 	} {
-		if err := s.db.Read.NewRaw(query).Scan(t.Context(), into); err != nil {
+		if err := s.DB.Read.NewRaw(query).Scan(t.Context(), into); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -249,7 +249,7 @@ func TestSuspensionEndsCredentials(t *testing.T) {
 func TestSuspensionOnOtherNodes(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		other := NewStore(s.db, s.bucket, s.options, s.enqueue)
+		other := NewStore(s.DB, s.Bucket, s.options, s.Enqueue)
 		c := newCredentials(t, s, ada)
 		bearer := func(context.Context, string) (auth.Identity, error) {
 			return auth.Identity{Issuer: "https://issuer.example", Subject: "ada", Username: "grace"}, nil

@@ -47,8 +47,8 @@ type thingTag struct {
 	Name     string // in the spelling of the thing's creator
 }
 
-// tagSlug returns the slug of a tag. All spellings of a tag have the same slug.
-func tagSlug(name string) string {
+// TagSlug returns the slug of a tag. All spellings of a tag have the same slug.
+func TagSlug(name string) string {
 	var slug strings.Builder
 	slug.Grow(len(name))
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == '_' || unicode.IsSpace(r) }) {
@@ -60,23 +60,23 @@ func tagSlug(name string) string {
 	return slug.String()
 }
 
-// cleanTags trims tags, and removes blank tags and tags whose slug occurred before. It returns
+// CleanTags trims tags, and removes blank tags and tags whose slug occurred before. It returns
 // BadInput if a tag is too long or not a valid text, or if there are too many tags.
-func cleanTags(tags []string) ([]string, error) {
+func CleanTags(tags []string) ([]string, error) {
 	var clean []string
 	seen := make(map[string]bool)
 	for i, tag := range tags {
 		tag = strings.Join(strings.Fields(tag), " ")
-		if err := text(fmt.Sprintf("tags[%d]", i), tag, maxTag); err != nil {
+		if err := CheckText(fmt.Sprintf("tags[%d]", i), tag, MaxTag); err != nil {
 			return nil, err
 		}
-		if slug := tagSlug(tag); slug != "" && !seen[slug] {
+		if slug := TagSlug(tag); slug != "" && !seen[slug] {
 			seen[slug] = true
 			clean = append(clean, tag)
 		}
 	}
-	if len(clean) > maxTags {
-		return nil, tooMany("tags", len(clean), maxTags)
+	if len(clean) > MaxTags {
+		return nil, tooMany("tags", len(clean), MaxTags)
 	}
 	return clean, nil
 }
@@ -91,7 +91,7 @@ func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 	if len(names) > 0 {
 		tags := make([]*Tag, len(names))
 		for i, name := range names {
-			tags[i] = &Tag{Name: name, Slug: tagSlug(name)}
+			tags[i] = &Tag{Name: name, Slug: TagSlug(name)}
 		}
 		// Tags are inserted in the order of their slugs, so that two transactions do not deadlock.
 		inOrder := slices.SortedFunc(slices.Values(tags), func(a, b *Tag) int { return strings.Compare(a.Slug, b.Slug) })
@@ -128,16 +128,16 @@ const tagsAtOnce = 1_000
 func (s *Store) removeUnusedTags(ctx context.Context) error {
 	for {
 		var unused []int64
-		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			unused = nil // a retry may find nothing
 			// setTags locks tags before it adds them to a thing. Tags that it has locked are skipped. A
 			// later setTags waits, and then inserts the tag again.
 			q := tx.NewSelect().Model((*Tag)(nil)).Column("g.id").Where("g.thing_count <= 0").Where(isUnused).Limit(tagsAtOnce)
-			if err := s.db.ForUpdateSkipLocked(q).Scan(ctx, &unused); err != nil || len(unused) == 0 {
+			if err := s.DB.ForUpdateSkipLocked(q).Scan(ctx, &unused); err != nil || len(unused) == 0 {
 				return err
 			}
 			// An import that starts after this check waits for the locks when it needs one of the tags.
-			for _, imports := range []any{(*importRow)(nil), (*archiveImport)(nil)} {
+			for _, imports := range []any{(*ImportRow)(nil), (*ArchiveImport)(nil)} {
 				if running, err := tx.NewSelect().Model(imports).Exists(ctx); err != nil || running {
 					unused = nil
 					return err
@@ -174,22 +174,22 @@ func (k tagSlugKey) Text(b *database.Builder) (string, error) {
 // no published thing has the tag.
 func (s *Store) Tag(ctx context.Context, fields TagFields, name string) (*Tag, error) {
 	fields = fields.With(tagCount)
-	if text("name", name, maxTag) != nil { // no tag has such a name
-		return nil, fail(NotFound, "tag %.60q does not exist", name)
+	if CheckText("name", name, MaxTag) != nil { // no tag has such a name
+		return nil, Fail(NotFound, "tag %.60q does not exist", name)
 	}
 	var found []*Tag
-	if err := database.Read(ctx, s.db.DB, tagSlugKey{fields}, &found, tagSlug(name)); err != nil {
+	if err := database.Read(ctx, s.DB.DB, tagSlugKey{fields}, &found, TagSlug(name)); err != nil {
 		return nil, err
 	}
 	if len(found) == 0 || found[0].ThingCount == 0 {
-		return nil, fail(NotFound, "tag %.60q does not exist", name)
+		return nil, Fail(NotFound, "tag %.60q does not exist", name)
 	}
 	return found[0], nil
 }
 
 // TagsByID returns the tags with the given IDs.
 func (s *Store) TagsByID(ctx context.Context, fields TagFields, ids []int64) (map[int64]*Tag, error) {
-	return tags.ByIDs(ctx, s.db.DB, 0, fields, ids)
+	return tags.ByIDs(ctx, s.DB.DB, 0, fields, ids)
 }
 
 // tagCount is the number of things with a tag.
@@ -236,7 +236,7 @@ func (s *Store) TagsOf(ctx context.Context, fields TagFields, thingIDs []int64) 
 		ThingCount int64
 		Pending    bool // any tag has count changes that are not folded yet
 	}
-	err := database.Read(ctx, s.db.DB, tagsOfKey{fields.Has(tagCount)}, &rows, thingIDs)
+	err := database.Read(ctx, s.DB.DB, tagsOfKey{fields.Has(tagCount)}, &rows, thingIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (s *Store) TagsOf(ctx context.Context, fields TagFields, thingIDs []int64) 
 	made, all, tags := make([]Tag, len(rows)), make([]*Tag, len(rows)), make(map[int64][]*Tag, len(thingIDs))
 	first := 0 // index of the first tag of the thing
 	for i, row := range rows {
-		made[i], all[i] = Tag{ID: row.ID, Name: row.Name, Slug: tagSlug(row.Name), ThingCount: row.ThingCount}, &made[i]
+		made[i], all[i] = Tag{ID: row.ID, Name: row.Name, Slug: TagSlug(row.Name), ThingCount: row.ThingCount}, &made[i]
 		if now := counted[row.ID]; now != nil {
 			made[i].ThingCount = now.ThingCount
 		}
@@ -270,11 +270,11 @@ func (s *Store) TagsOf(ctx context.Context, fields TagFields, thingIDs []int64) 
 // Tags lists the tags whose slug begins with that of prefix, those with the most things first. On
 // PostgreSQL a changed count moves a tag in the list only when it is folded.
 func (s *Store) Tags(prefix string) (List, error) {
-	if err := text("prefix", prefix, maxTag); err != nil {
+	if err := CheckText("prefix", prefix, MaxTag); err != nil {
 		return List{}, err
 	}
-	l := List{DB: s.db.DB, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: allTags{}}
-	if slug := tagSlug(prefix); slug != "" {
+	l := List{DB: s.DB.DB, By: database.Order{Key: "g.thing_count", ID: "g.id"}, Rows: allTags{}}
+	if slug := TagSlug(prefix); slug != "" {
 		l.Rows = database.RowsFunc(func(b *database.Builder, parent any) *bun.SelectQuery {
 			return allTags{}.Select(b, parent).Where("g.slug LIKE ? ESCAPE '\\'", likePattern(slug)+"%")
 		})

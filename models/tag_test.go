@@ -24,7 +24,7 @@ func TestUnusedTagsAreRemoved(t *testing.T) {
 				t.Fatal(err)
 			}
 			var slugs []string
-			if err := s.db.Read.NewSelect().Model((*Tag)(nil)).Column("g.slug").Order("g.slug").Scan(ctx, &slugs); err != nil {
+			if err := s.DB.Read.NewSelect().Model((*Tag)(nil)).Column("g.slug").Order("g.slug").Scan(ctx, &slugs); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(slugs, want) {
@@ -48,12 +48,12 @@ func TestUnusedTagsAreRemoved(t *testing.T) {
 		set(public.ID, "shared", "new")
 		collect("new", "old", "private", "shared")
 		set(draft.ID, "private")
-		for _, row := range []any{&importRow{Source: "a catalogue", StartedAt: now()}, &archiveImport{Source: "an archive", Noun: "things", LeftOut: "{}", StartedAt: now()}} {
-			if _, err := s.db.Write.NewInsert().Model(row).Exec(ctx); err != nil {
+		for _, row := range []any{&ImportRow{Source: "a catalogue", StartedAt: Now()}, &ArchiveImport{Source: "an archive", Noun: "things", LeftOut: "{}", StartedAt: Now()}} {
+			if _, err := s.DB.Write.NewInsert().Model(row).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			collect("new", "old", "private", "shared")
-			if _, err := s.db.Write.NewDelete().Model(row).WherePK().Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewDelete().Model(row).WherePK().Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}

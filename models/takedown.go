@@ -24,7 +24,7 @@ func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
 	if !t.IsTakenDown() || checkDecides(caller, t.OwnerID) == nil {
 		return nil
 	}
-	return fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
+	return Fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
 }
 
 // checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and
@@ -33,7 +33,7 @@ func (m *Make) checkNotTakenDown(caller auth.Caller) error {
 	if m.TakenDownAt == nil || checkDecides(caller, m.OwnerID) == nil {
 		return nil
 	}
-	return fail(Forbidden, "make %d is of a thing that was taken down by a moderator, and cannot be changed", m.ID)
+	return Fail(Forbidden, "make %d is of a thing that was taken down by a moderator, and cannot be changed", m.ID)
 }
 
 // takeDownMakes hides the makes of a locked, taken-down thing that is about to be deleted, because
@@ -44,13 +44,13 @@ func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) err
 	if err := tx.NewSelect().Model(&makes).Where("m.thing_id = ?", thingID).Order("m.id").Scan(ctx); err != nil {
 		return err
 	}
-	at := now()
+	at := Now()
 	for _, m := range makes {
 		m.State, m.TakenDownAt = Draft, &at
 		if _, err := tx.NewUpdate().Model(m).Column("state", "taken_down_at").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.db.index(ctx, tx, makeIndex, m.ID); err != nil {
+		if err := s.DB.index(ctx, tx, makeIndex, m.ID); err != nil {
 			return err
 		}
 	}
@@ -62,7 +62,7 @@ func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) err
 // replaced. It opens a transaction.
 func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64, reason string) (*Thing, error) {
 	return s.decideOnThing(ctx, caller, id, reason, TookDownThing, func(ctx context.Context, tx bun.Tx, t *Thing) (bool, error) {
-		at := now()
+		at := Now()
 		if !t.IsTakenDown() {
 			t.HiddenState = t.State
 		}
@@ -98,7 +98,7 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 	if err := checkDecision(caller, reason); err != nil {
 		return nil, err
 	}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 		if _, err := tx.NewUpdate().Model(t).Column("state", "hidden_state", "featured_at", "taken_down_at", "takedown_reason").WherePK().Exec(ctx); err != nil {
 			return err
 		}
-		if err := s.db.index(ctx, tx, thingIndex, id); err != nil {
+		if err := s.DB.index(ctx, tx, ThingIndex, id); err != nil {
 			return err
 		}
 		return s.record(ctx, tx, caller, ModerationEntry{Action: action, UserID: t.OwnerID, ThingID: id, Reason: reason})
@@ -128,9 +128,9 @@ func (s *Store) decideOnThing(ctx context.Context, caller auth.Caller, id int64,
 // administrator. If the make is not hidden, nothing changes. It opens a transaction.
 func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (*Make, error) {
 	if !caller.Moderates() {
-		return nil, fail(Forbidden, "restoring a make requires a moderator or an administrator")
+		return nil, Fail(Forbidden, "restoring a make requires a moderator or an administrator")
 	}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		m, err := s.lockMake(ctx, tx, id)
 		if err != nil {
 			return err
@@ -153,7 +153,7 @@ func (s *Store) RestoreMake(ctx context.Context, caller auth.Caller, id int64) (
 		if err := s.record(ctx, tx, caller, ModerationEntry{Action: RestoredMake, UserID: m.OwnerID, ObjectID: id}); err != nil {
 			return err
 		}
-		return s.db.index(ctx, tx, makeIndex, id)
+		return s.DB.index(ctx, tx, makeIndex, id)
 	})
 	if err != nil {
 		return nil, err

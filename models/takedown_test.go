@@ -22,7 +22,7 @@ func TestDecisionsWithoutEffect(t *testing.T) {
 		thing, _ := published(t, s, ada)
 		count := func() (entries, notifications int) {
 			t.Helper()
-			err := s.db.Read.NewRaw("SELECT (SELECT count(*) FROM moderation_log), (SELECT count(*) FROM notifications WHERE user_id = ?)", ada.UserID).
+			err := s.DB.Read.NewRaw("SELECT (SELECT count(*) FROM moderation_log), (SELECT count(*) FROM notifications WHERE user_id = ?)", ada.UserID).
 				Scan(ctx, &entries, &notifications)
 			if err != nil {
 				t.Fatal(err)
@@ -90,7 +90,7 @@ func TestOwnDecisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		var entries, notifications int
-		err = s.db.Read.NewRaw("SELECT (SELECT count(*) FROM moderation_log WHERE thing_id = ?), (SELECT count(*) FROM notifications)", thing.ID).Scan(ctx, &entries, &notifications)
+		err = s.DB.Read.NewRaw("SELECT (SELECT count(*) FROM moderation_log WHERE thing_id = ?), (SELECT count(*) FROM notifications)", thing.ID).Scan(ctx, &entries, &notifications)
 		if err != nil || entries != 1 || notifications != 0 {
 			t.Errorf("got %d entries of the log and %d notifications (%v), want 1 and 0", entries, notifications, err)
 		}
@@ -147,7 +147,7 @@ func TestDecisionsOfNotifications(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		err = s.db.Read.NewRaw("SELECT coalesce(ml.action || ' ' || ml.reason, n.kind) FROM notifications AS n "+
+		err = s.DB.Read.NewRaw("SELECT coalesce(ml.action || ' ' || ml.reason, n.kind) FROM notifications AS n "+
 			"LEFT JOIN moderation_log AS ml ON ml.id = n.decision_id WHERE n.user_id = ? ORDER BY n.id", ada.UserID).Scan(ctx, &got)
 		if want = append(want, "follow"); err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %q (%v), want %q", got, err, want)
@@ -257,7 +257,7 @@ func TestNotificationsOfDecisionsOnContent(t *testing.T) {
 		admin.Role = auth.Administrator
 		ok(s.TakeDownThing(ctx, admin, on.ID, "A weapon."))
 		ok(s.DeleteThing(ctx, admin, on.ID, ""))
-		_, err := s.db.Write.NewRaw("DELETE FROM notifications").Exec(ctx)
+		_, err := s.DB.Write.NewRaw("DELETE FROM notifications").Exec(ctx)
 		ok(nil, err)
 
 		ok(s.DeleteComment(ctx, ada, newComment(), ""))
@@ -270,7 +270,7 @@ func TestNotificationsOfDecisionsOnContent(t *testing.T) {
 		ok(s.ReportSpam(ctx, mod, spam))
 		ok(s.RestoreComment(ctx, mod, spam))
 		var got []string
-		err = s.db.Read.NewRaw("SELECT n.target_type || ' ' || n.target_id || ' ' || ml.action || ' ' || ml.reason FROM notifications AS n "+
+		err = s.DB.Read.NewRaw("SELECT n.target_type || ' ' || n.target_id || ' ' || ml.action || ' ' || ml.reason FROM notifications AS n "+
 			"JOIN moderation_log AS ml ON ml.id = n.decision_id WHERE n.user_id = ? ORDER BY n.id", ada.UserID).Scan(ctx, &got)
 		ok(nil, err)
 		want := []string{

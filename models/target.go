@@ -64,7 +64,7 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 	case OnComment:
 		c := new(Comment)
 		if err := tx.NewSelect().Model(c).Where("cm.id = ?", target.ID).Scan(ctx); err != nil {
-			return o, notFoundIfNoRows(err, "comment", target.ID)
+			return o, NoSuchIfNoRows(err, "comment", target.ID)
 		}
 		// The target of the comment is locked before the comment, as in deletions.
 		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{c.TargetType, c.TargetID}); err != nil {
@@ -75,19 +75,19 @@ func (s *Store) lockOwned(ctx context.Context, tx bun.Tx, caller auth.Caller, ta
 			return o, err
 		}
 		if c.IsDeleted() {
-			return o, notFound("comment", target.ID)
+			return o, NoSuch("comment", target.ID)
 		}
 		o.owner, o.thingID = c.OwnerID, c.ThingID
 	case OnAvatar, OnCover:
-		if _, err := s.lockAccount(ctx, tx, target.ID); err != nil {
+		if _, err := s.LockAccount(ctx, tx, target.ID); err != nil {
 			return o, err
 		}
 		o.owner = target.ID
 	default:
-		return o, badInput("target", "target: must be a thing, a make or a comment")
+		return o, Invalid("target", "target: must be a thing, a make or a comment")
 	}
 	if o.owner != caller.UserID {
-		return o, fail(Forbidden, "%s %d belongs to someone else", target.Type, target.ID)
+		return o, Fail(Forbidden, "%s %d belongs to someone else", target.Type, target.ID)
 	}
 	return o, down
 }
@@ -99,7 +99,7 @@ func touch(ctx context.Context, tx bun.Tx, target Target) error {
 	if !ok {
 		return nil
 	}
-	_, err := tx.NewUpdate().Table(table).Set("modified_at = ?", now()).Where("id = ?", target.ID).Exec(ctx)
+	_, err := tx.NewUpdate().Table(table).Set("modified_at = ?", Now()).Where("id = ?", target.ID).Exec(ctx)
 	return err
 }
 
@@ -107,7 +107,7 @@ func touch(ctx context.Context, tx bun.Tx, target Target) error {
 // comment: the error would reveal the ID of an unlisted thing.
 func ofHiddenComment(err error, commentID int64) error {
 	if CodeOf(err) == NotFound {
-		return notFound("comment", commentID)
+		return NoSuch("comment", commentID)
 	}
 	return err
 }
@@ -128,7 +128,7 @@ func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Ca
 		m := new(Make)
 		query := func() *bun.SelectQuery { return tx.NewSelect().Model(m).Where("m.id = ?", target.ID) }
 		if err := query().Scan(ctx); err != nil {
-			return 0, notFoundIfNoRows(err, "make", target.ID)
+			return 0, NoSuchIfNoRows(err, "make", target.ID)
 		}
 		if m.ThingID != 0 {
 			t, err := s.lockThingForShare(ctx, tx, m.ThingID)
@@ -138,27 +138,27 @@ func (s *Store) lockVisibleTarget(ctx context.Context, tx bun.Tx, caller auth.Ca
 			if err == nil {
 				err = t.Allows(caller)
 				if CodeOf(err) == NotFound {
-					err = notFound("make", target.ID) // the error would reveal the ID of an unlisted thing
+					err = NoSuch("make", target.ID) // the error would reveal the ID of an unlisted thing
 				}
 				if err != nil {
 					return m.OwnerID, err
 				}
 			}
 		}
-		if err := s.db.ForShare(query()).Scan(ctx); err != nil {
-			return 0, notFoundIfNoRows(err, "make", target.ID)
+		if err := s.DB.ForShare(query()).Scan(ctx); err != nil {
+			return 0, NoSuchIfNoRows(err, "make", target.ID)
 		}
 		return m.OwnerID, m.Allows(caller)
 	}
-	return 0, badInput("target", "target: must be a thing or a make")
+	return 0, Invalid("target", "target: must be a thing or a make")
 }
 
 // lockThingForShare reads a thing and prevents its deletion until tx ends. It returns NotFound if
 // there is no such thing.
 func (s *Store) lockThingForShare(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
 	t := new(Thing)
-	err := s.db.ForShare(tx.NewSelect().Model(t).Where("t.id = ?", id)).Scan(ctx)
-	return t, notFoundIfNoRows(err, "thing", id)
+	err := s.DB.ForShare(tx.NewSelect().Model(t).Where("t.id = ?", id)).Scan(ctx)
+	return t, NoSuchIfNoRows(err, "thing", id)
 }
 
 // lockVisibleLikeable is lockVisibleTarget for objects that can be liked and watched: things, makes
@@ -167,13 +167,13 @@ func (s *Store) lockVisibleLikeable(ctx context.Context, tx bun.Tx, caller auth.
 	switch target.Type {
 	case OnCollection:
 		c := new(Collection)
-		err := s.db.ForShare(tx.NewSelect().Model(c).Column("co.id", "co.owner_id", "co.visibility").Where("co.id = ?", target.ID)).Scan(ctx)
+		err := s.DB.ForShare(tx.NewSelect().Model(c).Column("co.id", "co.owner_id", "co.visibility").Where("co.id = ?", target.ID)).Scan(ctx)
 		if err != nil {
-			return 0, notFoundIfNoRows(err, "collection", target.ID)
+			return 0, NoSuchIfNoRows(err, "collection", target.ID)
 		}
 		return c.OwnerID, c.Allows(caller)
 	case OnThing, OnMake:
 		return s.lockVisibleTarget(ctx, tx, caller, target)
 	}
-	return 0, badInput("target", "target: must be a thing, a make or a collection")
+	return 0, Invalid("target", "target: must be a thing, a make or a collection")
 }

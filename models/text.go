@@ -10,10 +10,10 @@ import (
 
 // The limits of texts, in characters, and of lists.
 const (
-	maxName = 200
-	maxText = 65_535
-	maxTag  = 100
-	maxTags = 100
+	MaxName = 200
+	MaxText = 65_535
+	MaxTag  = 100
+	MaxTags = 100
 
 	maxAncestors = 20
 )
@@ -21,17 +21,17 @@ const (
 // MaxFiles is the maximum number of files of one thing, make or comment.
 const MaxFiles = 1_000
 
-// text checks a text from a user. It returns BadInput unless the text is valid UTF-8, has no NUL
+// CheckText checks a text from a user. It returns BadInput unless the text is valid UTF-8, has no NUL
 // (which PostgreSQL cannot store), and is at most limit characters long.
-func text(field, s string, limit int) error {
+func CheckText(field, s string, limit int) error {
 	if !utf8.ValidString(s) {
-		return badInput(field, "%s: must be valid UTF-8", field)
+		return Invalid(field, "%s: must be valid UTF-8", field)
 	}
 	if strings.ContainsRune(s, 0) {
-		return badInput(field, "%s: must not contain a NUL character", field)
+		return Invalid(field, "%s: must not contain a NUL character", field)
 	}
 	if n := utf8.RuneCountInString(s); n > limit {
-		e := badInput(field, "%s: must be at most %d characters (got %d)", field, limit, n).WithFieldCode(apierror.FieldTooLong)
+		e := Invalid(field, "%s: must be at most %d characters (got %d)", field, limit, n).WithFieldCode(apierror.FieldTooLong)
 		e.Limit = int64(limit)
 		return e
 	}
@@ -42,12 +42,12 @@ func text(field, s string, limit int) error {
 // has control characters or those that change the direction of what follows, by which one name can
 // look like another. A line break at the end, which existing clients may send, is accepted.
 func line(field, s string, limit int) error {
-	if err := text(field, s, limit); err != nil {
+	if err := CheckText(field, s, limit); err != nil {
 		return err
 	}
 	for _, r := range strings.TrimSpace(s) {
 		if unicode.IsControl(r) || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069' {
-			return badInput(field, "%s: must not contain the control character %U", field, r)
+			return Invalid(field, "%s: must not contain the control character %U", field, r)
 		}
 	}
 	return nil
@@ -59,9 +59,9 @@ func checkName(name *string) error {
 		return nil
 	}
 	if strings.TrimSpace(*name) == "" {
-		return required("name")
+		return Required("name")
 	}
-	return line("name", *name, maxName)
+	return line("name", *name, MaxName)
 }
 
 // optionalLine is line for a text that may be nil.
@@ -72,12 +72,12 @@ func optionalLine(field string, s *string, limit int) error {
 	return line(field, *s, limit)
 }
 
-// optional is text for a text that may be nil.
-func optional(field string, s *string, limit int) error {
+// CheckOptional is text for a text that may be nil.
+func CheckOptional(field string, s *string, limit int) error {
 	if s == nil {
 		return nil
 	}
-	return text(field, *s, limit)
+	return CheckText(field, *s, limit)
 }
 
 // cleanText converts any bytes to a valid text: it replaces invalid UTF-8, removes control

@@ -135,8 +135,8 @@ func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 // thing.
 func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
 	t := new(Thing)
-	err := s.db.ForUpdate(tx.NewSelect().Model(t).Where("t.id = $1")).Conn(database.Bind(tx, id)).Scan(ctx)
-	return t, notFoundIfNoRows(err, "thing", id)
+	err := s.DB.ForUpdate(tx.NewSelect().Model(t).Where("t.id = $1")).Conn(database.Bind(tx, id)).Scan(ctx)
+	return t, NoSuchIfNoRows(err, "thing", id)
 }
 
 // lockOwnThing is lockThing for a thing of the caller. It returns Forbidden for a thing of another
@@ -156,7 +156,7 @@ func (s *Store) lockOwnThing(ctx context.Context, tx bun.Tx, caller auth.Caller,
 // Thing returns a thing that the caller can see, with the given fields. Otherwise it returns
 // NotFound or Forbidden.
 func (s *Store) Thing(ctx context.Context, caller auth.Caller, fields ThingFields, id int64) (*Thing, error) {
-	t, err := one(s, ctx, caller, things, fields.With(ThingAccess), "thing", id)
+	t, err := One(s, ctx, caller, things, fields.With(ThingAccess), "thing", id)
 	if err != nil {
 		return nil, err
 	}
@@ -172,12 +172,12 @@ func (t *Thing) Allows(caller auth.Caller) error {
 	case t.State == Unlisted && caller.Opened.Has(t.ID):
 		return nil
 	case (t.State == Unlisted || t.HiddenState == Unlisted) && !caller.Opened.Has(t.ID):
-		return notFound("thing", t.ID) // as if it did not exist: IDs can be counted
+		return NoSuch("thing", t.ID) // as if it did not exist: IDs can be counted
 	}
 	if t.IsTakenDown() && t.HiddenState != Draft {
-		return fail(Forbidden, "thing %d was taken down by a moderator", t.ID)
+		return Fail(Forbidden, "thing %d was taken down by a moderator", t.ID)
 	}
-	return fail(Forbidden, "thing %d is a draft of someone else", t.ID)
+	return Fail(Forbidden, "thing %d is a draft of someone else", t.ID)
 }
 
 // ofSomeoneElse returns the error for a change of a thing of another user: Forbidden, or NotFound
@@ -186,13 +186,13 @@ func (t *Thing) ofSomeoneElse(caller auth.Caller) error {
 	if err := t.Allows(caller); CodeOf(err) == NotFound {
 		return err
 	}
-	return fail(Forbidden, "thing %d belongs to someone else", t.ID)
+	return Fail(Forbidden, "thing %d belongs to someone else", t.ID)
 }
 
 // ThingsByID returns the things with the given IDs. It does not check visibility: the caller must
 // be allowed to see the object that refers to them.
 func (s *Store) ThingsByID(ctx context.Context, caller auth.Caller, fields ThingFields, ids []int64) (map[int64]*Thing, error) {
-	return things.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
+	return things.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 
 // fileCountsKey reads the numbers of finalized files of the things in argument 0.
@@ -211,7 +211,7 @@ func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]map
 		Kind FileKind
 		N    int64
 	}
-	err := database.Read(ctx, s.db.DB, fileCountsKey{}, &rows, thingIDs)
+	err := database.Read(ctx, s.DB.DB, fileCountsKey{}, &rows, thingIDs)
 	counts := make(map[int64]map[FileKind]int64, len(rows))
 	for _, row := range rows {
 		if counts[row.ID] == nil {
@@ -224,6 +224,6 @@ func (s *Store) FileCounts(ctx context.Context, thingIDs []int64) (map[int64]map
 
 // ThingsNamed returns the IDs of the things of a user that have a name.
 func (a Admin) ThingsNamed(ctx context.Context, ownerID int64, name string) (ids []int64, err error) {
-	err = a.store.db.Read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID, name).Order("t.id").Scan(ctx, &ids)
+	err = a.store.DB.Read.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.owner_id = ? AND t.name = ?", ownerID, name).Order("t.id").Scan(ctx, &ids)
 	return ids, err
 }

@@ -23,7 +23,7 @@ type RemovedThing struct {
 // moderator or an administrator with a reason. It returns the thing as it was. It opens a
 // transaction.
 func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *RemovedThing, err error) {
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 		if err := s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
 			return err
 		}
-		return s.db.index(ctx, tx, thingIndex, id)
+		return s.DB.index(ctx, tx, ThingIndex, id)
 	})
 	return deleted, err
 }
@@ -98,9 +98,9 @@ func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, r
 // their IDs.
 func (s *Store) lockBelow(ctx context.Context, tx bun.Tx, thingID int64) error {
 	var makes, comments []int64
-	err := s.db.ForUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
+	err := s.DB.ForUpdate(tx.NewSelect().Model((*Make)(nil)).Column("m.id").Where("m.thing_id = ?", thingID).Order("m.id")).Scan(ctx, &makes)
 	if err != nil {
 		return err
 	}
-	return s.db.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
+	return s.DB.ForUpdate(tx.NewSelect().Model((*Comment)(nil)).Column("cm.id").Where("cm.thing_id = ?", thingID).Order("cm.id")).Scan(ctx, &comments)
 }

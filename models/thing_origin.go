@@ -37,7 +37,7 @@ func (o *NewOrigin) check() error {
 	if o == nil {
 		return nil
 	}
-	return errors.Join(optionalLine("origin.creator", o.Creator, maxName), optionalLine("origin.site", o.Site, maxName),
+	return errors.Join(optionalLine("origin.creator", o.Creator, MaxName), optionalLine("origin.site", o.Site, MaxName),
 		checkPage("origin.creatorUrl", o.CreatorURL), checkPage("origin.url", o.URL))
 }
 
@@ -45,10 +45,10 @@ func (o *NewOrigin) check() error {
 // import of the thing.
 func (t *Thing) setOrigin(o *NewOrigin, at time.Time) {
 	if o != nil {
-		set(&t.OriginCreator, o.Creator)
-		set(&t.OriginCreatorURL, o.CreatorURL)
-		set(&t.SourceURL, o.URL)
-		set(&t.OriginSite, o.Site)
+		Assign(&t.OriginCreator, o.Creator)
+		Assign(&t.OriginCreatorURL, o.CreatorURL)
+		Assign(&t.SourceURL, o.URL)
+		Assign(&t.OriginSite, o.Site)
 	}
 	if t.Origin() != nil && t.ImportedAt == nil {
 		t.ImportedAt = &at

@@ -29,11 +29,11 @@ func (s *Store) PublishThingOfAnyLicense(ctx context.Context, caller auth.Caller
 
 func (s *Store) publishThing(ctx context.Context, caller auth.Caller, id int64, as PublicationState, anyLicense bool) (*Thing, error) {
 	if as == Draft {
-		return nil, badInput("state", "state: a thing is published as PUBLISHED or UNLISTED; unpublishThing makes it a draft")
+		return nil, Invalid("state", "state: a thing is published as PUBLISHED or UNLISTED; unpublishThing makes it a draft")
 	}
 	return s.setState(ctx, caller, id, as, func(ctx context.Context, tx bun.Tx, t *Thing) error {
 		if t.IsTakenDown() {
-			return fail(Forbidden, "thing %d was taken down by a moderator: %s", id, t.TakedownReason)
+			return Fail(Forbidden, "thing %d was taken down by a moderator: %s", id, t.TakedownReason)
 		}
 		return checkPublishable(ctx, tx, t, anyLicense)
 	})
@@ -48,7 +48,7 @@ func (s *Store) UnpublishThing(ctx context.Context, caller auth.Caller, id int64
 
 // setState changes the state of a thing of the caller, unless check returns an error.
 func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to PublicationState, check func(context.Context, bun.Tx, *Thing) error) (*Thing, error) {
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockOwnThing(ctx, tx, caller, id)
 		if err != nil || t.State == to {
 			return err
@@ -66,7 +66,7 @@ func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to P
 
 // changeState changes the state of a locked thing to another one.
 func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to PublicationState) error {
-	at, was, isNew := now(), t.State, false
+	at, was, isNew := Now(), t.State, false
 	t.State, t.ModifiedAt = to, at
 	if to == Published && t.PublishedAt == nil {
 		t.PublishedAt, isNew = &at, true
@@ -97,7 +97,7 @@ func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to Publica
 			return err
 		}
 	}
-	return s.db.index(ctx, tx, thingIndex, t.ID)
+	return s.DB.index(ctx, tx, ThingIndex, t.ID)
 }
 
 // checkPublishable returns BadInput with everything that a thing lacks for publication. A thing
@@ -126,7 +126,7 @@ func checkPublishable(ctx context.Context, tx bun.Tx, t *Thing, anyLicense bool)
 	for i, r := range reasons {
 		messages[i] = r.Message
 	}
-	e := badInput("id", "thing %d cannot be published: %s", t.ID, strings.Join(messages, "; "))
+	e := Invalid("id", "thing %d cannot be published: %s", t.ID, strings.Join(messages, "; "))
 	e.Fields = reasons
 	return e
 }
@@ -165,7 +165,7 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 	if err := requireModerator(caller); err != nil {
 		return nil, err
 	}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockThing(ctx, tx, id)
 		if err != nil {
 			return err
@@ -174,11 +174,11 @@ func (s *Store) FeatureThing(ctx context.Context, caller auth.Caller, id int64, 
 			return err
 		}
 		if featured && t.State != Published {
-			return badInput("id", "thing %d is not published: only published things are featured", id)
+			return Invalid("id", "thing %d is not published: only published things are featured", id)
 		}
 		t.FeaturedAt = nil
 		if featured {
-			at := now()
+			at := Now()
 			t.FeaturedAt = &at
 		}
 		if _, err = tx.NewUpdate().Model(t).Column("featured_at").WherePK().Exec(ctx); err != nil {

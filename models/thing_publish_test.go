@@ -17,13 +17,13 @@ func TestNotifyDuringDeletion(t *testing.T) {
 		ancestor, _ := published(t, s, ben)
 		remix, _ := published(t, s, ada)
 		const deleted = 999_999
-		err := s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		err := s.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			return notifyRemix(ctx, tx, remix, []int64{deleted, ancestor.ID})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := s.db.Read.NewSelect().Table("notifications").Where("user_id = ?", ben.UserID).Count(t.Context()); n != 1 || err != nil {
+		if n, err := s.DB.Read.NewSelect().Table("notifications").Where("user_id = ?", ben.UserID).Count(t.Context()); n != 1 || err != nil {
 			t.Errorf("%d notifications of the other ancestor (%v)", n, err)
 		}
 	})

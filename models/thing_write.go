@@ -42,7 +42,7 @@ type NewThing struct {
 // CreateThing creates a draft of the caller, finalizes its files, and publishes it if n.Publish is
 // set. It opens a transaction.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
-	tags, err := cleanTags(n.Tags)
+	tags, err := CleanTags(n.Tags)
 	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), checkPage("sourceUrl", &n.SourceURL), n.Origin.check(), n.checkLicense(), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, &n.Category)
@@ -56,7 +56,7 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 			return nil, err
 		}
 	}
-	at := now()
+	at := Now()
 	t := &Thing{
 		OwnerID: caller.UserID, Name: n.Name, Description: n.Description,
 		Instructions: n.Instructions, SourceURL: n.SourceURL, IsWIP: n.IsWIP, IsNSFW: n.IsNSFW, IsAI: n.IsAI, DetailsParts: n.DetailsParts, CreatedAt: at, ModifiedAt: at,
@@ -69,11 +69,11 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	t.setOrigin(n.Origin, at)
 	var promoted []string
 	if len(n.Files) > 0 {
-		if promoted, err = s.promote(ctx, caller, n.Files); err != nil {
+		if promoted, err = s.Promote(ctx, caller, n.Files); err != nil {
 			return nil, err
 		}
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t.State, t.PublishedAt = Draft, nil // an attempt that a deadlock ended may have changed them
 		if err := s.claim(ctx, tx, caller.UserID, claim{things: 1}); err != nil {
 			return err
@@ -108,24 +108,24 @@ func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing)
 	if err != nil {
 		return nil, err
 	}
-	s.sweep(ctx, promoted)
+	s.Sweep(ctx, promoted)
 	return s.Thing(ctx, caller, AllThingFields, t.ID)
 }
 
 // withCategory adds to an error that the category does not exist, so that a form can show all
 // errors. nil is valid.
 func (s *Store) withCategory(ctx context.Context, err error, which *string) error {
-	if which == nil || text("category", *which, maxName) != nil {
+	if which == nil || CheckText("category", *which, MaxName) != nil {
 		return err
 	}
-	_, unknown := category(ctx, s.db.Read, *which)
+	_, unknown := category(ctx, s.DB.Read, *which)
 	return errors.Join(err, unknown)
 }
 
 // checkThing checks the texts that are not nil.
 func checkThing(name, category, description, instructions *string) error {
-	return errors.Join(checkName(name), optional("category", category, maxName),
-		optional("description", description, maxText), optional("instructions", instructions, maxText))
+	return errors.Join(checkName(name), CheckOptional("category", category, MaxName),
+		CheckOptional("description", description, MaxText), CheckOptional("instructions", instructions, MaxText))
 }
 
 // maxURL is the maximum number of characters of a URL.
@@ -137,7 +137,7 @@ func (n NewThing) checkLicense() error {
 		return checkLicense(&n.LicenseID)
 	}
 	if n.License == "" {
-		return badInput("license", "license: one of license and licenseId is required").WithFieldCode(apierror.FieldRequired)
+		return Invalid("license", "license: one of license and licenseId is required").WithFieldCode(apierror.FieldRequired)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func checkPage(field string, source *string) error {
 	}
 	u, err := url.Parse(*source)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
-		return badInput(field, "%s: must be an absolute URL with http or https, without a password", field)
+		return Invalid(field, "%s: must be an absolute URL with http or https, without a password", field)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func checkDetails(details *string) error {
 	if *details == "" {
 		*details = noDetails
 	}
-	if err := text("detailsParts", *details, maxText); err != nil {
+	if err := CheckText("detailsParts", *details, MaxText); err != nil {
 		return err
 	}
 	var parts []map[string]any
@@ -178,7 +178,7 @@ func checkDetails(details *string) error {
 	err := errors.Join(json.Unmarshal([]byte(*details), &parts), json.Compact(&compact, []byte(*details)))
 	isNull := func(part map[string]any) bool { return part == nil }
 	if err != nil || parts == nil || slices.ContainsFunc(parts, isNull) {
-		return badInput("detailsParts", "detailsParts: must be a JSON array of objects")
+		return Invalid("detailsParts", "detailsParts: must be a JSON array of objects")
 	}
 	*details = compact.String()
 	return nil
@@ -216,7 +216,7 @@ type UpdatedThing struct {
 // UpdateThing changes a thing of the caller. It returns Forbidden for a thing of another user, and
 // for one that is taken down. It opens a transaction.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*UpdatedThing, error) {
-	tags, err := cleanTags(c.Tags)
+	tags, err := CleanTags(c.Tags)
 	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkPage("sourceUrl", c.SourceURL), c.Origin.check(), checkLicense(c.LicenseID), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, c.Category)
@@ -226,34 +226,34 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 		return nil, err
 	}
 	u := &UpdatedThing{}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		t, err := s.lockOwnThing(ctx, tx, caller, c.ID)
 		if err != nil {
 			return err
 		}
 		u.FromCategoryID = t.CategoryID
-		set(&t.Name, c.Name)
+		Assign(&t.Name, c.Name)
 		before := t.SPDX()
 		t.setLicense(c.License, c.LicenseID)
-		set(&t.Description, c.Description)
-		set(&t.Instructions, c.Instructions)
-		set(&t.SourceURL, c.SourceURL)
-		t.setOrigin(c.Origin, now())
-		set(&t.IsWIP, c.IsWIP)
-		set(&t.IsDerivative, c.IsRemix)
-		set(&t.IsNSFW, c.IsNSFW)
-		set(&t.IsAI, c.IsAI)
-		set(&t.DetailsParts, c.DetailsParts)
+		Assign(&t.Description, c.Description)
+		Assign(&t.Instructions, c.Instructions)
+		Assign(&t.SourceURL, c.SourceURL)
+		t.setOrigin(c.Origin, Now())
+		Assign(&t.IsWIP, c.IsWIP)
+		Assign(&t.IsDerivative, c.IsRemix)
+		Assign(&t.IsNSFW, c.IsNSFW)
+		Assign(&t.IsAI, c.IsAI)
+		Assign(&t.DetailsParts, c.DetailsParts)
 		if c.PrintSettings != nil {
 			if t.DetailsParts, err = c.PrintSettings.in(t.DetailsParts); err != nil {
 				return err
 			}
 		}
 		if t.State != Draft && c.LicenseID != nil && t.SPDX() == license.Unknown && before != license.Unknown {
-			return badInput("licenseId", "licenseId: must be known while the thing is published").WithFieldCode(apierror.FieldLicenseRequired)
+			return Invalid("licenseId", "licenseId: must be known while the thing is published").WithFieldCode(apierror.FieldLicenseRequired)
 		}
 		if t.State != Draft && strings.TrimSpace(t.Description) == "" {
-			return badInput("description", "description: must not be blank while the thing is published").
+			return Invalid("description", "description: must not be blank while the thing is published").
 				WithFieldCode(apierror.FieldRequired)
 		}
 		if c.Category != nil {
@@ -283,13 +283,13 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 			}
 			t.IsDerivative = len(ancestors) > 0
 		}
-		t.ModifiedAt = now()
+		t.ModifiedAt = Now()
 		_, err = html.update(tx.NewUpdate().Model(t).
 			Column("name", "license", "license_id", "origin_creator", "origin_creator_url", "origin_site", "imported_at", "category_id", "description", "instructions", "source_url", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
 		if err != nil || t.State != Published {
 			return err
 		}
-		return s.db.index(ctx, tx, thingIndex, t.ID)
+		return s.DB.index(ctx, tx, ThingIndex, t.ID)
 	})
 	if err != nil {
 		return nil, err
@@ -298,8 +298,8 @@ func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChan
 	return u, err
 }
 
-// set sets a value to another one, unless that is nil.
-func set[T any](value, to *T) {
+// Assign sets a value to another one, unless that is nil.
+func Assign[T any](value, to *T) {
 	if to != nil {
 		*value = *to
 	}

@@ -50,7 +50,7 @@ func (t *Token) ScopeList() []auth.Scope {
 func insertToken(ctx context.Context, tx bun.Tx, row *Token) (token string, err error) {
 	token = auth.NewToken()
 	row.SHA256, _ = auth.Hash(token)
-	row.CreatedAt = now()
+	row.CreatedAt = Now()
 	_, err = tx.NewInsert().Model(row).Exec(ctx)
 	return token, err
 }
@@ -60,7 +60,7 @@ func insertToken(ctx context.Context, tx bun.Tx, row *Token) (token string, err 
 // scope admin, and Forbidden if the user is suspended. It opens a transaction.
 func (a Admin) CreateToken(ctx context.Context, username, name string, scopes auth.Scopes, lifetime time.Duration) (string, error) {
 	s := a.store
-	if err := line("name", name, maxName); err != nil {
+	if err := line("name", name, MaxName); err != nil {
 		return "", err
 	}
 	u, err := s.User(ctx, auth.Caller{}, UserAccess, username)
@@ -68,15 +68,15 @@ func (a Admin) CreateToken(ctx context.Context, username, name string, scopes au
 		return "", err
 	}
 	if scopes.Has(auth.Admin) && u.Role() == auth.Member {
-		return "", badInput("scopes", "scope admin: %s is not an administrator or moderator", u.Username)
+		return "", Invalid("scopes", "scope admin: %s is not an administrator or moderator", u.Username)
 	}
 	row := &Token{UserID: u.ID, Name: name, Scopes: scopes.String()}
 	if lifetime > 0 {
-		expires := now().Add(lifetime)
+		expires := Now().Add(lifetime)
 		row.ExpiresAt = &expires
 	}
 	token := ""
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.lockActive(ctx, tx, u.ID); err != nil {
 			return err
 		}
@@ -101,25 +101,25 @@ type NewToken struct {
 // many tokens. It opens a transaction.
 func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken) (string, *Token, error) {
 	if caller.ApplicationID != 0 {
-		return "", nil, fail(Forbidden, "an application cannot create tokens")
+		return "", nil, Fail(Forbidden, "an application cannot create tokens")
 	}
 	names := make([]string, len(n.Scopes))
 	for i, scope := range n.Scopes {
 		if !caller.Scopes.Has(scope) {
-			return "", nil, fail(Forbidden, "the access token lacks the scope %s, so it cannot grant it", scope)
+			return "", nil, Fail(Forbidden, "the access token lacks the scope %s, so it cannot grant it", scope)
 		}
 		names[i] = string(scope)
 	}
-	err := line("name", n.Name, maxName)
+	err := line("name", n.Name, MaxName)
 	scopes, wrong := auth.ParseScopes(names)
 	if wrong != nil { // there are none: each was found among the scopes of the caller
-		err = errors.Join(err, badInput("scopes", "%s", wrong).WithFieldCode(apierror.FieldRequired))
+		err = errors.Join(err, Invalid("scopes", "%s", wrong).WithFieldCode(apierror.FieldRequired))
 	}
 	row := &Token{UserID: caller.UserID, Name: n.Name, Scopes: scopes.String()}
 	if n.ExpiresAt != nil {
 		at := n.ExpiresAt.UTC().Truncate(time.Microsecond)
-		if !now().Before(at) || at.Year() > 9999 {
-			err = errors.Join(err, badInput("expiresAt", "expiresAt: must be in the future").WithFieldCode(apierror.FieldOutOfRange))
+		if !Now().Before(at) || at.Year() > 9999 {
+			err = errors.Join(err, Invalid("expiresAt", "expiresAt: must be in the future").WithFieldCode(apierror.FieldOutOfRange))
 		}
 		row.ExpiresAt = &at
 	}
@@ -131,11 +131,11 @@ func (s *Store) CreateToken(ctx context.Context, caller auth.Caller, n NewToken)
 		case row.ExpiresAt == nil:
 			row.ExpiresAt = &limit
 		case row.ExpiresAt.After(limit):
-			return "", nil, badInput("expiresAt", "expiresAt: must be at most %s, when the access token of the request expires", limit.Format(time.RFC3339)).WithFieldCode(apierror.FieldOutOfRange)
+			return "", nil, Invalid("expiresAt", "expiresAt: must be at most %s, when the access token of the request expires", limit.Format(time.RFC3339)).WithFieldCode(apierror.FieldOutOfRange)
 		}
 	}
 	token := ""
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.checkTokenCount(ctx, tx, caller.UserID); err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func checkNotRevoked(ctx context.Context, tx bun.Tx, caller auth.Caller) error {
 	}
 	valid, err := tx.NewSelect().Model((*Token)(nil)).Where("tk.id = ? AND tk.revoked_at IS NULL", caller.TokenID).Exists(ctx)
 	if err == nil && !valid {
-		err = fail(Unauthenticated, "the access token was revoked")
+		err = Fail(Unauthenticated, "the access token was revoked")
 	}
 	return err
 }
@@ -179,11 +179,11 @@ func (s *Store) checkTokenCount(ctx context.Context, tx bun.Tx, userID int64) er
 	}
 	n, err := tx.NewSelect().Model((*Token)(nil)).
 		Where("tk.user_id = ? AND tk.application_id IS NULL AND tk.revoked_at IS NULL", userID).
-		Where("tk.expires_at IS NULL OR tk.expires_at > ?", now()).Count(ctx)
+		Where("tk.expires_at IS NULL OR tk.expires_at > ?", Now()).Count(ctx)
 	if err != nil || n < maxTokens {
 		return err
 	}
-	e := fail(Conflict, "you have %d access tokens, and at most %d are allowed: revoke one first", n, maxTokens)
+	e := Fail(Conflict, "you have %d access tokens, and at most %d are allowed: revoke one first", n, maxTokens)
 	e.Limit = maxTokens
 	return e
 }
@@ -197,30 +197,30 @@ func (ownTokens) Select(b *database.Builder, _ any) *bun.SelectQuery {
 // Tokens lists the access tokens of the caller's user that are not revoked, the latest first. They
 // may have expired.
 func (s *Store) Tokens(caller auth.Caller) (List, error) {
-	if err := requireUser(caller); err != nil {
+	if err := RequireUser(caller); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "tk.id"}, Rows: ownTokens{}, Caller: caller.UserID}, nil
+	return List{DB: s.DB.DB, By: database.Order{ID: "tk.id"}, Rows: ownTokens{}, Caller: caller.UserID}, nil
 }
 
 // WorkingTokens returns the access tokens of the caller's user that give access, the latest first.
 // They include those of applications, also if they have expired and can be refreshed: ExpiresAt is
 // when the access ends.
 func (s *Store) WorkingTokens(ctx context.Context, caller auth.Caller) (tokens []*Token, err error) {
-	if err := requireUser(caller); err != nil {
+	if err := RequireUser(caller); err != nil {
 		return nil, err
 	}
 	const expires = "coalesce(rt.expires_at, tk.expires_at)"
-	err = s.db.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256", "expires_at").ColumnExpr(expires+" AS expires_at").
+	err = s.DB.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256", "expires_at").ColumnExpr(expires+" AS expires_at").
 		Join("LEFT JOIN refresh_tokens AS rt ON rt.token_id = tk.id").Where("tk.user_id = ? AND tk.revoked_at IS NULL", caller.UserID).
-		Where(expires+" IS NULL OR "+expires+" > ?", now()).Order("tk.id DESC").Limit(maxListedTokens).Scan(ctx)
+		Where(expires+" IS NULL OR "+expires+" > ?", Now()).Order("tk.id DESC").Limit(maxListedTokens).Scan(ctx)
 	return tokens, err
 }
 
 // Allows returns nil if the token belongs to the caller's user, else NotFound.
 func (t *Token) Allows(caller auth.Caller) error {
 	if caller.UserID == 0 || t.UserID != caller.UserID {
-		return notFound("token", t.ID)
+		return NoSuch("token", t.ID)
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, 
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", u.ID).Order("tk.id DESC").Scan(ctx)
+	err = s.DB.Read.NewSelect().Model(&tokens).ExcludeColumn("sha256").Where("tk.user_id = ? AND tk.revoked_at IS NULL", u.ID).Order("tk.id DESC").Scan(ctx)
 	return tokens, err
 }
 
@@ -243,7 +243,7 @@ func (a Admin) TokensOf(ctx context.Context, username string) (tokens []*Token, 
 // uses, and otherwise gets Forbidden. It opens a transaction.
 func (s *Store) RevokeToken(ctx context.Context, caller auth.Caller, id int64) (*Token, error) {
 	if caller.ApplicationID != 0 && caller.TokenID != id {
-		return nil, fail(Forbidden, "an application can revoke only its own token")
+		return nil, Fail(Forbidden, "an application can revoke only its own token")
 	}
 	return s.revoke(ctx, id, "tk.user_id = ?", caller.UserID)
 }
@@ -258,13 +258,13 @@ func (a Admin) RevokeAnyToken(ctx context.Context, id int64) (*Token, error) {
 // before keeps the time of its revocation.
 func (s *Store) revoke(ctx context.Context, id int64, whose string, args ...any) (*Token, error) {
 	t := new(Token)
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		read := tx.NewSelect().Model(t).Where("tk.id = ?", id).Where(whose, args...)
 		if err := read.Scan(ctx); err != nil {
 			return err
 		}
 		if t.UserID != 0 { // lock the user, as in refresh
-			_, err := s.lockAccount(ctx, tx, t.UserID)
+			_, err := s.LockAccount(ctx, tx, t.UserID)
 			if CodeOf(err) == NotFound { // the account was deleted since, with its tokens
 				return sql.ErrNoRows
 			}
@@ -278,7 +278,7 @@ func (s *Store) revoke(ctx context.Context, id int64, whose string, args ...any)
 		return read.Scan(ctx)
 	})
 	if err != nil {
-		return nil, notFoundIfNoRows(err, "token", id)
+		return nil, NoSuchIfNoRows(err, "token", id)
 	}
 	return t, nil
 }
@@ -295,7 +295,7 @@ func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, u
 		return "", 0, err
 	}
 	if found[caller.ApplicationID] == nil {
-		return "", 0, fail(Unauthenticated, "the access token is unknown")
+		return "", 0, Fail(Unauthenticated, "the access token is unknown")
 	}
 	return found[caller.ApplicationID].ClientID, caller.UserID, nil
 }

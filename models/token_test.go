@@ -16,10 +16,10 @@ import (
 func TestTokenBesideDeletedAccount(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		err := beside(t, s, func(ctx context.Context, tx bun.Tx) error {
-			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+			if _, err := s.LockAccount(ctx, tx, ada.UserID); err != nil {
 				return err
 			}
-			_, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", now(), ada.UserID).Exec(ctx)
+			_, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", Now(), ada.UserID).Exec(ctx)
 			return err
 		}, func() error {
 			_, err := s.Admin().CreateToken(t.Context(), "ada", "", auth.Scopes{auth.Read}, 0)
@@ -36,7 +36,7 @@ func TestTokenBesideDeletedAccount(t *testing.T) {
 func TestRevokeBesideDeletedAccount(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		row := &Token{UserID: ada.UserID, Name: "a", Scopes: string(auth.Read)}
-		err := s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		err := s.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			_, err := insertToken(ctx, tx, row)
 			return err
 		})
@@ -44,16 +44,16 @@ func TestRevokeBesideDeletedAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = beside(t, s, func(ctx context.Context, tx bun.Tx) error {
-			if _, err := s.lockAccount(ctx, tx, ada.UserID); err != nil {
+			if _, err := s.LockAccount(ctx, tx, ada.UserID); err != nil {
 				return err
 			}
-			_, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", now(), ada.UserID).Exec(ctx)
+			_, err := tx.NewRaw("UPDATE users SET deleted_at = ? WHERE id = ?", Now(), ada.UserID).Exec(ctx)
 			return err
 		}, func() error {
 			_, err := s.Admin().RevokeAnyToken(t.Context(), row.ID)
 			return err
 		})
-		if want := notFound("token", row.ID); CodeOf(err) != NotFound || err.Error() != want.Error() {
+		if want := NoSuch("token", row.ID); CodeOf(err) != NotFound || err.Error() != want.Error() {
 			t.Errorf("got %v, want %v", err, want)
 		}
 	})
@@ -70,18 +70,18 @@ func TestExpiredTokensOfApplications(t *testing.T) {
 		}
 		row := &Token{UserID: ada.UserID, ApplicationID: registered.ID, Name: "App", Scopes: string(auth.Read)}
 		var issued *oauth.Token
-		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			issued, err = s.issueWithRefresh(ctx, tx, row, "")
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.db.Write.NewRaw("UPDATE tokens SET expires_at = ? WHERE id = ?", now().Add(-time.Minute), row.ID).Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewRaw("UPDATE tokens SET expires_at = ? WHERE id = ?", Now().Add(-time.Minute), row.ID).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		shown, err := s.WorkingTokens(ctx, ada)
-		if err != nil || len(shown) != 1 || shown[0].ExpiresAt == nil || !shown[0].ExpiresAt.After(now()) {
+		if err != nil || len(shown) != 1 || shown[0].ExpiresAt == nil || !shown[0].ExpiresAt.After(Now()) {
 			t.Fatalf("the tokens are %+v (%v), want one that expires later", shown, err)
 		}
 		if _, err := s.RevokeToken(ctx, ada, shown[0].ID); err != nil {
@@ -108,7 +108,7 @@ func TestRevokingEndsTheSignIn(t *testing.T) {
 		signIn := func() (id int64, refreshed *oauth.Token) {
 			t.Helper()
 			row := &Token{UserID: ada.UserID, ApplicationID: registered.ID, Name: "App", Scopes: string(auth.Read)}
-			err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+			err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 				first, err := s.issueWithRefresh(ctx, tx, row, "")
 				if err == nil {
 					refreshed, err = s.refresh(ctx, tx, registered.oauth(), first.Refresh)

@@ -62,7 +62,7 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	if err != nil {
 		return nil, err
 	}
-	at := now()
+	at := Now()
 	expires := at.Add(s.options.PendingTTL)
 	f := &File{OwnerID: caller.UserID, Name: name, Folder: folder, State: Pending, CreatedAt: at, ExpiresAt: &expires}
 	late, legacy := n.Bytes.(LateKind)
@@ -71,17 +71,17 @@ func (s *Store) Upload(ctx context.Context, caller auth.Caller, n NewUpload) (*F
 	}
 	f.setContent(up, n.Kind)
 	if !legacy && n.Kind == Image && f.Kind != Image {
-		s.discard(ctx, up.Key)
-		return nil, badInput("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", f.ContentType)
+		s.Discard(ctx, up.Key)
+		return nil, Invalid("kind", "kind: the file must be a PNG, JPEG, GIF, WebP or AVIF image to be IMAGE (got %s)", f.ContentType)
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.claim(ctx, tx, caller.UserID, claim{bytes: up.Size, pending: 1}); err != nil {
 			return err
 		}
 		if _, err := tx.NewInsert().Model(f).Exec(ctx); err != nil {
 			return err
 		}
-		return s.enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
+		return s.Enqueue(ctx, tx, Work{ExpireUpload: f.ID, At: expires})
 	})
 	if err != nil {
 		s.discardUnreferenced(ctx, up.Key)
@@ -101,7 +101,7 @@ func (s *Store) uploaded(up bucket.Upload) {
 // setContent sets the stored content of the file to the uploaded bytes.
 func (f *File) setContent(up bucket.Upload, declared FileKind) {
 	f.State, f.ObjectKey, f.Size, f.SHA256, f.MD5 = Pending, up.Key, up.Size, up.SHA256, up.MD5
-	f.Kind, f.ContentType = classify(up.ContentType, f.Name, declared)
+	f.Kind, f.ContentType = Classify(up.ContentType, f.Name, declared)
 }
 
 // receive streams bytes into the bucket, at most limit of them and not more than there is room for.
@@ -110,7 +110,7 @@ func (f *File) setContent(up bucket.Upload, declared FileKind) {
 // BadInput if there are none or if reading fails.
 func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int64, room *room) (bucket.Upload, error) {
 	if bytes == nil {
-		return bucket.Upload{}, badInput("file", "file: is missing").WithFieldCode(apierror.FieldRequired)
+		return bucket.Upload{}, Invalid("file", "file: is missing").WithFieldCode(apierror.FieldRequired)
 	}
 	if err := fits(atLeast, limit, room); err != nil {
 		return bucket.Upload{}, err
@@ -118,7 +118,7 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	source := &source{r: bytes, count: &s.receiving, room: room, limit: limit}
 	defer source.release()
 	// The metadata is removed before the bytes are hashed, so it is stored nowhere.
-	up, err := s.bucket.Put(ctx, imagemeta.Strip(source), min(limit, room.left))
+	up, err := s.Bucket.Put(ctx, imagemeta.Strip(source), min(limit, room.left))
 	var tooLarge *bucket.TooLargeError
 	var mine *Error
 	switch {
@@ -127,19 +127,19 @@ func (s *Store) receive(ctx context.Context, bytes io.Reader, atLeast, limit int
 	case source.err != nil && errors.As(source.err, &mine):
 		return up, mine
 	case source.err != nil:
-		return up, badInput("file", "file: ended early")
+		return up, Invalid("file", "file: ended early")
 	case err != nil:
 		return up, err
 	}
 	switch base, _, _ := strings.Cut(up.ContentType, ";"); {
 	case up.Size == 0:
-		err = badInput("file", "file: is empty").WithFieldCode(apierror.FieldRequired)
+		err = Invalid("file", "file: is empty").WithFieldCode(apierror.FieldRequired)
 	case isImage(base) && up.Size > s.options.ImageLimit:
 		err = overLimit("images", s.options.ImageLimit)
 	default:
 		return up, nil
 	}
-	s.discard(ctx, up.Key)
+	s.Discard(ctx, up.Key)
 	return up, err
 }
 
@@ -156,7 +156,7 @@ func fits(atLeast, limit int64, room *room) error {
 }
 
 func overLimit(what string, limit int64) error {
-	e := badInput("file", "file: too large: %s must be at most %s (%d bytes)", what, formatLimit(limit), limit)
+	e := Invalid("file", "file: too large: %s must be at most %s (%d bytes)", what, formatLimit(limit), limit)
 	e.Code, e.Limit = TooLarge, limit
 	return e
 }
@@ -215,15 +215,15 @@ func formatLimit(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// discard removes an object that no row refers to any more. If that fails, the garbage collector
+// Discard removes an object that no row refers to any more. If that fails, the garbage collector
 // removes it later.
-func (s *Store) discard(ctx context.Context, key string) {
+func (s *Store) Discard(ctx context.Context, key string) {
 	if key == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	_ = s.bucket.Remove(ctx, key)
+	_ = s.Bucket.Remove(ctx, key)
 }
 
 // discardUnreferenced removes the object of an upload whose transaction failed, unless a row refers
@@ -232,9 +232,9 @@ func (s *Store) discard(ctx context.Context, key string) {
 func (s *Store) discardUnreferenced(ctx context.Context, key string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	referenced, err := s.db.Write.NewSelect().Model((*File)(nil)).Where("f.object_key = ?", key).Exists(ctx)
+	referenced, err := s.DB.Write.NewSelect().Model((*File)(nil)).Where("f.object_key = ?", key).Exists(ctx)
 	if err == nil && !referenced {
-		s.discard(ctx, key)
+		s.Discard(ctx, key)
 	}
 }
 
@@ -243,21 +243,21 @@ func (s *Store) discardUnreferenced(ctx context.Context, key string) {
 func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id int64) error {
 	var key string
 	var begun *Resumable
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		f, err := s.lockFile(ctx, tx, id)
 		if CodeOf(err) == NotFound {
-			return notFound("pending upload", id) // the same message as for a file of another user
+			return NoSuch("pending upload", id) // the same message as for a file of another user
 		} else if err != nil {
 			return err
 		}
 		if begun, err = s.begun(ctx, tx, id); err != nil {
 			return err
 		}
-		if f.OwnerID != caller.UserID || !f.live(now()) && begun == nil && f.ObjectKey == "" {
-			return notFound("pending upload", id)
+		if f.OwnerID != caller.UserID || !f.live(Now()) && begun == nil && f.ObjectKey == "" {
+			return NoSuch("pending upload", id)
 		}
 		if f.State == Finalized {
-			e := fail(Conflict, "file %d is finalized: it is not a pending upload any more", id)
+			e := Fail(Conflict, "file %d is finalized: it is not a pending upload any more", id)
 			e.Field = "id"
 			return e.WithFieldCode(apierror.FieldInvalid)
 		}
@@ -268,7 +268,7 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 	if err != nil {
 		return err
 	}
-	s.discard(ctx, key)
+	s.Discard(ctx, key)
 	s.unstage(ctx, begun)
 	return nil
 }
@@ -277,18 +277,18 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 // file was deleted or finalized, or has not expired. A concurrent finalization locks the row, so
 // one of the two waits and then sees the result of the other.
 func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
-	begun, err := s.begun(ctx, s.db.Write, id)
+	begun, err := s.begun(ctx, s.DB.Write, id)
 	if err != nil {
 		return fmt.Errorf("expire upload %d: %w", id, err)
 	}
 	var keys []string
-	err = s.db.Write.NewDelete().Model((*File)(nil)).
-		Where("id = ? AND state <> ? AND expires_at <= ?", id, Finalized, now()).Returning("object_key").Scan(ctx, &keys)
+	err = s.DB.Write.NewDelete().Model((*File)(nil)).
+		Where("id = ? AND state <> ? AND expires_at <= ?", id, Finalized, Now()).Returning("object_key").Scan(ctx, &keys)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("expire upload %d: %w", id, err)
 	}
 	for _, key := range keys {
-		s.discard(ctx, key)
+		s.Discard(ctx, key)
 		s.unstage(ctx, begun)
 	}
 	return nil
@@ -298,9 +298,9 @@ func (s *Store) ExpireUpload(ctx context.Context, id int64) error {
 // is no such file.
 func (s *Store) lockFile(ctx context.Context, tx bun.Tx, id int64) (*File, error) {
 	f := new(File)
-	err := s.db.ForUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx)
+	err := s.DB.ForUpdate(tx.NewSelect().Model(f).Where("f.id = ?", id)).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, notFound("file", id)
+		return nil, NoSuch("file", id)
 	}
 	return f, err
 }

@@ -155,7 +155,7 @@ func TestFinalizePutsContentBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		batch := []FinalizeFile{{ID: f.ID}}
-		keys, err := s.promote(t.Context(), ada, batch)
+		keys, err := s.Promote(t.Context(), ada, batch)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,14 +163,14 @@ func TestFinalizePutsContentBack(t *testing.T) {
 		if err != nil || len(sweep.ContentObjects) != 1 || len(sweep.PendingObjects) != 0 {
 			t.Fatalf("collected %+v, %v, want the content alone", sweep, err)
 		}
-		err = s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
+		err = s.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error {
 			return s.finalize(ctx, tx, ada, batch, Target{OnThing, thing.ID})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.sweep(t.Context(), keys)
-		if _, err := s.bucket.Stat(t.Context(), bucket.ContentKey(f.SHA256)); err != nil {
+		s.Sweep(t.Context(), keys)
+		if _, err := s.Bucket.Stat(t.Context(), bucket.ContentKey(f.SHA256)); err != nil {
 			t.Errorf("the content of a finalized file: %v", err)
 		}
 	})
@@ -185,15 +185,15 @@ func TestFailedUploadKeepsWhatIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.discardUnreferenced(t.Context(), f.ObjectKey)
-		if _, err := s.bucket.Stat(t.Context(), f.ObjectKey); err != nil {
+		if _, err := s.Bucket.Stat(t.Context(), f.ObjectKey); err != nil {
 			t.Errorf("an object that a row refers to: %v", err)
 		}
-		enqueue := s.enqueue
-		s.enqueue = func(context.Context, bun.Tx, Work) error { return errors.New("fault") }
+		enqueue := s.Enqueue
+		s.Enqueue = func(context.Context, bun.Tx, Work) error { return errors.New("fault") }
 		if _, err := s.Upload(t.Context(), ada, NewUpload{Name: "b.stl", Bytes: strings.NewReader("solid b")}); err == nil {
 			t.Error("an upload whose job could not be stored was accepted")
 		}
-		s.enqueue = enqueue
+		s.Enqueue = enqueue
 		sweep, err := s.CollectGarbage(t.Context(), 0, true)
 		if err != nil || len(sweep.PendingObjects) > 0 {
 			t.Errorf("left behind: %+v, %v", sweep, err)

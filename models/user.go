@@ -114,26 +114,26 @@ func (u *User) AfterScanRow(ctx context.Context) error {
 	})
 }
 
-// forbiddenUsername matches names that users cannot choose: "me" is the caller in URLs, digits
+// ForbiddenUsername matches names that users cannot choose: "me" is the caller in URLs, digits
 // would be read as an ID, and deleted users are named deleted-ID.
-var forbiddenUsername = regexp.MustCompile(`^(?i:me|[0-9]+|deleted-[0-9]+)$`)
+var ForbiddenUsername = regexp.MustCompile(`^(?i:me|[0-9]+|deleted-[0-9]+)$`)
 
 // CreateUser creates a user. Names are unique, ignoring case. It returns BadInput if the name is
 // not allowed, and Conflict if it is taken. It opens a transaction.
 func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, error) {
 	s := a.store
-	if err := s.checkUsername(name); err != nil {
+	if err := s.CheckUsername(name); err != nil {
 		return nil, err
 	}
-	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: now()}
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	u := &User{Username: name, DefaultLicense: CC, IsAdmin: admin, CreatedAt: Now()}
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if err := s.insertUser(ctx, tx, u); err != nil || !admin {
 			return err
 		}
 		return s.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: SetUserRole, UserID: u.ID, Role: auth.Administrator, Reason: byOperator})
 	})
 	if database.IsUnique(err) {
-		return nil, usernameIsTaken(name)
+		return nil, UsernameIsTaken(name)
 	}
 	if err != nil {
 		return nil, err
@@ -141,10 +141,10 @@ func (a Admin) CreateUser(ctx context.Context, name string, admin bool) (*User, 
 	return u, nil
 }
 
-// foldUsername returns the text by which usernames are compared: the column sort_name of a user
+// FoldUsername returns the text by which usernames are compared: the column sort_name of a user
 // with that name. It does not depend on the locale of the database. As usernames have ASCII letters
 // only, other letters are not converted: a name with them is that of no user.
-func foldUsername(name string) string {
+func FoldUsername(name string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {
 			r += 'a' - 'A'
@@ -153,24 +153,24 @@ func foldUsername(name string) string {
 	}, name)
 }
 
-// checkUsername returns BadInput if new users cannot have a name.
-func (s *Store) checkUsername(name string) error {
+// CheckUsername returns BadInput if new users cannot have a name.
+func (s *Store) CheckUsername(name string) error {
 	if s.reserved(name) {
-		return badInput("username", "username %q: is reserved for a path of the server", name)
+		return Invalid("username", "username %q: is reserved for a path of the server", name)
 	}
 	return CheckUsername(name)
 }
 
 // CheckUsername returns BadInput if a name does not have the form of a username.
 func CheckUsername(name string) error {
-	if !auth.IsUsername(name) || forbiddenUsername.MatchString(name) {
-		return badInput("username", "username %.60q: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
+	if !auth.IsUsername(name) || ForbiddenUsername.MatchString(name) {
+		return Invalid("username", "username %.60q: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone and not \"me\"", name)
 	}
 	return nil
 }
 
-func usernameIsTaken(name string) error {
-	e := fail(Conflict, "username %q is taken", name)
+func UsernameIsTaken(name string) error {
+	e := Fail(Conflict, "username %q is taken", name)
 	e.Field = "username"
 	return e
 }
@@ -185,7 +185,7 @@ func (s *Store) insertUser(ctx context.Context, tx bun.Tx, u *User) error {
 	if _, err := new(renderedHTML).insert(tx.NewInsert().Model(u)).Exec(ctx); err != nil {
 		return err
 	}
-	return s.db.index(ctx, tx, userIndex, u.ID)
+	return s.DB.index(ctx, tx, UserIndex, u.ID)
 }
 
 // ProfileChange is the input of UpdateProfile. Nil fields are left unchanged.
@@ -206,7 +206,7 @@ type ProfileChange struct {
 // checkOwnProfile returns Forbidden unless u is the user of the caller.
 func checkOwnProfile(caller auth.Caller, u *User) error {
 	if u.ID != caller.UserID {
-		return fail(Forbidden, "the profile of %s is not yours", u.Username)
+		return Fail(Forbidden, "the profile of %s is not yours", u.Username)
 	}
 	return nil
 }
@@ -215,8 +215,8 @@ func checkOwnProfile(caller auth.Caller, u *User) error {
 // empty one removes it. It returns Forbidden if Username is that of another user, or if the caller
 // may not change the e-mail address. It opens a transaction.
 func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c ProfileChange) (*User, error) {
-	err := errors.Join(optionalLine("firstName", c.FirstName, maxName), optionalLine("lastName", c.LastName, maxName), checkOptionalEmail(c.Email),
-		optional("bio", c.Bio, maxText), optional("location", c.Location, maxName))
+	err := errors.Join(optionalLine("firstName", c.FirstName, MaxName), optionalLine("lastName", c.LastName, MaxName), checkOptionalEmail(c.Email),
+		CheckOptional("bio", c.Bio, MaxText), CheckOptional("location", c.Location, MaxName))
 	if err != nil {
 		return nil, err
 	}
@@ -236,39 +236,39 @@ func (s *Store) UpdateProfile(ctx context.Context, caller auth.Caller, c Profile
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u, err := s.lockAccount(ctx, tx, caller.UserID)
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := s.LockAccount(ctx, tx, caller.UserID)
 		if err != nil {
 			return err
 		}
 		if err := s.setUserImages(ctx, tx, caller, images); err != nil {
 			return err
 		}
-		set(&u.FirstName, c.FirstName)
-		set(&u.LastName, c.LastName)
+		Assign(&u.FirstName, c.FirstName)
+		Assign(&u.LastName, c.LastName)
 		newEmail := c.Email != nil && *c.Email != u.Email
 		if newEmail && !changesEmail(caller) {
-			return fail(Forbidden, "changing the e-mail address requires a browser session, or an access token of the user that has all scopes and does not expire")
+			return Fail(Forbidden, "changing the e-mail address requires a browser session, or an access token of the user that has all scopes and does not expire")
 		}
-		set(&u.Email, c.Email)
-		set(&u.Bio, c.Bio)
-		set(&u.Location, c.Location)
-		set(&u.DefaultLicense, c.DefaultLicense)
-		set(&u.HidesNSFW, c.HidesNSFW)
-		set(&u.HidesAI, c.HidesAI)
+		Assign(&u.Email, c.Email)
+		Assign(&u.Bio, c.Bio)
+		Assign(&u.Location, c.Location)
+		Assign(&u.DefaultLicense, c.DefaultLicense)
+		Assign(&u.HidesNSFW, c.HidesNSFW)
+		Assign(&u.HidesAI, c.HidesAI)
 		_, err = html.update(tx.NewUpdate().Model(u).Column("first_name", "last_name", "email", "bio", "location", "default_license", "hides_nsfw", "hides_ai").WherePK()).Exec(ctx)
 		if err == nil && newEmail && u.Email != "" && s.options.SendsMail {
-			err = s.enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
+			err = s.Enqueue(ctx, tx, Work{Mail: &Mail{Purpose: ConfirmationLink, UserID: u.ID}})
 		}
 		if err != nil || c.FirstName == nil && c.LastName == nil {
 			return err
 		}
-		return s.db.index(ctx, tx, userIndex, u.ID)
+		return s.DB.index(ctx, tx, UserIndex, u.ID)
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.sweep(ctx, promoted)
+	s.Sweep(ctx, promoted)
 	return s.User(ctx, caller, AllUserFields, "me")
 }
 
@@ -289,7 +289,7 @@ func userIDIn(name string) (id int64, ok bool) {
 // UsersNamed returns the names of the users whose names, ignoring case, are among the given
 // lower-case names.
 func (s *Store) UsersNamed(ctx context.Context, names []string) (taken []string, err error) {
-	err = s.db.Read.NewSelect().Model((*User)(nil)).Column("u.username").Where("u.sort_name IN (?)", bun.List(names)).Scan(ctx, &taken)
+	err = s.DB.Read.NewSelect().Model((*User)(nil)).Column("u.username").Where("u.sort_name IN (?)", bun.List(names)).Scan(ctx, &taken)
 	return taken, err
 }
 
@@ -309,26 +309,26 @@ func (k userNameKey) Text(b *database.Builder) (string, error) {
 // digits alone are an ID. It returns NotFound if there is no such user.
 func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields, name string) (*User, error) {
 	if name == "me" {
-		if err := requireUser(caller); err != nil {
+		if err := RequireUser(caller); err != nil {
 			return nil, err
 		}
-		if u, err := s.userByID(ctx, caller, fields, caller.UserID); CodeOf(err) != NotFound {
+		if u, err := s.UserByID(ctx, caller, fields, caller.UserID); CodeOf(err) != NotFound {
 			return u, err
 		}
-		return nil, fail(NotFound, "user %.60q does not exist", name)
+		return nil, Fail(NotFound, "user %.60q does not exist", name)
 	}
 	if id, ok := userIDIn(name); ok {
-		return s.userByID(ctx, caller, fields, id)
+		return s.UserByID(ctx, caller, fields, id)
 	}
 	if !auth.IsUsername(name) {
-		return nil, fail(NotFound, "user %.60q does not exist", name)
+		return nil, Fail(NotFound, "user %.60q does not exist", name)
 	}
 	var found []*User
-	if err := database.Read(ctx, s.db.DB, userNameKey{fields, caller.UserID != 0}, &found, foldUsername(name), caller.UserID); err != nil {
+	if err := database.Read(ctx, s.DB.DB, userNameKey{fields, caller.UserID != 0}, &found, FoldUsername(name), caller.UserID); err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, fail(NotFound, "user %.60q does not exist", name)
+		return nil, Fail(NotFound, "user %.60q does not exist", name)
 	}
 	return found[0], nil
 }
@@ -336,34 +336,34 @@ func (s *Store) User(ctx context.Context, caller auth.Caller, fields UserFields,
 // IsDeleted reports whether the account was deleted.
 func (u *User) IsDeleted() bool { return u.DeletedAt != nil }
 
-// userByID returns the user with an ID, whatever the name is now. It returns NotFound if there is
+// UserByID returns the user with an ID, whatever the name is now. It returns NotFound if there is
 // no such user, or if the user is deleted.
-func (s *Store) userByID(ctx context.Context, caller auth.Caller, fields UserFields, id int64) (*User, error) {
+func (s *Store) UserByID(ctx context.Context, caller auth.Caller, fields UserFields, id int64) (*User, error) {
 	found, err := s.UsersByID(ctx, caller, fields.With(UserAccess), []int64{id})
 	if u := found[id]; err != nil || u != nil && !u.IsDeleted() {
 		return u, err
 	}
-	return nil, notFound("user", id)
+	return nil, NoSuch("user", id)
 }
 
 // UsersByID returns the users with the given IDs. Users that do not exist are missing in the map.
 func (s *Store) UsersByID(ctx context.Context, caller auth.Caller, fields UserFields, ids []int64) (map[int64]*User, error) {
-	return users.ByIDs(ctx, s.db.DB, caller.UserID, fields, ids)
+	return users.ByIDs(ctx, s.DB.DB, caller.UserID, fields, ids)
 }
 
-// lockAccount reads a user who is not deleted, and locks the row until tx ends. It returns NotFound
+// LockAccount reads a user who is not deleted, and locks the row until tx ends. It returns NotFound
 // if there is no such user.
-func (s *Store) lockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
+func (s *Store) LockAccount(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
 	u := new(User)
-	err := s.db.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
-	return u, notFoundIfNoRows(err, "user", id)
+	err := s.DB.ForUpdate(tx.NewSelect().Model(u).Where("u.id = ? AND u.deleted_at IS NULL", id)).Scan(ctx)
+	return u, NoSuchIfNoRows(err, "user", id)
 }
 
 // lockActive is like lockAccount, and returns Forbidden if the user is suspended. Whatever issues
 // or renews a credential calls it in the transaction that stores the credential. A suspension locks
 // the same row and then ends the credentials, so none that is stored at the same time remains.
 func (s *Store) lockActive(ctx context.Context, tx bun.Tx, id int64) (*User, error) {
-	u, err := s.lockAccount(ctx, tx, id)
+	u, err := s.LockAccount(ctx, tx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -375,7 +375,7 @@ func (u *User) checkActive() error {
 	if u.SuspendedAt == nil {
 		return nil
 	}
-	return fail(Forbidden, "this account is suspended: %s", cmp.Or(u.SuspensionReason, "no reason was given"))
+	return Fail(Forbidden, "this account is suspended: %s", cmp.Or(u.SuspensionReason, "no reason was given"))
 }
 
 // administratorsLock is the key of the advisory lock that is held while an administrator
@@ -388,17 +388,12 @@ func (s *Store) checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *Use
 	if !u.IsAdmin {
 		return nil
 	}
-	if err := s.db.AdvisoryLock(ctx, tx, administratorsLock); err != nil {
+	if err := s.DB.AdvisoryLock(ctx, tx, administratorsLock); err != nil {
 		return err
 	}
 	others, err := tx.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.id <> ? AND u.suspended_at IS NULL", u.ID).Exists(ctx)
 	if err != nil || others {
 		return err
 	}
-	return badInput("username", "username: %s is the last administrator", u.Username)
-}
-
-// User returns the user with a name.
-func (a Admin) User(ctx context.Context, name string) (*User, error) {
-	return a.store.User(ctx, auth.Caller{}, AllUserFields, name)
+	return Invalid("username", "username: %s is the last administrator", u.Username)
 }

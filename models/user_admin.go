@@ -23,7 +23,7 @@ func (nextUsersKey) Text(b *database.Builder) (string, error) {
 func (a Admin) EachUser(ctx context.Context, fn func(*User) error) error {
 	for last := int64(0); ; {
 		var rows []*User
-		err := database.Read(ctx, a.store.db.DB, nextUsersKey{}, &rows, last)
+		err := database.Read(ctx, a.store.DB.DB, nextUsersKey{}, &rows, last)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -44,22 +44,22 @@ func (a Admin) RenameUser(ctx context.Context, from, to string) (*User, error) {
 // RenameUser changes the name of a user. Other users can take the old name at once. It requires an
 // administrator, and returns Conflict if the new name is taken. It opens a transaction.
 func (s *Store) RenameUser(ctx context.Context, caller auth.Caller, from, to string) (*User, error) {
-	if err := requireAdministrator(caller); err != nil {
+	if err := RequireAdministrator(caller); err != nil {
 		return nil, err
 	}
 	return s.renameUser(ctx, caller, from, to)
 }
 
 func (s *Store) renameUser(ctx context.Context, caller auth.Caller, from, to string) (*User, error) {
-	if err := s.checkUsername(to); err != nil {
+	if err := s.CheckUsername(to); err != nil {
 		return nil, err
 	}
 	found, err := s.User(ctx, caller, UserAccess, from)
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u, err := s.lockAccount(ctx, tx, found.ID)
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := s.LockAccount(ctx, tx, found.ID)
 		if err != nil {
 			return err
 		}
@@ -71,21 +71,21 @@ func (s *Store) renameUser(ctx context.Context, caller auth.Caller, from, to str
 		if err := s.record(ctx, tx, caller, e); err != nil {
 			return err
 		}
-		return s.db.indexOf(ctx, tx, found.ID)
+		return s.DB.indexOf(ctx, tx, found.ID)
 	})
 	if database.IsUnique(err) {
-		return nil, usernameIsTaken(to)
+		return nil, UsernameIsTaken(to)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.userByID(ctx, caller, AllUserFields, found.ID)
+	return s.UserByID(ctx, caller, AllUserFields, found.ID)
 }
 
 // SuspendAndRevokeTokens suspends a user and revokes their tokens, like
 // [Store.SuspendAndRevokeTokens].
 func (a Admin) SuspendAndRevokeTokens(ctx context.Context, name, reason string) (*User, error) {
-	if err := text("reason", reason, maxReason); err != nil {
+	if err := CheckText("reason", reason, maxReason); err != nil {
 		return nil, err
 	}
 	return a.store.suspendAndRevokeTokens(ctx, auth.Caller{}, name, reason)
@@ -95,7 +95,7 @@ func (a Admin) SuspendAndRevokeTokens(ctx context.Context, name, reason string) 
 // including those of applications, and disables their webhooks. It requires an administrator. The
 // last administrator cannot be suspended. It opens a transaction.
 func (s *Store) SuspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
-	if err := requireAdministrator(caller); err != nil {
+	if err := RequireAdministrator(caller); err != nil {
 		return nil, err
 	}
 	if err := checkReason(reason); err != nil {
@@ -107,12 +107,12 @@ func (s *Store) SuspendAndRevokeTokens(ctx context.Context, caller auth.Caller, 
 func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, name, reason string) (*User, error) {
 	return s.changeUser(ctx, caller, name, SuspendedUser, reason, func(ctx context.Context, tx bun.Tx, u *User) (bool, error) {
 		if u.ID == caller.UserID {
-			return false, badInput("username", "username: you cannot decide on yourself")
+			return false, Invalid("username", "username: you cannot decide on yourself")
 		}
 		if err := s.checkNotLastAdministrator(ctx, tx, u); err != nil {
 			return false, err
 		}
-		at := now()
+		at := Now()
 		u.SuspendedAt, u.SuspensionReason = &at, reason
 		if err := revokeAccess(ctx, tx, u.ID, at); err != nil {
 			return false, err
@@ -180,8 +180,8 @@ func (s *Store) changeUser(ctx context.Context, caller auth.Caller, name string,
 	if err != nil {
 		return nil, err
 	}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		u, err := s.lockAccount(ctx, tx, found.ID)
+	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		u, err := s.LockAccount(ctx, tx, found.ID)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *Store) changeUser(ctx context.Context, caller auth.Caller, name string,
 	if err != nil {
 		return nil, err
 	}
-	return s.userByID(ctx, caller, AllUserFields, found.ID)
+	return s.UserByID(ctx, caller, AllUserFields, found.ID)
 }
 
 // DeleteUser deletes the account of a user, like [Store.DeleteAccount].

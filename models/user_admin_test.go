@@ -61,7 +61,7 @@ func TestRenameDuringPublication(t *testing.T) {
 			if _, err := tx.NewRaw("UPDATE things SET state = ? WHERE id = ?", to, thing.ID).Exec(ctx); err != nil {
 				return err
 			}
-			return s.db.index(ctx, tx, thingIndex, thing.ID)
+			return s.DB.index(ctx, tx, ThingIndex, thing.ID)
 		}
 		for _, c := range []struct {
 			to       PublicationState
@@ -69,7 +69,7 @@ func TestRenameDuringPublication(t *testing.T) {
 			found    int64
 		}{{Draft, "benjamin", "zacharias", 0}, {Published, "zacharias", "balthasar", 1}} {
 			renamed := make(chan error, 1)
-			err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+			err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 				if err := setState(ctx, tx, c.to); err != nil {
 					return err
 				}
@@ -78,8 +78,8 @@ func TestRenameDuringPublication(t *testing.T) {
 					renamed <- err
 				}()
 				// Renaming must end, or wait for this transaction.
-				for waiting := s.db.Engine == database.SQLite; !waiting && len(renamed) == 0; {
-					waiting, err = databasetest.WaitsForLock(ctx, s.db.DB)
+				for waiting := s.DB.Engine == database.SQLite; !waiting && len(renamed) == 0; {
+					waiting, err = databasetest.WaitsForLock(ctx, s.DB.DB)
 					if err != nil {
 						return err
 					}
@@ -89,7 +89,7 @@ func TestRenameDuringPublication(t *testing.T) {
 			if err := errors.Join(err, <-renamed); err != nil {
 				t.Fatal(err)
 			}
-			documents := s.db.Read.NewSelect().Table("thing_documents")
+			documents := s.DB.Read.NewSelect().Table("thing_documents")
 			if n, err := documents.Count(ctx); n != c.found || err != nil {
 				t.Errorf("%s: %d documents, want %d (%v)", c.to, n, c.found, err)
 			}
@@ -120,7 +120,7 @@ func TestLastAdministratorStays(t *testing.T) {
 		}
 		left := func() int64 {
 			t.Helper()
-			n, err := s.db.Write.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.suspended_at IS NULL").Count(ctx)
+			n, err := s.DB.Write.NewSelect().Model((*User)(nil)).Where("u.is_admin AND u.suspended_at IS NULL").Count(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestLastAdministratorStays(t *testing.T) {
 			if err := together.Wait(); err == nil || left() != 1 {
 				t.Errorf("removing each other: %v, %d left", err, left())
 			}
-			if _, err := s.db.Write.NewRaw("UPDATE users SET is_admin = true, suspended_at = NULL WHERE id IN (?, ?)", first.UserID, third.UserID).Exec(ctx); err != nil {
+			if _, err := s.DB.Write.NewRaw("UPDATE users SET is_admin = true, suspended_at = NULL WHERE id IN (?, ?)", first.UserID, third.UserID).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -178,13 +178,13 @@ func TestActionsBesideRenaming(t *testing.T) {
 			user, rename := newUser(t, s, test.name), "UPDATE users SET username = ? WHERE id = ?"
 			var got *User
 			err := beside(t, s, func(ctx context.Context, tx bun.Tx) error {
-				if _, err := s.lockAccount(ctx, tx, user.UserID); err != nil {
+				if _, err := s.LockAccount(ctx, tx, user.UserID); err != nil {
 					return err
 				}
 				if _, err := tx.NewRaw(rename, "former-"+test.name, user.UserID).Exec(ctx); err != nil {
 					return err
 				}
-				return s.insertUser(ctx, tx, &User{Username: test.name, DefaultLicense: CC, CreatedAt: now()})
+				return s.insertUser(ctx, tx, &User{Username: test.name, DefaultLicense: CC, CreatedAt: Now()})
 			}, func() (err error) {
 				got, err = test.act(test.name)
 				return err
@@ -205,7 +205,7 @@ func TestSuspensionWithoutReason(t *testing.T) {
 			t.Fatal(err)
 		}
 		var token string
-		err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 			token, err = insertToken(ctx, tx, &Token{UserID: u.ID, Scopes: "read write"})
 			return err
 		})

@@ -51,8 +51,8 @@ func TestEmailNeedsAllRights(t *testing.T) {
 			"session":                {func(c *auth.Caller) { c.SessionID = 1 }, true},
 			"token":                  {func(c *auth.Caller) { c.TokenID = 1 }, true},
 			"token that writes only": {func(c *auth.Caller) { c.TokenID, c.Scopes = 1, auth.Scopes{auth.Write} }, false},
-			"token that expires":     {func(c *auth.Caller) { c.TokenID, c.ExpiresAt = 1, now().Add(time.Hour) }, false},
-			"ID token":               {func(c *auth.Caller) { c.ExpiresAt = now().Add(time.Hour) }, false},
+			"token that expires":     {func(c *auth.Caller) { c.TokenID, c.ExpiresAt = 1, Now().Add(time.Hour) }, false},
+			"ID token":               {func(c *auth.Caller) { c.ExpiresAt = Now().Add(time.Hour) }, false},
 			"application":            {func(c *auth.Caller) { c.TokenID, c.ApplicationID = 1, 1 }, false},
 			"moderator":              {func(c *auth.Caller) { c.TokenID, c.Role, c.Scopes = 1, auth.Moderator, all }, true},
 			"moderator as member":    {func(c *auth.Caller) { c.TokenID, c.Role = 1, auth.Moderator }, false},
@@ -100,7 +100,7 @@ func TestNewAddressEndsResets(t *testing.T) {
 			t.Helper()
 			_, err := s.UpdateProfile(t.Context(), ada, ProfileChange{Email: &email})
 			if err == nil {
-				err = s.db.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error { return confirmEmail(ctx, tx, ada.UserID, email) })
+				err = s.DB.InTx(t.Context(), func(ctx context.Context, tx bun.Tx) error { return confirmEmail(ctx, tx, ada.UserID, email) })
 			}
 			if err != nil {
 				t.Fatal(err)

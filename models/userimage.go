@@ -34,7 +34,7 @@ func (s *Store) StageUserImage(ctx context.Context, caller auth.Caller, username
 // checkUserImage returns an error unless the files are one image.
 func checkUserImage(on TargetType, files []*File) error {
 	if len(files) != 1 || files[0].Kind != Image {
-		return badInput("files", "the %s of a user must be one image (PNG, JPEG, GIF, WebP or AVIF)", on)
+		return Invalid("files", "the %s of a user must be one image (PNG, JPEG, GIF, WebP or AVIF)", on)
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (s *Store) promoteUserImages(ctx context.Context, caller auth.Caller, image
 		if image.fileID == 0 {
 			continue
 		}
-		promoted, err := s.promote(ctx, caller, []FinalizeFile{{ID: image.fileID}})
+		promoted, err := s.Promote(ctx, caller, []FinalizeFile{{ID: image.fileID}})
 		if err != nil {
 			return nil, err
 		}

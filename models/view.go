@@ -71,7 +71,7 @@ func (s *Store) saveViews(ctx context.Context, views map[viewKey]bool) error {
 	}
 	// Each transaction locks things in the order of their IDs, as others do.
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(byThing)), 500) {
-		err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.countViews(ctx, tx, ids, byThing) })
+		err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.countViews(ctx, tx, ids, byThing) })
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (s *Store) saveViews(ctx context.Context, views map[viewKey]bool) error {
 // countViews stores the views of some things.
 func (s *Store) countViews(ctx context.Context, tx bun.Tx, ids []int64, byThing map[int64][]*view) error {
 	var there []int64 // the others were deleted
-	err := s.db.ForUpdate(tx.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx, &there)
+	err := s.DB.ForUpdate(tx.NewSelect().Model((*Thing)(nil)).Column("t.id").Where("t.id IN (?)", bun.List(ids)).Order("t.id")).Scan(ctx, &there)
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ const (
 // terms looks up the words of a query in the vocabulary. A word that is no prefix of a known word
 // is replaced by its corrections. found reports whether a document contains all words. For a single
 // word it is always true.
-func (db *DB) terms(ctx context.Context, ix *index, query []tokenize.Word) (terms []term, found bool, err error) {
+func (db *DB) terms(ctx context.Context, ix *Index, query []tokenize.Word) (terms []term, found bool, err error) {
 	var beginnings []string
 	all := make([]term, len(query))
 	for i, w := range query {
@@ -101,8 +101,8 @@ func (knownWordKey) Text(b *database.Builder) (string, error) {
 // contains the empty prefix if a document matches one of the expressions in matches. These are
 // tried in order, so the cheapest ones should come first: to find the first match of a prefix,
 // SQLite merges the documents of all words that begin with it.
-func (db *DB) known(ctx context.Context, ix *index, beginnings, matches []string) (map[string]bool, error) {
-	arguments := []any{ix.noun}
+func (db *DB) known(ctx context.Context, ix *Index, beginnings, matches []string) (map[string]bool, error) {
+	arguments := []any{ix.Noun}
 	for _, b := range beginnings {
 		end := b + last
 		if tokenize.WholeOnly(b) {
@@ -146,19 +146,19 @@ const (
 )
 
 // corrections returns the words of the vocabulary that are most similar to a misspelled one.
-func (db *DB) corrections(ctx context.Context, ix *index, word string) ([]string, error) {
+func (db *DB) corrections(ctx context.Context, ix *Index, word string) ([]string, error) {
 	tolerance, length := tokenize.Tolerance(word), utf8.RuneCountInString(word)
 	if tolerance == 0 {
 		return nil, nil
 	}
-	similar := db.fullText().similar(db, word)
+	similar := db.FullText().similar(db, word)
 	if length < 7 { // a short word and its misspelling may have no trigram in common
 		initial, size := utf8.DecodeRuneInString(word)
 		similar = db.Read.NewRaw("(? OR word >= ? AND word < ?)", bun.Safe(similar), word[:size], string(initial+1)).String()
 	}
 	var like []string
 	err := db.Read.NewRaw("SELECT word FROM vocabulary WHERE noun = ? AND ? AND length(word) BETWEEN ? AND ? ORDER BY word",
-		ix.noun, bun.Safe(similar), length-tolerance, length+tolerance).Scan(ctx, &like)
+		ix.Noun, bun.Safe(similar), length-tolerance, length+tolerance).Scan(ctx, &like)
 	if err != nil {
 		return nil, err
 	}

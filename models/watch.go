@@ -24,7 +24,7 @@ type watch struct {
 // Watch adds a watch of the caller to a thing, a make or a collection that the caller can see. If
 // there is one already, nothing changes.
 func (s *Store) Watch(ctx context.Context, caller auth.Caller, target Target) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if _, err := s.lockVisibleLikeable(ctx, tx, caller, target); err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (s *Store) ToggleWatch(ctx context.Context, caller auth.Caller, target Targ
 }
 
 func addWatch(ctx context.Context, tx bun.Tx, userID int64, target Target) error {
-	_, err := tx.NewInsert().Model(&watch{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: now()}).
+	_, err := tx.NewInsert().Model(&watch{UserID: userID, TargetType: target.Type, TargetID: target.ID, CreatedAt: Now()}).
 		On("CONFLICT (user_id, target_type, target_id) DO NOTHING").Exec(ctx)
 	return err
 }
@@ -78,5 +78,5 @@ func (s *Store) WatchedThings(caller auth.Caller, userID int64) (List, error) {
 	if err := requireSelf(caller, userID, "watched things"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "w.id", Node: "w.target_id"}, Rows: watchedThings{}}, nil
+	return List{DB: s.DB.DB, By: database.Order{ID: "w.id", Node: "w.target_id"}, Rows: watchedThings{}}, nil
 }

@@ -22,7 +22,7 @@ func (s *Store) Drafts(caller auth.Caller, userID int64) (List, error) {
 	if err := requireSelf(caller, userID, "drafts"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "t.id"}, Rows: draftsOf{}}, nil
+	return List{DB: s.DB.DB, By: database.Order{ID: "t.id"}, Rows: draftsOf{}}, nil
 }
 
 // PendingUploads lists the pending uploads of the caller whose bytes are stored, the latest first.
@@ -31,8 +31,8 @@ func (s *Store) PendingUploads(caller auth.Caller, userID int64) (List, error) {
 	if err := requireSelf(caller, userID, "pending uploads"); err != nil {
 		return List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "f.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
-		return b.Select().TableExpr("files AS f").Where("f.owner_id = ? AND f.state = 'pending' AND f.expires_at > ?", userID, now())
+	return List{DB: s.DB.DB, By: database.Order{ID: "f.id"}, Rows: database.RowsFunc(func(b *database.Builder, userID any) *bun.SelectQuery {
+		return b.Select().TableExpr("files AS f").Where("f.owner_id = ? AND f.state = 'pending' AND f.expires_at > ?", userID, Now())
 	})}, nil
 }
 
@@ -48,10 +48,10 @@ type ComingFiles struct {
 // ComingFiles returns the files of a user that are finalized from now on. It includes at most the
 // last maxInProcess of the uploads that are pending now.
 func (s *Store) ComingFiles(ctx context.Context, userID int64) (c ComingFiles, err error) {
-	if err := s.db.Read.NewSelect().Table("files").ColumnExpr("coalesce(max(id), 0)").Scan(ctx, &c.last); err != nil {
+	if err := s.DB.Read.NewSelect().Table("files").ColumnExpr("coalesce(max(id), 0)").Scan(ctx, &c.last); err != nil {
 		return c, err
 	}
-	err = s.db.Read.NewSelect().Table("files").Column("id").Where("owner_id = ? AND state <> 'finalized'", userID).
+	err = s.DB.Read.NewSelect().Table("files").Column("id").Where("owner_id = ? AND state <> 'finalized'", userID).
 		OrderExpr("id DESC").Limit(maxInProcess).Scan(ctx, &c.unfinalized)
 	return c, err
 }
@@ -61,7 +61,7 @@ func (s *Store) ComingFiles(ctx context.Context, userID int64) (c ComingFiles, e
 // requested first for a file of another user.
 func (s *Store) FilesInProcess(ctx context.Context, userID int64, since ComingFiles, also []int64) ([]*File, error) {
 	query := func() *bun.SelectQuery {
-		return s.db.Read.NewSelect().TableExpr("files AS f").Column("f.id").
+		return s.DB.Read.NewSelect().TableExpr("files AS f").Column("f.id").
 			Where("f.owner_id = ? AND f.state = ? AND f.preview_id <> 0", userID, Finalized).Limit(maxInProcess)
 	}
 	var open, uploaded []int64

@@ -46,7 +46,7 @@ func TestFilesInProcess(t *testing.T) {
 				t.Errorf("files in process of user %d: %+v, want file %d", userID, files, id)
 			}
 		}
-		if _, err := s.db.Write.NewRaw("UPDATE previews SET state = 'failed'").Exec(ctx); err != nil {
+		if _, err := s.DB.Write.NewRaw("UPDATE previews SET state = 'failed'").Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
 		for userID := range of {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 type appCreateCmd struct {
@@ -17,7 +18,7 @@ type appCreateCmd struct {
 }
 
 func (c *appCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		secret, a, err := store.Admin().RegisterApplication(ctx, models.NewApplication{Name: c.Name, RedirectURIs: c.Redirect, IsPublic: c.Public, AllowsImplicit: c.Implicit})
 		if err != nil {
 			return err
@@ -33,7 +34,7 @@ func (c *appCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.
 type appListCmd struct{}
 
 func (*appListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		all, err := store.Admin().AllApplications(ctx)
 		if err != nil {
 			return err
@@ -58,7 +59,7 @@ type appDeleteCmd struct {
 }
 
 func (c *appDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		if err := store.Admin().DeleteApplication(ctx, c.ClientID); err != nil {
 			return err
 		}

@@ -14,7 +14,8 @@ import (
 	"github.com/meshyard/meshyard/internal/archive"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database/dblock"
-	"github.com/meshyard/meshyard/models"
+	archives "github.com/meshyard/meshyard/models/archive"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 type exportCmd struct {
@@ -24,14 +25,14 @@ type exportCmd struct {
 }
 
 func (c *exportCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) (err error) {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) (err error) {
 		w, err := archive.Create(c.Path)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, w.Close()) }()
 		steps := &steps{verb: "exported"}
-		m, err := store.Admin().Export(ctx, w, models.Export{
+		m, err := store.Archive.Admin().Export(ctx, w, archives.Export{
 			User: c.User, Credentials: c.Credentials,
 			Progress: func(noun string, done int64) { steps.print(noun, done, 0) },
 		})
@@ -65,7 +66,7 @@ func (c *importArchiveCmd) Run(ctx context.Context, s config.Settings, logger *s
 	}
 	defer r.Close()
 	if r.User != "" {
-		return withNewStore(ctx, s, logger, func(store *models.Store) error { return c.load(ctx, store, r) })
+		return withNewStore(ctx, s, logger, func(store *catalogue.Catalogue) error { return c.load(ctx, store, r) })
 	}
 	return c.loadAlone(ctx, s, logger, r)
 }
@@ -98,17 +99,17 @@ func (c *importArchiveCmd) loadAlone(ctx context.Context, s config.Settings, log
 			return err
 		}
 	}
-	return withHeldStore(ctx, s, logger, lock, func(store *models.Store) error {
-		state, err := store.Admin().ArchiveState(ctx)
+	return withHeldStore(ctx, s, logger, lock, func(store *catalogue.Catalogue) error {
+		state, err := store.Archive.Admin().ArchiveState(ctx)
 		if err != nil {
 			return err
 		}
 		switch {
-		case begun != nil && state == models.ArchiveLoaded:
+		case begun != nil && state == archives.ArchiveLoaded:
 			// It was interrupted after its last row: nothing else has used the database since.
 			fmt.Fprintln(os.Stderr, "the import is complete")
 			return lock.Finish(ctx)
-		case !marked && state == models.ArchiveNotBegun:
+		case !marked && state == archives.ArchiveNotBegun:
 			if err := begin(); err != nil {
 				return err
 			}
@@ -118,8 +119,8 @@ func (c *importArchiveCmd) loadAlone(ctx context.Context, s config.Settings, log
 			return failed
 		}
 		// The marker stays if rows are loaded that only this import can complete.
-		state, err = store.Admin().ArchiveState(context.WithoutCancel(ctx))
-		if err == nil && state != models.ArchiveLoading {
+		state, err = store.Archive.Admin().ArchiveState(context.WithoutCancel(ctx))
+		if err == nil && state != archives.ArchiveLoading {
 			err = lock.Finish(context.WithoutCancel(ctx))
 		}
 		return errors.Join(failed, err)
@@ -127,10 +128,10 @@ func (c *importArchiveCmd) loadAlone(ctx context.Context, s config.Settings, log
 }
 
 // load loads an archive, and reports what it has loaded.
-func (c *importArchiveCmd) load(ctx context.Context, store *models.Store, r *archive.Reader) error {
+func (c *importArchiveCmd) load(ctx context.Context, store *catalogue.Catalogue, r *archive.Reader) error {
 	steps := &steps{verb: "imported"}
 	started := time.Now()
-	report, err := store.Admin().ImportArchive(ctx, r, models.ArchiveImport{
+	report, err := store.Archive.Admin().ImportArchive(ctx, r, archives.Import{
 		User: c.User, Progress: steps.print,
 		Renumbered: func(noun string, from, to int64) error {
 			_, err := fmt.Fprintf(stdout, "%s\t%d\t%d\n", noun, from, to)

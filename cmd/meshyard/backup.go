@@ -15,6 +15,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // snapshotsAtMost is the maximum number of snapshots of one backup. One is normally enough. Another
@@ -37,7 +38,7 @@ func (c *backupCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 			return fmt.Errorf("%w; or back up the database by other means, and then run backup with --no-database", err)
 		}
 	}
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		folder, err := backup.Create(ctx, c.Dir)
 		if err != nil {
 			return err

@@ -16,13 +16,14 @@ import (
 	"github.com/meshyard/meshyard/internal/demo"
 	"github.com/meshyard/meshyard/internal/mesh/render"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 type demoCmd struct{}
 
 func (*demoCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
 	s.LiftQuotas()
-	return withNewStore(ctx, s, logger, func(store *models.Store) error {
+	return withNewStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		has, err := store.Admin().HasContent(ctx)
 		if err != nil {
 			return err
@@ -43,7 +44,7 @@ func (*demoCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 
 // demoFill fills a server with the content of package demo, as users would.
 type demoFill struct {
-	store  *models.Store
+	store  *catalogue.Catalogue
 	users  map[string]auth.Caller // by username
 	things map[string]int64       // by name
 }

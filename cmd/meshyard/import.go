@@ -19,6 +19,8 @@ import (
 	"github.com/meshyard/meshyard/internal/dataset"
 	"github.com/meshyard/meshyard/internal/dataset/resample"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/importer"
 )
 
 type importCatalogueCmd struct {
@@ -53,7 +55,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	for _, why := range tables.Skipped {
 		fmt.Fprintln(os.Stderr, "skipped:", escaped(why))
 	}
-	im := models.Import{Source: place, Total: tables.Len(), Things: tables.ThingsFrom}
+	im := importer.Import{Source: place, Total: tables.Len(), Things: tables.ThingsFrom}
 	if c.Scale > 0 {
 		im.Source, im.Total = fmt.Sprintf("%s as %d things by seed %d", place, c.Scale, c.Seed), c.Scale
 		r := resample.FromTables(tables)
@@ -64,7 +66,7 @@ func (c *importCatalogueCmd) Run(ctx context.Context, s config.Settings, logger 
 	users := 0
 	im.CreatedUsers = func(n int) { users += n }
 	im.Skipped = func(why string) { fmt.Fprintln(os.Stderr, "skipped:", escaped(why)) }
-	added, err := a.Store.Import(ctx, im)
+	added, err := a.Store.Importer.Import(ctx, im)
 	if err != nil {
 		return fmt.Errorf("%w (run it again to continue)", err)
 	}
@@ -95,7 +97,7 @@ func (c *importThingsCmd) Run(ctx context.Context, s config.Settings, logger *sl
 	progress := newProgress(total)
 	began := time.Now().UTC()
 	users := 0
-	added, err := a.Store.Import(ctx, models.Import{
+	added, err := a.Store.Importer.Import(ctx, importer.Import{
 		Total: total, Whole: true, Progress: progress.print,
 		Things: func(int) iter.Seq[dataset.Thing] {
 			return func(yield func(dataset.Thing) bool) {
@@ -145,8 +147,8 @@ func (c *importThingsCmd) rows() iter.Seq2[dataset.Row, error] {
 }
 
 // check validates all rows and returns their number.
-func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total int, err error) {
-	check, err := store.ImportCheck(ctx)
+func (c *importThingsCmd) check(ctx context.Context, store *catalogue.Catalogue) (total int, err error) {
+	check, err := store.Importer.ImportCheck(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -185,7 +187,7 @@ func (c *importThingsCmd) check(ctx context.Context, store *models.Store) (total
 
 // attach uploads each model file in dir to one thing, as the owner of the thing: the first file to
 // the first thing, and so on. It skips a file if the thing already has one with the same name.
-func attach(ctx context.Context, store *models.Store, dir string, things iter.Seq[dataset.Thing]) error {
+func attach(ctx context.Context, store *catalogue.Catalogue, dir string, things iter.Seq[dataset.Thing]) error {
 	var paths []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && models.IsModelName(path) {
@@ -216,7 +218,7 @@ func attach(ctx context.Context, store *models.Store, dir string, things iter.Se
 	return nil
 }
 
-func attachOne(ctx context.Context, store *models.Store, path string, thingID int64) (done bool, err error) {
+func attachOne(ctx context.Context, store *catalogue.Catalogue, path string, thingID int64) (done bool, err error) {
 	found, err := store.ThingsByID(ctx, auth.Caller{}, models.AllThingFields, []int64{thingID})
 	if err != nil || found[thingID] == nil {
 		return false, err // the import skipped the thing

@@ -18,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/internal/legacyclient"
 	"github.com/meshyard/meshyard/internal/publicaddr"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 type importAccountCmd struct {
@@ -43,7 +44,7 @@ func (c *importAccountCmd) Run(ctx context.Context, s config.Settings, logger *s
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		if err := c.confirmUser(ctx, store, client); err != nil {
 			return explainPrivate(err)
 		}
@@ -65,7 +66,7 @@ func (c *importAccountCmd) Run(ctx context.Context, s config.Settings, logger *s
 
 // confirmUser sets User, if it is empty, to the name in the other service, after the operator has
 // confirmed it: otherwise the other service would choose the user whose account it writes to.
-func (c *importAccountCmd) confirmUser(ctx context.Context, store *models.Store, client *legacyclient.Client) error {
+func (c *importAccountCmd) confirmUser(ctx context.Context, store *catalogue.Catalogue, client *legacyclient.Client) error {
 	if c.User != "" {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/dataset/folder"
 	"github.com/meshyard/meshyard/internal/layout"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // importOptions are the flags of imports from folders and archives.
@@ -106,7 +107,7 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 	}
 	// Quotas apply only to what users upload themselves.
 	s.LiftQuotas()
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		owner, err := store.Admin().User(ctx, o.Owner)
 		if err != nil {
 			return err

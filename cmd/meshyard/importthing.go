@@ -17,12 +17,13 @@ import (
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // importing is an import in progress.
 type importing struct {
 	importOptions
-	store  *models.Store
+	store  *catalogue.Catalogue
 	caller auth.Caller
 
 	seen, added, updated, there, failed, files, skipped int

@@ -9,6 +9,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 type invitationCreateCmd struct {
@@ -17,7 +18,7 @@ type invitationCreateCmd struct {
 }
 
 func (c *invitationCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		until := time.Now().Add(time.Duration(c.Expires))
 		secret, _, err := store.Admin().CreateInvitation(ctx, models.NewInvitation{Email: &c.Email, ExpiresAt: &until})
 		if err != nil {
@@ -31,7 +32,7 @@ func (c *invitationCreateCmd) Run(ctx context.Context, s config.Settings, logger
 type invitationListCmd struct{}
 
 func (*invitationListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		found, err := store.Admin().Invitations(ctx)
 		if err != nil {
 			return err
@@ -49,7 +50,7 @@ type invitationRevokeCmd struct {
 }
 
 func (c *invitationRevokeCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		if err := store.Admin().RevokeInvitation(ctx, c.ID); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 type fsckCmd struct {
@@ -18,10 +19,10 @@ type fsckCmd struct {
 }
 
 func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error { return c.check(ctx, store, logger) })
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error { return c.check(ctx, store, logger) })
 }
 
-func (c *fsckCmd) check(ctx context.Context, store *models.Store, logger *slog.Logger) error {
+func (c *fsckCmd) check(ctx context.Context, store *catalogue.Catalogue, logger *slog.Logger) error {
 	began, problems := time.Now(), 0
 	err := store.Check(ctx, c.Grace, c.Rehash, func(problem string) {
 		problems++
@@ -45,7 +46,7 @@ type gcCmd struct {
 }
 
 func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		if err := c.claim(ctx, store); err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ func (c *gcCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger)
 }
 
 // claim returns an error if this database must not collect garbage in the bucket.
-func (c *gcCmd) claim(ctx context.Context, store *models.Store) error {
+func (c *gcCmd) claim(ctx context.Context, store *catalogue.Catalogue) error {
 	switch {
 	case c.DryRun:
 		return nil
@@ -85,7 +86,7 @@ type deriveCmd struct {
 }
 
 func (c *deriveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		wanted, err := store.SchedulePreviews(ctx, c.Again)
 		if err != nil {
 			return err
@@ -98,7 +99,7 @@ func (c *deriveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Log
 type recountCmd struct{}
 
 func (*recountCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		changed, err := store.Recount(ctx)
 		if err != nil {
 			return err

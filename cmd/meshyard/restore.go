@@ -17,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/database/dblock"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 type restoreCmd struct {
@@ -120,7 +121,7 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 			return err
 		}
 	}
-	return withHeldStore(ctx, s, logger, lock, func(store *models.Store) error {
+	return withHeldStore(ctx, s, logger, lock, func(store *catalogue.Catalogue) error {
 		if err := store.Admin().DeleteUploads(ctx, m.Deleted); err != nil {
 			return err
 		}

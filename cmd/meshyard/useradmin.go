@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // userRecord is a user in the output of commands with --json.
@@ -66,7 +67,7 @@ type userListCmd struct {
 }
 
 func (c *userListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		users := []userRecord{}
 		err := store.Admin().EachUser(ctx, func(u *models.User) error {
 			users = append(users, recordOf(u))
@@ -92,7 +93,7 @@ type userShowCmd struct {
 }
 
 func (c *userShowCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		u, err := store.Admin().User(ctx, c.Name)
 		if err != nil {
 			return err
@@ -169,7 +170,7 @@ func (c *userUnsuspendCmd) Run(ctx context.Context, s config.Settings, logger *s
 
 // changeUser changes a user and prints what was done or, with --json, the user.
 func changeUser(ctx context.Context, s config.Settings, logger *slog.Logger, name string, asJSON bool, done string, change func(models.Admin) (*models.User, error)) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		u, err := change(store.Admin())
 		switch {
 		case err != nil:
@@ -189,7 +190,7 @@ type userDeleteCmd struct {
 }
 
 func (c *userDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		u, err := store.Admin().User(ctx, c.Name)
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 type userLinkCmd struct {
@@ -22,7 +22,7 @@ func (c *userLinkCmd) Run(ctx context.Context, s config.Settings, logger *slog.L
 	if issuer == "" {
 		return errors.New("--issuer: is required if MESHYARD_OIDC_ISSUER is not set")
 	}
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		if err := store.Admin().LinkIdentity(ctx, c.Name, issuer, c.Subject, c.Move); err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 type userCreateCmd struct {
@@ -29,7 +30,7 @@ type userCreateCmd struct {
 func (c *userCreateCmd) Validate() error { return models.CheckUsername(c.Name) }
 
 func (c *userCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withNewStore(ctx, s, logger, func(store *models.Store) error {
+	return withNewStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		u, err := store.Admin().CreateUser(ctx, c.Name, c.Admin)
 		if err != nil {
 			return err
@@ -44,7 +45,7 @@ type userPasswordCmd struct {
 }
 
 func (c *userPasswordCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		password, err := readPassword(c.Name)
 		if err != nil {
 			return err
@@ -113,7 +114,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s config.Settings, logger *slo
 	if err != nil {
 		return err
 	}
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		token, err := store.Admin().CreateToken(ctx, c.Name, c.Label, scopes, time.Duration(c.Expires))
 		if err != nil {
 			return err
@@ -128,7 +129,7 @@ type tokenListCmd struct {
 }
 
 func (c *tokenListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		tokens, err := store.Admin().TokensOf(ctx, c.Name)
 		if err != nil {
 			return err
@@ -146,7 +147,7 @@ type tokenRevokeCmd struct {
 }
 
 func (c *tokenRevokeCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		t, err := store.Admin().RevokeAnyToken(ctx, c.ID)
 		if err != nil {
 			return err

@@ -6,7 +6,8 @@ import (
 	"strconv"
 
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
 type webhookCreateCmd struct {
@@ -18,12 +19,12 @@ type webhookCreateCmd struct {
 }
 
 func (c *webhookCreateCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	events := make([]models.WebhookEvent, len(c.Event))
+	events := make([]webhook.Event, len(c.Event))
 	for i, e := range c.Event {
-		events[i] = models.WebhookEvent(e)
+		events[i] = webhook.Event(e)
 	}
-	return withStore(ctx, s, logger, func(store *models.Store) error {
-		w, secret, err := store.Admin().CreateWebhook(ctx, c.Owner, models.NewWebhook{URL: c.URL, Events: events, Description: c.Description, IsGlobal: c.Global})
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
+		w, secret, err := store.Webhook.Admin().CreateWebhook(ctx, c.Owner, webhook.Input{URL: c.URL, Events: events, Description: c.Description, IsGlobal: c.Global})
 		if err != nil {
 			return err
 		}
@@ -36,9 +37,9 @@ func (c *webhookCreateCmd) Run(ctx context.Context, s config.Settings, logger *s
 type webhookListCmd struct{}
 
 func (*webhookListCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
 		out := table("ID", "OWNER", "STATE", "URL", "EVENTS")
-		err := store.Admin().EachWebhook(ctx, func(w *models.Webhook, owner string) error {
+		err := store.Webhook.Admin().EachWebhook(ctx, func(w *webhook.Webhook, owner string) error {
 			state := "enabled"
 			switch {
 			case !w.IsEnabled():
@@ -76,8 +77,8 @@ func (c *webhookDisableCmd) Run(ctx context.Context, s config.Settings, logger *
 }
 
 func enableWebhook(ctx context.Context, s config.Settings, logger *slog.Logger, id int64, enabled bool) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
-		if err := store.Admin().EnableWebhook(ctx, id, enabled); err != nil {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
+		if err := store.Webhook.Admin().EnableWebhook(ctx, id, enabled); err != nil {
 			return err
 		}
 		done := "disabled webhook"
@@ -94,8 +95,8 @@ type webhookDeleteCmd struct {
 }
 
 func (c *webhookDeleteCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
-		if err := store.Admin().DeleteWebhook(ctx, c.ID); err != nil {
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
+		if err := store.Webhook.Admin().DeleteWebhook(ctx, c.ID); err != nil {
 			return err
 		}
 		stdout.println("deleted webhook", c.ID)
@@ -109,8 +110,8 @@ type webhookDeliveriesCmd struct {
 }
 
 func (c *webhookDeliveriesCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *models.Store) error {
-		latest, err := store.Admin().WebhookDeliveries(ctx, c.ID, max(c.Limit, 1))
+	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error {
+		latest, err := store.Webhook.Admin().WebhookDeliveries(ctx, c.ID, max(c.Limit, 1))
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/graphql/breadthfirst"
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
 // NewBreadthFirst returns an executable schema that runs operations level by level; see package breadthfirst. The
@@ -812,7 +813,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.CreateWebhookPayload)
 					return obj.Webhook
 				},
-				Nil: breadthfirst.NilPointer[models.Webhook],
+				Nil: breadthfirst.NilPointer[webhook.Webhook],
 			},
 			"secret": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -3938,7 +3939,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"createWebhook": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().CreateWebhook(ctx, fc.Args["input"].(models.NewWebhook)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().CreateWebhook(ctx, fc.Args["input"].(webhook.Input)))
 				},
 				Args: (*executionContext).field_Mutation_createWebhook_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -3956,7 +3957,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 			},
 			"updateWebhook": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateWebhook(ctx, fc.Args["input"].(models.WebhookChange)))
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateWebhook(ctx, fc.Args["input"].(webhook.Change)))
 				},
 				Args: (*executionContext).field_Mutation_updateWebhook_args,
 				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
@@ -4286,7 +4287,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.PingWebhookPayload)
 					return obj.Delivery
 				},
-				Nil: breadthfirst.NilPointer[models.WebhookDelivery],
+				Nil: breadthfirst.NilPointer[webhook.Delivery],
 			},
 		}},
 		"Point": {Name: "Point", Implements: []string{"Point"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5190,7 +5191,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return directive1(ctx)
 				},
 				Waits: true,
-				Nil:   breadthfirst.NilPointer[models.Webhook],
+				Nil:   breadthfirst.NilPointer[webhook.Webhook],
 			},
 			"__type": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -5235,7 +5236,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.RedeliverWebhookPayload)
 					return obj.Delivery
 				},
-				Nil: breadthfirst.NilPointer[models.WebhookDelivery],
+				Nil: breadthfirst.NilPointer[webhook.Delivery],
 			},
 		}},
 		"RemoveFromCollectionPayload": {Name: "RemoveFromCollectionPayload", Implements: []string{"RemoveFromCollectionPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -5573,7 +5574,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.RotateWebhookSecretPayload)
 					return obj.Webhook
 				},
-				Nil: breadthfirst.NilPointer[models.Webhook],
+				Nil: breadthfirst.NilPointer[webhook.Webhook],
 			},
 			"secret": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -6870,7 +6871,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.UpdateWebhookPayload)
 					return obj.Webhook
 				},
-				Nil: breadthfirst.NilPointer[models.Webhook],
+				Nil: breadthfirst.NilPointer[webhook.Webhook],
 			},
 		}},
 		"UploadFilePayload": {Name: "UploadFilePayload", Implements: []string{"UploadFilePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -7725,68 +7726,68 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil:   breadthfirst.NilPointer[models.User],
 			},
 		}},
-		"Webhook": {Name: "Webhook", Implements: []string{"Webhook", "Node"}, Row: reflect.TypeFor[models.Webhook](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"Webhook": {Name: "Webhook", Implements: []string{"Webhook", "Node"}, Row: reflect.TypeFor[webhook.Webhook](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
-				Reads: fieldset.Of[models.Webhook]("ID").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					v := obj.ID
 					return model.AppendID(b, v), true
 				},
 			},
 			"nodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					v := obj.NodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"url": {
-				Reads: fieldset.Of[models.Webhook]("URL").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("URL").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					v := obj.URL
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"description": {
-				Reads: fieldset.Of[models.Webhook]("Description").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("Description").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					v := obj.Description
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"events": {
-				Reads: fieldset.Of[models.Webhook]("Events").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("Events").Bits(),
 				Get: func(object any) any {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					return obj.EventList()
 				},
 				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
-					return ec.marshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx, nil, value.([]models.WebhookEvent))
+					return ec.marshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEventᚄ(ctx, nil, value.([]webhook.Event))
 				},
 			},
 			"isGlobal": {
-				Reads: fieldset.Of[models.Webhook]("IsGlobal").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("IsGlobal").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					v := obj.IsGlobal
 					return strconv.AppendBool(b, v), true
 				},
 			},
 			"isEnabled": {
-				Reads: fieldset.Of[models.Webhook]("DisabledAt").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("DisabledAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					v := obj.IsEnabled()
 					return strconv.AppendBool(b, v), true
 				},
 			},
 			"disabledAt": {
-				Reads: fieldset.Of[models.Webhook]("DisabledAt").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("DisabledAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					p := obj.DisabledAt
 					if p == nil {
 						return b, false
@@ -7796,17 +7797,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"disabledReason": {
-				Reads: fieldset.Of[models.Webhook]("DisabledReason").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("DisabledReason").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					v := obj.DisabledReason
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"failingSince": {
-				Reads: fieldset.Of[models.Webhook]("FailingSince").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("FailingSince").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					p := obj.FailingSince
 					if p == nil {
 						return b, false
@@ -7816,25 +7817,25 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
-				Reads: fieldset.Of[models.Webhook]("CreatedAt").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
 			"updatedAt": {
-				Reads: fieldset.Of[models.Webhook]("ModifiedAt").Bits(),
+				Reads: fieldset.Of[webhook.Webhook]("ModifiedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.Webhook)
+					obj := object.(*webhook.Webhook)
 					v := obj.ModifiedAt
 					return model.AppendDateTime(b, v), true
 				},
 			},
 			"deliveries": {
 				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
-					objs := breadthfirst.Objects[*models.Webhook](objects)
-					return breadthfirst.Values(ec.Resolvers.Webhook().Deliveries(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*models.DeliveryState)))
+					objs := breadthfirst.Objects[*webhook.Webhook](objects)
+					return breadthfirst.Values(ec.Resolvers.Webhook().Deliveries(ctx, objs, fc.Args["first"].(*int32), fc.Args["after"].(*string), fc.Args["last"].(*int32), fc.Args["before"].(*string), fc.Args["state"].(*webhook.DeliveryState)))
 				},
 				Args:  (*executionContext).field_Webhook_deliveries_args,
 				Waits: true,
@@ -7854,7 +7855,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.WebhookConnection)
 					return obj.Nodes
 				},
-				Each: breadthfirst.EachPointer[models.Webhook],
+				Each: breadthfirst.EachPointer[webhook.Webhook],
 			},
 			"pageInfo": {
 				Get: func(object any) any {
@@ -7875,66 +7876,66 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
-		"WebhookDelivery": {Name: "WebhookDelivery", Implements: []string{"WebhookDelivery", "Node"}, Row: reflect.TypeFor[models.WebhookDelivery](), Fields: map[string]*breadthfirst.Field[*executionContext]{
+		"WebhookDelivery": {Name: "WebhookDelivery", Implements: []string{"WebhookDelivery", "Node"}, Row: reflect.TypeFor[webhook.Delivery](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
-				Reads: fieldset.Of[models.WebhookDelivery]("ID").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("ID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					v := obj.ID
 					return model.AppendID(b, v), true
 				},
 			},
 			"nodeId": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					v := obj.NodeID()
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"messageId": {
-				Reads: fieldset.Of[models.WebhookDelivery]("MessageID").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("MessageID").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					v := obj.MessageID
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"event": {
-				Reads: fieldset.Of[models.WebhookDelivery]("Event").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("Event").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					v := obj.Event
 					return model.AppendWebhookEvent(b, v), true
 				},
 			},
 			"payload": {
-				Reads: fieldset.Of[models.WebhookDelivery]("Payload").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("Payload").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					v := obj.Payload
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"state": {
-				Reads: fieldset.Of[models.WebhookDelivery]("State").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("State").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					v := obj.State
 					return model.AppendWebhookDeliveryState(b, v), true
 				},
 			},
 			"attempts": {
-				Reads: fieldset.Of[models.WebhookDelivery]("Attempts").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("Attempts").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					v := obj.Attempts
 					return strconv.AppendInt(b, int64(v), 10), true
 				},
 			},
 			"statusCode": {
-				Reads: fieldset.Of[models.WebhookDelivery]("StatusCode").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("StatusCode").Bits(),
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					return breadthfirst.Value(ec.Resolvers.WebhookDelivery().StatusCode(ctx, obj))
 				},
 				Append: func(b []byte, value any) []byte {
@@ -7944,17 +7945,17 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[int32],
 			},
 			"error": {
-				Reads: fieldset.Of[models.WebhookDelivery]("Error").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("Error").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					v := obj.Error
 					return breadthfirst.AppendString(b, v), true
 				},
 			},
 			"nextAttemptAt": {
-				Reads: fieldset.Of[models.WebhookDelivery]("NextAttemptAt").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("NextAttemptAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					p := obj.NextAttemptAt
 					if p == nil {
 						return b, false
@@ -7964,9 +7965,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"attemptedAt": {
-				Reads: fieldset.Of[models.WebhookDelivery]("AttemptedAt").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("AttemptedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					p := obj.AttemptedAt
 					if p == nil {
 						return b, false
@@ -7976,9 +7977,9 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 			"createdAt": {
-				Reads: fieldset.Of[models.WebhookDelivery]("CreatedAt").Bits(),
+				Reads: fieldset.Of[webhook.Delivery]("CreatedAt").Bits(),
 				Scalar: func(b []byte, object any) ([]byte, bool) {
-					obj := object.(*models.WebhookDelivery)
+					obj := object.(*webhook.Delivery)
 					v := obj.CreatedAt
 					return model.AppendDateTime(b, v), true
 				},
@@ -7997,7 +7998,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.WebhookDeliveryConnection)
 					return obj.Nodes
 				},
-				Each: breadthfirst.EachPointer[models.WebhookDelivery],
+				Each: breadthfirst.EachPointer[webhook.Delivery],
 			},
 			"pageInfo": {
 				Get: func(object any) any {
@@ -8031,7 +8032,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.WebhookDeliveryEdge)
 					return obj.Node
 				},
-				Nil: breadthfirst.NilPointer[models.WebhookDelivery],
+				Nil: breadthfirst.NilPointer[webhook.Delivery],
 			},
 		}},
 		"WebhookEdge": {Name: "WebhookEdge", Implements: []string{"WebhookEdge"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -8047,7 +8048,7 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.WebhookEdge)
 					return obj.Node
 				},
-				Nil: breadthfirst.NilPointer[models.Webhook],
+				Nil: breadthfirst.NilPointer[webhook.Webhook],
 			},
 		}},
 		"__Directive": {Name: "__Directive", Implements: []string{"__Directive"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -8501,12 +8502,12 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return "Collection", nil
 				}
 				return "Collection", object
-			case *models.WebhookDelivery:
+			case *webhook.Delivery:
 				if object == nil {
 					return "WebhookDelivery", nil
 				}
 				return "WebhookDelivery", object
-			case *models.Webhook:
+			case *webhook.Webhook:
 				if object == nil {
 					return "Webhook", nil
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -88,8 +89,8 @@ type MutationResolver interface {
 	UnwatchMake(ctx context.Context, input model.UnwatchMakeInput) (*model.UnwatchMakePayload, error)
 	WatchCollection(ctx context.Context, input model.WatchCollectionInput) (*model.WatchCollectionPayload, error)
 	UnwatchCollection(ctx context.Context, input model.UnwatchCollectionInput) (*model.UnwatchCollectionPayload, error)
-	CreateWebhook(ctx context.Context, input models.NewWebhook) (*model.CreateWebhookPayload, error)
-	UpdateWebhook(ctx context.Context, input models.WebhookChange) (*model.UpdateWebhookPayload, error)
+	CreateWebhook(ctx context.Context, input webhook.Input) (*model.CreateWebhookPayload, error)
+	UpdateWebhook(ctx context.Context, input webhook.Change) (*model.UpdateWebhookPayload, error)
 	RotateWebhookSecret(ctx context.Context, input model.RotateWebhookSecretInput) (*model.RotateWebhookSecretPayload, error)
 	DeleteWebhook(ctx context.Context, input model.DeleteWebhookInput) (*model.Deleted, error)
 	PingWebhook(ctx context.Context, input model.PingWebhookInput) (*model.PingWebhookPayload, error)
@@ -132,7 +133,7 @@ type QueryResolver interface {
 	User(ctx context.Context, username string) (*models.User, error)
 	Users(ctx context.Context, first *int32, after *string, last *int32, before *string, filter *models.UserFilter, sort models.Sort) (*model.UserConnection, error)
 	Webhooks(ctx context.Context, first *int32, after *string, last *int32, before *string) (*model.WebhookConnection, error)
-	Webhook(ctx context.Context, id int64) (*models.Webhook, error)
+	Webhook(ctx context.Context, id int64) (*webhook.Webhook, error)
 }
 
 func (ec *executionContext) field_Mutation_addToCollection_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
@@ -251,8 +252,8 @@ func (ec *executionContext) field_Mutation_createWebhook_args(ctx context.Contex
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.NewWebhook, error) {
-			return ec.unmarshalNCreateWebhookInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewWebhook(ctx, v)
+		func(ctx context.Context, v any) (webhook.Input, error) {
+			return ec.unmarshalNCreateWebhookInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -1175,8 +1176,8 @@ func (ec *executionContext) field_Mutation_updateWebhook_args(ctx context.Contex
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
-		func(ctx context.Context, v any) (models.WebhookChange, error) {
-			return ec.unmarshalNUpdateWebhookInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookChange(ctx, v)
+		func(ctx context.Context, v any) (webhook.Change, error) {
+			return ec.unmarshalNUpdateWebhookInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐChange(ctx, v)
 		})
 	if err != nil {
 		return nil, err

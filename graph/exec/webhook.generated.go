@@ -9,16 +9,16 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
 type WebhookResolver interface {
-	Deliveries(ctx context.Context, objs []*models.Webhook, first *int32, after *string, last *int32, before *string, state *models.DeliveryState) ([]*model.WebhookDeliveryConnection, error)
+	Deliveries(ctx context.Context, objs []*webhook.Webhook, first *int32, after *string, last *int32, before *string, state *webhook.DeliveryState) ([]*model.WebhookDeliveryConnection, error)
 }
 
 type WebhookDeliveryResolver interface {
-	StatusCode(ctx context.Context, obj *models.WebhookDelivery) (*int32, error)
+	StatusCode(ctx context.Context, obj *webhook.Delivery) (*int32, error)
 }
 
 func (ec *executionContext) field_Webhook_deliveries_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
@@ -57,8 +57,8 @@ func (ec *executionContext) field_Webhook_deliveries_args(ctx context.Context, r
 	}
 	args["before"] = arg3
 	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "state",
-		func(ctx context.Context, v any) (*models.DeliveryState, error) {
-			return ec.unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState(ctx, v)
+		func(ctx context.Context, v any) (*webhook.DeliveryState, error) {
+			return ec.unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐDeliveryState(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -67,8 +67,8 @@ func (ec *executionContext) field_Webhook_deliveries_args(ctx context.Context, r
 	return args, nil
 }
 
-func (ec *executionContext) unmarshalInputCreateWebhookInput(ctx context.Context, obj any) (models.NewWebhook, error) {
-	var it models.NewWebhook
+func (ec *executionContext) unmarshalInputCreateWebhookInput(ctx context.Context, obj any) (webhook.Input, error) {
+	var it webhook.Input
 	if obj == nil {
 		return it, nil
 	}
@@ -101,7 +101,7 @@ func (ec *executionContext) unmarshalInputCreateWebhookInput(ctx context.Context
 			it.URL = data
 		case "events":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("events"))
-			data, err := ec.unmarshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx, v)
+			data, err := ec.unmarshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEventᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -245,8 +245,8 @@ func (ec *executionContext) unmarshalInputRotateWebhookSecretInput(ctx context.C
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputUpdateWebhookInput(ctx context.Context, obj any) (models.WebhookChange, error) {
-	var it models.WebhookChange
+func (ec *executionContext) unmarshalInputUpdateWebhookInput(ctx context.Context, obj any) (webhook.Change, error) {
+	var it webhook.Change
 	if obj == nil {
 		return it, nil
 	}
@@ -302,17 +302,17 @@ func (ec *executionContext) unmarshalInputUpdateWebhookInput(ctx context.Context
 		case "events":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("events"))
 			directive0 := func(ctx context.Context) (any, error) {
-				return ec.unmarshalOWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx, v)
+				return ec.unmarshalOWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEventᚄ(ctx, v)
 			}
 
 			directive1 := func(ctx context.Context) (any, error) {
 				clears, err := ec.unmarshalNBoolean2bool(ctx, false)
 				if err != nil {
-					var zeroVal []models.WebhookEvent
+					var zeroVal []webhook.Event
 					return zeroVal, err
 				}
 				if ec.Directives.Null == nil {
-					var zeroVal []models.WebhookEvent
+					var zeroVal []webhook.Event
 					return zeroVal, errors.New("directive null is not implemented")
 				}
 				return ec.Directives.Null(ctx, obj, directive0, clears)
@@ -322,12 +322,12 @@ func (ec *executionContext) unmarshalInputUpdateWebhookInput(ctx context.Context
 			if err != nil {
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
-			if data, ok := tmp.([]models.WebhookEvent); ok {
+			if data, ok := tmp.([]webhook.Event); ok {
 				it.Events = data
 			} else if tmp == nil {
 				it.Events = nil
 			} else {
-				err := fmt.Errorf(`unexpected type %T from directive, should be []github.com/meshyard/meshyard/models.WebhookEvent`, tmp)
+				err := fmt.Errorf(`unexpected type %T from directive, should be []github.com/meshyard/meshyard/models/webhook.Event`, tmp)
 				return it, graphql.ErrorOnPath(ctx, err)
 			}
 		case "description":
@@ -393,7 +393,7 @@ func (ec *executionContext) unmarshalInputUpdateWebhookInput(ctx context.Context
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalNCreateWebhookInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐNewWebhook(ctx context.Context, v any) (models.NewWebhook, error) {
+func (ec *executionContext) unmarshalNCreateWebhookInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐInput(ctx context.Context, v any) (webhook.Input, error) {
 	res, err := ec.unmarshalInputCreateWebhookInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -418,17 +418,17 @@ func (ec *executionContext) unmarshalNRotateWebhookSecretInput2githubᚗcomᚋme
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNUpdateWebhookInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookChange(ctx context.Context, v any) (models.WebhookChange, error) {
+func (ec *executionContext) unmarshalNUpdateWebhookInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐChange(ctx context.Context, v any) (webhook.Change, error) {
 	res, err := ec.unmarshalInputUpdateWebhookInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx context.Context, v any) (models.WebhookEvent, error) {
+func (ec *executionContext) unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEvent(ctx context.Context, v any) (webhook.Event, error) {
 	res, err := model.UnmarshalWebhookEvent(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx context.Context, sel ast.SelectionSet, v models.WebhookEvent) graphql.Marshaler {
+func (ec *executionContext) marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEvent(ctx context.Context, sel ast.SelectionSet, v webhook.Event) graphql.Marshaler {
 	_ = sel
 	res := model.MarshalWebhookEvent(v)
 	if res == graphql.Null {
@@ -439,13 +439,13 @@ func (ec *executionContext) marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshy
 	return res
 }
 
-func (ec *executionContext) unmarshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx context.Context, v any) ([]models.WebhookEvent, error) {
+func (ec *executionContext) unmarshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEventᚄ(ctx context.Context, v any) ([]webhook.Event, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]models.WebhookEvent, len(vSlice))
+	res := make([]webhook.Event, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEvent(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -453,11 +453,11 @@ func (ec *executionContext) unmarshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋ
 	return res, nil
 }
 
-func (ec *executionContext) marshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx context.Context, sel ast.SelectionSet, v []models.WebhookEvent) graphql.Marshaler {
+func (ec *executionContext) marshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEventᚄ(ctx context.Context, sel ast.SelectionSet, v []webhook.Event) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx, sel, v[i])
+		return ec.marshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEvent(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -469,7 +469,7 @@ func (ec *executionContext) marshalNWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋme
 	return ret
 }
 
-func (ec *executionContext) unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐDeliveryState(ctx context.Context, v any) (*models.DeliveryState, error) {
+func (ec *executionContext) unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐDeliveryState(ctx context.Context, v any) (*webhook.DeliveryState, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -477,16 +477,16 @@ func (ec *executionContext) unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋmes
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEventᚄ(ctx context.Context, v any) ([]models.WebhookEvent, error) {
+func (ec *executionContext) unmarshalOWebhookEvent2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEventᚄ(ctx context.Context, v any) ([]webhook.Event, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]models.WebhookEvent, len(vSlice))
+	res := make([]webhook.Event, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐWebhookEvent(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNWebhookEvent2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋwebhookᚐEvent(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

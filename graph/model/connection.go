@@ -6,6 +6,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/tokenize"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
 // Edge is an entry of a connection.
@@ -52,8 +53,8 @@ type (
 	ModerationEntryEdge Edge[*models.ModerationEntry]
 	ReportEdge          Edge[*models.Report]
 	NotificationEdge    Edge[*models.Notification]
-	WebhookEdge         Edge[*models.Webhook]
-	WebhookDeliveryEdge Edge[*models.WebhookDelivery]
+	WebhookEdge         Edge[*webhook.Webhook]
+	WebhookDeliveryEdge Edge[*webhook.Delivery]
 	HitEdge             Edge[SearchHit]
 	FeedEdge            Edge[FeedItem]
 )
@@ -97,10 +98,10 @@ type (
 		*Connection[*models.Notification, NotificationEdge]
 	}
 	WebhookConnection struct {
-		*Connection[*models.Webhook, WebhookEdge]
+		*Connection[*webhook.Webhook, WebhookEdge]
 	}
 	WebhookDeliveryConnection struct {
-		*Connection[*models.WebhookDelivery, WebhookDeliveryEdge]
+		*Connection[*webhook.Delivery, WebhookDeliveryEdge]
 	}
 	FeedConnection struct {
 		*Connection[FeedItem, FeedEdge]

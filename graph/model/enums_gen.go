@@ -8,6 +8,7 @@ import (
 	"github.com/meshyard/meshyard/internal/graphql/graphqlenum"
 	"github.com/meshyard/meshyard/internal/mesh"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
 var collectionVisibility = graphqlenum.Of("CollectionVisibility", map[string]models.CollectionVisibility{
@@ -387,43 +388,43 @@ func AppendUserSort(b []byte, v models.Sort) []byte { return userSort.Append(b, 
 // UnmarshalUserSort reads the name of a value of the enum UserSort.
 func UnmarshalUserSort(v any) (models.Sort, error) { return userSort.Unmarshal(v) }
 
-var webhookDeliveryState = graphqlenum.Of("WebhookDeliveryState", map[string]models.DeliveryState{
-	"WAITING":   models.DeliveryWaiting,
-	"DELIVERED": models.DeliveryDelivered,
-	"FAILED":    models.DeliveryFailed,
+var webhookDeliveryState = graphqlenum.Of("WebhookDeliveryState", map[string]webhook.DeliveryState{
+	"WAITING":   webhook.DeliveryWaiting,
+	"DELIVERED": webhook.DeliveryDelivered,
+	"FAILED":    webhook.DeliveryFailed,
 })
 
 // MarshalWebhookDeliveryState writes a value of the enum WebhookDeliveryState.
-func MarshalWebhookDeliveryState(v models.DeliveryState) graphql.Marshaler {
+func MarshalWebhookDeliveryState(v webhook.DeliveryState) graphql.Marshaler {
 	return webhookDeliveryState.Marshal(v)
 }
 
 // AppendWebhookDeliveryState appends the encoding of MarshalWebhookDeliveryState to b.
-func AppendWebhookDeliveryState(b []byte, v models.DeliveryState) []byte {
+func AppendWebhookDeliveryState(b []byte, v webhook.DeliveryState) []byte {
 	return webhookDeliveryState.Append(b, v)
 }
 
 // UnmarshalWebhookDeliveryState reads the name of a value of the enum WebhookDeliveryState.
-func UnmarshalWebhookDeliveryState(v any) (models.DeliveryState, error) {
+func UnmarshalWebhookDeliveryState(v any) (webhook.DeliveryState, error) {
 	return webhookDeliveryState.Unmarshal(v)
 }
 
-var webhookEvent = graphqlenum.Of("WebhookEvent", map[string]models.WebhookEvent{
-	"THING_PUBLISHED":     models.ThingPublishedEvent,
-	"THING_UNPUBLISHED":   models.ThingUnpublishedEvent,
-	"FILE_PROCESSED":      models.FileProcessedEvent,
-	"MAKE_CREATED":        models.MakeCreatedEvent,
-	"COMMENT_CREATED":     models.CommentCreatedEvent,
-	"MODERATION_DECIDED":  models.ModerationDecidedEvent,
-	"MODERATION_REPORTED": models.ModerationReportedEvent,
-	"PING":                models.PingEvent,
+var webhookEvent = graphqlenum.Of("WebhookEvent", map[string]webhook.Event{
+	"THING_PUBLISHED":     webhook.ThingPublishedEvent,
+	"THING_UNPUBLISHED":   webhook.ThingUnpublishedEvent,
+	"FILE_PROCESSED":      webhook.FileProcessedEvent,
+	"MAKE_CREATED":        webhook.MakeCreatedEvent,
+	"COMMENT_CREATED":     webhook.CommentCreatedEvent,
+	"MODERATION_DECIDED":  webhook.ModerationDecidedEvent,
+	"MODERATION_REPORTED": webhook.ModerationReportedEvent,
+	"PING":                webhook.PingEvent,
 })
 
 // MarshalWebhookEvent writes a value of the enum WebhookEvent.
-func MarshalWebhookEvent(v models.WebhookEvent) graphql.Marshaler { return webhookEvent.Marshal(v) }
+func MarshalWebhookEvent(v webhook.Event) graphql.Marshaler { return webhookEvent.Marshal(v) }
 
 // AppendWebhookEvent appends the encoding of MarshalWebhookEvent to b.
-func AppendWebhookEvent(b []byte, v models.WebhookEvent) []byte { return webhookEvent.Append(b, v) }
+func AppendWebhookEvent(b []byte, v webhook.Event) []byte { return webhookEvent.Append(b, v) }
 
 // UnmarshalWebhookEvent reads the name of a value of the enum WebhookEvent.
-func UnmarshalWebhookEvent(v any) (models.WebhookEvent, error) { return webhookEvent.Unmarshal(v) }
+func UnmarshalWebhookEvent(v any) (webhook.Event, error) { return webhookEvent.Unmarshal(v) }

@@ -12,6 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
 // A thing and the collection to add it to.
@@ -75,7 +76,7 @@ type CreateTokenPayload struct {
 // Payload of `createWebhook`.
 type CreateWebhookPayload struct {
 	// The webhook.
-	Webhook *models.Webhook `json:"webhook"`
+	Webhook *webhook.Webhook `json:"webhook"`
 	// The secret that signs messages. It is shown only here.
 	Secret string `json:"secret"`
 }
@@ -381,7 +382,7 @@ type PingWebhookInput struct {
 // Payload of `pingWebhook`.
 type PingWebhookPayload struct {
 	// The delivery of the test event, which is still waiting. Query it by `node` to see the result.
-	Delivery *models.WebhookDelivery `json:"delivery"`
+	Delivery *webhook.Delivery `json:"delivery"`
 }
 
 // A point, or the side lengths of a box.
@@ -466,7 +467,7 @@ type RedeliverWebhookInput struct {
 // Payload of `redeliverWebhook`.
 type RedeliverWebhookPayload struct {
 	// The delivery, which is waiting again.
-	Delivery *models.WebhookDelivery `json:"delivery"`
+	Delivery *webhook.Delivery `json:"delivery"`
 }
 
 // A thing and the collection to remove it from.
@@ -642,7 +643,7 @@ type RotateWebhookSecretInput struct {
 // Payload of `rotateWebhookSecret`.
 type RotateWebhookSecretPayload struct {
 	// The webhook.
-	Webhook *models.Webhook `json:"webhook"`
+	Webhook *webhook.Webhook `json:"webhook"`
 	// The new secret. It is shown only here.
 	Secret string `json:"secret"`
 }
@@ -946,7 +947,7 @@ type UpdateProfilePayload struct {
 // Payload of `updateWebhook`.
 type UpdateWebhookPayload struct {
 	// The webhook after the change.
-	Webhook *models.Webhook `json:"webhook"`
+	Webhook *webhook.Webhook `json:"webhook"`
 }
 
 // A file to upload.

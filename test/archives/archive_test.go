@@ -20,6 +20,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	archives "github.com/meshyard/meshyard/models/archive"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -80,7 +81,7 @@ func archiveFixture(t *testing.T, s *servertest.Server) *servertest.FixtureBuild
 
 // export creates an archive. If interrupted is true, it interrupts and continues the export several
 // times.
-func export(t *testing.T, s *servertest.Server, path string, e models.Export, interrupted bool) *archive.Manifest {
+func export(t *testing.T, s *servertest.Server, path string, e archives.Export, interrupted bool) *archive.Manifest {
 	t.Helper()
 	for run := 1; ; run++ {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -91,7 +92,7 @@ func export(t *testing.T, s *servertest.Server, path string, e models.Export, in
 			}
 		}
 		w := servertest.Must(archive.Create(path))(t)
-		m, err := s.Store.Admin().Export(ctx, w, e)
+		m, err := s.Store.Archive.Admin().Export(ctx, w, e)
 		cancel()
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
@@ -109,13 +110,13 @@ func export(t *testing.T, s *servertest.Server, path string, e models.Export, in
 }
 
 // importArchive imports an archive. It interrupts and continues the import after each batch.
-func importArchive(t *testing.T, s *servertest.Server, path string, im models.ArchiveImport) *models.ArchiveReport {
+func importArchive(t *testing.T, s *servertest.Server, path string, im archives.Import) *archives.Report {
 	t.Helper()
 	for run := 1; ; run++ {
 		r := servertest.Must(archive.Open(path))(t)
 		ctx, cancel := context.WithCancel(context.Background())
 		im.Progress = func(string, int64, int64) { cancel() }
-		report, err := s.Store.Admin().ImportArchive(ctx, r, im)
+		report, err := s.Store.Archive.Admin().ImportArchive(ctx, r, im)
 		cancel()
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
@@ -200,7 +201,7 @@ func TestArchive(t *testing.T) {
 		s.Fold()
 		dir := t.TempDir()
 		first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
-		m := export(t, s, first, models.Export{Credentials: true}, true)
+		m := export(t, s, first, archives.Export{Credentials: true}, true)
 		for _, n := range m.Nouns {
 			if n.Rows == 0 {
 				t.Errorf("the archive has no %s", n.Name)
@@ -210,14 +211,14 @@ func TestArchive(t *testing.T) {
 			t.Errorf("an export into a complete archive: %v", err)
 		}
 		again := filepath.Join(dir, "again")
-		export(t, s, again, models.Export{Credentials: true}, false)
+		export(t, s, again, archives.Export{Credentials: true}, false)
 		wantSame(t, first, again)
 
 		to := otherEngine(t)
-		if report := importArchive(t, to, first, models.ArchiveImport{}); len(report.LeftOut) > 0 {
+		if report := importArchive(t, to, first, archives.Import{}); len(report.LeftOut) > 0 {
 			t.Errorf("left out: %q", report.LeftOut)
 		}
-		export(t, to, second, models.Export{Credentials: true}, false)
+		export(t, to, second, archives.Export{Credentials: true}, false)
 		wantSame(t, first, second)
 		wantSound(t, to)
 		if findings := servertest.Must(to.Store.Diagnose(ctx))(t); slices.ContainsFunc(findings, func(f string) bool { return strings.Contains(f, "archive") }) {
@@ -242,7 +243,7 @@ func TestArchive(t *testing.T) {
 		if got, want := last(to), last(s); got != want {
 			t.Errorf("the next thing has the id %d, want %d: ids are not given again", got, want)
 		}
-		if _, err := to.Store.Admin().ImportArchive(ctx, servertest.Must(archive.Open(first))(t), models.ArchiveImport{}); err == nil || !strings.Contains(err.Error(), "there are users already") {
+		if _, err := to.Store.Archive.Admin().ImportArchive(ctx, servertest.Must(archive.Open(first))(t), archives.Import{}); err == nil || !strings.Contains(err.Error(), "there are users already") {
 			t.Errorf("an import into a database with users: %v", err)
 		}
 	})
@@ -256,7 +257,7 @@ func TestArchiveInAnotherOrder(t *testing.T) {
 		s.Fold()
 		dir := t.TempDir()
 		first, reversed, second := filepath.Join(dir, "first"), filepath.Join(dir, "reversed"), filepath.Join(dir, "second")
-		m := export(t, s, first, models.Export{Credentials: true}, false)
+		m := export(t, s, first, archives.Export{Credentials: true}, false)
 		slices.Reverse(m.Nouns)
 		manifest, err := json.Marshal(m)
 		err = errors.Join(err, os.CopyFS(reversed, os.DirFS(first)), os.WriteFile(filepath.Join(reversed, "archive.json"), manifest, 0o600))
@@ -273,10 +274,10 @@ func TestArchiveInAnotherOrder(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if report := importArchive(t, to, reversed, models.ArchiveImport{}); len(report.LeftOut) > 0 {
+		if report := importArchive(t, to, reversed, archives.Import{}); len(report.LeftOut) > 0 {
 			t.Errorf("left out: %q", report.LeftOut)
 		}
-		export(t, to, second, models.Export{Credentials: true}, false)
+		export(t, to, second, archives.Export{Credentials: true}, false)
 		wantSame(t, first, second)
 	})
 }
@@ -289,7 +290,7 @@ func TestArchiveOfUser(t *testing.T) {
 		p := archiveFixture(t, s)
 		servertest.Must(s.Store.SetUserRole(ctx, p.As("zoe"), "own", auth.Administrator, "for the test"))(t)
 		file := filepath.Join(t.TempDir(), "own.zip")
-		m := export(t, s, file, models.Export{User: "OWN"}, true)
+		m := export(t, s, file, archives.Export{User: "OWN"}, true)
 		if m.User != "own" || slices.ContainsFunc(m.Nouns, func(n archive.Noun) bool { return n.Name == "passwords" || n.Name == "moderation_log" }) {
 			t.Errorf("the archive of a user: %+v", m)
 		}
@@ -302,12 +303,12 @@ func TestArchiveOfUser(t *testing.T) {
 		to.Administrator()
 		taken := to.User("own")
 		taken.Thing("The first one")
-		_, err := to.Store.Admin().ImportArchive(ctx, servertest.Must(archive.Open(file))(t), models.ArchiveImport{})
+		_, err := to.Store.Archive.Admin().ImportArchive(ctx, servertest.Must(archive.Open(file))(t), archives.Import{})
 		if err == nil || !strings.Contains(err.Error(), "--user") {
 			t.Errorf("an import under a name that is taken: %v", err)
 		}
 		ids := map[string]int64{}
-		report := importArchive(t, to, file, models.ArchiveImport{User: "moved", Renumbered: func(noun string, from, to int64) error {
+		report := importArchive(t, to, file, archives.Import{User: "moved", Renumbered: func(noun string, from, to int64) error {
 			ids[fmt.Sprint(noun, from)] = to
 			return nil
 		}})
@@ -325,7 +326,7 @@ func TestArchiveOfUser(t *testing.T) {
 
 		// The rows must be equal, except for the IDs that the import reported.
 		again := filepath.Join(t.TempDir(), "again.zip")
-		export(t, to, again, models.Export{User: "moved"}, false)
+		export(t, to, again, archives.Export{User: "moved"}, false)
 		for _, noun := range []string{"things", "thing_tags", "imported_counts", "makes", "collections", "files"} {
 			want, got := rowsIn(t, file, noun), rowsIn(t, again, noun)
 			for _, row := range want {
@@ -383,7 +384,7 @@ func TestDamagedArchive(t *testing.T) {
 	servertest.Each(t, func(t *testing.T, s *servertest.Server) {
 		archiveFixture(t, s)
 		sound := filepath.Join(t.TempDir(), "sound")
-		export(t, s, sound, models.Export{}, false)
+		export(t, s, sound, archives.Export{}, false)
 		for name, try := range map[string]struct {
 			damage func(dir string) error
 			says   string
@@ -403,7 +404,7 @@ func TestDamagedArchive(t *testing.T) {
 			to := servertest.Start(t, "sqlite")
 			r, err := archive.Open(dir)
 			if err == nil {
-				_, err = to.Store.Admin().ImportArchive(context.Background(), r, models.ArchiveImport{})
+				_, err = to.Store.Archive.Admin().ImportArchive(context.Background(), r, archives.Import{})
 				r.Close()
 			}
 			if err == nil || !strings.Contains(err.Error(), try.says) {
@@ -429,7 +430,7 @@ func TestArchiveWithoutContents(t *testing.T) {
 		ada.Finalize("thing", thing, ids...).Want(t, 200)
 		sums := servertest.RowsOf(t, s, "SELECT sha256 FROM files ORDER BY name")
 		dir := filepath.Join(t.TempDir(), "archive")
-		export(t, s, dir, models.Export{}, false)
+		export(t, s, dir, archives.Export{}, false)
 		content := func(i int) string { return filepath.Join(dir, "files", sums[i][:2], sums[i]) }
 		err := errors.Join(replaceIn(content(0), "content", "contend"), replaceIn(content(1), "content", "tent"), replaceIn(content(2), "content", "contents"),
 			os.Remove(content(3)), os.Remove(content(4)), os.Mkdir(content(4), 0o700))
@@ -439,7 +440,7 @@ func TestArchiveWithoutContents(t *testing.T) {
 		r := servertest.Must(archive.Open(dir))(t)
 		defer r.Close()
 		to, lost := otherEngine(t), map[int64]string{}
-		report := servertest.Must(to.Store.Admin().ImportArchive(context.Background(), r, models.ArchiveImport{
+		report := servertest.Must(to.Store.Archive.Admin().ImportArchive(context.Background(), r, archives.Import{
 			Lost: func(fileID int64, cause error) { lost[fileID] = cause.Error() },
 		}))(t)
 		if report.Lost != 5 || len(report.LeftOut) != 1 || !strings.HasPrefix(report.LeftOut[0], "5 files that are without content") {

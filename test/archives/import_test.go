@@ -13,7 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/dataset"
 	"github.com/meshyard/meshyard/internal/dataset/resample"
 	"github.com/meshyard/meshyard/internal/markdown"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/importer"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -51,8 +51,8 @@ func TestImportIsContinued(t *testing.T) {
 		if engine == "postgres" {
 			n = 10_000 // enough to drop the indexes during the import
 		}
-		im := models.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[dataset.Thing] { return resample.FromTables(tables).ThingsFrom(n, 3, first) }}
-		added, err := s.Store.Import(context.Background(), im)
+		im := importer.Import{Source: "sample", Total: n, Skipped: func(string) {}, Things: func(first int) iter.Seq[dataset.Thing] { return resample.FromTables(tables).ThingsFrom(n, 3, first) }}
+		added, err := s.Store.Importer.Import(context.Background(), im)
 		if err != nil || added != n {
 			t.Fatalf("imported %d, %v", added, err)
 		}
@@ -67,7 +67,7 @@ func TestImportIsContinued(t *testing.T) {
 					cancel()
 				}
 			}
-			added, err := cut.Store.Import(ctx, im)
+			added, err := cut.Store.Importer.Import(ctx, im)
 			if findings, errOf := cut.Store.Diagnose(context.Background()); errOf != nil || n > 3_000 && !strings.Contains(strings.Join(findings, "\n"), "an import of sample stopped after") {
 				t.Errorf("doctor: %q, %v", findings, errOf)
 			}
@@ -76,7 +76,7 @@ func TestImportIsContinued(t *testing.T) {
 			}
 		}
 		im.Progress = nil
-		if _, err := cut.Store.Import(context.Background(), im); err != nil {
+		if _, err := cut.Store.Importer.Import(context.Background(), im); err != nil {
 			t.Fatal(err)
 		}
 		// Rows without HTML would make a job rewrite all things after the import.
@@ -98,7 +98,7 @@ func TestImportIsContinued(t *testing.T) {
 					}
 				}
 			}
-			if added, err := cut.Store.Import(context.Background(), im); added != 0 || err != nil {
+			if added, err := cut.Store.Importer.Import(context.Background(), im); added != 0 || err != nil {
 				t.Errorf("again: %d, %v", added, err)
 			}
 		}
@@ -141,8 +141,8 @@ func TestImportKeepsExistingRows(t *testing.T) {
 			{ID: mine + 4, Name: "Odd", Author: "Zoë O'Hara", License: "public"},
 		}
 		var skipped []string
-		im := models.Import{Source: "few", Total: len(things), Skipped: func(why string) { skipped = append(skipped, why) }, Things: func(first int) iter.Seq[dataset.Thing] { return slices.Values(things[first:]) }}
-		if added, err := s.Store.Import(context.Background(), im); added != 3 || err != nil {
+		im := importer.Import{Source: "few", Total: len(things), Skipped: func(why string) { skipped = append(skipped, why) }, Things: func(first int) iter.Seq[dataset.Thing] { return slices.Values(things[first:]) }}
+		if added, err := s.Store.Importer.Import(context.Background(), im); added != 3 || err != nil {
 			t.Fatalf("%d new, %v", added, err)
 		}
 		if got := fmt.Sprint(len(skipped), skipped); !strings.HasPrefix(got, "3 ") || !strings.Contains(got, "tag") || !strings.Contains(got, "file 1 of thing 2: another file has this ID") || !strings.Contains(got, "thing 3: name") {
@@ -178,7 +178,7 @@ func TestImportBesideServer(t *testing.T) {
 			}
 		}
 		created, batches := int64(0), 0
-		im := models.Import{Source: "beside", Total: n, Things: things, Skipped: func(why string) { t.Error("skipped:", why) }, Progress: func(done int) {
+		im := importer.Import{Source: "beside", Total: n, Things: things, Skipped: func(why string) { t.Error("skipped:", why) }, Progress: func(done int) {
 			switch batches++; batches {
 			case 1:
 				created = ada.Thing("New")
@@ -188,7 +188,7 @@ func TestImportBesideServer(t *testing.T) {
 				ada.Do("DELETE", "/things/7", nil).Want(t, 200)
 			}
 		}}
-		if added, err := s.Store.Import(context.Background(), im); added != n || err != nil {
+		if added, err := s.Store.Importer.Import(context.Background(), im); added != n || err != nil {
 			t.Fatalf("%d new, %v", added, err)
 		}
 		if created <= n {

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/archive"
-	"github.com/meshyard/meshyard/models"
+	archives "github.com/meshyard/meshyard/models/archive"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -105,9 +105,9 @@ func TestImagesHaveNoMetadata(t *testing.T) {
 
 		// An archive has the stored bytes, and its import keeps them.
 		file := filepath.Join(t.TempDir(), "all.zip")
-		export(t, s, file, models.Export{}, true)
+		export(t, s, file, archives.Export{}, true)
 		to := otherEngine(t)
-		if _, err := to.Store.Admin().ImportArchive(context.Background(), servertest.Must(archive.Open(file))(t), models.ArchiveImport{}); err != nil {
+		if _, err := to.Store.Archive.Admin().ImportArchive(context.Background(), servertest.Must(archive.Open(file))(t), archives.Import{}); err != nil {
 			t.Fatal(err)
 		}
 		var there struct {

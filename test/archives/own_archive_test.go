@@ -22,6 +22,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth/oauth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	archives "github.com/meshyard/meshyard/models/archive"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -62,7 +63,7 @@ func TestOwnArchive(t *testing.T) {
 		if err := os.WriteFile(file, r.Bytes, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		m := export(t, s, operators, models.Export{User: "own"}, false)
+		m := export(t, s, operators, archives.Export{User: "own"}, false)
 		if m.Files.Count < 2 || len(m.Missing) > 0 {
 			t.Errorf("the archive has %+v", m.Files)
 		}
@@ -87,7 +88,7 @@ func TestOwnArchive(t *testing.T) {
 		}
 
 		to := otherEngine(t)
-		importArchive(t, to, file, models.ArchiveImport{})
+		importArchive(t, to, file, archives.Import{})
 		wantSound(t, to)
 		if moved := servertest.Must(to.Store.User(context.Background(), auth.Caller{}, models.AllUserFields, "own"))(t); moved.AvatarID == 0 {
 			t.Errorf("the user: %+v", moved)
@@ -184,7 +185,7 @@ func TestOwnArchiveWithoutContents(t *testing.T) {
 			t.Errorf("the manifest: %+v, want missing %q", r.Manifest, want)
 		}
 		to := otherEngine(t)
-		servertest.Must(to.Store.Admin().ImportArchive(context.Background(), r, models.ArchiveImport{}))(t)
+		servertest.Must(to.Store.Archive.Admin().ImportArchive(context.Background(), r, archives.Import{}))(t)
 		wantSound(t, to)
 		if got := servertest.RowsOf(t, to, "SELECT sha256 FROM files ORDER BY name"); !slices.Equal(got, []string{"", "", sums[2]}) {
 			t.Errorf("the contents of the files: %q", got)

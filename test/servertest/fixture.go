@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/auth/oauth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
 // Fixture contains the IDs and names of the objects of a call, by placeholder.
@@ -209,9 +210,9 @@ func (p *FixtureBuilder) Set(user, name string) Fixture {
 		}
 		return Fixture{"id": ID(Must(p.S.Store.Sessions(ctx, caller))(p.T)[0].ID)}
 	case "webhook":
-		w, _, err := p.S.Store.CreateWebhook(ctx, caller, models.NewWebhook{URL: "https://hook.invalid/", Events: []models.WebhookEvent{models.FileProcessedEvent}})
+		w, _, err := p.S.Store.Webhook.CreateWebhook(ctx, caller, webhook.Input{URL: "https://hook.invalid/", Events: []webhook.Event{webhook.FileProcessedEvent}})
 		id := Must(w, err)(p.T).ID
-		d := Must(p.S.Store.PingWebhook(ctx, caller, id))(p.T)
+		d := Must(p.S.Store.Webhook.PingWebhook(ctx, caller, id))(p.T)
 		return Fixture{"id": ID(id), "delivery": ID(d.ID)}
 	case "report":
 		thing, _, _ := p.Thing("zoe", "zoe's reported", Published)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/dataset"
 	"github.com/meshyard/meshyard/internal/mesh/meshtest"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/importer"
 )
 
 // Mesh reads one of the files in testdata/meshes.
@@ -69,8 +69,8 @@ func (s *Server) Catalogue() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	im := models.Import{Source: "testdata", Total: tables.Len(), Things: tables.ThingsFrom, Skipped: func(string) {}}
-	if _, err := s.Store.Import(context.Background(), im); err != nil {
+	im := importer.Import{Source: "testdata", Total: tables.Len(), Things: tables.ThingsFrom, Skipped: func(string) {}}
+	if _, err := s.Store.Importer.Import(context.Background(), im); err != nil {
 		s.t.Fatal(err)
 	}
 }

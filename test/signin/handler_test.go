@@ -11,12 +11,12 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server"
 	"github.com/meshyard/meshyard/internal/config"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // handlerAt opens a catalogue with a base URL and returns its handler, without a network
 // connection.
-func handlerAt(t *testing.T, settings config.Settings, base string) (http.Handler, *models.Store) {
+func handlerAt(t *testing.T, settings config.Settings, base string) (http.Handler, *catalogue.Catalogue) {
 	t.Helper()
 	settings.BaseURL = base
 	a, err := server.Open(context.Background(), settings, slog.New(slog.DiscardHandler))

@@ -137,7 +137,7 @@ func TestStaleHTML(t *testing.T) {
 						t.Errorf("the HTML of %q is %q (%v), want %q", text, html, err, want)
 					}
 				}
-				rows, err := models.ByIDs(ctx, s.Store, ada, fieldset.Of[models.Comment]("ShownBody"), comments)
+				rows, err := models.ByIDs(ctx, s.Store.Store, ada, fieldset.Of[models.Comment]("ShownBody"), comments)
 				var html []string
 				for _, c := range rows {
 					text, htmlErr := s.Store.HTML(ctx, c.ShownBody, c.Stale)

@@ -28,6 +28,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -528,7 +529,7 @@ func newCommenting(t *testing.T, settings config.Settings) *commenting {
 
 func (c *commenting) hook(url string) (id int64, secret string) {
 	c.t.Helper()
-	w, secret, err := c.server.Store.CreateWebhook(c.t.Context(), c.ada, models.NewWebhook{URL: url, Events: []models.WebhookEvent{models.CommentCreatedEvent}})
+	w, secret, err := c.server.Store.Webhook.CreateWebhook(c.t.Context(), c.ada, webhook.Input{URL: url, Events: []webhook.Event{webhook.CommentCreatedEvent}})
 	return servertest.Must(w, err)(c.t).ID, secret
 }
 
@@ -654,7 +655,7 @@ func (c *commenting) rounds(n int, hooks ...int64) {
 		for _, hook := range hooks {
 			all.Go(func() {
 				for due := 1; due > 0; {
-					if err := c.server.Store.DeliverWebhook(context.Background(), hook); err != nil {
+					if err := c.server.Store.Webhook.DeliverWebhook(context.Background(), hook); err != nil {
 						c.t.Error(err)
 						return
 					}
@@ -707,7 +708,7 @@ func TestWebhooksSurviveTheirServer(t *testing.T) {
 					t.Fatal("the attempt is not recorded")
 				}
 			}
-			if err := s.Store.DeliverOverdue(t.Context()); err != nil {
+			if err := s.Store.Webhook.DeliverOverdue(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			for late := time.Now().Add(servertest.Hung); ; {
@@ -742,7 +743,7 @@ func TestFailingWebhookIsDisabled(t *testing.T) {
 			v.secrets["/"] = secret
 			c.comment(2)
 			c.rounds(1, id)
-			if w := servertest.Must(c.server.Store.Webhook(t.Context(), c.ada, models.AllWebhookFields, id))(t); !w.IsEnabled() || w.FailingSince == nil {
+			if w := servertest.Must(c.server.Store.Webhook.Webhook(t.Context(), c.ada, webhook.AllFields, id))(t); !w.IsEnabled() || w.FailingSince == nil {
 				t.Fatalf("after one failure: got %+v, want an enabled webhook that is failing", w)
 			}
 			longAgo := time.Now().UTC().Add(-4 * 24 * time.Hour)
@@ -751,7 +752,7 @@ func TestFailingWebhookIsDisabled(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.rounds(1, id)
-			if w := servertest.Must(c.server.Store.Webhook(t.Context(), c.ada, models.AllWebhookFields, id))(t); w.IsEnabled() || w.DisabledReason != "all deliveries failed for three days" {
+			if w := servertest.Must(c.server.Store.Webhook.Webhook(t.Context(), c.ada, webhook.AllFields, id))(t); w.IsEnabled() || w.DisabledReason != "all deliveries failed for three days" {
 				t.Errorf("after four days of failures: got %+v, want a disabled webhook", w)
 			}
 			if got := c.states(id); !maps.Equal(got, map[string]int{"failed": 2}) {

@@ -14,6 +14,7 @@ import (
 	"github.com/meshyard/meshyard/internal/legacyclient"
 	"github.com/meshyard/meshyard/internal/publicaddr"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // Report contains the numbers of objects that one run of an import added, and the problems with
@@ -45,7 +46,7 @@ func profile(ctx context.Context, c *legacyclient.Client) (me user, err error) {
 // Import imports the account that the client's token belongs to into the account of a local user,
 // which it creates if it does not exist. Each object is imported once, so an interrupted import
 // continues when it is run again. progress is called with a line for each object, unless it is nil.
-func Import(ctx context.Context, store *models.Store, c *legacyclient.Client, username string, progress func(string)) (*Report, error) {
+func Import(ctx context.Context, store *catalogue.Catalogue, c *legacyclient.Client, username string, progress func(string)) (*Report, error) {
 	im := &importing{store: store, client: c, progress: progress, report: new(Report)}
 	if err := im.begin(ctx, username); err != nil {
 		return im.report, err
@@ -60,7 +61,7 @@ func Import(ctx context.Context, store *models.Store, c *legacyclient.Client, us
 
 // importing is an import in progress.
 type importing struct {
-	store    *models.Store
+	store    *catalogue.Catalogue
 	client   *legacyclient.Client
 	source   *models.AccountSource
 	progress func(string)

@@ -54,7 +54,7 @@ func (a *archives) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	defer a.end(caller.UserID)
 	ctx := auth.WithCaller(r.Context(), caller, nil)
-	archive, err := a.server.Store.UserArchive(ctx, caller)
+	archive, err := a.server.Store.Archive.UserArchive(ctx, caller)
 	if err != nil {
 		a.fail(w, r, err)
 		return

@@ -51,7 +51,7 @@ func (a *Server) connectMetrics() {
 		return metrics.Queue{Waiting: q.Waiting, Running: q.Running, OldestSeconds: q.Oldest.Seconds()}, err
 	})
 	a.metrics.Queue("webhooks", func(ctx context.Context) (metrics.Queue, error) {
-		waiting, oldest, err := a.Store.WebhookQueue(ctx)
+		waiting, oldest, err := a.Store.Webhook.WebhookQueue(ctx)
 		return metrics.Queue{Waiting: waiting, OldestSeconds: oldest.Seconds()}, err
 	})
 	a.metrics.Queue("jobs", func(ctx context.Context) (metrics.Queue, error) {

@@ -25,6 +25,7 @@ import (
 	"github.com/meshyard/meshyard/internal/telemetry/metrics"
 	"github.com/meshyard/meshyard/internal/telemetry/tracing/otlp"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // CollectAfter is the minimum age of garbage that is collected or reported. It is longer than the
@@ -37,7 +38,7 @@ const flushTraces = 5 * time.Second
 // Server has the open database and bucket of a catalogue, and the settings to serve it.
 type Server struct {
 	Settings config.Settings
-	Store    *models.Store
+	Store    *catalogue.Catalogue
 	Logger   *slog.Logger
 
 	lock     *dblock.Lock
@@ -196,7 +197,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		SendMail:       a.sendMail,
 		FoldCounts:     func(ctx context.Context) error { return a.fold(ctx) },
 		DeliverWebhook: func(ctx context.Context, id int64) error { return a.deliverWebhook(ctx, id) },
-		DeliverOverdue: func(ctx context.Context) error { return a.Store.DeliverOverdue(ctx) },
+		DeliverOverdue: func(ctx context.Context) error { return a.Store.Webhook.DeliverOverdue(ctx) },
 		CollectGarbage: func(ctx context.Context) error {
 			return errors.Join(a.Store.RefreshStatistics(ctx), a.CollectGarbage(ctx))
 		},
@@ -205,7 +206,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	if err != nil {
 		return err
 	}
-	a.Store = models.NewStore(a.db, a.bucket, models.Options{
+	a.Store = catalogue.New(a.db, a.bucket, catalogue.Options{Options: models.Options{
 		UploadLimit: int64(a.Settings.UploadLimit), ImageLimit: config.ImageLimit, PendingTTL: a.Settings.PendingTTL,
 		Quotas: models.Quotas{
 			Bytes: int64(a.Settings.QuotaBytes), Pending: int64(a.Settings.QuotaPending), Things: int64(a.Settings.QuotaThings),
@@ -219,7 +220,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 		Events: models.Events{
 			Uploaded: a.metrics.Upload, Downloaded: a.metrics.Download, Previewed: a.metrics.Preview,
 		},
-	}, a.enqueue)
+	}, Webhooks: a.webhooks()}, a.enqueue)
 	if a.Settings.OTLPEndpoint != "" {
 		if a.tracer, err = otlp.New(ctx, a.Settings.OTLPEndpoint, a.Settings.Version, a.Settings.TraceRatio); err != nil {
 			return err

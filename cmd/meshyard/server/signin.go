@@ -23,6 +23,7 @@ import (
 	"github.com/meshyard/meshyard/internal/web/signin"
 	"github.com/meshyard/meshyard/internal/web/webpage"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // signIn returns the handler of the pages to sign in and register, and of OAuth 2.
@@ -50,7 +51,7 @@ func (a *Server) signIn(key signing.Key, webPages webpage.Options) http.Handler 
 
 // accounts implements signin.Store: it converts the types of a models.Store to those of package
 // signin.
-type accounts struct{ *models.Store }
+type accounts struct{ *catalogue.Catalogue }
 
 // Tokens returns the valid access tokens of the caller's user, newest first.
 func (a accounts) Tokens(ctx context.Context, caller auth.Caller) ([]signin.Token, error) {

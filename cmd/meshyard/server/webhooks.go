@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"github.com/meshyard/meshyard/internal/webhook/sender"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/webhook"
 )
 
 // webhooks returns the options for sending messages to webhooks.
-func (a *Server) webhooks() models.WebhookOptions {
+func (a *Server) webhooks() webhook.Options {
 	s := sender.New(a.Settings.WebhookTimeout, a.Settings.WebhookAllowPrivate, a.Settings.Version)
-	return models.WebhookOptions{Check: s.Check, Send: s.Send, Timeout: a.Settings.WebhookTimeout, BaseURL: a.Settings.BaseURL,
+	return webhook.Options{Check: s.Check, Send: s.Send, Timeout: a.Settings.WebhookTimeout, BaseURL: a.Settings.BaseURL,
 		Delivered: a.metrics.Delivery, Disabled: a.webhookDisabled}
 }
 
@@ -26,7 +26,7 @@ func (a *Server) deliverWebhook(ctx context.Context, id int64) error {
 		case <-ctx.Done():
 		}
 	}()
-	return a.Store.DeliverWebhook(ctx, id)
+	return a.Store.Webhook.DeliverWebhook(ctx, id)
 }
 
 func (a *Server) webhookDisabled(id int64, reason string) {

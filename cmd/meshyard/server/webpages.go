@@ -22,6 +22,7 @@ import (
 	"github.com/meshyard/meshyard/internal/web/gallery"
 	"github.com/meshyard/meshyard/internal/web/webpage"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/rest"
 )
 
@@ -158,7 +159,7 @@ func (a *Server) visitor(r *http.Request) (*webpage.User, *http.Request, error) 
 }
 
 // sitemap implements webpage.Sitemap with the published things and their creators.
-type sitemap struct{ store *models.Store }
+type sitemap struct{ store *catalogue.Catalogue }
 
 const (
 	partOfThings = "things"

@@ -10,6 +10,7 @@ import (
 	"github.com/tus/tusd/v2/pkg/handler"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 const (
@@ -44,7 +45,7 @@ func (l patientLock) Lock(ctx context.Context, requestUnlock func()) error {
 func (l patientLock) Unlock() error { return l.held.Unlock() }
 
 // locker keeps locks in the rows of the uploads, so that they hold for all nodes.
-type locker struct{ store *models.Store }
+type locker struct{ store *catalogue.Catalogue }
 
 func (l locker) NewLock(id string) (handler.Lock, error) {
 	number, err := strconv.ParseInt(id, 10, 64)
@@ -56,7 +57,7 @@ func (l locker) NewLock(id string) (handler.Lock, error) {
 
 // lock is the lock of a request.
 type lock struct {
-	store    *models.Store
+	store    *catalogue.Catalogue
 	id       int64
 	by       string
 	released chan struct{}

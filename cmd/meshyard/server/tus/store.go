@@ -11,11 +11,12 @@ import (
 	"github.com/tus/tusd/v2/pkg/handler"
 
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/rest"
 )
 
 // store is the data store of tusd.
-type store struct{ *models.Store }
+type store struct{ *catalogue.Catalogue }
 
 // upload is an upload of the caller of a request.
 type upload struct {

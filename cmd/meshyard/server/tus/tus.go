@@ -22,6 +22,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/catalogue"
 	"github.com/meshyard/meshyard/rest"
 )
 
@@ -41,7 +42,7 @@ const (
 
 // Options are the options of Handler.
 type Options struct {
-	Store *models.Store
+	Store *catalogue.Catalogue
 	// BaseURL is the URL under which clients reach the server, for the URLs of uploads.
 	BaseURL string
 	Limit   int64 // bytes of one file
@@ -82,7 +83,7 @@ func IsPart(r *http.Request) bool {
 
 // server authorizes requests, and adds what tusd lacks.
 type server struct {
-	store *models.Store
+	store *catalogue.Catalogue
 	base  string
 	tus   http.Handler
 }

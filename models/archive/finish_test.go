@@ -1,4 +1,4 @@
-package models
+package archive
 
 import (
 	"context"
@@ -9,6 +9,9 @@ import (
 	"github.com/meshyard/meshyard/internal/archive"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/database/databasetest"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/modelstest"
 )
 
 // TestFinishImportBesideTakedown checks that the end of an import does not put back the search
@@ -20,26 +23,26 @@ func TestFinishImportBesideTakedown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 				ctx := t.Context()
-				thing, _ := published(t, s, ada)
-				l := &archiveLoader{store: s, from: &archive.Reader{Manifest: new(archive.Manifest)}, row: archiveImport{Source: "source", Noun: "things", LeftOut: "{}", StartedAt: now()}}
-				if _, err := s.db.Write.NewInsert().Model(&l.row).Exec(ctx); err != nil {
+				thing := modelstest.Published(t, s.core, ada)
+				l := &archiveLoader{store: s, from: &archive.Reader{Manifest: new(archive.Manifest)}, row: models.ArchiveImport{Source: "source", Noun: "things", LeftOut: "{}", StartedAt: models.Now()}}
+				if _, err := s.core.DB.Write.NewInsert().Model(&l.row).Exec(ctx); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := s.db.Write.NewInsert().Model(&archiveID{Source: "source", Noun: "things", OldID: 1, NewID: thing.ID}).Exec(ctx); err != nil {
+				if _, err := s.core.DB.Write.NewInsert().Model(&models.ArchiveID{Source: "source", Noun: "things", OldID: 1, NewID: thing.ID}).Exec(ctx); err != nil {
 					t.Fatal(err)
 				}
-				err := beside(t, s, func(ctx context.Context, tx bun.Tx) error {
+				err := databasetest.Beside(ctx, s.core.DB.DB, func(ctx context.Context, tx bun.Tx) error {
 					_, err := tx.NewRaw("DELETE FROM thing_documents WHERE true").Exec(ctx)
 					return err
 				}, func() error { return finish(l, ctx) }, func() error {
 					admin := auth.Caller{UserID: ada.UserID, Role: auth.Administrator, Scopes: auth.Scopes{auth.Admin}}
-					_, err := s.TakeDownThing(ctx, admin, thing.ID, "Because.")
+					_, err := s.core.TakeDownThing(ctx, admin, thing.ID, "Because.")
 					return err
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if n, err := s.db.Read.NewSelect().Table("thing_documents").Count(ctx); n != 0 || err != nil {
+				if n, err := s.core.DB.Read.NewSelect().Table("thing_documents").Count(ctx); n != 0 || err != nil {
 					t.Errorf("%d documents (%v), want 0", n, err)
 				}
 			})
@@ -51,17 +54,17 @@ func TestFinishImportBesideTakedown(t *testing.T) {
 func TestFinishImportCollectsStatistics(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		published(t, s, ada)
+		modelstest.Published(t, s.core, ada)
 		l := &archiveLoader{store: s, from: &archive.Reader{Manifest: new(archive.Manifest)}}
 		if err := l.finishAll(ctx); err != nil {
 			t.Fatal(err)
 		}
 		known := "SELECT coalesce(max(CAST(stat AS integer)), 0) FROM sqlite_stat1 WHERE tbl = 'vocabulary'"
-		if s.db.Engine == database.Postgres {
+		if s.core.DB.Engine == database.Postgres {
 			known = "SELECT reltuples::bigint FROM pg_class WHERE oid = 'vocabulary'::regclass"
 		}
 		var rows int64
-		if err := s.db.Read.NewRaw(known).Scan(ctx, &rows); err != nil || rows < 1 {
+		if err := s.core.DB.Read.NewRaw(known).Scan(ctx, &rows); err != nil || rows < 1 {
 			t.Errorf("got statistics of %d words, %v, want some", rows, err)
 		}
 	})

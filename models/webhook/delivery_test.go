@@ -1,4 +1,4 @@
-package models
+package webhook
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/webhook"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/modelstest"
 )
 
 // TestOutcomesOfAttempts checks that the reported outcome of an attempt is that which is stored
@@ -21,14 +23,14 @@ func TestOutcomesOfAttempts(t *testing.T) {
 		ctx := t.Context()
 		var result webhook.Result
 		var outcomes, disabled []string
-		s.webhookOptions = WebhookOptions{
+		s.options = Options{
 			Check:   func(string) error { return nil },
 			Send:    func(context.Context, webhook.Message) webhook.Result { return result },
 			Timeout: time.Minute,
 		}
-		s.webhookOptions.Delivered = func(outcome string) { outcomes = append(outcomes, outcome) }
-		s.webhookOptions.Disabled = func(_ int64, reason string) { disabled = append(disabled, reason) }
-		long := now().Add(-maxFailing - time.Hour)
+		s.options.Delivered = func(outcome string) { outcomes = append(outcomes, outcome) }
+		s.options.Disabled = func(_ int64, reason string) { disabled = append(disabled, reason) }
+		long := models.Now().Add(-maxFailing - time.Hour)
 		for _, c := range []struct {
 			name         string
 			result       webhook.Result
@@ -45,20 +47,20 @@ func TestOutcomesOfAttempts(t *testing.T) {
 			{"500 for three days", webhook.Result{Status: 500, Error: "HTTP 500"}, &long, "failed", DeliveryFailed, "HTTP 500; " + webhookDisabled, 0, []string{"all deliveries failed for three days"}},
 			{"410", webhook.Result{Status: 410, Error: "HTTP 410"}, nil, "failed", DeliveryFailed, "HTTP 410; " + webhookDisabled, 0, []string{"the receiver responded with 410 Gone"}},
 		} {
-			w, _, err := s.Admin().CreateWebhook(ctx, "ada", NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
+			w, _, err := s.Admin().CreateWebhook(ctx, "ada", Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := s.db.Write.NewRaw("UPDATE webhooks SET failing_since = ? WHERE id = ?", c.failingSince, w.ID).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE webhooks SET failing_since = ? WHERE id = ?", c.failingSince, w.ID).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
-			published(t, s, ada)
+			modelstest.Published(t, s.core, ada)
 			result, outcomes, disabled, jobs = c.result, nil, nil, 0
 			if err := s.DeliverWebhook(ctx, w.ID); err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
-			d := new(WebhookDelivery)
-			if err := s.db.Read.NewSelect().Model(d).Where("wd.webhook_id = ?", w.ID).Scan(ctx); err != nil {
+			d := new(Delivery)
+			if err := s.core.DB.Read.NewSelect().Model(d).Where("wd.webhook_id = ?", w.ID).Scan(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if after := c.result.RetryAfter; after != 0 && d.NextAttemptAt.Before(d.AttemptedAt.Add(after)) {
@@ -83,7 +85,7 @@ func TestAttemptsOfDelivery(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		attempts := 0
-		s.webhookOptions = WebhookOptions{
+		s.options = Options{
 			Check: func(string) error { return nil },
 			Send: func(context.Context, webhook.Message) webhook.Result {
 				attempts++
@@ -91,18 +93,18 @@ func TestAttemptsOfDelivery(t *testing.T) {
 			},
 			Timeout: time.Minute,
 		}
-		w, _, err := s.Admin().CreateWebhook(ctx, "ada", NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
+		w, _, err := s.Admin().CreateWebhook(ctx, "ada", Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		published(t, s, ada)
-		attempt := func() *WebhookDelivery {
+		modelstest.Published(t, s.core, ada)
+		attempt := func() *Delivery {
 			t.Helper()
 			if err := s.DeliverWebhook(ctx, w.ID); err != nil {
 				t.Fatal(err)
 			}
-			d := new(WebhookDelivery)
-			if err := s.db.Read.NewSelect().Model(d).Where("wd.webhook_id = ?", w.ID).Scan(ctx); err != nil {
+			d := new(Delivery)
+			if err := s.core.DB.Read.NewSelect().Model(d).Where("wd.webhook_id = ?", w.ID).Scan(ctx); err != nil {
 				t.Fatal(err)
 			}
 			return d
@@ -116,7 +118,7 @@ func TestAttemptsOfDelivery(t *testing.T) {
 			if wait := d.NextAttemptAt.Sub(*d.AttemptedAt); wait < want || wait > want+want/10+time.Minute {
 				t.Errorf("after attempt %d: the next one is in %s, want %s to 10 %% more", i+1, wait, want)
 			}
-			if _, err := s.db.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ?", now(), d.ID).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ? WHERE id = ?", models.Now(), d.ID).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -132,7 +134,7 @@ func TestDeliveryAfterClockWasAhead(t *testing.T) {
 	jobs := 0
 	eachStoreDuring(t, func() { jobs++ }, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx, sent := t.Context(), 0
-		s.webhookOptions = WebhookOptions{
+		s.options = Options{
 			Check: func(string) error { return nil },
 			Send: func(context.Context, webhook.Message) webhook.Result {
 				sent++
@@ -140,13 +142,13 @@ func TestDeliveryAfterClockWasAhead(t *testing.T) {
 			},
 			Timeout: time.Minute,
 		}
-		w, _, err := s.Admin().CreateWebhook(ctx, "ada", NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
+		w, _, err := s.Admin().CreateWebhook(ctx, "ada", Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		published(t, s, ada)
+		modelstest.Published(t, s.core, ada)
 		for _, ahead := range []time.Duration{24 * time.Hour, 365 * 24 * time.Hour} {
-			if _, err := s.db.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ?", now().Add(ahead)).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE webhook_deliveries SET next_attempt_at = ?", models.Now().Add(ahead)).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 			jobs = 0
@@ -169,45 +171,45 @@ func TestDeliveryAfterClockWasAhead(t *testing.T) {
 func TestBusyWebhook(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		s.webhookOptions.Check = func(string) error { return nil }
-		if _, err := s.Admin().CreateUser(ctx, "root", true); err != nil {
+		s.options.Check = func(string) error { return nil }
+		if _, err := s.core.Admin().CreateUser(ctx, "root", true); err != nil {
 			t.Fatal(err)
 		}
 		hook := func(owner string, global bool) *Webhook {
-			w, _, err := s.Admin().CreateWebhook(ctx, owner, NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}, IsGlobal: global})
+			w, _, err := s.Admin().CreateWebhook(ctx, owner, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}, IsGlobal: global})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return w
 		}
 		own, global := hook("ada", false), hook("root", true)
-		before := now().Add(-30 * time.Minute)
+		before := models.Now().Add(-30 * time.Minute)
 		for _, w := range []*Webhook{own, global} {
-			rows := make([]*WebhookDelivery, maxHourly)
+			rows := make([]*Delivery, maxHourly)
 			for i := range rows {
-				rows[i] = &WebhookDelivery{WebhookID: w.ID, Event: ThingPublishedEvent, Payload: "{}", State: DeliveryDelivered, CreatedAt: before}
+				rows[i] = &Delivery{WebhookID: w.ID, Event: ThingPublishedEvent, Payload: "{}", State: DeliveryDelivered, CreatedAt: before}
 			}
-			if _, err := s.db.Write.NewInsert().Model(&rows).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewInsert().Model(&rows).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
 		waiting := func(w *Webhook, want int64) {
 			t.Helper()
-			n, err := s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID, DeliveryWaiting).Count(ctx)
+			n, err := s.core.DB.Read.NewSelect().Model((*Delivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID, DeliveryWaiting).Count(ctx)
 			if err != nil || n != want {
 				t.Errorf("%d messages are waiting, want %d: %v", n, want, err)
 			}
 		}
-		published(t, s, ada)
+		modelstest.Published(t, s.core, ada)
 		waiting(own, 0)
 		waiting(global, 1)
-		if _, err := s.PingWebhook(ctx, ada, own.ID); CodeOf(err) != Conflict {
+		if _, err := s.PingWebhook(ctx, ada, own.ID); models.CodeOf(err) != models.Conflict {
 			t.Errorf("a ping: %v, want Conflict", err)
 		}
-		if _, err := s.db.Write.NewRaw("UPDATE webhook_deliveries SET created_at = ?", now().Add(-61*time.Minute)).Exec(ctx); err != nil {
+		if _, err := s.core.DB.Write.NewRaw("UPDATE webhook_deliveries SET created_at = ?", models.Now().Add(-61*time.Minute)).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
-		published(t, s, ada)
+		modelstest.Published(t, s.core, ada)
 		waiting(own, 1)
 		waiting(global, 2)
 	})

@@ -1,4 +1,4 @@
-package models
+package importer
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/dataset"
 	"github.com/meshyard/meshyard/internal/markdown"
+	"github.com/meshyard/meshyard/models"
 )
 
 // incoming is a thing with its search terms, by field, and the HTML of its description.
@@ -40,8 +41,8 @@ func (l *loader) batches(ctx context.Context) <-chan []incoming {
 		}
 		for th := range l.Things(first) {
 			th.Tags = l.validTags(th)
-			d := document{th.ID, th.Name, strings.Join(th.Tags, " "), author(th), th.Description}
-			if batch = append(batch, incoming{th, d.fields(), markdown.HTML(th.Description)}); len(batch) == importBatch && !send() {
+			d := models.Document{ID: th.ID, Name: th.Name, Tags: strings.Join(th.Tags, " "), Creator: author(th), Body: th.Description}
+			if batch = append(batch, incoming{th, d.Fields(), markdown.HTML(th.Description)}); len(batch) == importBatch && !send() {
 				return
 			}
 		}
@@ -55,17 +56,17 @@ func (l *loader) batches(ctx context.Context) <-chan []incoming {
 // validTags returns the valid tags of a thing, and reports the others as skipped.
 func (l *loader) validTags(th dataset.Thing) []string {
 	valid := slices.DeleteFunc(slices.Clone(th.Tags), func(tag string) bool {
-		err := text("tag", tag, maxTag)
+		err := models.CheckText("tag", tag, models.MaxTag)
 		if err != nil {
 			l.Skipped(fmt.Sprintf("a tag of thing %d: %s", th.ID, err))
 		}
 		return err != nil
 	})
-	if len(valid) > maxTags {
-		l.Skipped(fmt.Sprintf("thing %d: must have at most %[3]d tags (got %[2]d)", th.ID, len(valid), maxTags))
-		valid = valid[:maxTags]
+	if len(valid) > models.MaxTags {
+		l.Skipped(fmt.Sprintf("thing %d: must have at most %[3]d tags (got %[2]d)", th.ID, len(valid), models.MaxTags))
+		valid = valid[:models.MaxTags]
 	}
-	tags, _ := cleanTags(valid) // each was checked, and there are not too many
+	tags, _ := models.CleanTags(valid) // each was checked, and there are not too many
 	return tags
 }
 
@@ -85,7 +86,7 @@ func (l *loader) commit(ctx context.Context, batch []incoming) error {
 		if added, learned, err = l.add(ctx, tx, batch); err != nil {
 			return err
 		}
-		_, err = tx.NewUpdate().Model((*importRow)(nil)).Set("done = ?", l.done+len(batch)).Where("source = ?", l.Source).Exec(ctx)
+		_, err = tx.NewUpdate().Model((*models.ImportRow)(nil)).Set("done = ?", l.done+len(batch)).Where("source = ?", l.Source).Exec(ctx)
 		return err
 	})
 	if err != nil {
@@ -150,7 +151,7 @@ func (l *loader) withoutKnown(ctx context.Context, tx bun.Tx, batch []incoming) 
 			}
 			continue
 		}
-		if err := errors.Join(text("name", th.Name, maxName), text("description", th.Description, maxText)); err != nil {
+		if err := errors.Join(models.CheckText("name", th.Name, models.MaxName), models.CheckText("description", th.Description, models.MaxText)); err != nil {
 			l.Skipped(fmt.Sprintf("thing %d: %s", th.ID, err))
 			continue
 		}
@@ -178,7 +179,7 @@ func (l *loader) existing(ctx context.Context, tx bun.Tx, table, column string, 
 		return nil, err
 	}
 	err := tx.NewSelect().Table(table).Column(column).Where("?0 <> 0 AND ?0 IN (?1)", bun.Ident(column), bun.List(ids)).Scan(ctx, &there)
-	return setOf(there), err
+	return models.SetOf(there), err
 }
 
 // insert inserts things, and returns the words that are new in the vocabulary.
@@ -205,40 +206,40 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 		th.ID = ids[i]
 	}
 	rows := database.NewBulk(l.db.DB, l.conn)
-	documents := make([]indexed, len(things))
+	documents := make([]models.Indexed, len(things))
 	for i, th := range things {
 		at := th.Date.UTC().Truncate(time.Microsecond)
-		owner := owners[foldUsername(author(th.Thing))]
+		owner := owners[models.FoldUsername(author(th.Thing))]
 		category, ok := l.categories[categoryOf(th.Thing)]
 		if !ok {
 			category = l.categories["other"]
 		}
-		license := License(th.License)
+		license := models.License(th.License)
 		switch {
-		case slices.Contains(Licenses, license):
+		case slices.Contains(models.Licenses, license):
 		case license == "public":
-			license = PD0
+			license = models.PD0
 		default:
-			license = CCNCND // the most restrictive, to allow nothing that the author did not
+			license = models.CCNCND // the most restrictive, to allow nothing that the author did not
 		}
-		c := importedCounts{ThingID: th.ID, At: l.started, Downloads: th.Counts.Downloads, Likes: th.Counts.Likes, Collects: th.Counts.Collects, Makes: th.Counts.Makes, Comments: th.Counts.Comments}
-		popularity := popularityKept(c.days())
+		c := models.ImportedCounts{ThingID: th.ID, At: l.started, Downloads: th.Counts.Downloads, Likes: th.Counts.Likes, Collects: th.Counts.Collects, Makes: th.Counts.Makes, Comments: th.Counts.Comments}
+		popularity := models.PopularityKept(c.Days())
 		rows.Add("things", "id, owner_id, name, state, license, category_id, description, description_html, html_version, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count",
-			th.ID, owner, th.Name, string(Published), string(license), category, th.Description, th.html, int64(markdown.Version), "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads)
+			th.ID, owner, th.Name, string(models.Published), string(license), category, th.Description, th.html, int64(markdown.Version), "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads)
 		if th.Counts != (dataset.Counts{}) {
 			rows.Add("imported_counts", "thing_id, at, downloads, likes, collects, makes, comments", th.ID, c.At, c.Downloads, c.Likes, c.Collects, c.Makes, c.Comments)
 		}
 		for position, tag := range th.Tags {
-			rows.Add("thing_tags", "thing_id, tag_id, position, name", th.ID, l.tags[tagSlug(tag)], int64(position), tag)
+			rows.Add("thing_tags", "thing_id, tag_id, position, name", th.ID, l.tags[models.TagSlug(tag)], int64(position), tag)
 		}
 		for rank, f := range th.Files {
-			kind, contentType := classify("application/octet-stream", f.Name, "")
+			kind, contentType := models.Classify("application/octet-stream", f.Name, "")
 			rows.Add("files", "id, owner_id, name, kind, state, size, content_type, sha256, md5, object_key, target_type, target_id, thing_id, rank, download_count, created_at, finalized_at",
-				f.ID, owner, f.Name, string(kind), string(Finalized), f.Size, contentType, "", "", "", string(OnThing), th.ID, th.ID, int64(rank), int64(0), at, at)
+				f.ID, owner, f.Name, string(kind), string(models.Finalized), f.Size, contentType, "", "", "", string(models.OnThing), th.ID, th.ID, int64(rank), int64(0), at, at)
 		}
-		documents[i] = indexed{th.ID, th.fields}
+		documents[i] = models.Indexed{ID: th.ID, Fields: th.fields}
 	}
-	learned, err := l.index(ctx, tx, thingIndex, documents, rows)
+	learned, err := l.index(ctx, tx, models.ThingIndex, documents, rows)
 	if err != nil {
 		return nil, err
 	}
@@ -246,21 +247,21 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 }
 
 // index adds documents to the rows, and their new words to the vocabulary. It returns these words.
-func (l *loader) index(ctx context.Context, tx bun.Tx, ix *index, documents []indexed, rows *database.Bulk) ([]string, error) {
+func (l *loader) index(ctx context.Context, tx bun.Tx, ix *models.Index, documents []models.Indexed, rows *database.Bulk) ([]string, error) {
 	known := make(map[string]bool)
 	for _, d := range documents {
-		for _, field := range d.fields {
+		for _, field := range d.Fields {
 			for _, word := range field {
-				if !l.words[word] || ix != thingIndex {
+				if !l.words[word] || ix != models.ThingIndex {
 					known[word] = true
 				}
 			}
 		}
-		l.db.fullText().add(rows, ix, d)
+		l.db.FullText().Add(rows, ix, d)
 	}
 	learned := make([]string, 0, len(known))
 	for word := range known {
 		learned = append(learned, word)
 	}
-	return learned, l.db.learn(ctx, tx, ix, slices.Clone(learned))
+	return learned, l.db.Learn(ctx, tx, ix, slices.Clone(learned))
 }

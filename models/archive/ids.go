@@ -1,4 +1,4 @@
-package models
+package archive
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/models"
 )
 
 // renumber returns the rows of a batch with new IDs and references, and stores the mapping. Rows
@@ -35,7 +37,7 @@ func (l *archiveLoader) renumber(ctx context.Context, tx bun.Tx, b *archiveRows)
 	if err != nil {
 		return nil, err
 	}
-	var ids []archiveID
+	var ids []models.ArchiveID
 	for _, row := range b.rows {
 		row = slices.Clone(row)
 		if !l.refer(b, row, known) {
@@ -44,7 +46,7 @@ func (l *archiveLoader) renumber(ctx context.Context, tx bun.Tx, b *archiveRows)
 		for i, c := range b.columns {
 			switch {
 			case c.kind == kindID:
-				id := archiveID{Source: l.row.Source, Noun: b.table.name, OldID: row[i].(int64), NewID: next()}
+				id := models.ArchiveID{Source: l.row.Source, Noun: b.table.name, OldID: row[i].(int64), NewID: next()}
 				known[b.table.name][id.OldID], row[i] = id.NewID, id.NewID
 				ids = append(ids, id)
 			case c.kind == kindRendering && row[i] != int64(0):
@@ -58,7 +60,7 @@ func (l *archiveLoader) renumber(ctx context.Context, tx bun.Tx, b *archiveRows)
 	return rows, insertArchiveIDs(ctx, tx, ids)
 }
 
-func insertArchiveIDs(ctx context.Context, tx bun.Tx, ids []archiveID) error {
+func insertArchiveIDs(ctx context.Context, tx bun.Tx, ids []models.ArchiveID) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -91,7 +93,7 @@ func (l *archiveLoader) references(ctx context.Context, tx bun.Tx, b *archiveRow
 	}
 	known := map[string]map[int64]int64{}
 	for noun, ids := range wanted {
-		var found []archiveID
+		var found []models.ArchiveID
 		slices.Sort(ids)
 		err := tx.NewSelect().Model(&found).Where("a.source = ? AND a.noun = ? AND a.old_id IN (?)", l.row.Source, noun, bun.List(slices.Compact(ids))).Scan(ctx)
 		if err != nil {
@@ -139,7 +141,7 @@ func (l *archiveLoader) reserve(ctx context.Context, tx bun.Tx, b *archiveRows) 
 			n += len(b.rows)
 		}
 	}
-	ids, err := l.store.db.TakeIDs(ctx, tx, b.table.name, n)
+	ids, err := l.store.core.DB.TakeIDs(ctx, tx, b.table.name, n)
 	return func() int64 {
 		id := ids[0]
 		ids = ids[1:]
@@ -150,11 +152,11 @@ func (l *archiveLoader) reserve(ctx context.Context, tx bun.Tx, b *archiveRows) 
 // findCategories maps the categories of an archive to the categories of this database with the same
 // slug, or to the category Other.
 func (l *archiveLoader) findCategories(ctx context.Context, tx bun.Tx, b *archiveRows) error {
-	here, err := categoriesByName(ctx, tx)
+	here, err := models.CategoriesByName(ctx, tx)
 	if err != nil {
 		return err
 	}
-	ids := make([]archiveID, len(b.rows))
+	ids := make([]models.ArchiveID, len(b.rows))
 	for i, row := range b.rows {
 		slug := row[b.column("slug")].(string)
 		id, ok := here[slug]
@@ -162,7 +164,7 @@ func (l *archiveLoader) findCategories(ctx context.Context, tx bun.Tx, b *archiv
 			id = here["other"]
 			l.leftOut[fmt.Sprintf("categories that do not exist here, %q, whose things are in Other", slug)]++
 		}
-		ids[i] = archiveID{Source: l.row.Source, Noun: "categories", OldID: row[b.column("id")].(int64), NewID: id}
+		ids[i] = models.ArchiveID{Source: l.row.Source, Noun: "categories", OldID: row[b.column("id")].(int64), NewID: id}
 	}
 	return insertArchiveIDs(ctx, tx, ids)
 }
@@ -170,21 +172,21 @@ func (l *archiveLoader) findCategories(ctx context.Context, tx bun.Tx, b *archiv
 // findTags maps the tags of an archive to the tags of this database with the same slug, and creates
 // missing tags.
 func (l *archiveLoader) findTags(ctx context.Context, tx bun.Tx, b *archiveRows) error {
-	tags := make(map[string]*Tag, len(b.rows)) // by slug
+	tags := make(map[string]*models.Tag, len(b.rows)) // by slug
 	slugs := make([]string, len(b.rows))
 	for i, row := range b.rows {
 		name := row[b.column("name")].(string)
-		slugs[i] = tagSlug(name)
-		tags[slugs[i]] = &Tag{Name: name, Slug: slugs[i]}
+		slugs[i] = models.TagSlug(name)
+		tags[slugs[i]] = &models.Tag{Name: name, Slug: slugs[i]}
 	}
-	inOrder := slices.SortedFunc(maps.Values(tags), func(a, b *Tag) int { return strings.Compare(a.Slug, b.Slug) })
+	inOrder := slices.SortedFunc(maps.Values(tags), func(a, b *models.Tag) int { return strings.Compare(a.Slug, b.Slug) })
 	// The update locks existing tags, so that removeUnusedTags does not remove them meanwhile.
 	if _, err := tx.NewInsert().Model(&inOrder).Column("name", "slug").On("CONFLICT (slug) DO UPDATE").Set("slug = EXCLUDED.slug").Returning("id").Exec(ctx); err != nil {
 		return err
 	}
-	ids := make([]archiveID, len(b.rows))
+	ids := make([]models.ArchiveID, len(b.rows))
 	for i, row := range b.rows {
-		ids[i] = archiveID{Source: l.row.Source, Noun: "tags", OldID: row[b.column("id")].(int64), NewID: tags[slugs[i]].ID}
+		ids[i] = models.ArchiveID{Source: l.row.Source, Noun: "tags", OldID: row[b.column("id")].(int64), NewID: tags[slugs[i]].ID}
 	}
 	return insertArchiveIDs(ctx, tx, ids)
 }

@@ -1,4 +1,4 @@
-package models
+package archive
 
 import (
 	"context"
@@ -13,10 +13,11 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/archive"
+	"github.com/meshyard/meshyard/models"
 )
 
-// ArchiveImport holds the options of ImportArchive.
-type ArchiveImport struct {
+// Import holds the options of ImportArchive.
+type Import struct {
 	User string // a new username for the user of the archive; empty: keep the username
 	// Progress is called while rows of a noun are loaded.
 	Progress func(noun string, done, total int64)
@@ -28,8 +29,8 @@ type ArchiveImport struct {
 	Lost func(fileID int64, cause error)
 }
 
-// ArchiveReport describes a completed import.
-type ArchiveReport struct {
+// Report describes a completed import.
+type Report struct {
 	Rows int64 // in the archive
 	// LeftOut describes the data of the archive that was left out or changed.
 	LeftOut  []string
@@ -47,8 +48,8 @@ const (
 // its rows keep their IDs. An archive of one user creates that user, and all its rows get new IDs.
 // Rows are loaded in batches. Each batch is committed together with the progress, so an interrupted
 // import continues after the last batch when it is started again.
-func (a Admin) ImportArchive(ctx context.Context, r *archive.Reader, im ArchiveImport) (*ArchiveReport, error) {
-	l := &archiveLoader{ArchiveImport: im, store: a.store, from: r, leftOut: map[string]int64{}, missing: map[string]bool{}}
+func (a Admin) ImportArchive(ctx context.Context, r *archive.Reader, im Import) (*Report, error) {
+	l := &archiveLoader{Import: im, store: a.store, from: r, leftOut: map[string]int64{}, missing: map[string]bool{}}
 	if err := l.check(); err != nil {
 		return nil, err
 	}
@@ -80,11 +81,11 @@ const (
 
 // ArchiveState returns how far the import of an archive of everything is, if there was one.
 func (a Admin) ArchiveState(ctx context.Context) (ArchiveState, error) {
-	loading, err := a.store.db.Write.NewSelect().Model((*archiveImport)(nil)).Exists(ctx)
+	loading, err := a.store.core.DB.Write.NewSelect().Model((*models.ArchiveImport)(nil)).Exists(ctx)
 	if loading || err != nil {
 		return ArchiveLoading, err
 	}
-	users, err := a.store.db.Write.NewSelect().Model((*User)(nil)).Exists(ctx)
+	users, err := a.store.core.DB.Write.NewSelect().Model((*models.User)(nil)).Exists(ctx)
 	if users || err != nil {
 		return ArchiveLoaded, err
 	}
@@ -93,10 +94,10 @@ func (a Admin) ArchiveState(ctx context.Context) (ArchiveState, error) {
 
 // archiveLoader loads an archive.
 type archiveLoader struct {
-	ArchiveImport
+	Import
 	store   *Store
 	from    *archive.Reader
-	row     archiveImport
+	row     models.ArchiveImport
 	leftOut map[string]int64
 	missing map[string]bool // SHA-256 hashes of contents that the archive lists as missing
 }
@@ -131,7 +132,7 @@ func (l *archiveLoader) check() error {
 		return errors.New("the archive is not one of a user, so none can be renamed")
 	}
 	if l.ofUser() {
-		return l.store.checkUsername(l.username())
+		return l.store.core.CheckUsername(l.username())
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (l *archiveLoader) begin(ctx context.Context) error {
 	for _, sum := range l.from.Missing {
 		l.missing[sum] = true
 	}
-	db := l.store.db
+	db := l.store.core.DB
 	switch err := db.Write.NewSelect().Model(&l.row).WherePK().Scan(ctx); {
 	case err == nil:
 		return json.Unmarshal([]byte(l.row.LeftOut), &l.leftOut)
@@ -157,16 +158,16 @@ func (l *archiveLoader) begin(ctx context.Context) error {
 	case len(l.from.Nouns) == 0:
 		return errors.New("the archive is empty")
 	}
-	l.row.Noun, l.row.LeftOut, l.row.StartedAt = l.from.Nouns[0].Name, "{}", now()
+	l.row.Noun, l.row.LeftOut, l.row.StartedAt = l.from.Nouns[0].Name, "{}", models.Now()
 	return db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		users := tx.NewSelect().Model((*User)(nil))
+		users := tx.NewSelect().Model((*models.User)(nil))
 		if l.ofUser() {
-			taken, err := users.Where("u.sort_name = ?", foldUsername(l.username())).Exists(ctx)
+			taken, err := users.Where("u.sort_name = ?", models.FoldUsername(l.username())).Exists(ctx)
 			if err != nil {
 				return err
 			}
 			if taken {
-				return fmt.Errorf("%w: import the archive under another name with --user", usernameIsTaken(l.username()))
+				return fmt.Errorf("%w: import the archive under another name with --user", models.UsernameIsTaken(l.username()))
 			}
 		} else {
 			exist, err := users.Exists(ctx)
@@ -249,7 +250,7 @@ func (l *archiveLoader) commit(ctx context.Context, b *archiveRows) error {
 	before, leftOut := l.row, l.leftOut
 	after := before
 	after.Noun, after.Done = b.table.name, b.first-1+int64(len(b.rows))
-	err = l.store.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = l.store.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		l.leftOut = maps.Clone(leftOut)
 		if lost > 0 {
 			l.leftOut[lostContents] += lost
@@ -287,7 +288,7 @@ func (l *archiveLoader) commit(ctx context.Context, b *archiveRows) error {
 		return fmt.Errorf("rows %d to %d: %w", b.first, after.Done, err)
 	}
 	l.row = after
-	l.store.sweep(ctx, pending)
+	l.store.core.Sweep(ctx, pending)
 	return nil
 }
 

@@ -1,4 +1,4 @@
-package models
+package webhook
 
 import (
 	"context"
@@ -13,25 +13,26 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/webhook"
+	"github.com/meshyard/meshyard/models"
 )
 
-// WebhookEvent is the type of an event that webhooks receive.
-type WebhookEvent string
+// Event is the type of an event that webhooks receive.
+type Event string
 
 // The types of events. docs/webhooks.md documents them with their data.
 const (
-	ThingPublishedEvent     WebhookEvent = "thing.published"
-	ThingUnpublishedEvent   WebhookEvent = "thing.unpublished"
-	FileProcessedEvent      WebhookEvent = "file.processed"
-	MakeCreatedEvent        WebhookEvent = "make.created"
-	CommentCreatedEvent     WebhookEvent = "comment.created"
-	ModerationDecidedEvent  WebhookEvent = "moderation.decided"
-	ModerationReportedEvent WebhookEvent = "moderation.reported" // for global webhooks only
-	PingEvent               WebhookEvent = "ping"                // only on request
+	ThingPublishedEvent     Event = "thing.published"
+	ThingUnpublishedEvent   Event = "thing.unpublished"
+	FileProcessedEvent      Event = "file.processed"
+	MakeCreatedEvent        Event = "make.created"
+	CommentCreatedEvent     Event = "comment.created"
+	ModerationDecidedEvent  Event = "moderation.decided"
+	ModerationReportedEvent Event = "moderation.reported" // for global webhooks only
+	PingEvent               Event = "ping"                // only on request
 )
 
 // webhookEvents are the types of events that a webhook can choose.
-var webhookEvents = []WebhookEvent{
+var webhookEvents = []Event{
 	ThingPublishedEvent, ThingUnpublishedEvent, FileProcessedEvent, MakeCreatedEvent, CommentCreatedEvent, ModerationDecidedEvent, ModerationReportedEvent,
 }
 
@@ -47,23 +48,6 @@ const (
 	// disabledWithOwner is the reason for webhooks whose owner was suspended and lost all access.
 	disabledWithOwner = "its owner was suspended"
 )
-
-// WebhookOptions determine how messages to webhooks are sent.
-type WebhookOptions struct {
-	// Check returns an error if messages cannot be sent to a URL.
-	Check func(url string) error
-	// Send makes one attempt to deliver a message.
-	Send func(ctx context.Context, m webhook.Message) webhook.Result
-	// Timeout is the maximum duration of Send.
-	Timeout time.Duration
-	// BaseURL begins the URLs in messages. It has no slash at its end.
-	BaseURL string
-	// Delivered gets the outcome of each attempt, for metrics: "delivered", "retried" or "failed". It
-	// may be nil.
-	Delivered func(outcome string)
-	// Disabled gets the reason why a webhook was disabled. It may be nil.
-	Disabled func(id int64, reason string)
-}
 
 // Webhook is a URL to which events are sent: those that concern the content of its owner or, for a
 // global webhook of an administrator, all events on public content, and moderation events.
@@ -87,22 +71,22 @@ type Webhook struct {
 	ModifiedAt     time.Time
 }
 
-// WebhookFields is a set of fields of a webhook.
-type WebhookFields = fieldset.Set[Webhook]
+// Fields is a set of fields of a webhook.
+type Fields = fieldset.Set[Webhook]
 
 var webhooks = database.NewTable(func(w *Webhook) (int64, *database.Listed) { return w.ID, &w.Listed })
 
-// AllWebhookFields has all fields of a webhook except its secrets.
-var AllWebhookFields = webhooks.All().Without(fieldset.Of[Webhook]("Secret", "OldSecret"))
+// AllFields has all fields of a webhook except its secrets.
+var AllFields = webhooks.All().Without(fieldset.Of[Webhook]("Secret", "OldSecret"))
 
 // IsEnabled reports whether events are sent to the webhook.
 func (w *Webhook) IsEnabled() bool { return w.DisabledAt == nil }
 
 // EventList returns the types of events that it receives.
-func (w *Webhook) EventList() []WebhookEvent {
-	events := []WebhookEvent{}
+func (w *Webhook) EventList() []Event {
+	events := []Event{}
 	for name := range strings.FieldsSeq(w.Events) {
-		events = append(events, WebhookEvent(name))
+		events = append(events, Event(name))
 	}
 	return events
 }
@@ -122,19 +106,19 @@ const sends = "(NOT wh.is_global OR EXISTS (SELECT 1 FROM users AS u WHERE u.id 
 // managesWebhooks returns an error if the caller is not a user or is an application. A webhook
 // would outlive the token of the application, and its URL may be secret.
 func managesWebhooks(caller auth.Caller) error {
-	if err := requireUser(caller); err != nil {
+	if err := models.RequireUser(caller); err != nil {
 		return err
 	}
 	if caller.ApplicationID != 0 {
-		return fail(Forbidden, "applications cannot manage webhooks")
+		return models.Fail(models.Forbidden, "applications cannot manage webhooks")
 	}
 	return nil
 }
 
-// NewWebhook is the input of CreateWebhook.
-type NewWebhook struct {
+// Input is the input of CreateWebhook.
+type Input struct {
 	URL         string
-	Events      []WebhookEvent
+	Events      []Event
 	Description string
 	IsGlobal    bool
 }
@@ -142,28 +126,28 @@ type NewWebhook struct {
 // CreateWebhook creates a webhook of the caller and returns its secret, which cannot be read again.
 // A global webhook requires an administrator. It returns BadInput for an invalid URL, and Conflict
 // if the user has too many webhooks. It opens a transaction.
-func (s *Store) CreateWebhook(ctx context.Context, caller auth.Caller, n NewWebhook) (*Webhook, string, error) {
+func (s *Store) CreateWebhook(ctx context.Context, caller auth.Caller, n Input) (*Webhook, string, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, "", err
 	}
 	if n.IsGlobal {
-		if err := requireAdministrator(caller); err != nil {
+		if err := models.RequireAdministrator(caller); err != nil {
 			return nil, "", err
 		}
 	}
 	return s.createWebhook(ctx, caller.UserID, n)
 }
 
-func (s *Store) createWebhook(ctx context.Context, ownerID int64, n NewWebhook) (*Webhook, string, error) {
+func (s *Store) createWebhook(ctx context.Context, ownerID int64, n Input) (*Webhook, string, error) {
 	events, err := s.checkWebhook(&n.URL, &n.Description, n.Events, n.IsGlobal)
 	if err != nil {
 		return nil, "", err
 	}
-	at := now()
+	at := models.Now()
 	w := &Webhook{OwnerID: ownerID, IsGlobal: n.IsGlobal, URL: n.URL, Description: n.Description, Events: events, Secret: webhook.NewSecret(), CreatedAt: at, ModifiedAt: at}
-	err = s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err = s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		// The user is locked, so that concurrent calls cannot exceed the limit.
-		if _, err := s.lockAccount(ctx, tx, ownerID); err != nil {
+		if _, err := s.core.LockAccount(ctx, tx, ownerID); err != nil {
 			return err
 		}
 		there, err := tx.NewSelect().Model((*Webhook)(nil)).Where("wh.owner_id = ?", ownerID).Count(ctx)
@@ -171,7 +155,7 @@ func (s *Store) createWebhook(ctx context.Context, ownerID int64, n NewWebhook) 
 			return err
 		}
 		if there >= maxWebhooks {
-			e := fail(Conflict, "you have %d webhooks, and at most %d are allowed", there, maxWebhooks)
+			e := models.Fail(models.Conflict, "you have %d webhooks, and at most %d are allowed", there, maxWebhooks)
 			e.Limit = maxWebhooks
 			return e
 		}
@@ -183,19 +167,19 @@ func (s *Store) createWebhook(ctx context.Context, ownerID int64, n NewWebhook) 
 
 // checkWebhook checks the properties that are not nil and returns the types of events as they are
 // stored.
-func (s *Store) checkWebhook(address, description *string, events []WebhookEvent, global bool) (string, error) {
-	err := optional("url", address, maxWebhookURL)
+func (s *Store) checkWebhook(address, description *string, events []Event, global bool) (string, error) {
+	err := models.CheckOptional("url", address, maxWebhookURL)
 	if address != nil && err == nil {
-		if wrong := s.webhookOptions.Check(*address); wrong != nil {
-			err = badInput("url", "url: %s", wrong)
+		if wrong := s.options.Check(*address); wrong != nil {
+			err = models.Invalid("url", "url: %s", wrong)
 		}
 	}
-	err = errors.Join(err, optional("description", description, maxName))
+	err = errors.Join(err, models.CheckOptional("description", description, models.MaxName))
 	if events == nil {
 		return "", err
 	}
 	if !global && slices.Contains(events, ModerationReportedEvent) {
-		err = errors.Join(err, badInput("events", "events: %s is for global webhooks, which only administrators can create", ModerationReportedEvent))
+		err = errors.Join(err, models.Invalid("events", "events: %s is for global webhooks, which only administrators can create", ModerationReportedEvent))
 	}
 	var names []string
 	for _, e := range webhookEvents { // each once, in a fixed order
@@ -204,30 +188,30 @@ func (s *Store) checkWebhook(address, description *string, events []WebhookEvent
 		}
 	}
 	if len(names) == 0 {
-		err = errors.Join(err, requiredList("events"))
+		err = errors.Join(err, models.RequiredList("events"))
 	}
 	return strings.Join(names, " "), err
 }
 
-// WebhookChange is the input of UpdateWebhook. Nil fields are left unchanged.
-type WebhookChange struct {
+// Change is the input of UpdateWebhook. Nil fields are left unchanged.
+type Change struct {
 	ID          int64
 	URL         *string
-	Events      []WebhookEvent
+	Events      []Event
 	Description *string
 	IsEnabled   *bool
 }
 
 // UpdateWebhook changes a webhook of the caller. Disabling it makes its waiting deliveries fail. It
 // opens a transaction.
-func (s *Store) UpdateWebhook(ctx context.Context, caller auth.Caller, c WebhookChange) (*Webhook, error) {
+func (s *Store) UpdateWebhook(ctx context.Context, caller auth.Caller, c Change) (*Webhook, error) {
 	return s.changeWebhook(ctx, caller, c.ID, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
 		events, err := s.checkWebhook(c.URL, c.Description, c.Events, w.IsGlobal)
 		if err != nil {
 			return err
 		}
-		set(&w.URL, c.URL)
-		set(&w.Description, c.Description)
+		models.Assign(&w.URL, c.URL)
+		models.Assign(&w.Description, c.Description)
 		if c.Events != nil {
 			w.Events = events
 		}
@@ -242,7 +226,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, caller auth.Caller, c Webhook
 // cannot be read again. Messages are signed with both secrets for a day. It opens a transaction.
 func (s *Store) RotateWebhookSecret(ctx context.Context, caller auth.Caller, id int64) (w *Webhook, secret string, err error) {
 	w, err = s.changeWebhook(ctx, caller, id, func(_ context.Context, _ bun.Tx, w *Webhook) error {
-		until := now().Add(rotationTime)
+		until := models.Now().Add(rotationTime)
 		w.OldSecret, w.OldSecretUntil, w.Secret = w.Secret, &until, webhook.NewSecret()
 		secret = w.Secret
 		return nil
@@ -262,7 +246,7 @@ func (s *Store) changeWebhook(ctx context.Context, caller auth.Caller, id int64,
 
 // store stores a locked webhook.
 func (w *Webhook) store(ctx context.Context, tx bun.Tx) error {
-	w.ModifiedAt = now()
+	w.ModifiedAt = models.Now()
 	_, err := tx.NewUpdate().Model(w).WherePK().ExcludeColumn("owner_id", "is_global", "created_at").Exec(ctx)
 	return err
 }
@@ -275,13 +259,13 @@ func (s *Store) withWebhook(ctx context.Context, caller auth.Caller, id int64, f
 		return nil, err
 	}
 	w := new(Webhook)
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		err := s.db.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ? AND wh.owner_id = ?", id, caller.UserID)).Scan(ctx)
+	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		err := s.core.DB.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ? AND wh.owner_id = ?", id, caller.UserID)).Scan(ctx)
 		if err != nil {
-			return notFoundIfNoRows(err, "webhook", id)
+			return models.NoSuchIfNoRows(err, "webhook", id)
 		}
 		if w.IsGlobal {
-			if err := requireAdministrator(caller); err != nil {
+			if err := models.RequireAdministrator(caller); err != nil {
 				return err
 			}
 		}
@@ -309,7 +293,7 @@ func (w *Webhook) setEnabled(ctx context.Context, tx bun.Tx, enabled bool, reaso
 // disableWebhook marks a locked webhook as disabled and makes its waiting deliveries fail. The
 // caller stores the webhook.
 func disableWebhook(ctx context.Context, tx bun.Tx, w *Webhook, reason string) error {
-	at := now()
+	at := models.Now()
 	w.DisabledAt, w.DisabledReason = &at, reason
 	return failWaiting(ctx, tx, w.ID, webhookDisabled)
 }
@@ -317,7 +301,7 @@ func disableWebhook(ctx context.Context, tx bun.Tx, w *Webhook, reason string) e
 // disableWebhooksOf disables all webhooks of a user.
 func (s *Store) disableWebhooksOf(ctx context.Context, tx bun.Tx, userID int64, reason string) error {
 	var hooks []*Webhook
-	err := s.db.ForUpdate(tx.NewSelect().Model(&hooks).Where("wh.owner_id = ? AND wh.disabled_at IS NULL", userID).Order("wh.id")).Scan(ctx)
+	err := s.core.DB.ForUpdate(tx.NewSelect().Model(&hooks).Where("wh.owner_id = ? AND wh.disabled_at IS NULL", userID).Order("wh.id")).Scan(ctx)
 	if err != nil {
 		return err
 	}
@@ -334,7 +318,7 @@ func (s *Store) disableWebhooksOf(ctx context.Context, tx bun.Tx, userID int64, 
 
 // failWaiting makes the waiting deliveries of a webhook fail.
 func failWaiting(ctx context.Context, db bun.IDB, webhookID int64, reason string) error {
-	_, err := db.NewUpdate().Model((*WebhookDelivery)(nil)).Set("state = ?, next_attempt_at = NULL", DeliveryFailed).
+	_, err := db.NewUpdate().Model((*Delivery)(nil)).Set("state = ?, next_attempt_at = NULL", DeliveryFailed).
 		Set("error = CASE WHEN error = '' THEN ?0 ELSE error || '; ' || ?0 END", reason).
 		Where("webhook_id = ? AND state = ?", webhookID, DeliveryWaiting).Exec(ctx)
 	return err
@@ -346,14 +330,14 @@ func (s *Store) DeleteWebhook(ctx context.Context, caller auth.Caller, id int64)
 	if err := managesWebhooks(caller); err != nil {
 		return err
 	}
-	return deleteWebhook(ctx, s.db, id, "owner_id = ?", caller.UserID)
+	return deleteWebhook(ctx, s.core.DB, id, "owner_id = ?", caller.UserID)
 }
 
-func deleteWebhook(ctx context.Context, db *DB, id int64, whose string, args ...any) error {
-	if n, err := db.exec(ctx, db.Write.NewDelete().Model((*Webhook)(nil)).Where("id = ?", id).Where(whose, args...)); n > 0 || err != nil {
+func deleteWebhook(ctx context.Context, db *models.DB, id int64, whose string, args ...any) error {
+	if n, err := db.ExecAgain(ctx, db.Write.NewDelete().Model((*Webhook)(nil)).Where("id = ?", id).Where(whose, args...)); n > 0 || err != nil {
 		return err
 	}
-	return notFound("webhook", id)
+	return models.NoSuch("webhook", id)
 }
 
 type ownWebhooks struct{}
@@ -363,15 +347,15 @@ func (ownWebhooks) Select(b *database.Builder, _ any) *bun.SelectQuery {
 }
 
 // Webhooks lists the webhooks of the caller, the latest first.
-func (s *Store) Webhooks(caller auth.Caller) (List, error) {
+func (s *Store) Webhooks(caller auth.Caller) (models.List, error) {
 	if err := managesWebhooks(caller); err != nil {
-		return List{}, err
+		return models.List{}, err
 	}
-	return List{DB: s.db.DB, By: database.Order{ID: "wh.id"}, Rows: ownWebhooks{}, Caller: caller.UserID}, nil
+	return models.List{DB: s.core.DB.DB, By: database.Order{ID: "wh.id"}, Rows: ownWebhooks{}, Caller: caller.UserID}, nil
 }
 
 // Webhook returns a webhook of the caller. It returns NotFound for a webhook of another user.
-func (s *Store) Webhook(ctx context.Context, caller auth.Caller, fields WebhookFields, id int64) (*Webhook, error) {
+func (s *Store) Webhook(ctx context.Context, caller auth.Caller, fields Fields, id int64) (*Webhook, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, err
 	}
@@ -382,7 +366,7 @@ func (s *Store) Webhook(ctx context.Context, caller auth.Caller, fields WebhookF
 	if w := found[id]; w != nil && w.Allows(caller) == nil {
 		return w, nil
 	}
-	return nil, notFound("webhook", id)
+	return nil, models.NoSuch("webhook", id)
 }
 
 // Allows returns nil if the webhook belongs to the caller, else NotFound. It returns Forbidden to
@@ -392,16 +376,16 @@ func (w *Webhook) Allows(caller auth.Caller) error {
 		return err
 	}
 	if w.OwnerID != caller.UserID {
-		return notFound("webhook", w.ID)
+		return models.NoSuch("webhook", w.ID)
 	}
 	return nil
 }
 
 // WebhooksByID returns the webhooks with the given IDs, without their secrets. It does not check
 // permissions: the caller must be their owner.
-func (s *Store) WebhooksByID(ctx context.Context, fields WebhookFields, ids []int64) (map[int64]*Webhook, error) {
-	return webhooks.ByIDs(ctx, s.db.DB, 0, fields, ids)
+func (s *Store) WebhooksByID(ctx context.Context, fields Fields, ids []int64) (map[int64]*Webhook, error) {
+	return webhooks.ByIDs(ctx, s.core.DB.DB, 0, fields, ids)
 }
 
 // NodeID returns the node ID of the webhook.
-func (w *Webhook) NodeID() string { return NodeRef{"Webhook", w.ID}.NodeID() }
+func (w *Webhook) NodeID() string { return models.NodeRef{Type: "Webhook", ID: w.ID}.NodeID() }

@@ -1,4 +1,4 @@
-package models
+package archive
 
 import (
 	"context"
@@ -7,10 +7,12 @@ import (
 	"slices"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/models"
 )
 
 // finish completes an import after all rows are loaded. Each step can be repeated.
-func (l *archiveLoader) finish(ctx context.Context) (*ArchiveReport, error) {
+func (l *archiveLoader) finish(ctx context.Context) (*Report, error) {
 	var err error
 	if l.ofUser() {
 		err = l.finishUser(ctx)
@@ -20,19 +22,19 @@ func (l *archiveLoader) finish(ctx context.Context) (*ArchiveReport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("all rows are imported; counts and indexes: %w", err)
 	}
-	report := &ArchiveReport{Lost: l.leftOut[lostContents]}
+	report := &Report{Lost: l.leftOut[lostContents]}
 	for _, n := range l.from.Nouns {
 		report.Rows += n.Rows
 	}
 	for _, what := range slices.Sorted(maps.Keys(l.leftOut)) {
 		report.LeftOut = append(report.LeftOut, fmt.Sprintf("%d %s", l.leftOut[what], what))
 	}
-	if report.Previews, err = l.store.SchedulePreviews(ctx, AgainNone); err != nil {
+	if report.Previews, err = l.store.core.SchedulePreviews(ctx, models.AgainNone); err != nil {
 		return nil, err
 	}
 	if l.Renumbered != nil {
 		for _, noun := range []string{"users", "things", "makes", "comments", "collections", "files"} {
-			err := l.eachIDs(ctx, noun, func(rows []archiveID) error {
+			err := l.eachIDs(ctx, noun, func(rows []models.ArchiveID) error {
 				for _, a := range rows {
 					if err := l.Renumbered(noun, a.OldID, a.NewID); err != nil {
 						return err
@@ -45,13 +47,13 @@ func (l *archiveLoader) finish(ctx context.Context) (*ArchiveReport, error) {
 			}
 		}
 	}
-	_, err = l.store.db.Write.NewDelete().Model(&l.row).WherePK().Exec(ctx)
+	_, err = l.store.core.DB.Write.NewDelete().Model(&l.row).WherePK().Exec(ctx)
 	return report, err
 }
 
 // finishAll sets the ID sequences, indexes all objects for search, and recomputes all counts.
 func (l *archiveLoader) finishAll(ctx context.Context) error {
-	db := l.store.db
+	db := l.store.core.DB
 	err := db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		for _, n := range l.from.Nouns {
 			if n.LastID == 0 {
@@ -72,23 +74,23 @@ func (l *archiveLoader) finishAll(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := db.reindexAll(ctx); err != nil {
+	if err := db.ReindexAll(ctx); err != nil {
 		return err
 	}
-	if _, err := l.store.Recount(ctx); err != nil {
+	if _, err := l.store.core.Recount(ctx); err != nil {
 		return err
 	}
 	// The trigger of files has appended a change for each of them.
-	if _, err := l.store.FoldCounts(ctx); err != nil {
+	if _, err := l.store.core.FoldCounts(ctx); err != nil {
 		return err
 	}
-	return db.Analyze(ctx, maintained)
+	return db.Analyze(ctx, models.Maintained)
 }
 
 // finishUser sets the avatar and the cover of the imported user, indexes the imported objects for
 // search, and recomputes their counts.
 func (l *archiveLoader) finishUser(ctx context.Context) error {
-	db := l.store.db
+	db := l.store.core.DB
 	// The images are files, which are loaded after their user.
 	_, err := db.Write.NewRaw(`UPDATE users SET avatar_id = coalesce((SELECT max(f.id) FROM files AS f WHERE f.target_type = 'avatar' AND f.target_id = users.id AND f.state = 'finalized'), 0),
 		cover_id = coalesce((SELECT max(f.id) FROM files AS f WHERE f.target_type = 'cover' AND f.target_id = users.id AND f.state = 'finalized'), 0)
@@ -96,15 +98,15 @@ func (l *archiveLoader) finishUser(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, ix := range indexes {
-		err := l.eachNewIDs(ctx, ix.noun+"s", func(ids []int64) error { return db.reindex(ctx, ix, ids...) })
+	for _, ix := range models.Indexes {
+		err := l.eachNewIDs(ctx, ix.Noun+"s", func(ids []int64) error { return db.Reindex(ctx, ix, ids...) })
 		if err != nil {
 			return err
 		}
 	}
-	for _, table := range countedTables() {
+	for _, table := range models.CountedTables() {
 		err := l.eachNewIDs(ctx, table, func(ids []int64) error {
-			_, err := l.store.recountSome(ctx, table, ids)
+			_, err := l.store.core.RecountSome(ctx, table, ids)
 			return err
 		})
 		if err != nil {
@@ -116,7 +118,7 @@ func (l *archiveLoader) finishUser(ctx context.Context) error {
 
 // eachNewIDs calls fn with the new IDs of the rows of a noun, in batches.
 func (l *archiveLoader) eachNewIDs(ctx context.Context, noun string, fn func(ids []int64) error) error {
-	return l.eachIDs(ctx, noun, func(rows []archiveID) error {
+	return l.eachIDs(ctx, noun, func(rows []models.ArchiveID) error {
 		ids := make([]int64, len(rows))
 		for i, a := range rows {
 			ids[i] = a.NewID
@@ -126,10 +128,10 @@ func (l *archiveLoader) eachNewIDs(ctx context.Context, noun string, fn func(ids
 }
 
 // eachIDs calls fn with the old and new IDs of the rows of a noun, in batches.
-func (l *archiveLoader) eachIDs(ctx context.Context, noun string, fn func([]archiveID) error) error {
+func (l *archiveLoader) eachIDs(ctx context.Context, noun string, fn func([]models.ArchiveID) error) error {
 	for last := int64(0); ; {
-		var rows []archiveID
-		err := l.store.db.Read.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id > ?", l.row.Source, noun, last).
+		var rows []models.ArchiveID
+		err := l.store.core.DB.Read.NewSelect().Model(&rows).Where("a.source = ? AND a.noun = ? AND a.old_id > ?", l.row.Source, noun, last).
 			Order("a.old_id").Limit(archiveBatch).Scan(ctx)
 		if err != nil || len(rows) == 0 {
 			return err

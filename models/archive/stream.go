@@ -1,4 +1,4 @@
-package models
+package archive
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/filesystem/tempfile"
+	"github.com/meshyard/meshyard/models"
 )
 
 // UserArchive is the archive of a user for the user themselves. Its rows are in a temporary file,
@@ -35,12 +36,12 @@ type contentSum [32]byte
 // of an account.
 func (s *Store) UserArchive(ctx context.Context, caller auth.Caller) (a *UserArchive, err error) {
 	if caller.ApplicationID != 0 {
-		return nil, fail(Forbidden, "an application cannot download the archive of its user")
+		return nil, models.Fail(models.Forbidden, "an application cannot download the archive of its user")
 	}
-	if err := requireUser(caller); err != nil {
+	if err := models.RequireUser(caller); err != nil {
 		return nil, err
 	}
-	u, err := s.userByID(ctx, caller, UserAccess, caller.UserID)
+	u, err := s.core.UserByID(ctx, caller, models.UserAccess, caller.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +51,7 @@ func (s *Store) UserArchive(ctx context.Context, caller auth.Caller) (a *UserArc
 	}
 	a = &UserArchive{Username: u.Username, store: s, stream: archive.NewStream(rows), rows: rows}
 	x := &exporting{Export: Export{User: u.Username}, store: s, userID: u.ID}
-	err = s.db.InSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+	err = s.core.DB.InSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 		if a.manifest, err = x.nouns(ctx, tx, a.stream.Rows); err != nil {
 			return err
 		}
@@ -114,7 +115,7 @@ func (a *UserArchive) Write(ctx context.Context, w io.Writer) (*archive.Manifest
 }
 
 func (a *UserArchive) content(ctx context.Context, sum string) error {
-	r, _, err := a.store.bucket.Reader(ctx, bucket.ContentKey(sum))
+	r, _, err := a.store.core.Bucket.Reader(ctx, bucket.ContentKey(sum))
 	if err != nil {
 		return err
 	}

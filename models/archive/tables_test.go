@@ -1,10 +1,12 @@
-package models
+package archive
 
 import (
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/meshyard/meshyard/models"
 )
 
 // notArchived maps the tables and columns that are not in archives to the reason.
@@ -20,7 +22,7 @@ var notArchived = map[string]string{
 // TestArchiveTables checks that each column of the database is either in archives or left out on
 // purpose, so that a new column is not forgotten.
 func TestArchiveTables(t *testing.T) {
-	db, err := OpenDB(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "meshyard.db"))
+	db, err := models.OpenDB(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "meshyard.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +45,7 @@ func TestArchiveTables(t *testing.T) {
 			archived = slices.ContainsFunc(table.columns, func(a archiveColumn) bool { return a.name == c.Name })
 		}
 		derived := strings.HasSuffix(c.Name, "_html") || c.Name == "html_version" || c.Name == "held_bytes" ||
-			slices.ContainsFunc(counted, func(count countedRows) bool { return count.table == c.TableName && count.column == c.Name })
+			slices.ContainsFunc(models.Counted, func(count models.CountedRows) bool { return count.Table == c.TableName && count.Column == c.Name })
 		omitted := derived || notArchived[full] != "" || notArchived[c.TableName] != ""
 		if archived == omitted {
 			t.Errorf("%s: in archives: %v, left out on purpose: %v; list it in archive_schema.go, or here with the reason", full, archived, omitted)

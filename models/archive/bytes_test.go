@@ -1,4 +1,4 @@
-package models
+package archive
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/models"
 )
 
 // TestHoldContentsInRetry checks that a retry of the transaction that imports files looks again
@@ -16,11 +17,11 @@ import (
 func TestHoldContentsInRetry(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		f, err := s.Upload(ctx, ada, NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
+		f, err := s.core.Upload(ctx, ada, models.NewUpload{Name: "a.stl", Bytes: strings.NewReader("solid a")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.promote(ctx, ada, []FinalizeFile{{ID: f.ID}}); err != nil {
+		if _, err := s.core.Promote(ctx, ada, []models.FinalizeFile{{ID: f.ID}}); err != nil {
 			t.Fatal(err)
 		}
 		files := archiveTableOf("files")
@@ -30,18 +31,18 @@ func TestHoldContentsInRetry(t *testing.T) {
 		b.rows = [][]any{row, row} // two files share the content
 		there := map[string]bool{f.SHA256: true}
 		hold := func() error {
-			return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return l.holdContents(ctx, tx, b, b.rows, there) })
+			return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return l.holdContents(ctx, tx, b, b.rows, there) })
 		}
 		if err := hold(); err != nil {
 			t.Fatalf("while the bucket has the content: %v", err)
 		}
-		if err := s.bucket.Remove(ctx, bucket.ContentKey(f.SHA256)); err != nil {
+		if err := s.core.Bucket.Remove(ctx, bucket.ContentKey(f.SHA256)); err != nil {
 			t.Fatal(err)
 		}
 		if err := hold(); err == nil || !strings.Contains(err.Error(), f.SHA256) {
 			t.Errorf("after the content was removed: %v, want an error that names it", err)
 		}
-		if err := s.DeletePendingUpload(ctx, ada, f.ID); err != nil {
+		if err := s.core.DeletePendingUpload(ctx, ada, f.ID); err != nil {
 			t.Fatal(err)
 		}
 	})

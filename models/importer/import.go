@@ -1,4 +1,4 @@
-package models
+package importer
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/dataset"
+	"github.com/meshyard/meshyard/models"
 )
 
 // Import describes an import of things.
@@ -47,7 +48,7 @@ const importBatch = 1_000
 // A server may run at the same time. On PostgreSQL a large import into an empty catalogue drops
 // indexes until its end, which makes lists and searches slower meanwhile.
 func (s *Store) Import(ctx context.Context, im Import) (added int, err error) {
-	l := &loader{db: s.db, Import: im, started: now().Truncate(24 * time.Hour), tags: make(map[string]int64), words: make(map[string]bool)}
+	l := &loader{db: s.core.DB, Import: im, started: models.Now().Truncate(24 * time.Hour), tags: make(map[string]int64), words: make(map[string]bool)}
 	if im.Whole {
 		return l.importWhole(ctx)
 	}
@@ -100,9 +101,9 @@ func (l *loader) importWhole(ctx context.Context) (int, error) {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case skipped > 0:
-			return badInput("", "%d of %d would be skipped, so nothing is imported", skipped, l.done)
+			return models.Invalid("", "%d of %d would be skipped, so nothing is imported", skipped, l.done)
 		}
-		return l.db.countThings(ctx, tx)
+		return l.db.CountThings(ctx, tx)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("import: %w", err)
@@ -113,7 +114,7 @@ func (l *loader) importWhole(ctx context.Context) (int, error) {
 // loader imports batches.
 type loader struct {
 	Import
-	db    *DB
+	db    *models.DB
 	conn  bun.Conn // of the current transaction
 	done  int      // things that have been imported or skipped
 	added int      // things that this run has imported
@@ -144,7 +145,7 @@ func (l *loader) begin(ctx context.Context) error {
 	if err := l.reserve(ctx, l.db.Write); err != nil {
 		return err
 	}
-	row := &importRow{Source: l.Source}
+	row := &models.ImportRow{Source: l.Source}
 	err := l.db.Write.NewSelect().Model(row).WherePK().Scan(ctx)
 	if err == nil {
 		l.done, l.started = row.Done, row.StartedAt
@@ -166,19 +167,8 @@ func (l *loader) begin(ctx context.Context) error {
 
 // findCategories reads the IDs of the categories.
 func (l *loader) findCategories(ctx context.Context, db bun.IDB) (err error) {
-	l.categories, err = categoriesByName(ctx, db)
+	l.categories, err = models.CategoriesByName(ctx, db)
 	return err
-}
-
-// categoriesByName returns the IDs of all categories by slug and by name in lower case.
-func categoriesByName(ctx context.Context, db bun.IDB) (map[string]int64, error) {
-	var all []*Category
-	err := db.NewSelect().Model(&all).Column("id", "slug", "name").Scan(ctx)
-	categories := make(map[string]int64, 2*len(all))
-	for _, c := range all {
-		categories[c.Slug], categories[strings.ToLower(c.Name)] = c.ID, c.ID
-	}
-	return categories, err
 }
 
 // categoryOf returns the most specific category of a thing, in lower case.
@@ -187,22 +177,22 @@ func categoryOf(th dataset.Thing) string { return strings.ToLower(cmp.Or(th.Subc
 // ImportCheck returns a function that returns an error for what an import would skip or change
 // of a thing.
 func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, error) {
-	categories, err := categoriesByName(ctx, s.db.Read)
+	categories, err := models.CategoriesByName(ctx, s.core.DB.Read)
 	return func(th dataset.Thing) error {
-		errs := []error{text("name", th.Name, maxName), text("description", th.Description, maxText)}
+		errs := []error{models.CheckText("name", th.Name, models.MaxName), models.CheckText("description", th.Description, models.MaxText)}
 		if strings.TrimSpace(th.Name) == "" {
-			errs = append(errs, required("name"))
+			errs = append(errs, models.Required("name"))
 		}
 		if author(th) != th.Author {
-			errs = append(errs, badInput("creator", "creator: %.60q is not a username: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))
+			errs = append(errs, models.Invalid("creator", "creator: %.60q is not a username: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))
 		}
-		if th.License != "" && !slices.Contains(Licenses, License(th.License)) {
-			errs = append(errs, badInput("license", "license: %.60q is not one of %s", th.License, Licenses))
+		if th.License != "" && !slices.Contains(models.Licenses, models.License(th.License)) {
+			errs = append(errs, models.Invalid("license", "license: %.60q is not one of %s", th.License, models.Licenses))
 		}
 		if _, known := categories[categoryOf(th)]; categoryOf(th) != "" && !known {
-			errs = append(errs, badInput("category", "category: %.60q does not exist", categoryOf(th)))
+			errs = append(errs, models.Invalid("category", "category: %.60q does not exist", categoryOf(th)))
 		}
-		_, err := cleanTags(th.Tags)
+		_, err := models.CleanTags(th.Tags)
 		return errors.Join(append(errs, err)...)
 	}, err
 }

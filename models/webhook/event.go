@@ -1,4 +1,4 @@
-package models
+package webhook
 
 import (
 	"context"
@@ -15,11 +15,12 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/webhook"
+	"github.com/meshyard/meshyard/models"
 )
 
 // occurrence describes an event to emit.
 type occurrence struct {
-	event WebhookEvent
+	event Event
 	// owners are the users whose content it concerns. Their webhooks receive it.
 	owners []int64
 	// report returns which webhooks may receive the event, and its data. It is called only if a
@@ -50,30 +51,30 @@ type eventData struct {
 
 // objectRef refers to an object.
 type objectRef struct {
-	Type TargetType `json:"type,omitempty"` // set if the type is not obvious
-	ID   string     `json:"id"`
-	Name string     `json:"name,omitempty"`
-	URL  string     `json:"url,omitempty"`
+	Type models.TargetType `json:"type,omitempty"` // set if the type is not obvious
+	ID   string            `json:"id"`
+	Name string            `json:"name,omitempty"`
+	URL  string            `json:"url,omitempty"`
 }
 
 type fileRef struct {
-	ID     string       `json:"id"`
-	Name   string       `json:"name"`
-	Result PreviewState `json:"result"` // done or failed
+	ID     string              `json:"id"`
+	Name   string              `json:"name"`
+	Result models.PreviewState `json:"result"` // done or failed
 }
 
 type entryRef struct {
-	ID       string    `json:"id"`
-	Action   Action    `json:"action"`
-	ThingID  string    `json:"thing_id,omitempty"`
-	ObjectID string    `json:"object_id,omitempty"`
-	Role     auth.Role `json:"role,omitempty"`
-	Reason   string    `json:"reason,omitempty"` // only for global webhooks
+	ID       string        `json:"id"`
+	Action   models.Action `json:"action"`
+	ThingID  string        `json:"thing_id,omitempty"`
+	ObjectID string        `json:"object_id,omitempty"`
+	Role     auth.Role     `json:"role,omitempty"`
+	Reason   string        `json:"reason,omitempty"` // only for global webhooks
 }
 
 type reportRef struct {
-	ID     string       `json:"id"`
-	Reason ReportReason `json:"reason"`
+	ID     string              `json:"id"`
+	Reason models.ReportReason `json:"reason"`
 }
 
 type webhookRef struct {
@@ -93,12 +94,12 @@ func optionalID(id int64) string {
 // emit stores, in tx, a delivery of an event for each webhook that receives it, and a job that
 // sends it. If no webhook is subscribed to the event, it costs one statement.
 func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
-	owned, owners := s.db.Among(2, o.owners)
+	owned, owners := s.core.DB.Among(2, o.owners)
 	var hooks []*Webhook
 	// The webhooks are locked, so that none is deleted before the deliveries refer to it. The
 	// parameter is only a part of the LIKE pattern: if it were the whole pattern, SQLite would prepare
 	// the statement again for each event.
-	err := s.db.ForShare(tx.NewSelect().Model(&hooks).Column("wh.id", "wh.owner_id", "wh.is_global").
+	err := s.core.DB.ForShare(tx.NewSelect().Model(&hooks).Column("wh.id", "wh.owner_id", "wh.is_global").
 		Where("wh.disabled_at IS NULL AND ' ' || wh.events || ' ' LIKE '% ' || $1 || ' %'").
 		Where("(wh.is_global OR wh.owner_id ?) AND "+sends, owned).Order("wh.id")).Conn(database.Bind(tx, string(o.event), owners)).Scan(ctx)
 	if err != nil || len(hooks) == 0 {
@@ -108,7 +109,7 @@ func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
 	if err != nil {
 		return fmt.Errorf("event %s: %w", o.event, err)
 	}
-	id, at := webhook.NewID(), now()
+	id, at := webhook.NewID(), models.Now()
 	for _, w := range hooks {
 		concerned := slices.Contains(o.owners, w.OwnerID) && (who.includes == nil || who.includes(w.OwnerID))
 		if !concerned && (!w.IsGlobal || !who.public) {
@@ -119,7 +120,7 @@ func (s *Store) emit(ctx context.Context, tx bun.Tx, o occurrence) error {
 		} else if busy {
 			continue
 		}
-		if err := s.enqueueDelivery(ctx, tx, w, &WebhookDelivery{MessageID: id, Event: o.event, CreatedAt: at}, data); err != nil {
+		if err := s.enqueueDelivery(ctx, tx, w, &Delivery{MessageID: id, Event: o.event, CreatedAt: at}, data); err != nil {
 			return err
 		}
 	}
@@ -133,20 +134,20 @@ func (w *Webhook) isBusy(ctx context.Context, tx bun.Tx) (bool, error) {
 		return false, nil
 	}
 	var at time.Time
-	err := tx.NewSelect().Model((*WebhookDelivery)(nil)).Column("wd.created_at").Where("wd.webhook_id = ?", w.ID).Order("wd.id DESC").Offset(maxHourly-1).Limit(1).Scan(ctx, &at)
-	return err == nil && now().Sub(at) < time.Hour, ignoreNoRows(err)
+	err := tx.NewSelect().Model((*Delivery)(nil)).Column("wd.created_at").Where("wd.webhook_id = ?", w.ID).Order("wd.id DESC").Offset(maxHourly-1).Limit(1).Scan(ctx, &at)
+	return err == nil && models.Now().Sub(at) < time.Hour, models.IgnoreNoRows(err)
 }
 
 // enqueueDelivery stores a delivery and its job.
-func (s *Store) enqueueDelivery(ctx context.Context, tx bun.Tx, w *Webhook, d *WebhookDelivery, data eventData) error {
+func (s *Store) enqueueDelivery(ctx context.Context, tx bun.Tx, w *Webhook, d *Delivery, data eventData) error {
 	if data.Entry != nil && !w.IsGlobal {
 		entry := *data.Entry
 		entry.Reason, data.Entry = "", &entry
 	}
 	payload, err := json.Marshal(struct {
-		Type      WebhookEvent `json:"type"`
-		Timestamp time.Time    `json:"timestamp"`
-		Data      eventData    `json:"data"`
+		Type      Event     `json:"type"`
+		Timestamp time.Time `json:"timestamp"`
+		Data      eventData `json:"data"`
 	}{d.Event, d.CreatedAt, data})
 	if err != nil {
 		return err
@@ -155,56 +156,56 @@ func (s *Store) enqueueDelivery(ctx context.Context, tx bun.Tx, w *Webhook, d *W
 	if _, err := tx.NewInsert().Model(d).Exec(ctx); err != nil {
 		return err
 	}
-	return s.enqueue(ctx, tx, Work{DeliverWebhook: w.ID})
+	return s.core.Enqueue(ctx, tx, models.Work{DeliverWebhook: w.ID})
 }
 
 // pageURL returns the URL of the page of an object.
-func (s *Store) pageURL(on TargetType, id int64) string {
-	return s.webhookOptions.BaseURL + "/" + string(on) + ":" + idText(id)
+func (s *Store) pageURL(on models.TargetType, id int64) string {
+	return s.options.BaseURL + "/" + string(on) + ":" + idText(id)
 }
 
-func (s *Store) thingRef(t *Thing) *objectRef {
+func (s *Store) thingRef(t *models.Thing) *objectRef {
 	if t == nil {
 		return nil
 	}
-	return &objectRef{ID: idText(t.ID), Name: t.Name, URL: s.pageURL(OnThing, t.ID)}
+	return &objectRef{ID: idText(t.ID), Name: t.Name, URL: s.pageURL(models.OnThing, t.ID)}
 }
 
-func (s *Store) makeRef(m *Make) *objectRef {
+func (s *Store) makeRef(m *models.Make) *objectRef {
 	if m == nil {
 		return nil
 	}
-	return &objectRef{ID: idText(m.ID), Name: m.Name, URL: s.pageURL(OnMake, m.ID)}
+	return &objectRef{ID: idText(m.ID), Name: m.Name, URL: s.pageURL(models.OnMake, m.ID)}
 }
 
 // userRef returns a reference to a user.
 func (s *Store) userRef(ctx context.Context, tx bun.Tx, id int64) (*objectRef, error) {
-	u := new(User)
+	u := new(models.User)
 	if err := tx.NewSelect().Model(u).Column("u.username").Where("u.id = ?", id).Scan(ctx); err != nil {
 		return nil, err
 	}
-	return &objectRef{ID: idText(id), Name: u.Username, URL: s.webhookOptions.BaseURL + "/" + u.Username}, nil
+	return &objectRef{ID: idText(id), Name: u.Username, URL: s.options.BaseURL + "/" + u.Username}, nil
 }
 
 // place is the thing and the make that an object belongs to. Each is nil if there is none or if it
 // was deleted.
 type place struct {
-	thing *Thing
-	make  *Make
+	thing *models.Thing
+	make  *models.Make
 }
 
 // placeOf reads the place of a thing, a make, or a comment on one of them.
-func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target Target) (p place, err error) {
+func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target models.Target) (p place, err error) {
 	thingID := target.ID
 	switch target.Type {
-	case OnComment:
-		c := new(Comment)
+	case models.OnComment:
+		c := new(models.Comment)
 		if err := tx.NewSelect().Model(c).Column("cm.target_type", "cm.target_id").Where("cm.id = ?", target.ID).Scan(ctx); err != nil {
 			return p, err
 		}
-		return s.placeOf(ctx, tx, Target{c.TargetType, c.TargetID})
-	case OnMake:
-		p.make = new(Make)
+		return s.placeOf(ctx, tx, models.Target{Type: c.TargetType, ID: c.TargetID})
+	case models.OnMake:
+		p.make = new(models.Make)
 		if err := tx.NewSelect().Model(p.make).Column("m.id", "m.owner_id", "m.thing_id", "m.name", "m.state").Where("m.id = ?", target.ID).Scan(ctx); err != nil {
 			return p, err
 		}
@@ -213,7 +214,7 @@ func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target Target) (p place,
 	if thingID == 0 {
 		return p, nil
 	}
-	p.thing = new(Thing)
+	p.thing = new(models.Thing)
 	err = tx.NewSelect().Model(p.thing).Column("t.id", "t.owner_id", "t.name", "t.state").Where("t.id = ?", thingID).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		p.thing, err = nil, nil
@@ -226,15 +227,15 @@ func (s *Store) placeOf(ctx context.Context, tx bun.Tx, target Target) (p place,
 // things, because only users who have the key of such a thing can see it.
 func (p place) audience() audience {
 	return audience{
-		public: (p.thing == nil || p.thing.State == Published) && (p.make == nil || p.make.State == Published),
+		public: (p.thing == nil || p.thing.State == models.Published) && (p.make == nil || p.make.State == models.Published),
 		includes: func(userID int64) bool {
-			return (p.thing == nil || p.thing.State != Draft || p.thing.OwnerID == userID) && (p.make == nil || p.make.State != Draft || p.make.OwnerID == userID)
+			return (p.thing == nil || p.thing.State != models.Draft || p.thing.OwnerID == userID) && (p.make == nil || p.make.State != models.Draft || p.make.OwnerID == userID)
 		},
 	}
 }
 
 // emitThing emits an event for a thing that was published or unpublished.
-func (s *Store) emitThing(ctx context.Context, tx bun.Tx, event WebhookEvent, t *Thing) error {
+func (s *Store) emitThing(ctx context.Context, tx bun.Tx, event Event, t *models.Thing) error {
 	return s.emit(ctx, tx, occurrence{event, []int64{t.OwnerID}, func() (audience, eventData, error) {
 		owner, err := s.userRef(ctx, tx, t.OwnerID)
 		thing := s.thingRef(t)
@@ -246,9 +247,9 @@ func (s *Store) emitThing(ctx context.Context, tx bun.Tx, event WebhookEvent, t 
 }
 
 // emitMake emits an event for a make that was published.
-func (s *Store) emitMake(ctx context.Context, tx bun.Tx, m *Make, thingOwner int64) error {
+func (s *Store) emitMake(ctx context.Context, tx bun.Tx, m *models.Make, thingOwner int64) error {
 	return s.emit(ctx, tx, occurrence{MakeCreatedEvent, []int64{m.OwnerID, thingOwner}, func() (audience, eventData, error) {
-		p, err := s.placeOf(ctx, tx, Target{OnMake, m.ID})
+		p, err := s.placeOf(ctx, tx, models.Target{Type: models.OnMake, ID: m.ID})
 		if err != nil {
 			return audience{}, eventData{}, err
 		}
@@ -259,9 +260,9 @@ func (s *Store) emitMake(ctx context.Context, tx bun.Tx, m *Make, thingOwner int
 
 // emitComment emits an event for a new comment. It concerns the author, the creator of the target,
 // and the author of the comment that it replies to, if any.
-func (s *Store) emitComment(ctx context.Context, tx bun.Tx, c *Comment, owner, repliedTo int64) error {
+func (s *Store) emitComment(ctx context.Context, tx bun.Tx, c *models.Comment, owner, repliedTo int64) error {
 	return s.emit(ctx, tx, occurrence{CommentCreatedEvent, []int64{c.OwnerID, owner, repliedTo}, func() (audience, eventData, error) {
-		p, err := s.placeOf(ctx, tx, Target{c.TargetType, c.TargetID})
+		p, err := s.placeOf(ctx, tx, models.Target{Type: c.TargetType, ID: c.TargetID})
 		if err != nil {
 			return audience{}, eventData{}, err
 		}
@@ -279,13 +280,13 @@ func (s *Store) emitComment(ctx context.Context, tx bun.Tx, c *Comment, owner, r
 
 // emitProcessed emits an event for each file whose preview was generated or failed. Images of user
 // profiles cause no event.
-func (s *Store) emitProcessed(ctx context.Context, tx bun.Tx, result PreviewState, files ...*File) error {
+func (s *Store) emitProcessed(ctx context.Context, tx bun.Tx, result models.PreviewState, files ...*models.File) error {
 	for _, f := range files {
-		if f.TargetType != OnThing && f.TargetType != OnMake && f.TargetType != OnComment {
+		if f.TargetType != models.OnThing && f.TargetType != models.OnMake && f.TargetType != models.OnComment {
 			continue
 		}
 		err := s.emit(ctx, tx, occurrence{FileProcessedEvent, []int64{f.OwnerID}, func() (audience, eventData, error) {
-			p, err := s.placeOf(ctx, tx, Target{f.TargetType, f.TargetID})
+			p, err := s.placeOf(ctx, tx, models.Target{Type: f.TargetType, ID: f.TargetID})
 			who := p.audience()
 			who.includes = nil // owners see their files, wherever they are
 			return who, eventData{File: &fileRef{idText(f.ID), f.Name, result}, Target: &objectRef{Type: f.TargetType, ID: idText(f.TargetID)}}, err
@@ -298,10 +299,10 @@ func (s *Store) emitProcessed(ctx context.Context, tx bun.Tx, result PreviewStat
 }
 
 // emitPreview calls emitProcessed for the files of a preview.
-func (s *Store) emitPreview(ctx context.Context, tx bun.Tx, previewID int64, result PreviewState) error {
-	var files []*File
+func (s *Store) emitPreview(ctx context.Context, tx bun.Tx, previewID int64, result models.PreviewState) error {
+	var files []*models.File
 	err := tx.NewSelect().Model(&files).Column("f.id", "f.owner_id", "f.name", "f.target_type", "f.target_id").
-		Where("f.preview_id = ? AND f.preview_id <> 0 AND f.state = ?", previewID, Finalized).Order("f.id").Scan(ctx)
+		Where("f.preview_id = ? AND f.preview_id <> 0 AND f.state = ?", previewID, models.Finalized).Order("f.id").Scan(ctx)
 	if err != nil {
 		return err
 	}
@@ -310,13 +311,13 @@ func (s *Store) emitPreview(ctx context.Context, tx bun.Tx, previewID int64, res
 
 // disclosedActions are the actions whose events the user concerned receives. Decisions on reports
 // are excluded, so that users do not learn that others have reported them.
-var disclosedActions = []Action{
-	SuspendedUser, UnsuspendedUser, SetUserRole, TookDownThing, RestoredThing, FeaturedThing, UnfeaturedThing, RestoredMake, RestoredComment,
-	DeletedThing, DeletedMake, DeletedComment, DeletedFile,
+var disclosedActions = []models.Action{
+	models.SuspendedUser, models.UnsuspendedUser, models.SetUserRole, models.TookDownThing, models.RestoredThing, models.FeaturedThing, models.UnfeaturedThing, models.RestoredMake, models.RestoredComment,
+	models.DeletedThing, models.DeletedMake, models.DeletedComment, models.DeletedFile,
 }
 
 // emitDecision emits an event for an entry of the moderation log.
-func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry) error {
+func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *models.ModerationEntry) error {
 	var owners []int64
 	if slices.Contains(disclosedActions, e.Action) {
 		owners = []int64{e.UserID}
@@ -324,7 +325,7 @@ func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry)
 	return s.emit(ctx, tx, occurrence{ModerationDecidedEvent, owners, func() (audience, eventData, error) {
 		user, err := s.userRef(ctx, tx, e.UserID)
 		action := e.Action
-		if action == UnsuspendedUser {
+		if action == models.UnsuspendedUser {
 			action = "unsuspend_user" // as the API calls it; the log has an older name
 		}
 		entry := &entryRef{ID: idText(e.ID), Action: action, ThingID: optionalID(e.ThingID), ObjectID: optionalID(e.ObjectID), Role: e.Role, Reason: e.Reason}
@@ -333,7 +334,7 @@ func (s *Store) emitDecision(ctx context.Context, tx bun.Tx, e *ModerationEntry)
 }
 
 // emitReport emits an event for a new report, to global webhooks only.
-func (s *Store) emitReport(ctx context.Context, tx bun.Tx, r *Report) error {
+func (s *Store) emitReport(ctx context.Context, tx bun.Tx, r *models.Report) error {
 	return s.emit(ctx, tx, occurrence{ModerationReportedEvent, nil, func() (audience, eventData, error) {
 		user, err := s.userRef(ctx, tx, r.UserID)
 		return audience{public: true}, eventData{
@@ -342,26 +343,26 @@ func (s *Store) emitReport(ctx context.Context, tx bun.Tx, r *Report) error {
 	}})
 }
 
-// reactToEvent emits the events of webhooks for an event of the core.
-func (s *Store) reactToEvent(ctx context.Context, tx bun.Tx, e Event) error {
+// react emits the events of webhooks for an event of the core.
+func (s *Store) react(ctx context.Context, tx bun.Tx, e models.Event) error {
 	switch e := e.(type) {
-	case ThingPublished:
+	case models.ThingPublished:
 		return s.emitThing(ctx, tx, ThingPublishedEvent, e.Thing)
-	case ThingUnpublished:
+	case models.ThingUnpublished:
 		return s.emitThing(ctx, tx, ThingUnpublishedEvent, e.Thing)
-	case MakePublished:
+	case models.MakePublished:
 		return s.emitMake(ctx, tx, e.Make, e.ThingOwner)
-	case CommentCreated:
+	case models.CommentCreated:
 		return s.emitComment(ctx, tx, e.Comment, e.Owner, e.RepliedTo)
-	case FilesProcessed:
+	case models.FilesProcessed:
 		return s.emitProcessed(ctx, tx, e.Result, e.Files...)
-	case PreviewEnded:
+	case models.PreviewEnded:
 		return s.emitPreview(ctx, tx, e.PreviewID, e.Result)
-	case DecisionRecorded:
+	case models.DecisionRecorded:
 		return s.emitDecision(ctx, tx, e.Entry)
-	case ContentReported:
+	case models.ContentReported:
 		return s.emitReport(ctx, tx, e.Report)
-	case AccessRevoked:
+	case models.AccessRevoked:
 		return s.disableWebhooksOf(ctx, tx, e.UserID, disabledWithOwner)
 	}
 	return nil

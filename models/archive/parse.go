@@ -1,4 +1,4 @@
-package models
+package archive
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/meshyard/meshyard/models"
 )
 
 // archiveRows is a batch of rows of a table. The values of a row are in the order of the columns.
@@ -67,8 +69,8 @@ func (c archiveColumn) parse(value json.RawMessage) (any, error) {
 		if strings.ContainsRune(text, 0) {
 			return nil, errors.New("must not contain the character NUL")
 		}
-		if c.kind == kindLicense && !slices.Contains(Licenses, License(text)) {
-			return nil, fmt.Errorf("%q is not one of %q", text, Licenses)
+		if c.kind == kindLicense && !slices.Contains(models.Licenses, models.License(text)) {
+			return nil, fmt.Errorf("%q is not one of %q", text, models.Licenses)
 		}
 		return text, nil
 	case kindJSON:

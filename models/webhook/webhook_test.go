@@ -1,4 +1,4 @@
-package models
+package webhook
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/webhook"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/modelstest"
 )
 
 // TestGlobalWebhookOfFormerAdministrator checks that a user who is no longer an administrator can
@@ -16,23 +18,23 @@ import (
 func TestGlobalWebhookOfFormerAdministrator(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		s.webhookOptions = WebhookOptions{
+		s.options = Options{
 			Check:   func(string) error { return nil },
 			Send:    func(context.Context, webhook.Message) webhook.Result { return webhook.Result{Status: 200} },
 			Timeout: time.Minute,
 		}
-		admin := newUser(t, s, "eve")
+		admin := modelstest.NewUser(t, s.core, "eve")
 		admin.Role, admin.Scopes = auth.Administrator, auth.Scopes{auth.Read, auth.Write, auth.Admin}
-		if _, err := s.db.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", true, admin.UserID).Exec(ctx); err != nil {
+		if _, err := s.core.DB.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", true, admin.UserID).Exec(ctx); err != nil {
 			t.Fatal(err)
 		}
-		w, _, err := s.CreateWebhook(ctx, admin, NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}, IsGlobal: true})
+		w, _, err := s.CreateWebhook(ctx, admin, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}, IsGlobal: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		published(t, s, ada)
+		modelstest.Published(t, s.core, ada)
 		var delivery int64
-		if err := s.db.Read.NewRaw("SELECT id FROM webhook_deliveries WHERE webhook_id = ?", w.ID).Scan(ctx, &delivery); err != nil {
+		if err := s.core.DB.Read.NewRaw("SELECT id FROM webhook_deliveries WHERE webhook_id = ?", w.ID).Scan(ctx, &delivery); err != nil {
 			t.Fatal(err)
 		}
 		former := admin
@@ -43,14 +45,14 @@ func TestGlobalWebhookOfFormerAdministrator(t *testing.T) {
 			call func(caller auth.Caller) error
 		}{
 			{"updateWebhook", func(c auth.Caller) error {
-				_, err := s.UpdateWebhook(ctx, c, WebhookChange{ID: w.ID, URL: &address})
+				_, err := s.UpdateWebhook(ctx, c, Change{ID: w.ID, URL: &address})
 				return err
 			}},
 			{"rotateWebhookSecret", func(c auth.Caller) error { _, _, err := s.RotateWebhookSecret(ctx, c, w.ID); return err }},
 			{"redeliverWebhook", func(c auth.Caller) error { _, err := s.RedeliverWebhook(ctx, c, delivery); return err }},
 		} {
-			if err := c.call(former); CodeOf(err) != Forbidden {
-				t.Errorf("%s by a former administrator: %v, want %s", c.name, err, Forbidden)
+			if err := c.call(former); models.CodeOf(err) != models.Forbidden {
+				t.Errorf("%s by a former administrator: %v, want %s", c.name, err, models.Forbidden)
 			}
 			if err := c.call(admin); err != nil {
 				t.Errorf("%s by an administrator: %v", c.name, err)
@@ -68,22 +70,22 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
 		var sent atomic.Int64 // messages are sent concurrently
-		s.webhookOptions = WebhookOptions{
+		s.options = Options{
 			Check:   func(string) error { return nil },
 			Send:    func(context.Context, webhook.Message) webhook.Result { sent.Add(1); return webhook.Result{Status: 200} },
 			Timeout: time.Minute,
 		}
-		eve := newUser(t, s, "eve")
+		eve := modelstest.NewUser(t, s.core, "eve")
 		role := func(isAdmin bool) {
 			t.Helper()
-			if _, err := s.db.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", isAdmin, eve.UserID).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw("UPDATE users SET is_admin = ? WHERE id = ?", isAdmin, eve.UserID).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
 		role(true)
 		hook := func(owner string, global bool) int64 {
 			t.Helper()
-			w, _, err := s.Admin().CreateWebhook(ctx, owner, NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}, IsGlobal: global})
+			w, _, err := s.Admin().CreateWebhook(ctx, owner, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}, IsGlobal: global})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,32 +100,32 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 			if err := s.DeliverWebhook(ctx, id); err != nil || sent.Load() != wantSent {
 				t.Errorf("%s: %d messages are sent (%v), want %d", name, sent.Load(), err, wantSent)
 			}
-			last := new(WebhookDelivery)
-			if err := s.db.Read.NewSelect().Model(last).Where("wd.webhook_id = ?", id).Order("wd.id DESC").Limit(1).Scan(ctx); err != nil {
+			last := new(Delivery)
+			if err := s.core.DB.Read.NewSelect().Model(last).Where("wd.webhook_id = ?", id).Order("wd.id DESC").Limit(1).Scan(ctx); err != nil {
 				t.Fatal(err)
 			}
 			if last.Error != wantError || last.State == DeliveryWaiting || last.NextAttemptAt != nil {
 				t.Errorf("%s: the message is %s with the error %q, want the error %q", name, last.State, last.Error, wantError)
 			}
 		}
-		published(t, s, ada)
+		modelstest.Published(t, s.core, ada)
 		role(false)
 		deliver("a former administrator", global, 0, "the owner of the global webhook is not an administrator any more")
-		published(t, s, ada)
+		modelstest.Published(t, s.core, ada)
 		role(true)
-		published(t, s, ada)
+		modelstest.Published(t, s.core, ada)
 		deliver("an administrator again", global, 1, "")
 		deliver("an active user", own, 3, "")
 
-		published(t, s, ada)
-		if _, err := s.Admin().SuspendAndRevokeTokens(ctx, "ada", "No longer here."); err != nil {
+		modelstest.Published(t, s.core, ada)
+		if _, err := s.core.Admin().SuspendAndRevokeTokens(ctx, "ada", "No longer here."); err != nil {
 			t.Fatal(err)
 		}
 		deliver("a disabled user", own, 0, webhookDisabled)
-		if _, err := s.Admin().UnsuspendUser(ctx, "ada"); err != nil {
+		if _, err := s.core.Admin().UnsuspendUser(ctx, "ada"); err != nil {
 			t.Fatal(err)
 		}
-		found, err := s.WebhooksByID(ctx, AllWebhookFields, []int64{own})
+		found, err := s.WebhooksByID(ctx, AllFields, []int64{own})
 		if err != nil || found[own].IsEnabled() || found[own].DisabledReason != disabledWithOwner {
 			t.Errorf("the webhook of a user who was disabled is %+v (%v), want it to stay disabled", found[own], err)
 		}
@@ -135,19 +137,19 @@ func TestWebhooksOfFormerUsers(t *testing.T) {
 func TestOperatorEnablesWebhooks(t *testing.T) {
 	eachStore(t, func(t *testing.T, s *Store, ada auth.Caller) {
 		ctx := t.Context()
-		s.webhookOptions = WebhookOptions{Check: func(string) error { return nil }}
-		w, _, err := s.CreateWebhook(ctx, ada, NewWebhook{URL: "https://receiver.example/", Events: []WebhookEvent{ThingPublishedEvent}})
+		s.options = Options{Check: func(string) error { return nil }}
+		w, _, err := s.CreateWebhook(ctx, ada, Input{URL: "https://receiver.example/", Events: []Event{ThingPublishedEvent}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		published(t, s, ada)
+		modelstest.Published(t, s.core, ada)
 		check := func(doing, reason string, waiting int64) {
 			t.Helper()
-			w, err := s.Webhook(ctx, ada, AllWebhookFields, w.ID)
+			w, err := s.Webhook(ctx, ada, AllFields, w.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			n, err := s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID, DeliveryWaiting).Count(ctx)
+			n, err := s.core.DB.Read.NewSelect().Model((*Delivery)(nil)).Where("wd.webhook_id = ? AND wd.state = ?", w.ID, DeliveryWaiting).Count(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,15 +157,15 @@ func TestOperatorEnablesWebhooks(t *testing.T) {
 				t.Errorf("%s: got %+v with %d waiting deliveries, want the reason %q and %d deliveries", doing, w, n, reason, waiting)
 			}
 		}
-		enable := func(enabled bool, want Code) {
+		enable := func(enabled bool, want models.Code) {
 			t.Helper()
-			if err := s.Admin().EnableWebhook(ctx, w.ID, enabled); want == "" && err != nil || want != "" && CodeOf(err) != want {
+			if err := s.Admin().EnableWebhook(ctx, w.ID, enabled); want == "" && err != nil || want != "" && models.CodeOf(err) != want {
 				t.Errorf("enable the webhook (%v): got the error %v, want %q", enabled, err, want)
 			}
 		}
 		change := func(statement string, args ...any) {
 			t.Helper()
-			if _, err := s.db.Write.NewRaw(statement, args...).Exec(ctx); err != nil {
+			if _, err := s.core.DB.Write.NewRaw(statement, args...).Exec(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -177,15 +179,15 @@ func TestOperatorEnablesWebhooks(t *testing.T) {
 
 		change("UPDATE users SET suspended_at = CURRENT_TIMESTAMP WHERE id = ?", ada.UserID)
 		enable(false, "")
-		enable(true, Conflict)
+		enable(true, models.Conflict)
 		check("enable one of a suspended user", disabledByOperator, 0)
 		change("UPDATE users SET suspended_at = NULL WHERE id = ?", ada.UserID)
 		change("UPDATE webhooks SET is_global = ?", true)
-		enable(true, Conflict)
+		enable(true, models.Conflict)
 		change("UPDATE users SET is_admin = ? WHERE id = ?", true, ada.UserID)
 		enable(true, "")
 		check("enable a global one of an administrator", "", 0)
-		if err := s.Admin().EnableWebhook(ctx, w.ID+1, true); CodeOf(err) != NotFound {
+		if err := s.Admin().EnableWebhook(ctx, w.ID+1, true); models.CodeOf(err) != models.NotFound {
 			t.Errorf("enable a webhook that does not exist: got the error %v", err)
 		}
 	})

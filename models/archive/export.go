@@ -1,4 +1,4 @@
-package models
+package archive
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/archive"
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/models"
 )
 
 // Export describes an export to an archive.
@@ -39,10 +40,10 @@ var errLost = errors.New("files were deleted while they were copied")
 func (a Admin) Export(ctx context.Context, w *archive.Writer, e Export) (*archive.Manifest, error) {
 	x := &exporting{Export: e, store: a.store, to: w}
 	if e.Credentials && e.User != "" {
-		return nil, badInput("credentials", "the archive of one user has no credentials")
+		return nil, models.Invalid("credentials", "the archive of one user has no credentials")
 	}
 	if e.User != "" {
-		u, err := a.User(ctx, e.User)
+		u, err := a.store.core.Admin().User(ctx, e.User)
 		if err != nil {
 			return nil, err
 		}
@@ -50,12 +51,12 @@ func (a Admin) Export(ctx context.Context, w *archive.Writer, e Export) (*archiv
 	}
 	// Most contents are copied before the snapshot is taken, which keeps it short: an open snapshot
 	// holds up VACUUM on PostgreSQL, and makes the write-ahead log grow on SQLite.
-	if err := x.bytes(ctx, a.store.db.Read, nil); err != nil {
+	if err := x.bytes(ctx, a.store.core.DB.Read, nil); err != nil {
 		return nil, err
 	}
 	for attempt := 1; ; attempt++ {
 		var m *archive.Manifest
-		err := a.store.db.InSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
+		err := a.store.core.DB.InSnapshot(ctx, func(ctx context.Context, tx bun.Tx) (err error) {
 			m, err = x.snapshot(ctx, tx)
 			return err
 		})
@@ -93,7 +94,7 @@ func (x *exporting) nouns(ctx context.Context, tx bun.Tx, to func(noun string, f
 		}
 		x.progress(t.name, n.Rows)
 		if x.userID == 0 && t.hasID() {
-			if n.LastID, err = x.store.db.LastID(ctx, tx, t.name); err != nil {
+			if n.LastID, err = x.store.core.DB.LastID(ctx, tx, t.name); err != nil {
 				return nil, err
 			}
 		}
@@ -137,7 +138,7 @@ func (x *exporting) rows(ctx context.Context, tx bun.Tx, t *archiveTable, write 
 		where = append(where, t.ofUser)
 	}
 	query := "SELECT " + strings.Join(expressions, ", ") + " FROM " + t.name + " AS r WHERE " + strings.Join(where, " AND ") + " ORDER BY " + t.key
-	found, err := tx.QueryContext(ctx, query, x.userID, x.store.db.Bytewise())
+	found, err := tx.QueryContext(ctx, query, x.userID, x.store.core.DB.Bytewise())
 	if err != nil {
 		return err
 	}
@@ -228,7 +229,7 @@ func appendJSON(line *bytes.Buffer, strs *json.Encoder, c archiveColumn, value a
 
 // files selects the files to export that have content.
 func (x *exporting) files(db bun.IDB) *bun.SelectQuery {
-	q := db.NewSelect().Model((*File)(nil)).Where("f.state = ? AND f.sha256 <> ''", Finalized)
+	q := db.NewSelect().Model((*models.File)(nil)).Where("f.state = ? AND f.sha256 <> ''", models.Finalized)
 	if x.userID != 0 {
 		q.Where("f.owner_id = ?", x.userID)
 	}
@@ -244,7 +245,7 @@ func (x *exporting) bytes(ctx context.Context, db bun.IDB, missing *[]string) er
 			Size   int64
 		}
 		err := x.files(db).Column("f.sha256").ColumnExpr("max(f.size) AS size").Where("f.sha256 > ?", last).
-			GroupExpr("f.sha256").OrderExpr("f.sha256").Limit(objectsAtOnce).Scan(ctx, &rows)
+			GroupExpr("f.sha256").OrderExpr("f.sha256").Limit(models.ObjectsAtOnce).Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -267,7 +268,7 @@ func (x *exporting) bytes(ctx context.Context, db bun.IDB, missing *[]string) er
 }
 
 func (x *exporting) object(ctx context.Context, sum string) error {
-	r, err := x.store.bucket.MarkedReader(ctx, bucket.ContentKey(sum))
+	r, err := x.store.core.Bucket.MarkedReader(ctx, bucket.ContentKey(sum))
 	if err != nil {
 		return err
 	}
@@ -281,11 +282,11 @@ func (x *exporting) lost(ctx context.Context, sum string, missing *[]string) err
 	if missing == nil {
 		return nil // checked again in the snapshot
 	}
-	state, err := x.store.Admin().RowState(ctx, SnapshotObject{SHA256: sum})
+	state, err := x.store.core.Admin().RowState(ctx, models.SnapshotObject{SHA256: sum})
 	switch {
 	case err != nil:
 		return err
-	case state != RowUnchanged:
+	case state != models.RowUnchanged:
 		return errLost
 	}
 	*missing = append(*missing, sum)

@@ -1,4 +1,4 @@
-package models
+package archive
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/archive"
 	"github.com/meshyard/meshyard/internal/bucket"
+	"github.com/meshyard/meshyard/models"
 )
 
 // lostContents is the key of the number of files that lost their contents, in what was left out.
@@ -36,7 +37,7 @@ func (l *archiveLoader) putBytes(ctx context.Context, b *archiveRows) (there map
 			row[sha], row[md5] = "", ""
 			continue
 		}
-		o, err := l.store.bucket.Stat(ctx, bucket.ContentKey(sum))
+		o, err := l.store.core.Bucket.Stat(ctx, bucket.ContentKey(sum))
 		if err == nil && o.Size == row[size].(int64) {
 			there[sum] = true
 			continue
@@ -54,7 +55,7 @@ func (l *archiveLoader) putBytes(ctx context.Context, b *archiveRows) (there map
 			continue
 		}
 		if err != nil {
-			l.store.sweep(ctx, pending)
+			l.store.core.Sweep(ctx, pending)
 			return nil, nil, 0, fmt.Errorf("file %d: %w", row[b.column("id")], err)
 		}
 		pending = append(pending, key)
@@ -74,7 +75,7 @@ func (l *archiveLoader) put(ctx context.Context, sum, md5 string, size int64) (k
 		return "", err
 	}
 	defer r.Close()
-	u, err := l.store.bucket.Put(ctx, r, size)
+	u, err := l.store.core.Bucket.Put(ctx, r, size)
 	if _, long := errors.AsType[*bucket.TooLargeError](err); long {
 		return "", fmt.Errorf("its bytes in the archive: %w: they are more than %d", archive.ErrDamaged, size)
 	}
@@ -84,10 +85,10 @@ func (l *archiveLoader) put(ctx context.Context, sum, md5 string, size int64) (k
 	if u.SHA256 != sum || u.MD5 != md5 || u.Size != size {
 		err = fmt.Errorf("its bytes in the archive: %w: they have the SHA-256 %s, not %s", archive.ErrDamaged, u.SHA256, sum)
 	} else {
-		err = l.store.bucket.Promote(ctx, u.Key, sum, size)
+		err = l.store.core.Bucket.Promote(ctx, u.Key, sum, size)
 	}
 	if err != nil {
-		l.store.discard(ctx, u.Key)
+		l.store.core.Discard(ctx, u.Key)
 		return "", err
 	}
 	return u.Key, nil
@@ -108,13 +109,13 @@ func (l *archiveLoader) holdContents(ctx context.Context, tx bun.Tx, b *archiveR
 			continue
 		}
 		last = sum
-		if err := lockContent(ctx, tx, sum, row[size].(int64)); err != nil {
+		if err := models.LockContent(ctx, tx, sum, row[size].(int64)); err != nil {
 			return err
 		}
 		if !there[sum] {
 			continue // a new object, which the collector does not remove
 		}
-		has, err := l.store.bucket.Has(ctx, bucket.ContentKey(sum))
+		has, err := l.store.core.Bucket.Has(ctx, bucket.ContentKey(sum))
 		if err != nil {
 			return err
 		}

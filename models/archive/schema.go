@@ -1,4 +1,8 @@
-package models
+package archive
+
+import (
+	"github.com/meshyard/meshyard/models"
+)
 
 // ownThings selects the IDs of the things of the user ?0.
 const ownThings = "(SELECT id FROM things WHERE owner_id = ?0)"
@@ -217,7 +221,7 @@ var archiveTables = []archiveTable{
 			{name: "created_at", kind: kindTime},
 			{name: "finalized_at", kind: kindTime, null: true},
 		},
-		constants: []archiveConstant{{"state", string(Finalized)}, {"object_key", ""}},
+		constants: []archiveConstant{{"state", string(models.Finalized)}, {"object_key", ""}},
 	},
 	{
 		name:   "likes",

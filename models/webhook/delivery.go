@@ -1,4 +1,4 @@
-package models
+package webhook
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/webhook"
+	"github.com/meshyard/meshyard/models"
 )
 
 // DeliveryState is the state of a delivery.
@@ -52,16 +53,16 @@ const (
 	gone = 410
 )
 
-// WebhookDelivery is a message to a webhook. The table is both the queue of messages to send and
+// Delivery is a message to a webhook. The table is both the queue of messages to send and
 // the log of sent messages.
-type WebhookDelivery struct {
+type Delivery struct {
 	bun.BaseModel `bun:"table:webhook_deliveries,alias:wd"`
 	database.Listed
 
 	ID            int64 `bun:",pk,autoincrement" reads:"OwnerID"`
 	WebhookID     int64
 	MessageID     string // the same for all webhooks that receive an event
-	Event         WebhookEvent
+	Event         Event
 	Payload       string // JSON
 	State         DeliveryState
 	Attempts      int32
@@ -74,7 +75,7 @@ type WebhookDelivery struct {
 }
 
 // WebhookDeliveryFields is a set of fields of a delivery.
-type WebhookDeliveryFields = fieldset.Set[WebhookDelivery]
+type WebhookDeliveryFields = fieldset.Set[Delivery]
 
 // deliveryTurns records the webhooks to which this process is sending messages, so that only one
 // goroutine at a time sends to each.
@@ -149,14 +150,14 @@ func (s *Store) DeliverWebhook(ctx context.Context, id int64) error {
 // DeliverOverdue schedules jobs for due messages, because the jobs of some may have been lost when
 // a server died. Messages that would wait because the clock was ahead become due.
 func (s *Store) DeliverOverdue(ctx context.Context) error {
-	at := now()
-	_, err := s.db.Write.NewUpdate().Model((*WebhookDelivery)(nil)).Set("next_attempt_at = ?", at).
+	at := models.Now()
+	_, err := s.core.DB.Write.NewUpdate().Model((*Delivery)(nil)).Set("next_attempt_at = ?", at).
 		Where("state = ? AND next_attempt_at > ?", DeliveryWaiting, at.Add(deliveryAhead)).Exec(ctx)
 	if err != nil {
 		return err
 	}
 	var ids []int64
-	err = s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).ColumnExpr("DISTINCT wd.webhook_id").
+	err = s.core.DB.Read.NewSelect().Model((*Delivery)(nil)).ColumnExpr("DISTINCT wd.webhook_id").
 		Where("wd.state = ? AND wd.next_attempt_at <= ?", DeliveryWaiting, at).Scan(ctx, &ids)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -166,9 +167,9 @@ func (s *Store) DeliverOverdue(ctx context.Context) error {
 
 // enqueueDeliverers schedules jobs that send the messages of webhooks.
 func (s *Store) enqueueDeliverers(ctx context.Context, ids ...int64) error {
-	return s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	return s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		for _, id := range ids {
-			if err := s.enqueue(ctx, tx, Work{DeliverWebhook: id}); err != nil {
+			if err := s.core.Enqueue(ctx, tx, models.Work{DeliverWebhook: id}); err != nil {
 				return err
 			}
 		}
@@ -183,7 +184,7 @@ func (s *Store) deliverDue(ctx context.Context, id int64) (more bool, err error)
 		return false, err
 	}
 	if found == nil {
-		return false, failWaiting(ctx, s.db.Write, id, "the owner of the global webhook is not an administrator any more")
+		return false, failWaiting(ctx, s.core.DB.Write, id, "the owner of the global webhook is not an administrator any more")
 	}
 	due, err := s.claimDeliveries(ctx, id)
 	if err != nil {
@@ -202,7 +203,7 @@ func (s *Store) deliverDue(ctx context.Context, id int64) (more bool, err error)
 // its owner is not an administrator any more.
 func (s *Store) webhookWithSecrets(ctx context.Context, id int64) (*Webhook, error) {
 	var rows []*Webhook
-	err := s.db.Write.NewSelect().Model(&rows).Where("wh.id = ?", id).Where(sends).Scan(ctx)
+	err := s.core.DB.Write.NewSelect().Model(&rows).Where("wh.id = ?", id).Where(sends).Scan(ctx)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -211,28 +212,28 @@ func (s *Store) webhookWithSecrets(ctx context.Context, id int64) (*Webhook, err
 
 // claimDeliveries leases due messages to the caller: no other caller gets them until the attempt is
 // recorded or counts as lost.
-func (s *Store) claimDeliveries(ctx context.Context, webhookID int64) (due []*WebhookDelivery, err error) {
-	at := now()
-	next := s.db.Write.NewSelect().Table("webhook_deliveries").Column("id").
+func (s *Store) claimDeliveries(ctx context.Context, webhookID int64) (due []*Delivery, err error) {
+	at := models.Now()
+	next := s.core.DB.Write.NewSelect().Table("webhook_deliveries").Column("id").
 		Where("webhook_id = ? AND state = ? AND next_attempt_at <= ?", webhookID, DeliveryWaiting, at).Order("next_attempt_at", "id").Limit(deliveriesAtOnce)
 	// The conditions are repeated: if two servers choose the same message, PostgreSQL evaluates them
 	// again for the second one.
-	err = s.db.Write.NewUpdate().Model(&due).Set("attempts = attempts + 1, attempted_at = ?, next_attempt_at = ?", at, at.Add(s.webhookOptions.Timeout+deliveryGrace)).
+	err = s.core.DB.Write.NewUpdate().Model(&due).Set("attempts = attempts + 1, attempted_at = ?, next_attempt_at = ?", at, at.Add(s.options.Timeout+deliveryGrace)).
 		Where("id IN (?)", next).Where("state = ? AND next_attempt_at <= ?", DeliveryWaiting, at).Returning("*").Scan(ctx)
-	return due, ignoreNoRows(err)
+	return due, models.IgnoreNoRows(err)
 }
 
 // deliver makes an attempt and records it.
-func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) error {
-	result := s.webhookOptions.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(now()), Body: []byte(d.Payload)})
+func (s *Store) deliver(ctx context.Context, w *Webhook, d *Delivery) error {
+	result := s.options.Send(ctx, webhook.Message{ID: d.MessageID, URL: w.URL, Secrets: w.secrets(models.Now()), Body: []byte(d.Payload)})
 	interrupted := ctx.Err() != nil && result.Error != ""
 	ctx = context.WithoutCancel(ctx)
 	if interrupted { // by a shutdown: the attempt does not count
-		_, err := claimed(s.db.Write.NewUpdate(), d).Set("attempts = attempts - 1, next_attempt_at = ?", now()).Exec(ctx)
+		_, err := claimed(s.core.DB.Write.NewUpdate(), d).Set("attempts = attempts - 1, next_attempt_at = ?", models.Now()).Exec(ctx)
 		return err
 	}
 	outcome, reason := "delivered", ""
-	err := s.db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+	err := s.core.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		var err error
 		outcome, reason, err = s.recordAttempt(ctx, tx, d, result)
 		return err
@@ -240,10 +241,10 @@ func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) err
 	if err != nil {
 		return err
 	}
-	if report := s.webhookOptions.Delivered; report != nil {
+	if report := s.options.Delivered; report != nil {
 		report(outcome)
 	}
-	if report := s.webhookOptions.Disabled; report != nil && reason != "" {
+	if report := s.options.Disabled; report != nil && reason != "" {
 		report(w.ID, reason)
 	}
 	return nil
@@ -252,19 +253,19 @@ func (s *Store) deliver(ctx context.Context, w *Webhook, d *WebhookDelivery) err
 // claimed restricts an update to a delivery that is still assigned to the caller. Comparing the
 // number of the attempt is not enough, because it starts from 1 again when the user redelivers the
 // message.
-func claimed(q *bun.UpdateQuery, d *WebhookDelivery) *bun.UpdateQuery {
+func claimed(q *bun.UpdateQuery, d *Delivery) *bun.UpdateQuery {
 	return q.Model(d).Where("id = ? AND state = ? AND attempts = ? AND attempted_at = ?", d.ID, DeliveryWaiting, d.Attempts, d.AttemptedAt)
 }
 
 // recordAttempt stores the result of an attempt, and schedules the next one or disables the
 // webhook. outcome is "delivered", "retried" or "failed"; disabled is why the webhook was disabled.
-func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery, a webhook.Result) (outcome, disabled string, err error) {
+func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *Delivery, a webhook.Result) (outcome, disabled string, err error) {
 	w := new(Webhook)
-	err = s.db.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ?", d.WebhookID)).Scan(ctx)
-	if err := ignoreNoRows(err); err != nil || w.ID == 0 {
+	err = s.core.DB.ForUpdate(tx.NewSelect().Model(w).Where("wh.id = ?", d.WebhookID)).Scan(ctx)
+	if err := models.IgnoreNoRows(err); err != nil || w.ID == 0 {
 		return "failed", "", err // the webhook was deleted meanwhile
 	}
-	at := now()
+	at := models.Now()
 	failed, was := a.Error != "", w.FailingSince
 	if !failed {
 		w.FailingSince = nil
@@ -302,7 +303,7 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 		return outcome, "", err // another server has claimed it: the attempt took too long
 	}
 	if d.NextAttemptAt != nil {
-		if err := s.enqueue(ctx, tx, Work{DeliverWebhook: w.ID, At: *d.NextAttemptAt}); err != nil {
+		if err := s.core.Enqueue(ctx, tx, models.Work{DeliverWebhook: w.ID, At: *d.NextAttemptAt}); err != nil {
 			return "", "", err
 		}
 	}
@@ -320,8 +321,8 @@ func (s *Store) recordAttempt(ctx context.Context, tx bun.Tx, d *WebhookDelivery
 
 // PingWebhook sends a test event to a webhook of the caller, in one attempt. It returns Conflict if
 // the webhook is disabled, or got too many messages within an hour. It opens a transaction.
-func (s *Store) PingWebhook(ctx context.Context, caller auth.Caller, id int64) (*WebhookDelivery, error) {
-	d := &WebhookDelivery{MessageID: webhook.NewID(), Event: PingEvent, CreatedAt: now()}
+func (s *Store) PingWebhook(ctx context.Context, caller auth.Caller, id int64) (*Delivery, error) {
+	d := &Delivery{MessageID: webhook.NewID(), Event: PingEvent, CreatedAt: models.Now()}
 	_, err := s.withWebhook(ctx, caller, id, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
 		if err := w.checkEnabled(); err != nil {
 			return err
@@ -329,7 +330,7 @@ func (s *Store) PingWebhook(ctx context.Context, caller auth.Caller, id int64) (
 		if busy, err := w.isBusy(ctx, tx); err != nil {
 			return err
 		} else if busy {
-			return fail(Conflict, "webhook %d got %d messages within an hour, which is the limit", w.ID, maxHourly)
+			return models.Fail(models.Conflict, "webhook %d got %d messages within an hour, which is the limit", w.ID, maxHourly)
 		}
 		return s.enqueueDelivery(ctx, tx, w, d, eventData{Webhook: &webhookRef{idText(w.ID)}})
 	})
@@ -341,33 +342,33 @@ func (w *Webhook) checkEnabled() error {
 	if w.IsEnabled() {
 		return nil
 	}
-	return fail(Conflict, "webhook %d is disabled: enable it first", w.ID)
+	return models.Fail(models.Conflict, "webhook %d is disabled: enable it first", w.ID)
 }
 
 // RedeliverWebhook sends a message to a webhook of the caller again, with the same ID and in any
 // state. Its attempts are counted again from 0. It returns NotFound for a webhook of another user,
 // and Conflict if the webhook is disabled. It opens a transaction.
-func (s *Store) RedeliverWebhook(ctx context.Context, caller auth.Caller, deliveryID int64) (*WebhookDelivery, error) {
+func (s *Store) RedeliverWebhook(ctx context.Context, caller auth.Caller, deliveryID int64) (*Delivery, error) {
 	if err := managesWebhooks(caller); err != nil {
 		return nil, err
 	}
-	d := new(WebhookDelivery)
-	err := s.db.Write.NewSelect().Model(d).Where("wd.id = ?", deliveryID).Scan(ctx)
+	d := new(Delivery)
+	err := s.core.DB.Write.NewSelect().Model(d).Where("wd.id = ?", deliveryID).Scan(ctx)
 	if err == nil {
 		_, err = s.withWebhook(ctx, caller, d.WebhookID, func(ctx context.Context, tx bun.Tx, w *Webhook) error {
 			if err := w.checkEnabled(); err != nil {
 				return err
 			}
-			at := now()
+			at := models.Now()
 			d.State, d.Attempts, d.NextAttemptAt = DeliveryWaiting, 0, &at
 			if _, err := tx.NewUpdate().Model(d).Column("state", "attempts", "next_attempt_at").WherePK().Exec(ctx); err != nil {
 				return err
 			}
-			return s.enqueue(ctx, tx, Work{DeliverWebhook: w.ID})
+			return s.core.Enqueue(ctx, tx, models.Work{DeliverWebhook: w.ID})
 		})
 	}
-	if err := notFoundIfNoRows(err, "delivery", deliveryID); CodeOf(err) == NotFound {
-		return nil, notFound("delivery", deliveryID) // also for a webhook of another user
+	if err := models.NoSuchIfNoRows(err, "delivery", deliveryID); models.CodeOf(err) == models.NotFound {
+		return nil, models.NoSuch("delivery", deliveryID) // also for a webhook of another user
 	}
 	return d, err
 }
@@ -379,8 +380,8 @@ func (s *Store) WebhookQueue(ctx context.Context) (waiting int, oldest time.Dura
 		N     int
 		Since *time.Time
 	}
-	at := now()
-	err = s.db.Read.NewSelect().Model((*WebhookDelivery)(nil)).ColumnExpr("count(*) AS n, min(wd.next_attempt_at) AS since").
+	at := models.Now()
+	err = s.core.DB.Read.NewSelect().Model((*Delivery)(nil)).ColumnExpr("count(*) AS n, min(wd.next_attempt_at) AS since").
 		Where("wd.state = ? AND wd.next_attempt_at <= ?", DeliveryWaiting, at).Scan(ctx, &state)
 	if err == nil && state.Since != nil {
 		oldest = at.Sub(*state.Since)
@@ -390,9 +391,9 @@ func (s *Store) WebhookQueue(ctx context.Context) (waiting int, oldest time.Dura
 
 // expireDeliveries removes old deliveries from the log.
 func (s *Store) expireDeliveries(ctx context.Context) error {
-	_, err := s.db.exec(ctx, s.db.Write.NewDelete().Model((*WebhookDelivery)(nil)).Where("created_at < ?", now().Add(-deliveryTTL)))
+	_, err := s.core.DB.ExecAgain(ctx, s.core.DB.Write.NewDelete().Model((*Delivery)(nil)).Where("created_at < ?", models.Now().Add(-deliveryTTL)))
 	return err
 }
 
 // NodeID returns the node ID of the delivery.
-func (d *WebhookDelivery) NodeID() string { return NodeRef{"WebhookDelivery", d.ID}.NodeID() }
+func (d *Delivery) NodeID() string { return models.NodeRef{Type: "WebhookDelivery", ID: d.ID}.NodeID() }

@@ -1,4 +1,4 @@
-package models
+package importer
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/models"
 )
 
 // importedTables are the tables that an import fills.
@@ -61,10 +63,10 @@ func (l *loader) reserve(ctx context.Context, db bun.IDB) error {
 // finish updates counts, creates again what dropIndexes dropped, and deletes the import record.
 // Each step can be repeated.
 func (l *loader) finish(ctx context.Context) error {
-	if err := l.inTx(ctx, l.db.countThings); err != nil {
+	if err := l.inTx(ctx, l.db.CountThings); err != nil {
 		return err
 	}
-	row := &importRow{Source: l.Source}
+	row := &models.ImportRow{Source: l.Source}
 	if err := l.db.Write.NewSelect().Model(row).WherePK().Scan(ctx); err != nil {
 		return err
 	}
@@ -76,7 +78,7 @@ func (l *loader) finish(ctx context.Context) error {
 	if _, err := l.db.Write.NewDelete().Model(row).WherePK().Exec(ctx); err != nil {
 		return err
 	}
-	return l.db.Analyze(ctx, maintained)
+	return l.db.Analyze(ctx, models.Maintained)
 }
 
 // createIndexes runs statements that create indexes, outside of a transaction, so that they do not

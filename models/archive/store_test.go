@@ -1,0 +1,19 @@
+package archive
+
+import (
+	"testing"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/modelstest"
+)
+
+// eachStore runs a test on a store of each engine, with a user.
+func eachStore(t *testing.T, test func(t *testing.T, s *Store, ada auth.Caller)) {
+	eachStoreDuring(t, func() {}, test)
+}
+
+// eachStoreDuring is eachStore with a function that is called in each transaction that stores jobs.
+func eachStoreDuring(t *testing.T, during func(), test func(t *testing.T, s *Store, ada auth.Caller)) {
+	modelstest.Each(t, during, func(t *testing.T, core *models.Store, ada auth.Caller) { test(t, New(core), ada) })
+}
