@@ -79,12 +79,28 @@ func (a *Server) viewed(r *http.Request, addresses urls.Builder, fileID int64) (
 		}
 		return url
 	}
-	m := viewer.Model{Name: f.Name, State: viewer.None, DownloadURL: with(addresses.Blob(f.ID, f.Name))}
+	m := viewer.Model{
+		Name: f.Name, State: viewer.None, DownloadURL: with(addresses.Blob(f.ID, f.Name)),
+		ThingURL: pageOfThing(f, addresses, auth.OpenedOf(r.Context())),
+	}
 	if shown[f.ID] != nil && shown[f.ID].Preview != nil {
 		p := shown[f.ID].Preview
 		showPreview(&m, p, func(kind, name string) string { return with(addresses.Derived(kind, f.ID, p.Tag(), name)) })
 	}
 	return m, nil
+}
+
+// pageOfThing returns the URL of the page of the thing of a file, or an empty string if it has none.
+// The URL has a key only if the request has one, because a signature gives access to the file alone.
+func pageOfThing(f *models.File, addresses urls.Builder, opened *auth.Opened) string {
+	if f.ThingID == 0 {
+		return ""
+	}
+	page := addresses.ThingPage(f.ThingID)
+	if opened.Has(f.ThingID) {
+		return addresses.WithKey(page, f.ThingID)
+	}
+	return page
 }
 
 // previewOfFile has the preview of a file.
