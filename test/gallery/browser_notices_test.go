@@ -172,7 +172,7 @@ func TestBrowserGallerySpace(t *testing.T) {
 		v.await("the whole menu", `(menu => menu.left >= 0 && menu.right <= innerWidth)(document.querySelector('main .menu[open] .menu-items').getBoundingClientRect())`)
 	}
 	v.open(fmt.Sprintf("/thing:%d", c.thing))
-	for _, width := range []int{1200, 360} {
+	for _, width := range []int{1200, 1280, 360} {
 		v.size(image.Pt(width, 740))
 		v.await("all actions but the download in one line", `new Set([...document.querySelectorAll('.summary .actions > :not(.wide)')].map(e => e.getBoundingClientRect().top)).size === 1`)
 	}

@@ -2,24 +2,28 @@ import { useState } from 'preact/hooks';
 import type { Growing } from '../cache';
 import type { FileRow, Picture } from '../generated';
 import { sources } from '../pictures';
+import { keys } from '../keys';
 import { href } from '../router';
 import { t } from '../strings';
 import { More } from './Grid';
 import { Icon } from './Icon';
 
-type Props = { name: string; pictures: Picture[]; more?: Growing<Picture>; models?: FileRow[]; shown?: string; onShow?: (model: string) => void };
+type Props = { name: string; pictures: Picture[]; more?: Growing<Picture>; models?: FileRow[]; shown?: string; after?: string; onShow?: (model: string) => void };
 
-/** The URL of the viewer of a model. For a draft it needs the signature of the direct URL of the file. */
+/** The URL of the viewer of a model. For a draft it needs the signature of the direct URL of the file; with the key of an unlisted thing, the viewer has a link back to it. */
 function viewerURL(file: FileRow): string {
-  const signature = file.directUrl?.split('?')[1];
-  return href(`/view/${file.id}`) + (signature ? `?${signature}` : '');
+  const query = [file.directUrl?.split('?')[1], keys().slice(1)].filter(Boolean).join('&');
+  return href(`/view/${file.id}`) + (query && `?${query}`);
 }
+
+/** Whether a preview of a picture may still appear. */
+const awaited = ({ file: { processing: { state } } }: Picture) => state !== 'FAILED' && state !== 'NOT_APPLICABLE';
 
 /** The URL of a picture that browsers can show but the server cannot make smaller. */
 const original = (picture: Picture) => (picture.file.contentType === 'image/avif' ? picture.url : undefined);
 
-/** The pictures of a thing or a make, of which more can be loaded, and the 3D view of the chosen model, which is loaded on demand. */
-export function PictureGallery({ name, pictures, more, models = [], shown = '', onShow }: Props) {
+/** The pictures of a thing or a make, of which more can be loaded, and the 3D view of the chosen model, which is loaded on demand. after is the ID of the element to which a link skips the pictures. */
+export function PictureGallery({ name, pictures, more, models = [], shown = '', after, onShow }: Props) {
   const [chosen, setChosen] = useState(0);
   const at = Math.min(chosen, pictures.length - 1);
   const model = models.find((file) => file.id === shown);
@@ -38,6 +42,7 @@ export function PictureGallery({ name, pictures, more, models = [], shown = '', 
   };
   return (
     <section class="gallery" aria-label={t.pictures} onKeyDown={onKeyDown}>
+      {pictures.length > 1 && after && <a class="skip" href={`#${after}`}>{t.skipPictures}</a>}
       <div class="stage">
         {model
           ? <iframe src={viewerURL(model)} title={t.viewing3D(model.name)} allow="fullscreen" />
@@ -47,7 +52,7 @@ export function PictureGallery({ name, pictures, more, models = [], shown = '', 
                   ? <img key={picture.id} {...{ fetchpriority: 'high' }} sizes="(max-width: 899px) calc(100vw - 2rem), (max-width: 1480px) 60vw, 54rem" {...sources(picture.large, picture.medium)} alt={t.pictureOf(name)} />
                   : original(picture)
                     ? <img key={picture.id} src={original(picture)} alt={t.pictureOf(name)} />
-                    : <span class="no-picture"><Icon name="image" /><span>{t.processing}</span></span>}
+                    : <span class="no-picture"><Icon name="image" /><span>{awaited(picture) ? t.processing : t.noPreview}</span></span>}
               </a>
             : <span class="no-picture"><Icon name="cube" /><span>{t.noPicture}</span></span>}
         {!model && pictures.length > 1 && (

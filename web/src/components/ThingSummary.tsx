@@ -27,7 +27,8 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
   const own = thing.creator.username === me?.username;
   const decides = isStaff && (!own || me!.role === 'ADMINISTRATOR');
   const available = thing.files.filter((file) => file.isAvailable);
-  const size = available.reduce((sum, file) => sum + file.size, 0);
+  // The sizes of the files that are not listed yet are not known.
+  const size = thing.files.length < thing.fileCount ? '' : `, ${bytes(available.reduce((sum, file) => sum + file.size, 0))}`;
   const signedIn = (action: () => void) => () => (me ? action() : askToSignIn());
   const attempt = async (action: () => Promise<unknown>) => {
     try {
@@ -39,7 +40,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
   };
   const toggleWatch = () => attempt(() => mutate(watched ? unwatchThing : watchThing, { input: { id: thing.id } }));
   return (
-    <div class="summary">
+    <div class="summary" id="summary" tabIndex={-1}>
       <h1>{thing.name}</h1>
       <div class="maker">
         <a class="by" href={href(`/${thing.creator.username}`)} rel="author"><Avatar user={thing.creator} size="medium" /><span>{thing.creator.username}</span></a>
@@ -52,7 +53,7 @@ export function ThingSummary({ thing, reload }: { thing: Thing; reload: () => vo
       {thing.state === 'UNLISTED' && <p class="warning">{t.unlistedNotice}</p>}
       <div class="actions">
         {available.length > 0 && !thing.takedown && (
-          <a class="button primary wide" href={href(`/thing:${thing.id}/zip${keyOf(thing.id)}`)} download><Icon name="download" />{t.downloadAll} <small>{t.zip}, {bytes(size)}</small></a>
+          <a class="button primary wide" href={href(`/thing:${thing.id}/zip${keyOf(thing.id)}`)} download><Icon name="download" />{t.downloadAll} <small>{t.zip}{size}</small></a>
         )}
         <LikeButton large kind="thing" id={thing.id} name={thing.name} liked={thing.isLiked} likes={thing.likeCount} disabled={own} />
         <button type="button" class={collected ? 'button on' : 'button'} onClick={signedIn(() => setDialog('collect'))}><Icon name="folderAdd" />{collected ? t.collected : t.collect}</button>

@@ -49,7 +49,7 @@ function ThingView({ read, tab, comment, reload }: { read: Thing } & Shown & { r
   return (
     <article class="page thing">
       <div class="thing-top">
-        <PictureGallery name={thing.name} pictures={thing.images} more={pictures} models={models} shown={model} onShow={show3D} />
+        <PictureGallery name={thing.name} pictures={thing.images} more={pictures} models={models} shown={model} after="summary" onShow={show3D} />
         <ThingSummary thing={thing} reload={reload} />
       </div>
       <Tabs label={thing.name} current={tab} onChoose={setTab} tabs={[
