@@ -31,7 +31,7 @@ func TestViewerLinksToThing(t *testing.T) {
 		}
 		key := servertest.KeyOf(t, ada, thing)
 		for query, want := range map[string]string{signature: page + `"`, "key=" + key: page + "?key=" + key + `"`, signature + "&key=" + key: page + "?key=" + key + `"`} {
-			if got := string(s.Client("").Get(viewer + "?" + query).Want(t, 200).Bytes); !strings.Contains(got, want) {
+			if got := string(s.Client("").Get(viewer+"?"+query).Want(t, 200).Bytes); !strings.Contains(got, want) {
 				t.Errorf("unlisted, with %s: no link %s in %s", query, want, got)
 			}
 		}
