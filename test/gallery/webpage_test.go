@@ -50,7 +50,7 @@ func TestWebPages(t *testing.T) {
 			return string(response.Bytes)
 		}
 		page := html(thing.PublicURL, 200)
-		for _, part := range []string{"Bracket &lt;b&gt;", "Creative Commons - Attribution", "/ada", "/download:", "/zip", "Made for a test.", "Likes: 0, makes: 0, downloads: 0"} {
+		for _, part := range []string{"Bracket &lt;b&gt;", "Creative Commons Attribution 4.0", "/ada", "/download:", "/zip", "Made for a test.", "Likes: 0, makes: 0, downloads: 0"} {
 			if !strings.Contains(page, part) {
 				t.Errorf("the page of the thing lacks %s", part)
 			}
