@@ -73,6 +73,8 @@ type File struct {
 	Preview      *Preview `bun:",scanonly" reads:"PreviewID"` // without its mesh; nil: none
 	// PreviewMesh is set if the preview was read with its mesh, which is large.
 	PreviewMesh bool `bun:",scanonly" reads:"Preview"`
+	// PreviewPrinting is set if the preview was read with what slicers say in the file.
+	PreviewPrinting bool `bun:",scanonly" reads:"Preview"`
 
 	// The fields that Allows and Public need: those of the thing, and of the make if the target is one
 	// or a comment on one.
@@ -92,8 +94,11 @@ type FileFields = fieldset.Set[File]
 var previewFields = fieldset.Of[Preview]("ID", "SHA256", "Subject", "Version", "State", "Stage", "Progress", "Error", "Attempts", "ImageFormat",
 	"Width", "Height", "Threejs", "GLB")
 
-// previewMesh is the mesh of a preview.
-var previewMesh = fieldset.Of[Preview]("Mesh")
+// The columns of a preview that are large.
+var (
+	previewMesh     = fieldset.Of[Preview]("Mesh")
+	previewPrinting = fieldset.Of[Preview]("Printing")
+)
 
 // Path returns the path of the file inside of its thing: its folder and its name.
 func (f *File) Path() string { return path.Join(f.Folder, f.Name) }
@@ -103,11 +108,15 @@ var files = database.NewTable(func(f *File) (int64, *database.Listed) { return f
 	database.Computed{Fields: []string{"NewDownloads"}, Add: func(q *bun.SelectQuery, _ database.Row) *bun.SelectQuery {
 		return q.ColumnExpr("(SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = f.thing_id AND nd.file_id = f.id) AS new_downloads")
 	}},
-	database.Computed{Fields: []string{"Preview", "PreviewMesh"}, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
+	database.Computed{Fields: []string{"Preview", "PreviewMesh", "PreviewPrinting"}, Add: func(q *bun.SelectQuery, r database.Row) *bun.SelectQuery {
 		columns := previewFields
 		if r.Has("PreviewMesh") {
 			columns = columns.With(previewMesh)
 			q = q.ColumnExpr("true AS preview_mesh")
+		}
+		if r.Has("PreviewPrinting") {
+			columns = columns.With(previewPrinting)
+			q = q.ColumnExpr("true AS preview_printing")
 		}
 		return database.AddColumns(q.Join("LEFT JOIN previews AS fp ON fp.id = f.preview_id"), r.Builder, columns, "fp", "preview__")
 	}},

@@ -50,6 +50,8 @@ type Preview struct {
 	Threejs     bool
 	GLB         bool          `bun:"glb"`
 	Mesh        *preview.Mesh `bun:"type:jsonb"`
+	// What slicers say in the file; nil if they say nothing.
+	Printing *preview.Printing `bun:"type:jsonb"`
 	// Shared by meshes of the same shape; 0 if there is no mesh, or not assigned yet.
 	ShapeID int64 `bun:",nullzero"`
 }
@@ -62,7 +64,7 @@ func (p *Preview) key(part string) string {
 }
 
 // IsEmpty reports whether the preview is finished and has no parts, because the file has nothing to
-// show, such as G-code without an image.
+// show, such as G-code without an image. What slicers say in it can be known nevertheless.
 func (p *Preview) IsEmpty() bool { return p.State == PreviewDone && len(p.parts()) == 0 }
 
 // Tag identifies the content of all parts: a URL that contains it never changes its content.
@@ -84,7 +86,8 @@ func (s *Store) schedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64,
 	return p.ID, p.State, err
 }
 
-// preview returns a preview without its mesh. It returns NotFound if there is no such preview.
+// preview returns a preview without its mesh and what slicers say. It returns NotFound if there is
+// no such preview.
 func (s *Store) preview(ctx context.Context, id int64) (*Preview, error) {
-	return One(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh")), "preview", id)
+	return One(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh", "Printing")), "preview", id)
 }

@@ -100,6 +100,7 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 	p.TookMS = p.took(p.BeatAt)
 	p.ShapeID = 0 // until it is assigned below
 	p.ImageFormat, p.Width, p.Height, p.Threejs, p.GLB, p.Mesh = r.ImageFormat, r.Width, r.Height, r.Threejs, r.GLB, r.Mesh
+	p.Printing = r.Printing
 	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		if r.Mesh != nil {
 			if err := s.DB.AdvisoryLock(ctx, tx, shapeLock); err != nil {
@@ -107,7 +108,7 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 			}
 		}
 		updated, err := attempt(tx.NewUpdate().Model(p), p).
-			Column("state", "stage", "progress", "beat_at", "took_ms", "outages", "picture", "width", "height", "threejs", "glb", "mesh", "shape_id").Exec(ctx)
+			Column("state", "stage", "progress", "beat_at", "took_ms", "outages", "picture", "width", "height", "threejs", "glb", "mesh", "printing", "shape_id").Exec(ctx)
 		if err != nil {
 			return err
 		}

@@ -1337,6 +1337,52 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"FilamentUse": {Name: "FilamentUse", Implements: []string{"FilamentUse"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"tool": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.FilamentUse)
+					v := obj.Tool
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"filament": {
+				Get: func(object any) any {
+					obj := object.(*model.FilamentUse)
+					return obj.Filament
+				},
+				Nil: breadthfirst.NilPointer[model.ProjectFilament],
+			},
+			"length": {
+				Get: func(object any) any {
+					obj := object.(*model.FilamentUse)
+					return obj.Length
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"volume": {
+				Get: func(object any) any {
+					obj := object.(*model.FilamentUse)
+					return obj.Volume
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"mass": {
+				Get: func(object any) any {
+					obj := object.(*model.FilamentUse)
+					return obj.Mass
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+		}},
 		"File": {Name: "File", Implements: []string{"File", "Node", "NotificationTarget"}, Row: reflect.TypeFor[models.File](), Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"id": {
 				Reads: fieldset.Of[models.File]("ID").Bits(),
@@ -1584,6 +1630,24 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.Processing],
+			},
+			"sliced": {
+				Reads: fieldset.Of[models.File]("PreviewPrinting").Bits(),
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.File](objects)
+					return breadthfirst.Values(ec.Resolvers.File().Sliced(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.SlicedFile],
+			},
+			"project": {
+				Reads: fieldset.Of[models.File]("PreviewPrinting").Bits(),
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*models.File](objects)
+					return breadthfirst.Values(ec.Resolvers.File().Project(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.SlicerProject],
 			},
 		}},
 		"FileConnection": {Name: "FileConnection", Implements: []string{"FileConnection"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -4524,6 +4588,159 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 			},
 		}},
+		"ProjectFilament": {Name: "ProjectFilament", Implements: []string{"ProjectFilament"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"material": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectFilament)
+					p := obj.Material
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"color": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectFilament)
+					p := obj.Color
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectFilament)
+					p := obj.Name
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+		}},
+		"ProjectObject": {Name: "ProjectObject", Implements: []string{"ProjectObject"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectObject)
+					v := obj.Name
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"parts": {
+				Get: func(object any) any {
+					obj := object.(*model.ProjectObject)
+					return obj.Parts
+				},
+				Each: breadthfirst.EachPointer[model.ProjectPart],
+			},
+		}},
+		"ProjectPart": {Name: "ProjectPart", Implements: []string{"ProjectPart"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectPart)
+					v := obj.Name
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"kind": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectPart)
+					v := obj.Kind
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+		}},
+		"ProjectPlate": {Name: "ProjectPlate", Implements: []string{"ProjectPlate"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"number": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectPlate)
+					v := obj.Number
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"name": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectPlate)
+					p := obj.Name
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"objects": {
+				Get: func(object any) any {
+					obj := object.(*model.ProjectPlate)
+					return obj.Objects
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNString2ᚕstringᚄ(ctx, nil, value.([]string))
+				},
+			},
+			"isPrintable": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectPlate)
+					p := obj.IsPrintable
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"isSliced": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectPlate)
+					v := obj.IsSliced
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"seconds": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectPlate)
+					p := obj.Seconds
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"mass": {
+				Get: func(object any) any {
+					obj := object.(*model.ProjectPlate)
+					return obj.Mass
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"hasSupports": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ProjectPlate)
+					p := obj.HasSupports
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"filaments": {
+				Get: func(object any) any {
+					obj := object.(*model.ProjectPlate)
+					return obj.Filaments
+				},
+				Each: breadthfirst.EachPointer[model.FilamentUse],
+			},
+		}},
 		"PublishThingPayload": {Name: "PublishThingPayload", Implements: []string{"PublishThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"thing": {
 				Get: func(object any) any {
@@ -5770,6 +5987,178 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					return obj.User
 				},
 				Nil: breadthfirst.NilPointer[models.User],
+			},
+		}},
+		"SlicedFile": {Name: "SlicedFile", Implements: []string{"SlicedFile"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"settings": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicedFile)
+					return obj.Settings
+				},
+				Nil: breadthfirst.NilPointer[model.SlicerSettings],
+			},
+			"seconds": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.SlicedFile)
+					p := obj.Seconds
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"layers": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.SlicedFile)
+					p := obj.Layers
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return model.AppendInt64(b, v), true
+				},
+			},
+			"filaments": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicedFile)
+					return obj.Filaments
+				},
+				Each: breadthfirst.EachPointer[model.FilamentUse],
+			},
+			"min": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicedFile)
+					return obj.Min
+				},
+				Nil: breadthfirst.NilPointer[model.Point],
+			},
+			"max": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicedFile)
+					return obj.Max
+				},
+				Nil: breadthfirst.NilPointer[model.Point],
+			},
+		}},
+		"SlicerProject": {Name: "SlicerProject", Implements: []string{"SlicerProject"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"settings": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicerProject)
+					return obj.Settings
+				},
+				Nil: breadthfirst.NilPointer[model.SlicerSettings],
+			},
+			"filaments": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicerProject)
+					return obj.Filaments
+				},
+				Each: breadthfirst.EachPointer[model.ProjectFilament],
+			},
+			"plates": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicerProject)
+					return obj.Plates
+				},
+				Each: breadthfirst.EachPointer[model.ProjectPlate],
+			},
+			"plateCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.SlicerProject)
+					v := obj.PlateCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+			"objects": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicerProject)
+					return obj.Objects
+				},
+				Each: breadthfirst.EachPointer[model.ProjectObject],
+			},
+			"objectCount": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.SlicerProject)
+					v := obj.ObjectCount
+					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+		}},
+		"SlicerSettings": {Name: "SlicerSettings", Implements: []string{"SlicerSettings"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"slicer": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.SlicerSettings)
+					p := obj.Slicer
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"version": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.SlicerSettings)
+					p := obj.Version
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"printer": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.SlicerSettings)
+					p := obj.Printer
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"nozzle": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicerSettings)
+					return obj.Nozzle
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"layerHeight": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicerSettings)
+					return obj.LayerHeight
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"infill": {
+				Get: func(object any) any {
+					obj := object.(*model.SlicerSettings)
+					return obj.Infill
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalOFloat2ᚖfloat64(ctx, nil, value.(*float64))
+				},
+				Nil: breadthfirst.NilPointer[float64],
+			},
+			"hasSupports": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.SlicerSettings)
+					p := obj.HasSupports
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return strconv.AppendBool(b, v), true
+				},
 			},
 		}},
 		"StageUploadPayload": {Name: "StageUploadPayload", Implements: []string{"StageUploadPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

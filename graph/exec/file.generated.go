@@ -28,6 +28,8 @@ type FileResolver interface {
 	GlbURL(ctx context.Context, objs []*models.File) ([]*string, error)
 	Mesh(ctx context.Context, objs []*models.File) ([]*model.Mesh, error)
 	Processing(ctx context.Context, objs []*models.File) ([]*model.Processing, error)
+	Sliced(ctx context.Context, objs []*models.File) ([]*model.SlicedFile, error)
+	Project(ctx context.Context, objs []*models.File) ([]*model.SlicerProject, error)
 }
 
 func (ec *executionContext) field_File_thumbnail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {

@@ -233,6 +233,20 @@ type FeatureThingPayload struct {
 	Thing *models.Thing `json:"thing"`
 }
 
+// How much filament a tool uses. A field is null if the slicer does not say it.
+type FilamentUse struct {
+	// The number of the tool, which is an extruder or a slot of a filament changer, from 1.
+	Tool int32 `json:"tool"`
+	// The filament of the tool.
+	Filament *ProjectFilament `json:"filament"`
+	// The length in mm.
+	Length *float64 `json:"length,omitempty"`
+	// The volume in mm³.
+	Volume *float64 `json:"volume,omitempty"`
+	// The mass in grams.
+	Mass *float64 `json:"mass,omitempty"`
+}
+
 // A file and the progress of its processing.
 type FileProcessing struct {
 	// The file.
@@ -422,6 +436,54 @@ type Processing struct {
 	// The number of times that processing was started. It fails after three attempts that were
 	// interrupted because the server ended.
 	Attempts int32 `json:"attempts"`
+}
+
+// A filament of a print.
+type ProjectFilament struct {
+	// The material, such as `PLA`.
+	Material *string `json:"material,omitempty"`
+	// The color as `#RRGGBB`.
+	Color *string `json:"color,omitempty"`
+	// The name of the product or of its profile.
+	Name *string `json:"name,omitempty"`
+}
+
+// An object of a project.
+type ProjectObject struct {
+	// The name; may be empty.
+	Name string `json:"name"`
+	// Its parts, at most the first 100.
+	Parts []*ProjectPart `json:"parts"`
+}
+
+// A part of an object of a project.
+type ProjectPart struct {
+	// The name; may be empty.
+	Name string `json:"name"`
+	// What it is for, as the slicer names it, such as `normal_part` or `negative_part`; may be empty.
+	Kind string `json:"kind"`
+}
+
+// A plate of a project: what is printed at once.
+type ProjectPlate struct {
+	// The number of the plate, from 1.
+	Number int32 `json:"number"`
+	// The name of the plate; null if it has none.
+	Name *string `json:"name,omitempty"`
+	// The names of its objects.
+	Objects []string `json:"objects"`
+	// Whether any of its objects is printed. Null if the project does not say it.
+	IsPrintable *bool `json:"isPrintable,omitempty"`
+	// Whether the project contains the G-code of the plate.
+	IsSliced bool `json:"isSliced"`
+	// The estimated printing time in seconds. Null if the plate was not sliced.
+	Seconds *int64 `json:"seconds,omitempty"`
+	// The mass of the filament in grams. Null if the plate was not sliced.
+	Mass *float64 `json:"mass,omitempty"`
+	// Whether the print has supports. Null if the plate was not sliced.
+	HasSupports *bool `json:"hasSupports,omitempty"`
+	// The filament that each tool uses. Empty if the plate was not sliced.
+	Filaments []*FilamentUse `json:"filaments"`
 }
 
 // The thing to publish.
@@ -680,6 +742,57 @@ type SetUserRoleInput struct {
 type SetUserRolePayload struct {
 	// The user after the change.
 	User *models.User `json:"user"`
+}
+
+// What a slicer says about a print in G-code. A field is null if the slicer does not say it.
+type SlicedFile struct {
+	// The settings of the print.
+	Settings *SlicerSettings `json:"settings"`
+	// The estimated printing time in seconds.
+	Seconds *int64 `json:"seconds,omitempty"`
+	// The number of layers.
+	Layers *int64 `json:"layers,omitempty"`
+	// The filament that each tool uses. Tools that are not used are left out.
+	Filaments []*FilamentUse `json:"filaments"`
+	// The lowest corner of what is printed in mm, in the coordinates of the printer.
+	Min *Point `json:"min,omitempty"`
+	// The highest corner of what is printed in mm, in the coordinates of the printer.
+	Max *Point `json:"max,omitempty"`
+}
+
+// The project of a slicer.
+type SlicerProject struct {
+	// The settings of the print.
+	Settings *SlicerSettings `json:"settings"`
+	// The filaments, by the number of the tool.
+	Filaments []*ProjectFilament `json:"filaments"`
+	// The plates by number, at most the first 100.
+	Plates []*ProjectPlate `json:"plates"`
+	// The number of plates, including those that `plates` leaves out.
+	PlateCount int32 `json:"plateCount"`
+	// The objects, at most the first 500.
+	Objects []*ProjectObject `json:"objects"`
+	// The number of objects, including those that `objects` leaves out.
+	ObjectCount int32 `json:"objectCount"`
+}
+
+// The settings of a print. A field is null if the slicer does not say it. Texts have at most 100
+// characters.
+type SlicerSettings struct {
+	// The name of the slicer, such as `PrusaSlicer`.
+	Slicer *string `json:"slicer,omitempty"`
+	// The version of the slicer.
+	Version *string `json:"version,omitempty"`
+	// The printer or its profile.
+	Printer *string `json:"printer,omitempty"`
+	// The diameter of the nozzle in mm.
+	Nozzle *float64 `json:"nozzle,omitempty"`
+	// The height of a layer in mm.
+	LayerHeight *float64 `json:"layerHeight,omitempty"`
+	// The density of the infill in percent.
+	Infill *float64 `json:"infill,omitempty"`
+	// Whether supports are generated where they are needed.
+	HasSupports *bool `json:"hasSupports,omitempty"`
 }
 
 // The file and its target.
