@@ -126,7 +126,7 @@ func TestImportFolderStopsAtOutage(t *testing.T) {
 				says, not  string
 				mode, back os.FileMode
 			}{
-				{filepath.Join(c.data, "bucket", "files"), "/one: ", "/two: ", 0o500, 0o750},
+				{filepath.Join(c.data, "bucket", "files"), ": one: ", ": two: ", 0o500, 0o750},
 				{filepath.Join(folder, "one", "part.stl"), "imported 1 thing with 1 file", "run it again to continue", 0, 0o600},
 			} {
 				if err := os.Chmod(test.path, test.mode); err != nil {
