@@ -250,10 +250,14 @@ func (s *Store) DeletePendingUpload(ctx context.Context, caller auth.Caller, id 
 		} else if err != nil {
 			return err
 		}
+		if f.OwnerID != caller.UserID {
+			return NoSuch("pending upload", id)
+		}
 		if begun, err = s.begun(ctx, tx, id); err != nil {
 			return err
 		}
-		if f.OwnerID != caller.UserID || !f.live(Now()) && begun == nil && f.ObjectKey == "" {
+		joinable := f.State == Staged && f.ObjectKey != "" // a finished part of a resumable upload
+		if begun == nil && !joinable && !f.live(Now()) {
 			return NoSuch("pending upload", id)
 		}
 		if f.State == Finalized {
