@@ -34,8 +34,8 @@ var tables = []any{
 	(*watch)(nil), (*Resumable)(nil),
 }
 
-// ExecAgain runs a statement that locks several rows, and returns how many rows it has changed. It runs
-// the statement again if PostgreSQL aborts it because of a conflict, as InTx does.
+// ExecAgain runs a statement that locks several rows, and returns how many rows it has changed. It
+// runs the statement again if PostgreSQL aborts it because of a conflict, as InTx does.
 func (db *DB) ExecAgain(ctx context.Context, q interface {
 	Exec(ctx context.Context, dest ...any) (sql.Result, error)
 }) (changed int64, err error) {

@@ -21,8 +21,8 @@ const (
 // MaxFiles is the maximum number of files of one thing, make or comment.
 const MaxFiles = 1_000
 
-// CheckText checks a text from a user. It returns BadInput unless the text is valid UTF-8, has no NUL
-// (which PostgreSQL cannot store), and is at most limit characters long.
+// CheckText checks a text from a user. It returns BadInput unless the text is valid UTF-8, has no
+// NUL (which PostgreSQL cannot store), and is at most limit characters long.
 func CheckText(field, s string, limit int) error {
 	if !utf8.ValidString(s) {
 		return Invalid(field, "%s: must be valid UTF-8", field)

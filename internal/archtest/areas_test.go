@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// areas lists, for each area of the models, the areas it may import. Every area may import the core,
-// and the core imports none. What the core causes in an area, it raises as a [models.Event].
+// areas lists, for each area of the models, the areas it may import. Every area may import the
+// core, and the core imports none. What the core causes in an area, it raises as a [models.Event].
 var areas = map[string][]string{
 	"archive":  {},
 	"importer": {},

@@ -8,8 +8,8 @@ import (
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
-// TestViewerLinksToThing checks that the viewer has a link to the page of the thing, and that only a
-// visitor with the key of an unlisted thing gets a link with the key.
+// TestViewerLinksToThing checks that the viewer has a link to the page of the thing, and that only
+// a visitor with the key of an unlisted thing gets a link with the key.
 func TestViewerLinksToThing(t *testing.T) {
 	servertest.Concurrent(t, func(t *testing.T, s *servertest.Server) {
 		ada := s.User("ada")

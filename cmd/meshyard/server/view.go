@@ -90,8 +90,9 @@ func (a *Server) viewed(r *http.Request, addresses urls.Builder, fileID int64) (
 	return m, nil
 }
 
-// pageOfThing returns the URL of the page of the thing of a file, or an empty string if it has none.
-// The URL has a key only if the request has one, because a signature gives access to the file alone.
+// pageOfThing returns the URL of the page of the thing of a file, or an empty string if it has
+// none. The URL has a key only if the request has one, because a signature gives access to the file
+// alone.
 func pageOfThing(f *models.File, addresses urls.Builder, opened *auth.Opened) string {
 	if f.ThingID == 0 {
 		return ""
