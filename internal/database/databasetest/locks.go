@@ -43,8 +43,8 @@ func Beside(ctx context.Context, db *database.DB, hold func(ctx context.Context,
 	return err
 }
 
-// Deadlock makes act wait for the rows second, while the transaction that holds second waits for the
-// rows first, which act has locked.
+// Deadlock makes act wait for the rows second, while the transaction that holds second waits for
+// the rows first, which act has locked.
 func Deadlock(ctx context.Context, db *database.DB, first, second string, act func() error) error {
 	done := make(chan error, 1)
 	err := db.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
