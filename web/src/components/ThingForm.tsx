@@ -113,6 +113,8 @@ export function ThingForm({ thing, uploads, reload }: { thing: EditedThing; uplo
         </Field>
         <Field id="licenseId" label={t.license} fault={of('licenseId')}>
           <select {...control('licenseId', of('licenseId'))} key={licenses.length}>
+            {/* Without the list, the license of the thing stays chosen, and saving does not change it. */}
+            {licenses.length === 0 && <option value={thing.licenseInfo.spdxId} selected>{thing.licenseInfo.spdxId}</option>}
             <option value={unknownLicense}>{t.chooseLicense}</option>
             {licenses.map((one) => <option key={one.spdxId} value={one.spdxId} {...initially(one.spdxId === thing.licenseInfo.spdxId)}>{licenseName(one)}</option>)}
           </select>
