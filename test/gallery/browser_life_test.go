@@ -232,6 +232,7 @@ func share(t *testing.T, v *visitor) string {
 	v.enter("#name", "Simple parts")
 	v.enter("#description", "Prints *flat*.")
 	v.enter("#tags", "simple, part")
+	v.run("choose a license", `const list = document.querySelector('#licenseId'); list.value = 'CC-BY-4.0'; list.dispatchEvent(new Event('input', {bubbles: true})); list.dispatchEvent(new Event('change', {bubbles: true}))`)
 	v.click(".publish-bar", "Publish")
 	v.await("the published thing", `/^\/thing:\d+$/.test(location.pathname) && document.querySelector('h1')?.innerText === 'Simple parts' && document.querySelector('.prose em')`)
 	v.await("its pictures", `document.querySelectorAll('.thumb img').length >= 2`)
