@@ -119,11 +119,9 @@ web: ## Build the gallery's script and style sheet from web/; needs node and npm
 test-web: ## Check that the files of the gallery are what web/ builds; needs node and npm
 	go test -count=1 -tags npm -run TestFresh ./internal/web/gallery/...
 
-# These tests were not seen to pass since the form of a thing has no preselected license.
-license-form := TestBrowserGalleryRateLimit|TestBrowserGalleryManyFiles
 test-gallery: ## Use the gallery in headless Chromium, and check its pages with axe-core; needs node and npm
 	npm ci --no-audit --no-fund --prefix web
-	$(go-test) --packages ./test/gallery -- -count=1 -timeout 30m -parallel 4 -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility' -skip '$(license-form)'
+	$(go-test) --packages ./test/gallery -- -count=1 -timeout 30m -parallel 4 -tags browser,npm -run 'TestBrowserGallery|TestBrowserAccessibility'
 
 test-accessibility: ## Check the pages of the gallery with axe-core on all displays; make test-gallery checks each on one; needs node and npm
 	npm ci --no-audit --no-fund --prefix web
