@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/meshyard/meshyard/test/servertest"
 )
 
 // TestDatabaseCannotBeWritten checks that the error names the file or folder if the user has no
@@ -59,8 +61,8 @@ func asOrdinaryUser(t *testing.T, cmd *exec.Cmd) ([]byte, error) {
 		}
 	}
 	out, err := cmd.CombinedOutput()
-	if errors.Is(err, syscall.EPERM) {
-		t.Skip("this system refuses user namespaces")
+	if cmd.Process == nil {
+		servertest.Refused(t, servertest.UserNamespaces, err)
 	}
 	return out, err
 }

@@ -3,6 +3,7 @@ package operation_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -24,32 +25,80 @@ func TestFullDisk(t *testing.T) { withMounts(t, testFullDisk) }
 // read-only, and the one of all parts also while that of a bucket folder is.
 func TestReadOnlyDisk(t *testing.T) { withMounts(t, testReadOnlyDisk) }
 
+// mountsRefused is the exit status of a child process that cannot mount file systems.
+const mountsRefused = 77
+
 // withMounts runs a test for both engines in the mount namespace of a child process, where it can
 // mount file systems. This does not require root. The test gets the URL of a PostgreSQL database,
-// or "" for SQLite.
+// or "" for SQLite. It is skipped if the system refuses namespaces or mounts.
 func withMounts(t *testing.T, test func(t *testing.T, postgres string)) {
 	const variable = "MESHYARD_TEST_MOUNTS"
 	if database := os.Getenv(variable); database != "" {
+		if err := tryMounts(t.TempDir()); err != nil {
+			fmt.Print(err)
+			os.Exit(mountsRefused)
+		}
 		t.Run("sqlite", func(t *testing.T) { test(t, "") })
 		t.Run("postgres", func(t *testing.T) { test(t, database) })
 		return
 	}
 	t.Parallel()
-	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	child.Env = append(os.Environ(), variable+"="+pgtest.Database(t))
-	child.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
-	if os.Getuid() != 0 {
-		child.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER
-		child.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-		child.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	database := pgtest.Database(t)
+	var refused error
+	for _, namespaces := range mountNamespaces() {
+		child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		child.Env = append(os.Environ(), variable+"="+database)
+		child.SysProcAttr = namespaces
+		out, err := child.CombinedOutput()
+		switch {
+		case child.Process == nil: // the namespaces were refused
+			refused = errors.Join(refused, err)
+		case child.ProcessState.ExitCode() == mountsRefused:
+			refused = errors.Join(refused, errors.New(string(out)))
+		case err != nil:
+			t.Fatalf("%v\n%s", err, out)
+		default:
+			return
+		}
 	}
-	out, err := child.CombinedOutput()
-	if errors.Is(err, syscall.EPERM) && os.Getuid() != 0 {
-		t.Skip("mounting needs root or user namespaces, which this system refuses to ordinary users")
+	servertest.Refused(t, servertest.Mounts, refused)
+}
+
+// mountNamespaces returns the ways to create a mount namespace: root with CAP_SYS_ADMIN needs
+// nothing else, and other users need a user namespace, in which they are root.
+func mountNamespaces() (ways []*syscall.SysProcAttr) {
+	if os.Getuid() == 0 {
+		ways = append(ways, &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS})
 	}
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
+	return append(ways, &syscall.SysProcAttr{
+		Unshareflags: syscall.CLONE_NEWNS,
+		Cloneflags:   syscall.CLONE_NEWUSER,
+		UidMappings:  []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings:  []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	})
+}
+
+// tryMounts mounts file systems on a folder as the tests do, and unmounts them. Some containers
+// allow namespaces and refuse mounts.
+func tryMounts(folder string) error {
+	if err := bindReadOnly(folder); err != nil {
+		return os.NewSyscallError("mount a folder read-only", err)
 	}
+	if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
+		return os.NewSyscallError("unmount", err)
+	}
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=1m"); err != nil {
+		return os.NewSyscallError("mount a tmpfs", err)
+	}
+	return os.NewSyscallError("unmount", syscall.Unmount(folder, syscall.MNT_DETACH))
+}
+
+// bindReadOnly mounts a folder read-only over itself.
+func bindReadOnly(folder string) error {
+	if err := syscall.Mount(folder, folder, "", syscall.MS_BIND, ""); err != nil {
+		return err
+	}
+	return syscall.Mount("", folder, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, "")
 }
 
 // testReadOnlyDisk mounts the folder of the bucket, and then that of a SQLite database, read-only
@@ -67,8 +116,7 @@ func testReadOnlyDisk(t *testing.T, postgres string) {
 	ada := s.User("ada")
 	for _, folder := range folders {
 		ada.Get("/readyz?all").Want(t, http.StatusOK)
-		err := syscall.Mount(folder, folder, "", syscall.MS_BIND, "")
-		if err := errors.Join(err, syscall.Mount("", folder, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, "")); err != nil {
+		if err := bindReadOnly(folder); err != nil {
 			t.Fatal(err)
 		}
 		part, status := "database", http.StatusServiceUnavailable
