@@ -42,11 +42,13 @@ func (c *serveCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logg
 	if _, err := a.ListenMetrics(serving); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	name, token, err := a.Store.Admin().FirstAdministrator(ctx)
-	if err != nil {
-		return errors.Join(err, listener.Close())
+	if s.Roles.Has(config.RoleWeb) {
+		name, token, err := a.Store.Admin().FirstAdministrator(ctx)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		fmt.Print(greeting(s, name, token)) // not to stdout: a server works without its greeting
 	}
-	fmt.Print(greeting(s, name, token)) // not to stdout: a server works without its greeting
 	return a.Serve(ctx, listener, c.Drain)
 }
 

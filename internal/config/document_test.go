@@ -49,7 +49,7 @@ The keys of an S3 bucket are not settings of Meshyard. They can be in a file, to
 var subjects = []struct{ subject, settings string }{
 	{"addresses", "listen base-url trusted-proxies cors-origins"},
 	{"database and files", "data database-url database-connections bucket-url bucket-public-url bucket-redirect upload-limit pending-ttl"},
-	{"start and stop", "wait drain shutdown-delay"},
+	{"start and stop", "roles wait drain shutdown-delay"},
 	{"previews", "preview-workers preview-memory"},
 	{"what clients can do", "anonymous-read hardened documents sunset"},
 	{"limits", "rate-limit quota-bytes quota-pending quota-things quota-makes quota-comments quota-collections quota-collected"},

@@ -33,6 +33,7 @@ type Settings struct {
 	UploadLimit         Size          `help:"Largest file that can be uploaded. Images are limited to 5 MB. Default: ${default}." default:"250MiB" env:"MESHYARD_UPLOAD_LIMIT" placeholder:"SIZE"`
 	PendingTTL          time.Duration `help:"How long an upload stays pending before it is removed. Default: ${default}." default:"24h" env:"MESHYARD_PENDING_TTL" placeholder:"DURATION"`
 	RateLimit           int           `help:"Maximum number of API requests in 5 minutes for each user, or for each client IP address if the request has no token; 0 means unlimited. Pages of the gallery and HEAD requests for downloads have a second limit of the same size, for each user who is signed in, or for each client IP address: visitors behind one address who are not signed in share it. Files, images, previews and the 3D viewer are not counted. Default: ${default}." default:"300" env:"MESHYARD_RATE_LIMIT" placeholder:"N"`
+	Roles               Roles         `help:"Work of this server, if several share a database and a bucket: web answers requests, jobs runs background jobs and delivers webhooks, mail sends mails if --smtp-url is set, and previews makes previews. Without web, it answers only probes and metrics. Default: ${default}." default:"web,jobs,mail,previews" enum:"web,jobs,mail,previews" env:"MESHYARD_ROLES" placeholder:"ROLE,..."`
 	ShutdownDelay       time.Duration `help:"How long the server goes on serving after SIGTERM while /readyz answers 503, so that load balancers stop sending requests before the listener closes. Set it to more than the interval of their health checks if several servers are behind one. Default: ${default}." default:"0s" env:"MESHYARD_SHUTDOWN_DELAY" placeholder:"DURATION"`
 	PreviewWorkers      int           `help:"Previews that this server makes at once, each in a child process on one processor. With two or more, the files of one user never occupy all workers. With 0, this server makes no previews and leaves them to other servers that share its database. Default: ${default}." default:"2" env:"MESHYARD_PREVIEW_WORKERS" placeholder:"N"`
 	PreviewMemory       Size          `help:"Memory that one preview may use. A file that needs more gets no preview; 600MiB is enough for 3.6 million triangles. With less memory, textures are less sharp. Default: ${default}." default:"600MiB" env:"MESHYARD_PREVIEW_MEMORY" placeholder:"SIZE"`
@@ -125,7 +126,7 @@ func (s *Settings) Complete() error {
 	if s.SiteName = strings.TrimSpace(s.SiteName); s.SiteName == "" {
 		s.SiteName = "Meshyard"
 	}
-	for _, part := range []func() error{s.completeStorage, s.completeAddresses, s.checkOIDC, s.checkMail, s.checkLogs, s.checkLimits} {
+	for _, part := range []func() error{s.completeStorage, s.completeAddresses, s.checkOIDC, s.checkMail, s.checkLogs, s.checkLimits, s.checkRoles} {
 		if err := part(); err != nil {
 			return err
 		}

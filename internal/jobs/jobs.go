@@ -25,8 +25,9 @@ import (
 // Handlers are the functions that jobs call. Each must be idempotent, because a job may run more
 // than once.
 type Handlers struct {
-	ExpireUpload   func(ctx context.Context, fileID int64) error
-	PurgeAccount   func(ctx context.Context, userID int64) error
+	ExpireUpload func(ctx context.Context, fileID int64) error
+	PurgeAccount func(ctx context.Context, userID int64) error
+	// SendMail is nil if this server cannot send mails. Another server sends them then.
 	SendMail       func(ctx context.Context, m Mail) error
 	FoldCounts     func(ctx context.Context) error
 	CollectGarbage func(ctx context.Context) error
@@ -42,20 +43,21 @@ type Handlers struct {
 // Queue stores jobs in the database and runs them.
 type Queue struct {
 	client *river.Client[*sql.Tx]
+	works  bool // it runs jobs
 	db     *sql.DB
 	engine *engine
 }
 
-// State returns the number of due jobs, the number of running jobs, and for how long the oldest due
-// job has been due. Jobs for webhooks are not counted, because they wait for receivers.
-func (q *Queue) State(ctx context.Context) (due, running int, oldest time.Duration, err error) {
+// State returns the number of due jobs of a queue, the number of running jobs, and for how long the
+// oldest due job has been due.
+func (q *Queue) State(ctx context.Context, queue string) (due, running int, oldest time.Duration, err error) {
 	var seconds sql.NullFloat64
-	const dueJobs = "FROM river_job WHERE queue = 'default' AND state = 'available'"
-	err = q.db.QueryRowContext(ctx, "SELECT count(*), CAST("+q.engine.age+" AS double precision) "+dueJobs).Scan(&due, &seconds)
+	const dueJobs = "FROM river_job WHERE queue = $1 AND state = 'available'"
+	err = q.db.QueryRowContext(ctx, "SELECT count(*), CAST("+q.engine.age+" AS double precision) "+dueJobs, queue).Scan(&due, &seconds)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
 	}
-	err = q.db.QueryRowContext(ctx, "SELECT count(*) FROM river_job WHERE queue = 'default' AND state = 'running'").Scan(&running)
+	err = q.db.QueryRowContext(ctx, "SELECT count(*) FROM river_job WHERE queue = $1 AND state = 'running'", queue).Scan(&running)
 	if err != nil {
 		return 0, 0, 0, fmt.Errorf("jobs: %w", err)
 	}
@@ -77,7 +79,7 @@ var periodicKinds = []string{foldCounts{}.Kind(), collectGarbage{}.Kind(), backf
 // are left out: a new job replaces one that has failed.
 func (q *Queue) Failing(ctx context.Context, since time.Time) (failing []Failing, err error) {
 	var newest []int64 // a job of each kind
-	rows, err := q.db.QueryContext(ctx, "SELECT kind, count(*), max(id) FROM river_job WHERE queue = 'default' AND "+
+	rows, err := q.db.QueryContext(ctx, "SELECT kind, count(*), max(id) FROM river_job WHERE queue IN ('"+Default+"', '"+Mails+"') AND "+
 		"(state = 'retryable' OR state = 'discarded' AND max_attempts > 1 AND finalized_at > $1) GROUP BY kind ORDER BY kind", q.engine.time(since))
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
@@ -127,12 +129,6 @@ const (
 	backfillEvery = time.Minute
 	overdueEvery  = time.Minute
 	jobTimeout    = 10 * time.Minute
-
-	// webhookQueue is a separate queue, so that slow receivers do not delay other jobs.
-	webhookQueue = "webhooks"
-	// webhookWorkers is the number of webhooks that receive messages concurrently. Each takes a
-	// goroutine that waits for its receiver.
-	webhookWorkers = 64
 )
 
 // Migrate creates or updates the tables of River, and deletes jobs that earlier source has left and
@@ -159,9 +155,9 @@ func Migrate(ctx context.Context, db *sql.DB, engine database.Engine) error {
 	}
 }
 
-// New returns a queue on a migrated database. Jobs can be inserted immediately; they run after
-// Start.
-func New(db *sql.DB, engine database.Engine, h Handlers, logger *slog.Logger) (*Queue, error) {
+// New returns a queue on a migrated database. Jobs can be inserted immediately. After Start, those
+// of the given queues run.
+func New(db *sql.DB, engine database.Engine, h Handlers, queues []string, logger *slog.Logger) (*Queue, error) {
 	q, workers := &Queue{db: db, engine: engines[engine]}, river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[expireUpload]) error {
 		return h.ExpireUpload(ctx, job.Args.FileID)
@@ -170,6 +166,9 @@ func New(db *sql.DB, engine database.Engine, h Handlers, logger *slog.Logger) (*
 		return h.PurgeAccount(ctx, job.Args.UserID)
 	}))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[sendMail]) error {
+		if h.SendMail == nil {
+			return q.leaveMail(ctx, job.ID)
+		}
 		return h.SendMail(ctx, job.Args.Mail)
 	}))
 	river.AddWorker(workers, river.WorkFunc(periodic[foldCounts](h.FoldCounts)))
@@ -186,7 +185,7 @@ func New(db *sql.DB, engine database.Engine, h Handlers, logger *slog.Logger) (*
 		ReindexerSchedule: q.engine.reindex,
 		Logger:            logger,
 		Workers:           workers,
-		Queues:            map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 4}, webhookQueue: {MaxWorkers: webhookWorkers}},
+		Queues:            q.configure(queues),
 		JobTimeout:        jobTimeout,
 		// The default is 70 minutes, which is too long for a mail that a killed server was sending.
 		RescueStuckJobsAfter: jobTimeout + time.Minute,
@@ -250,8 +249,11 @@ func every(interval time.Duration, args river.JobArgs) *river.PeriodicJob {
 	}, &river.PeriodicJobOpts{RunOnStart: true})
 }
 
-// Start runs jobs in the background until Stop is called.
+// Start runs jobs in the background until Stop is called. Without queues, it does nothing.
 func (q *Queue) Start(ctx context.Context) error {
+	if !q.works {
+		return nil
+	}
 	// The leader inserts the periodic jobs, and its term ends after some seconds. If it was killed
 	// while the clock was ahead, the term would end when that time comes.
 	if _, err := q.db.ExecContext(ctx, "DELETE FROM river_leader WHERE expires_at > "+q.engine.later("1 minute")); err != nil {
@@ -332,7 +334,7 @@ func (q *Queue) PurgeAccount(ctx context.Context, tx *sql.Tx, userID int64, at t
 // DeliverWebhook inserts in tx the job that sends the messages of a webhook at the given time, or
 // now if the time is zero. If the job fails three times, the next DeliverOverdue inserts a new one.
 func (q *Queue) DeliverWebhook(ctx context.Context, tx *sql.Tx, webhookID int64, at time.Time) error {
-	_, err := q.client.InsertTx(ctx, tx, deliverWebhook{webhookID}, &river.InsertOpts{Queue: webhookQueue, MaxAttempts: 3, ScheduledAt: at})
+	_, err := q.client.InsertTx(ctx, tx, deliverWebhook{webhookID}, &river.InsertOpts{Queue: Webhooks, MaxAttempts: 3, ScheduledAt: at})
 	return err
 }
 
@@ -342,6 +344,6 @@ const mailAttempts = 7
 
 // SendMail inserts in tx the job that writes and sends a mail.
 func (q *Queue) SendMail(ctx context.Context, tx *sql.Tx, m Mail) error {
-	_, err := q.client.InsertTx(ctx, tx, sendMail{m}, &river.InsertOpts{MaxAttempts: mailAttempts})
+	_, err := q.client.InsertTx(ctx, tx, sendMail{m}, &river.InsertOpts{Queue: Mails, MaxAttempts: mailAttempts})
 	return err
 }

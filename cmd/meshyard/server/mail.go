@@ -33,9 +33,6 @@ func (a *Server) enqueue(ctx context.Context, tx bun.Tx, work models.Work) error
 // sent, and returns an error if the job is to be retried. A permanent failure is logged and not
 // retried.
 func (a *Server) sendMail(ctx context.Context, m jobs.Mail) error {
-	if a.Settings.SMTPURL == "" {
-		return nil // the operator has turned mail off since the job was queued
-	}
 	sender, err := mail.New(a.Settings.SMTPURL, a.Settings.SMTPFrom)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database"
+	"github.com/meshyard/meshyard/internal/jobs"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/internal/telemetry/metrics"
 	"github.com/meshyard/meshyard/models"
@@ -54,10 +55,12 @@ func (a *Server) connectMetrics() {
 		waiting, oldest, err := a.Store.Webhook.WebhookQueue(ctx)
 		return metrics.Queue{Waiting: waiting, OldestSeconds: oldest.Seconds()}, err
 	})
-	a.metrics.Queue("jobs", func(ctx context.Context) (metrics.Queue, error) {
-		waiting, running, oldest, err := a.queue.State(ctx)
-		return metrics.Queue{Waiting: waiting, Running: running, OldestSeconds: oldest.Seconds()}, err
-	})
+	for name, queue := range map[string]string{"jobs": jobs.Default, "mail": jobs.Mails} {
+		a.metrics.Queue(name, func(ctx context.Context) (metrics.Queue, error) {
+			waiting, running, oldest, err := a.queue.State(ctx, queue)
+			return metrics.Queue{Waiting: waiting, Running: running, OldestSeconds: oldest.Seconds()}, err
+		})
+	}
 }
 
 // mainMetrics serves the metrics on the main address to requests with the token of the settings.

@@ -5,18 +5,27 @@ import (
 	"sync"
 	"time"
 
+	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/outage"
 )
 
 // previewPoll is how often an idle worker polls for a preview to generate.
 const previewPoll = 150 * time.Millisecond
 
+// previewWorkers returns the number of previews that this server generates concurrently.
+func (a *Server) previewWorkers() int {
+	if !a.Settings.Roles.Has(config.RolePreviews) {
+		return 0
+	}
+	return a.Settings.PreviewWorkers
+}
+
 // startPreviews starts the workers that generate previews. stop cancels their current work, which
 // is repeated later, and waits until they have ended.
 func (a *Server) startPreviews(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var workers sync.WaitGroup
-	for range a.Settings.PreviewWorkers {
+	for range a.previewWorkers() {
 		workers.Go(func() { a.generatePreviews(ctx) })
 	}
 	return func() {

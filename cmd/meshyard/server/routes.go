@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/cmd/meshyard/server/tus"
 	"github.com/meshyard/meshyard/graph"
+	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/httpserver/httptimeout"
 	"github.com/meshyard/meshyard/internal/image/thumbnail/placeholder"
 	"github.com/meshyard/meshyard/internal/telemetry"
@@ -100,6 +101,18 @@ func (a *Server) middleware() []func(http.Handler) http.Handler {
 
 // Handler returns the handler of all requests to the server. Subscriptions end with ctx.
 func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
+	handler, err := a.probes(), error(nil)
+	if a.Settings.Roles.Has(config.RoleWeb) {
+		handler, err = a.site(ctx)
+	}
+	for _, wrap := range slices.Backward(a.middleware()) {
+		handler = wrap(handler)
+	}
+	return handler, err
+}
+
+// site returns the handler of the APIs, the files and the pages.
+func (a *Server) site(ctx context.Context) (http.Handler, error) {
 	key, err := a.Store.Secret(ctx, "signing")
 	if err != nil {
 		return nil, fmt.Errorf("signing key: %w", err)
@@ -118,15 +131,11 @@ func (a *Server) Handler(ctx context.Context) (http.Handler, error) {
 		mux.Handle(r.pattern, r.handler)
 	}
 	page := a.limits(a.accountOfPage, nil)
-	var handler http.Handler = &dispatcher{
+	return &dispatcher{
 		routes: mux, webPages: h.webPages, addresses: addresses, draining: a.draining, downloads: h.bytes,
 		pages: page(h.pages, h.asPage), downloadHeaders: page(h.bytes, h.asPage),
 		notFound: page(http.HandlerFunc(h.webPages.NotFound), h.asPage),
-	}
-	for _, wrap := range slices.Backward(a.middleware()) {
-		handler = wrap(handler)
-	}
-	return handler, nil
+	}, nil
 }
 
 // addSlash redirects to the same path with a slash at its end, as http.ServeMux does.

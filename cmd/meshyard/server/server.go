@@ -194,7 +194,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	a.queue, err = jobs.New(a.db.SQL(), a.db.Engine, jobs.Handlers{
 		ExpireUpload:   func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
 		PurgeAccount:   func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
-		SendMail:       a.sendMail,
+		SendMail:       a.mailHandler(),
 		FoldCounts:     func(ctx context.Context) error { return a.fold(ctx) },
 		DeliverWebhook: func(ctx context.Context, id int64) error { return a.deliverWebhook(ctx, id) },
 		DeliverOverdue: func(ctx context.Context) error { return a.Store.Webhook.DeliverOverdue(ctx) },
@@ -202,7 +202,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 			return errors.Join(a.Store.RefreshStatistics(ctx), a.CollectGarbage(ctx))
 		},
 		Backfill: func(ctx context.Context) error { return a.backfill(ctx) },
-	}, quiet(a.Logger))
+	}, a.queues(), quiet(a.Logger))
 	if err != nil {
 		return err
 	}
@@ -295,6 +295,11 @@ func (a *Server) Diagnose(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	late, err := a.lateWork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	findings = append(findings, late...)
 	failing, err := a.failingJobs(ctx)
 	for _, f := range failing {
 		cause := strings.Join(strings.Fields(f.Error), " ")
