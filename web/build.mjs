@@ -1,5 +1,6 @@
-// Builds the files that internal/web/gallery embeds: a script for each language of internal/web/language, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
-import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
+// Builds the files that internal/web/gallery embeds: a script for each language of internal/web/language, one for uploads in parts, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import * as esbuild from 'esbuild';
 
 const watch = process.argv.includes('--watch');
@@ -21,8 +22,13 @@ const options = {
 mkdirSync(folder, { recursive: true });
 copyFileSync('src/icon.svg', `${folder}/icon.svg`);
 const texts = '../internal/web/language/texts';
+// The script for uploads in parts is loaded on demand, from a path with the hash that package assets computes.
+const onDemand = { ...options, entryPoints: { resumable: 'src/resumable.ts' } };
+await esbuild.build(onDemand);
+const version = createHash('sha256').update(readFileSync(`${folder}/resumable.js`)).digest('hex').slice(0, 16);
+const define = { RESUMABLE: JSON.stringify(`${version}/resumable.js`) };
 const builds = readdirSync(texts).map((file) => file.replace('.json', '')).map((code) => ({
-  ...options, entryPoints: { [`gallery.${code}`]: 'src/main.tsx' }, alias: { '#texts': `${texts}/${code}.json` },
+  ...options, entryPoints: { [`gallery.${code}`]: 'src/main.tsx' }, alias: { '#texts': `${texts}/${code}.json` }, define,
 }));
 builds.push({ ...options, entryPoints: { gallery: 'src/styles/gallery.css' } });
 for (const build of builds) {

@@ -45,3 +45,9 @@ export function bytes(n: number): string {
   const step = Math.min(Math.floor(Math.log10(n) / 3), units.length);
   return new Intl.NumberFormat(locale, { style: 'unit', unit: units[step - 1], unitDisplay: 'short', maximumSignificantDigits: 3 }).format(n / 1000 ** step);
 }
+
+/** Formats a duration in its largest unit: “5 min”. */
+export function duration(seconds: number): string {
+  const [unit, size] = seconds < 60 ? ['second', 1] as const : seconds < 3600 ? ['minute', 60] as const : ['hour', 3600] as const;
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: 0 }).format(Math.ceil(seconds / size));
+}

@@ -56,7 +56,7 @@ type Answer = { data?: unknown; errors?: { message: string; extensions?: { code?
 
 // The server accepts the session cookie only with this header, which pages of other origins cannot send, and only if the session is that of
 // this user: another one may have signed in in another tab. An administrator can change the name, but not the ID.
-const headers: Record<string, string> = me ? { 'Meshyard-Session': `id:${me.id}` } : {};
+export const headers: Record<string, string> = me ? { 'Meshyard-Session': `id:${me.id}` } : {};
 
 export async function send<D, V>(operation: Operation<D, V>, variables: V, signal?: AbortSignal): Promise<D> {
   let response: Response;
@@ -103,6 +103,7 @@ export function upload<D, V>(operation: Operation<D, V>, variables: V, file: Fil
 
 // Errors after which a retry may succeed: the server is unreachable, is being restarted, or is busy.
 const transient = ['OFFLINE', 'UNAVAILABLE', 'RATE_LIMITED'];
+export const isTransient = (error: unknown): error is Failure => error instanceof Failure && transient.includes(error.code);
 const maxAttempts = 7; // in about two minutes
 const longestPause = 30; // seconds
 
@@ -129,6 +130,21 @@ export async function persist<T>(action: () => Promise<T>, waits: (why: Componen
 
 // The codes for the responses of a proxy in front of the server. The server itself always responds with JSON.
 const ofProxy: Record<number, string> = { 413: 'PROXY_LIMIT', 429: 'RATE_LIMITED', 502: 'UNAVAILABLE', 503: 'UNAVAILABLE', 504: 'UNAVAILABLE' };
+
+const ofPart: Record<number, string> = { 0: 'OFFLINE', 401: 'UNAUTHENTICATED', 404: 'UNAVAILABLE', 409: 'UNAVAILABLE', 413: 'TOO_LARGE', 423: 'UNAVAILABLE', 429: 'RATE_LIMITED', 503: 'UNAVAILABLE' };
+
+/** The Failure for a response other than GraphQL to an upload in parts. After 404, 409 and 423, the next attempt asks how much has arrived. */
+export function refusal(status: number, text: string, retryAfter: string | null): Failure {
+  if (status === 401) setSessionEnded(true);
+  let message = `HTTP ${status}`;
+  let code = ofPart[status] ?? (status < 500 ? 'BAD_USER_INPUT' : 'INTERNAL');
+  try {
+    ({ message } = JSON.parse(text) as { message: string });
+  } catch {
+    code = ofProxy[status] ?? code;
+  }
+  return new Failure(message, code, [], Number(retryAfter) || 0);
+}
 
 function read<D>(status: number, text: string, retryAfter: string | null): D {
   let answer: Answer;

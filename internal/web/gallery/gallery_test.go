@@ -16,6 +16,9 @@ import (
 // first visit.
 const scriptLimit = 54 << 10
 
+// onDemandLimit is the same for the script that a browser loads with the first large upload.
+const onDemandLimit = 17 << 10
+
 func get(t *testing.T, path, encoding string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, path, nil)
@@ -45,7 +48,7 @@ func TestFilesAreCachedForever(t *testing.T) {
 }
 
 // TestScripts checks that there is a script for each language of the server and for no other one,
-// and that it is small.
+// that it loads the current script for uploads in parts, and that both are small.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	scripts := 0
@@ -54,14 +57,21 @@ func TestScripts(t *testing.T) {
 			scripts++
 		}
 	}
-	if scripts != len(language.All) {
-		t.Errorf("got %d scripts, want one for each of the %d languages", scripts, len(language.All))
+	if scripts != len(language.All)+1 {
+		t.Errorf("got %d scripts, want one for each of the %d languages and one for uploads", scripts, len(language.All))
+	}
+	onDemand := files()["resumable.js"].Version + "/resumable.js"
+	if size := get(t, Prefix+onDemand, "gzip").Body.Len(); size > onDemandLimit {
+		t.Errorf("resumable.js has %d bytes compressed, at most %d are allowed", size, onDemandLimit)
 	}
 	for _, l := range language.All {
 		name := "gallery." + l.Code + ".js"
 		if files()[name] == nil {
 			t.Errorf("there is no %s", name)
 			continue
+		}
+		if !bytes.Contains(files()[name].Content, []byte(onDemand)) {
+			t.Errorf("%s does not load %s", name, onDemand)
 		}
 		w := get(t, Script(l.Code), "gzip")
 		size := w.Body.Len()

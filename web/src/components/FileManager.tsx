@@ -45,7 +45,7 @@ export function FileManager({ thing, latest, files, uploads, change }: Props) {
         ))}
       </ul>
       <More list={files} still />
-      <UploadList tasks={uploads.tasks} onRemove={uploads.remove} onRetry={uploads.retry} />
+      <UploadList tasks={uploads.tasks} onRemove={uploads.remove} onRetry={uploads.retry} onPause={uploads.pause} />
       <DropZone label={t.uploadText} hint={pictureHint()} onFiles={uploads.add} />
     </section>
   );

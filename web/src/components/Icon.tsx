@@ -12,6 +12,8 @@ const paths = {
   bell: 'M6 16.5V11a6 6 0 1 1 12 0v5.5l1.5 1.5h-15L6 16.5ZM10 20.5h4',
   close: 'M6 6l12 12M18 6 6 18',
   warning: 'M12 4.5 3 19.5h18L12 4.5ZM12 10v4.5m0 2v.5',
+  pause: 'M9 5.5v13M15 5.5v13',
+  play: 'M8 5v14l11-7L8 5Z',
   plus: 'M12 5v14M5 12h14',
   check: 'm5 12.5 4.5 4.5L19 7.5',
   cube: 'm12 3 8 4.5v9L12 21l-8-4.5v-9L12 3ZM4 7.5l8 4.5m0 0 8-4.5M12 12v9',

@@ -27,7 +27,7 @@ function Editor({ read, reload }: { read: EditedThing; reload: () => void }) {
   const { thing, shown, refresh, files, pictures } = useFiles(read);
   const queue = useQueue();
   const change = (action: () => Promise<unknown>) => void changeList(() => queue(() => action().then(refresh)));
-  const uploads = useUploads(async (ids) => {
+  const uploads = useUploads(thing.id, async (ids) => {
     const first = rankAfter(shown.current);
     await mutate(finalizeFiles, { input: { files: ids.map((id, index) => ({ id, rank: first + index })), target: { type: 'THING', id: thing.id } } });
     await refresh();
