@@ -6,6 +6,7 @@ package graph
 import (
 	"context"
 
+	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/models/catalogue"
 )
@@ -18,6 +19,8 @@ type Resolver struct {
 	URLs  urls.Builder
 	// AnonymousRead permits queries without a token. They can read public data only.
 	AnonymousRead bool
+	// Programs are the programs that files can be opened in.
+	Programs slicerlink.Programs
 }
 
 // at returns the resolver whose URLs begin with the base URL that the request of ctx has used.

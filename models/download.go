@@ -95,10 +95,25 @@ func (s *Store) RecordDownload(ctx context.Context, caller auth.Caller, fileID i
 	} else if err != nil {
 		return nil, nil, err
 	}
+	s.NoteDownload()
+	return d, f, nil
+}
+
+// NoteDownload adds a download to the metrics.
+func (s *Store) NoteDownload() {
 	if s.options.Events.Downloaded != nil {
 		s.options.Events.Downloaded()
 	}
-	return d, f, nil
+}
+
+// InsertDownload adds a download to a history in a transaction. Areas use it for downloads that
+// must be recorded together with something else.
+func (s *Store) InsertDownload(ctx context.Context, tx bun.Tx, d *Download) error {
+	if _, err := tx.NewInsert().Model(d).Exec(ctx); err != nil {
+		return err
+	}
+	_, err := tx.NewInsert().Model(&newDownload{ID: d.ID, ThingID: d.ThingID, FileID: d.FileID}).Exec(ctx)
+	return err
 }
 
 // visibleThing is the condition that the thing of a download is published or belongs to the user.

@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/fieldset"
 	"github.com/meshyard/meshyard/internal/graphql/breadthfirst"
 	"github.com/meshyard/meshyard/internal/license"
+	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/webhook"
 )
@@ -1576,6 +1577,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.MediaImage],
+			},
+			"openIn": {
+				Reads: fieldset.Of[models.File]("Name", "Kind", "SHA256", "ThingState").Bits(),
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*models.File)
+					return breadthfirst.Value(ec.Resolvers.File().OpenIn(ctx, obj))
+				},
+				Waits: true,
+				Each:  breadthfirst.EachPointer[slicerlink.Opened],
 			},
 			"thumbnail": {
 				Reads: fieldset.Of[models.File]("Preview", "ThingState").Bits(),
@@ -4263,6 +4273,31 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					obj := object.(*model.NotificationUpdate)
 					v := obj.UnreadCount
 					return strconv.AppendInt(b, int64(v), 10), true
+				},
+			},
+		}},
+		"OpenInLink": {Name: "OpenInLink", Implements: []string{"OpenInLink"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"app": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*slicerlink.Opened)
+					v := obj.App
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"url": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*slicerlink.Opened)
+					v := obj.URL
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"os": {
+				Get: func(object any) any {
+					obj := object.(*slicerlink.Opened)
+					return obj.OS
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNOperatingSystem2ᚕgithubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋslicerlinkᚐOSᚄ(ctx, nil, value.([]slicerlink.OS))
 				},
 			},
 		}},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/graph/model"
+	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -23,6 +24,7 @@ type FileResolver interface {
 	PublicURL(ctx context.Context, obj *models.File) (string, error)
 	DirectURL(ctx context.Context, obj *models.File) (*string, error)
 	Image(ctx context.Context, objs []*models.File) ([]*model.MediaImage, error)
+	OpenIn(ctx context.Context, obj *models.File) ([]*slicerlink.Opened, error)
 	Thumbnail(ctx context.Context, objs []*models.File, width *int32, height *int32, fit model.ImageFit, format *model.ImageFormat) ([]*model.Image, error)
 	ThreejsURL(ctx context.Context, objs []*models.File) ([]*string, error)
 	GlbURL(ctx context.Context, objs []*models.File) ([]*string, error)

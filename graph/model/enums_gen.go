@@ -7,6 +7,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/graphql/graphqlenum"
 	"github.com/meshyard/meshyard/internal/mesh"
+	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/webhook"
 )
@@ -159,6 +160,21 @@ func AppendNotificationKind(b []byte, v models.NotificationKind) []byte {
 func UnmarshalNotificationKind(v any) (models.NotificationKind, error) {
 	return notificationKind.Unmarshal(v)
 }
+
+var operatingSystem = graphqlenum.Of("OperatingSystem", map[string]slicerlink.OS{
+	"WINDOWS": slicerlink.Windows,
+	"MACOS":   slicerlink.MacOS,
+	"LINUX":   slicerlink.Linux,
+})
+
+// MarshalOperatingSystem writes a value of the enum OperatingSystem.
+func MarshalOperatingSystem(v slicerlink.OS) graphql.Marshaler { return operatingSystem.Marshal(v) }
+
+// AppendOperatingSystem appends the encoding of MarshalOperatingSystem to b.
+func AppendOperatingSystem(b []byte, v slicerlink.OS) []byte { return operatingSystem.Append(b, v) }
+
+// UnmarshalOperatingSystem reads the name of a value of the enum OperatingSystem.
+func UnmarshalOperatingSystem(v any) (slicerlink.OS, error) { return operatingSystem.Unmarshal(v) }
 
 var popularityEvent = graphqlenum.Of("PopularityEvent", map[string]models.PopularityEvent{
 	"DOWNLOAD": models.Downloaded,

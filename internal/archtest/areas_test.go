@@ -11,9 +11,10 @@ import (
 var areas = map[string][]string{
 	"archive":  {},
 	"importer": {},
+	"openin":   {},
 	"webhook":  {},
 	// The packages below are no areas: catalogue wires them, and modelstest is for their tests.
-	"catalogue":  {"archive", "importer", "webhook"},
+	"catalogue":  {"archive", "importer", "openin", "webhook"},
 	"modelstest": {},
 }
 

@@ -51,7 +51,7 @@ var subjects = []struct{ subject, settings string }{
 	{"database and files", "data database-url database-connections bucket-url bucket-public-url bucket-redirect upload-limit pending-ttl"},
 	{"start and stop", "roles wait drain shutdown-delay"},
 	{"previews", "preview-workers preview-memory"},
-	{"what clients can do", "anonymous-read hardened documents sunset"},
+	{"what clients can do", "anonymous-read hardened documents open-in sunset"},
 	{"limits", "rate-limit quota-bytes quota-pending quota-things quota-makes quota-comments quota-collections quota-collected"},
 	{"the look of the gallery", "site-name site-logo site-color site-folder"},
 	{"accounts and mail", "registration smtp-url smtp-from"},

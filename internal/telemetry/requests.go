@@ -12,6 +12,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/clientip"
 	"github.com/meshyard/meshyard/internal/telemetry/tracing/otlp"
+	"github.com/meshyard/meshyard/internal/urls"
 )
 
 // Observe is called after each request with its route, which is empty if no route matched. streamed
@@ -20,8 +21,8 @@ import (
 type Observe func(route string, status int, bytes int64, took time.Duration, streamed bool)
 
 // Requests wraps next, logs one line for each request, and reports it to observe. It never logs the
-// query, the headers or the body, because they may contain tokens. The level of the line is info,
-// or debug for a probe that succeeded.
+// query, the headers, the body or the secret in a path, because they may contain tokens. The level
+// of the line is info, or debug for a probe that succeeded.
 //
 // The ID of a request is taken from the header X-Request-Id, which proxies set, or generated. It is
 // in the response, and in all lines that are logged with the context of the request. Each request
@@ -48,7 +49,7 @@ func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *o
 				return
 			}
 			line := append(make([]slog.Attr, 0, 11), slog.String("client", clientip.Address(r)), slog.String("method", r.Method),
-				slog.String("path", r.URL.Path), slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
+				slog.String("path", urls.Loggable(r.URL.Path)), slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
 				slog.Float64("ms", float64(time.Since(start).Microseconds())/1000))
 			if this.operation != "" {
 				line = append(line, slog.String("operation", this.operation))
@@ -59,9 +60,9 @@ func Requests(next http.Handler, logger *slog.Logger, observe Observe, tracer *o
 			if this.token != 0 {
 				line = append(line, slog.Int64("token_id", this.token))
 			}
-			// Logger.LogAttrs would look up the caller in the source, which takes 1% of the CPU time of a
-			// short request. With the context of the request, the handler would copy the record to add the
-			// IDs.
+			// Logger.LogAttrs would look up the caller in the source, which takes 1% of the CPU
+			// time of a short request. With the context of the request, the handler would copy the
+			// record to add the IDs.
 			record := slog.NewRecord(time.Now(), level, "request", 0)
 			record.AddAttrs(this.appendIDs(line)...)
 			_ = logger.Handler().Handle(context.Background(), record)

@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/archive"
 	"github.com/meshyard/meshyard/models/importer"
+	"github.com/meshyard/meshyard/models/openin"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -25,6 +26,7 @@ type Catalogue struct {
 	*models.Store
 	Archive  *archive.Store
 	Importer *importer.Store
+	OpenIn   *openin.Store
 	Webhook  *webhook.Store
 }
 
@@ -36,6 +38,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 		Store:    core,
 		Archive:  archive.New(core),
 		Importer: importer.New(core),
+		OpenIn:   openin.New(core),
 		Webhook:  webhook.New(core, options.Webhooks),
 	}
 }

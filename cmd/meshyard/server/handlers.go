@@ -25,6 +25,7 @@ type handlers struct {
 	resumable         http.Handler
 	signIn, archives  http.Handler
 	bytes, renditions http.Handler
+	opened            http.Handler
 	viewer            http.Handler
 	developers        http.Handler
 	openAPI, schema   http.Handler
@@ -51,7 +52,7 @@ func (a *Server) handlers(ctx context.Context, g *graph.Graph, addresses urls.Bu
 		return handlers{}, err
 	}
 	bytes := a.blobs(addresses)
-	h.bytes, h.renditions = bytes, a.renditions(bytes)
+	h.bytes, h.renditions, h.opened = bytes, a.renditions(bytes), a.forPrograms(bytes, addresses)
 	// Neither of these is compressed here. The pages compress their responses themselves. The length
 	// of a compressed sign-in page, which contains both a secret and text from the URL, would reveal
 	// the secret (BREACH attack).

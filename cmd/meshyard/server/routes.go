@@ -12,6 +12,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/httpserver/httptimeout"
 	"github.com/meshyard/meshyard/internal/image/thumbnail/placeholder"
+	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/internal/telemetry"
 	"github.com/meshyard/meshyard/internal/urls"
 	"github.com/meshyard/meshyard/internal/urls/signing"
@@ -48,6 +49,7 @@ func (a *Server) routes(h handlers, calls limits) []route {
 		{"GET " + archivePath, h.archives, calls, h.asSignIn},
 
 		{"GET /blobs/{file_id}/{name}", h.bytes, nil, nil},
+		{"GET /blobs/open/{token}/{name}", h.opened, nil, nil},
 		{"GET /renders/{file_id}/{tag}/{name}", h.renditions, nil, nil},
 		{"GET /renders/{file_id}/{tag}/{name}/{filename}", h.renditions, nil, nil},
 		{"GET /renders/default/{name}", placeholder.Handler(missing), nil, nil},
@@ -118,7 +120,7 @@ func (a *Server) site(ctx context.Context) (http.Handler, error) {
 		return nil, fmt.Errorf("signing key: %w", err)
 	}
 	addresses := urls.Builder{Base: a.Settings.BaseURL, Key: signing.Key(key)}
-	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses, AnonymousRead: a.Settings.AnonymousRead})
+	g := graph.New(&graph.Resolver{Store: a.Store, URLs: addresses, AnonymousRead: a.Settings.AnonymousRead, Programs: slicerlink.With(a.Settings.OpenIn)})
 	h, err := a.handlers(ctx, g, addresses)
 	if err != nil {
 		return nil, err
