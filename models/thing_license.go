@@ -27,8 +27,8 @@ func (l License) SPDX(present license.ID) license.ID {
 	return license.FromCode(code, present)
 }
 
-// codeOf returns the code of a license, or Other.
-func codeOf(id license.ID) License {
+// LicenseOf returns the code of a license, or Other.
+func LicenseOf(id license.ID) License {
 	if code := id.Code(); code != license.NoCode {
 		return License(code)
 	}
@@ -41,7 +41,7 @@ func (t *Thing) setLicense(code *License, id *string) {
 	switch {
 	case id != nil:
 		l, _ := license.Find(*id)
-		t.LicenseID, t.License = l.ID, codeOf(l.ID)
+		t.LicenseID, t.License = l.ID, LicenseOf(l.ID)
 	case code != nil:
 		present := license.ID("")
 		if t.License != "" {

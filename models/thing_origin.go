@@ -32,8 +32,8 @@ func (t *Thing) Origin() *Origin {
 	return &o
 }
 
-// check returns BadInput if a text is too long, or if a URL is not absolute.
-func (o *NewOrigin) check() error {
+// Check returns BadInput if a text is too long, or if a URL is not absolute.
+func (o *NewOrigin) Check() error {
 	if o == nil {
 		return nil
 	}

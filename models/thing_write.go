@@ -43,7 +43,7 @@ type NewThing struct {
 // set. It opens a transaction.
 func (s *Store) CreateThing(ctx context.Context, caller auth.Caller, n NewThing) (*Thing, error) {
 	tags, err := CleanTags(n.Tags)
-	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), checkPage("sourceUrl", &n.SourceURL), n.Origin.check(), n.checkLicense(), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
+	err = errors.Join(checkThing(&n.Name, &n.Category, &n.Description, &n.Instructions), checkPage("sourceUrl", &n.SourceURL), n.Origin.Check(), n.checkLicense(), err, checkAncestors(n.AncestorIDs), checkDetails(&n.DetailsParts), n.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, &n.Category)
 	}
@@ -217,7 +217,7 @@ type UpdatedThing struct {
 // for one that is taken down. It opens a transaction.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*UpdatedThing, error) {
 	tags, err := CleanTags(c.Tags)
-	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkPage("sourceUrl", c.SourceURL), c.Origin.check(), checkLicense(c.LicenseID), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
+	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkPage("sourceUrl", c.SourceURL), c.Origin.Check(), checkLicense(c.LicenseID), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
 	if err != nil {
 		return nil, s.withCategory(ctx, err, c.Category)
 	}

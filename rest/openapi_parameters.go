@@ -63,6 +63,7 @@ var parameterTexts = map[string]string{
 	"is_remix":             "Whether the thing is a remix.",
 	"is_wip":               "Whether the thing is work in progress.",
 	"last_name":            "The family name.",
+	"license_id":           "The SPDX identifier of the license, such as CC-BY-3.0. It has precedence over license.",
 	"license":              "The code of a license. Its long name, and the code without hyphens, are accepted as well.",
 	"liked_by":             "Things and collections that the user with this id likes.",
 	"location":             "Where the user lives, as they write it.",

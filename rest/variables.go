@@ -62,7 +62,7 @@ func (s *server) variables(op *operation, r *http.Request) (map[string]any, erro
 			continue // clients that save all their fields have no category, because no response contains it
 		}
 		if v.Type.NamedType == "License" && op.mutates() {
-			setLicense(variables, v, value)
+			setLicense(variables, op, v, value)
 			continue
 		}
 		if parts, ok := value.([]any); ok && jsonTexts[name] {
@@ -83,19 +83,23 @@ func isZero(value any) bool { return value == "0" || value == json.Number("0") }
 // setLicense sets a license variable. Old clients send licenses that were never documented, so an
 // unknown license is not an error: a new thing gets the license that permits the least, and an
 // update leaves the variable out, so that the license does not change. If the value is a list, its
-// texts are joined; usually there is only one.
-func setLicense(variables map[string]any, v *ast.VariableDefinition, value any) {
+// texts are joined; usually there is only one. If the text means another license than that of its
+// code, such as an earlier version, it also sets the variable license_id, if there is one.
+func setLicense(variables map[string]any, op *operation, v *ast.VariableDefinition, value any) {
 	text, _ := value.(string)
 	if list, ok := value.([]any); ok {
 		text = strings.TrimSpace(fmt.Sprintln(list...))
 	}
-	license, ok := wire.LicenseEnum(text)
+	code, ok := wire.LicenseEnum(text)
 	if !ok {
-		license, ok = wire.LikelyLicense(text)
+		code, ok = wire.LikelyLicense(text)
+		if id := wire.ExactLicense(text); id != "" && op.VariableDefinitions.ForName("license_id") != nil {
+			variables["license_id"] = id
+		}
 	}
 	switch {
 	case ok:
-		variables[v.Variable] = license
+		variables[v.Variable] = code
 	case v.Type.NonNull:
 		variables[v.Variable] = wire.MostRestrictive
 	}

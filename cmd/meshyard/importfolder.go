@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,19 +14,19 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/dataset/folder"
 	"github.com/meshyard/meshyard/internal/layout"
-	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models/catalogue"
 )
 
 // importOptions are the flags of imports from folders and archives.
 type importOptions struct {
-	Owner    string         `required:"" help:"Username of the owner of the things." placeholder:"NAME"`
-	Publish  bool           `help:"Publish the things that have a model and a known license, or --license. Default: they are drafts."`
-	DryRun   bool           `help:"List what would become a thing and what would be skipped, and change nothing."`
-	Loose    layout.Loose   `help:"Models that lie beside other things, or in the top folder: each a thing, one thing for each folder, or auto. Default: ${default}." default:"auto" enum:"auto,each,one"`
-	Template string         `help:"What the folders of each level are, such as {creator}/{collection}/{thing}. Default: found by rules." placeholder:"TEMPLATE"`
-	License  models.License `help:"License of things without a known one." placeholder:"CODE"`
-	Category string         `help:"Category of things without one: its name, slug or id. Default: ${default}." default:"Other" placeholder:"CATEGORY"`
+	Owner    string       `required:"" help:"Username of the owner of the things." placeholder:"NAME"`
+	Publish  bool         `help:"Publish the things that have a model and a known license, or --license. Default: they are drafts."`
+	DryRun   bool         `help:"List what would become a thing and what would be skipped, and change nothing."`
+	Loose    layout.Loose `help:"Models that lie beside other things, or in the top folder: each a thing, one thing for each folder, or auto. Default: ${default}." default:"auto" enum:"auto,each,one"`
+	Template string       `help:"What the folders of each level are, such as {creator}/{collection}/{thing}. Default: found by rules." placeholder:"TEMPLATE"`
+	License  string       `help:"License of things without a known one: an SPDX identifier such as CC-BY-4.0, or a code of the REST API. Default: unknown." placeholder:"ID"`
+	Category string       `help:"Category of things without one: its name, slug or id. Default: ${default}." default:"Other" placeholder:"CATEGORY"`
 }
 
 type importFolderCmd struct {
@@ -99,8 +98,8 @@ func (src source) find(ctx context.Context, o importOptions, visit func(layout.R
 // run imports the things of all sources. If a thing cannot be imported, it continues with the next
 // one and returns an error at the end. It stops at an outage.
 func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.Logger, sources []source) error {
-	if o.License != "" && !slices.Contains(models.Licenses, o.License) {
-		return fmt.Errorf("--license %q: must be one of %q", o.License, models.Licenses)
+	if _, err := licenseID(o.License); err != nil {
+		return err
 	}
 	if o.DryRun {
 		return o.list(ctx, sources)
@@ -132,6 +131,24 @@ func (o importOptions) run(ctx context.Context, s config.Settings, logger *slog.
 		}
 		return errors.Join(append(failures, skippedError(im.skipped))...)
 	})
+}
+
+// licenseID returns the SPDX identifier that the flag --license means; "" if it is empty.
+func licenseID(flag string) (license.ID, error) {
+	if flag == "" {
+		return "", nil
+	}
+	if id, ok := license.Coded(flag); ok {
+		return id, nil
+	}
+	if l, ok := license.Find(flag); ok {
+		return l.ID, nil
+	}
+	ids := make([]license.ID, len(license.All))
+	for i, l := range license.All {
+		ids[i] = l.ID
+	}
+	return "", fmt.Errorf("--license %q: must be one of %s, or a code of the REST API such as cc-sa", flag, ids)
 }
 
 var errNoThing = errors.New("found no thing: a thing is a folder with at least one model")

@@ -91,7 +91,7 @@ func TestImportFolder(t *testing.T) {
 		"Half_a_donut/donut.stl":    string(stl),
 		"Half_a_donut/README.md":    "# A donut\n\nHalf of it.",
 		"Half_a_donut/LICENSE":      "Creative Commons - Attribution - Share Alike",
-		"others/gear/thing.json":    `{"name": "Gear", "description": "Round.", "category": "Tools", "tags": ["gear"], "license": "pd0"}`,
+		"others/gear/thing.json":    `{"name": "Gear", "description": "Round.", "category": "Tools", "tags": ["gear"], "license": "pd0", "creator": "Bob", "creatorUrl": "https://cults3d.com/en/users/bob", "url": "https://cults3d.com/en/3d-model/gear"}`,
 		"others/gear/files/big.stl": strings.Repeat("x", 2<<20),
 		"plain/part.stl":            "solid part",
 		"plain/photo.jpg":           string(photo),
@@ -141,7 +141,7 @@ func TestImportFolder(t *testing.T) {
 
 			s := c.serve()
 			u := &user{name: "ada", token: strings.TrimSpace(c.run("token", "create", "ada"))}
-			const query = `{"query": "{ thing(id: 1) { name state license description files { name } } gear: thing(id: 2) { state license tags { name } category { name } } plain: thing(id: 3) { license } bobs: thing(id: 4) { id } }"}`
+			const query = `{"query": "{ thing(id: 1) { name state license description files { name } } gear: thing(id: 2) { state license origin { creator creatorUrl url site } tags { name } category { name } } plain: thing(id: 3) { license licenseInfo { spdxId } origin { url } } bobs: thing(id: 4) { id } }"}`
 			a, err := newClient(s.url).send(u, http.MethodPost, "/graphql", "application/json", strings.NewReader(query))
 			if err != nil {
 				t.Fatal(err)
@@ -153,7 +153,7 @@ func TestImportFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			const want = `{"thing":{"name":"Half a donut","state":"PUBLISHED","license":"CC_SA","description":"# A donut\n\nHalf of it.","files":[{"name":"LICENSE"},{"name":"donut.stl"}]},` +
-				`"gear":{"state":"DRAFT","license":"PD0","tags":[{"name":"gear"}],"category":{"name":"Tools"}},"plain":{"license":"CC_NC_ND"},"bobs":null}`
+				`"gear":{"state":"DRAFT","license":"PD0","origin":{"creator":"Bob","creatorUrl":"https://cults3d.com/en/users/bob","url":"https://cults3d.com/en/3d-model/gear","site":"Cults"},"tags":[{"name":"gear"}],"category":{"name":"Tools"}},"plain":{"license":"OTHER","licenseInfo":{"spdxId":"LicenseRef-Unknown"},"origin":null},"bobs":null}`
 			if string(got.Data) != want {
 				t.Errorf("got %s, want %s", a.body, want)
 			}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"path"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/meshyard/meshyard/internal/outage"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/importer"
 )
 
 // importing is an import in progress.
@@ -113,10 +113,13 @@ func (im *importing) thing(ctx context.Context, src source, t layout.Thing, skip
 	if len(up.unread) > 0 && !hasModel && slices.ContainsFunc(up.unread, models.IsModelName) {
 		return fmt.Errorf("none of its models can be read: %s", strings.Join(up.notes, "; "))
 	}
-	known := licenseOf(t.License)
-	publish := im.Publish && hasModel && cmp.Or(known, im.License) != ""
+	known := t.License.ID()
+	if id, _ := licenseID(im.License); known == license.Unknown && id != "" {
+		known = id
+	}
+	publish := im.Publish && hasModel && known != license.Unknown
 	created, err := im.store.CreateThing(ctx, im.caller, models.NewThing{
-		Name: t.Name, License: cmp.Or(known, im.License, models.CCNCND), Category: cmp.Or(t.Category, im.Category), SourceURL: webURL(t.URL), IsNSFW: t.Sensitive,
+		Name: t.Name, LicenseID: string(known), Category: cmp.Or(t.Category, im.Category), Origin: importer.OriginOf(t), IsNSFW: t.Sensitive,
 		Description: cmp.Or(strings.TrimSpace(t.Description), t.Name), Instructions: t.Instructions, Tags: t.Tags, Files: uploads,
 		Publish: publish,
 	})
@@ -178,43 +181,6 @@ func (im *importing) collect(ctx context.Context, id int64, path []string) error
 	}
 	_, err := im.store.Collect(ctx, im.caller, im.collections[name], id)
 	return err
-}
-
-// licenseOf returns the license that the files of a thing name, or "" if it is unknown.
-func licenseOf(h layout.LicenseHint) models.License {
-	code := func(id license.ID) models.License {
-		if code := models.License(id.Code()); slices.Contains(models.Licenses, code) {
-			return code
-		}
-		return ""
-	}
-	for _, declared := range h.Declared {
-		if slices.Contains(models.Licenses, models.License(declared)) {
-			return models.License(declared)
-		}
-		if c := code(license.Label(declared)); c != "" {
-			return c
-		}
-	}
-	if h.Text != "" {
-		return code(license.Recognize(h.Text))
-	}
-	for line := range strings.Lines(h.Readme) {
-		if lower := strings.ToLower(line); strings.Contains(lower, "licen") || strings.Contains(lower, "creativecommons") {
-			if c := code(license.Recognize(line)); c != "" {
-				return c
-			}
-		}
-	}
-	return ""
-}
-
-// webURL returns a URL if it is one of a web page, or "".
-func webURL(text string) string {
-	if u, err := url.Parse(text); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	return text
 }
 
 // named returns the things of the owner with a name. Earlier imports kept the names of macOS in the

@@ -32,8 +32,8 @@ func NewBulk(db *DB, conn bun.Conn) *Bulk {
 	return &Bulk{db: db, conn: conn, tables: make(map[string]bulkTable)}
 }
 
-// Add adds a row. Values are int64, string, bool and time.Time. The columns of a table must be the
-// same each time.
+// Add adds a row. Values are int64, string, bool, time.Time and nil for NULL. The columns of a
+// table must be the same each time.
 func (b *Bulk) Add(table, columns string, values ...any) {
 	t := b.tables[table]
 	if t == nil {
@@ -66,6 +66,8 @@ func (t *copiedTable) add(values []any) {
 			t.rows = append(t.rows, '\t')
 		}
 		switch v := v.(type) {
+		case nil:
+			t.rows = append(t.rows, `\N`...)
 		case int64:
 			t.rows = strconv.AppendInt(t.rows, v, 10)
 		case bool:
@@ -96,6 +98,11 @@ type insertedTable struct {
 }
 
 func (t *insertedTable) add(values []any) {
+	for i, v := range values {
+		if v == nil { // which Bun does not accept in a list
+			values[i] = bun.Safe("NULL")
+		}
+	}
 	t.rows = append(t.rows, bun.Safe("("+t.db.Write.NewRaw("?", bun.List(values)).String()+")"))
 }
 

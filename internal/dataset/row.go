@@ -25,7 +25,8 @@ type Row struct {
 }
 
 // columns are the allowed columns.
-var columns = []string{"name", "creator", "license", "category", "subcategory", "description", "tags", "date", "id"}
+var columns = []string{"name", "creator", "license", "category", "subcategory", "description", "tags", "date", "id",
+	"origin_creator", "origin_creator_url", "origin_url", "origin_site"}
 
 // required are the columns that must not be empty.
 var required = []string{"name", "creator"}
@@ -33,11 +34,12 @@ var required = []string{"name", "creator"}
 // Rows reads things one by one. The columns of CSV, in any order, or the keys of JSON are:
 //
 //	name, creator   required
-//	license         a code such as cc-sa, which is not checked here
+//	license         a code such as cc-sa, an SPDX identifier or a name, which is not checked here
 //	category, subcategory, description
 //	tags            in CSV separated by ',' or '|', in JSON an array of strings
 //	date            of publication, as 2006-01-02T15:04:05Z (RFC 3339, any zone) or 2006-01-02 (UTC)
 //	id              from 1 to 9223372036854775807
+//	origin_creator, origin_creator_url, origin_url, origin_site: where the thing was copied from
 //
 // Other columns than the required ones may be missing, empty, or null in JSON. White space around
 // values is ignored. If a key occurs twice in an object, the last one counts. An unknown key makes
@@ -144,6 +146,7 @@ func (c *cells) thing() Thing {
 		Subcategory: c.texts["subcategory"],
 		Description: c.texts["description"],
 		Tags:        DistinctTags(c.tags),
+		Origin:      Origin{c.texts["origin_creator"], c.texts["origin_creator_url"], c.texts["origin_url"], c.texts["origin_site"]},
 	}
 	if date := c.texts["date"]; date != "" {
 		at, err := time.Parse(time.RFC3339, date)

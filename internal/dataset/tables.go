@@ -124,7 +124,7 @@ func (l *tableLoader) thing(row []string) error {
 	if name == "" {
 		return errors.New("column name: must not be empty")
 	}
-	l.things[id] = &Thing{ID: id, Date: date, Category: row[2], Subcategory: row[3], Name: name, Author: row[5], License: l.licenses[row[6]]}
+	l.things[id] = &Thing{ID: id, Date: date, Category: row[2], Subcategory: row[3], Name: name, Author: row[5], License: cmp.Or(l.licenses[row[6]], row[6])}
 	return nil
 }
 

@@ -10,7 +10,7 @@ type Thing struct {
 	ID          int64     // 0 if the loader assigns one
 	Name        string    // plain text without HTML
 	Author      string    // public user name; empty if unknown
-	License     string    // code in licences.csv, such as cc-sa; empty if unknown
+	License     string    // a code such as cc-sa, an SPDX identifier or a name; empty if unknown
 	Category    string    // name; may be empty
 	Subcategory string    // name; may be empty; requires Category
 	Description string    // may be empty
@@ -18,7 +18,11 @@ type Thing struct {
 	Tags        []string  // in order, without duplicates by TagKey
 	Files       []File    // by ID
 	Counts      Counts
+	Origin      Origin
 }
+
+// Origin says where a thing was copied from. Empty texts are unknown.
+type Origin struct{ Creator, CreatorURL, URL, Site string }
 
 // File describes a file without its content.
 type File struct {

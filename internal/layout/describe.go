@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"regexp"
 	"slices"
@@ -80,7 +81,7 @@ func (t *texts) inherit(f *Folder) {
 		if isLicense(e.Name) && reason(e) == "" && extension(e.Name) != ".pdf" && t.thing.License.Text == "" {
 			text, err := t.text(path.Join(f.Path, e.Name))
 			t.note(path.Join(f.Path, e.Name), err)
-			t.thing.License.Text = text
+			t.thing.License.Text, t.thing.License.Above = text, true
 		}
 	}
 }
@@ -111,20 +112,40 @@ var (
 	createdBy      = regexp.MustCompile(`(?m)^This thing was created by Thingiverse user (\S+?),? and is licensed under (?:the )?(.{1,120}?)\.?\s*$`)
 )
 
+// sites are the names of sites, by their domain.
+var sites = map[string]string{
+	"thingiverse.com": "Thingiverse", "printables.com": "Printables", "cults3d.com": "Cults", "thangs.com": "Thangs", "makerworld.com": "MakerWorld",
+	"myminifactory.com": "MyMiniFactory", "prusaprinters.org": "PrusaPrinters", "youmagine.com": "YouMagine", "sketchfab.com": "Sketchfab", "grabcad.com": "GrabCAD",
+	"github.com": "GitHub", "gitlab.com": "GitLab", "codeberg.org": "Codeberg",
+}
+
+// siteOf returns the name of the site of a page, or "" if it is not known.
+func siteOf(page string) string {
+	u, err := url.Parse(page)
+	if err != nil {
+		return ""
+	}
+	host := strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.")
+	return sites[host]
+}
+
 // finish sets what texts say and metadata do not.
 func (t *texts) finish() {
 	thing, readme := t.thing, t.readme
 	both := thing.License.Text + "\n" + readme
 	if m := createdBy.FindStringSubmatch(both); m != nil {
-		thing.Creator = cmp.Or(thing.Creator, m[1])
+		if thing.Creator == "" {
+			thing.Creator, thing.CreatorURL = m[1], "https://www.thingiverse.com/"+url.PathEscape(m[1])
+		}
 	} else if m := licensedBy.FindStringSubmatch(readme); m != nil {
 		thing.Creator = cmp.Or(thing.Creator, m[2])
 	}
 	thing.License.Readme = readme
-	if url := thingiverseURL.FindString(both); url != "" {
-		thing.URL = cmp.Or(thing.URL, url)
+	if page := thingiverseURL.FindString(both); page != "" {
+		thing.URL = cmp.Or(thing.URL, page)
 	}
 	thing.URL = cmp.Or(thing.URL, pageURL.FindString(readme))
+	thing.Site = cmp.Or(thing.Site, siteOf(thing.URL))
 	if _, summary, ok := strings.Cut("\n"+readme, "\n# Summary\n"); ok {
 		readme = summary
 	}
@@ -138,7 +159,7 @@ func (t *texts) finish() {
 // with the fields that Manyfold adds.
 type metadata struct {
 	Name, Title, Description, Instructions, Category string
-	Creator, URL, Homepage                           string
+	Creator, CreatorURL, URL, Homepage, Site         string
 	Image, Cover                                     string
 	License                                          string
 	Licenses                                         []struct{ Name, Path, Title string }
@@ -152,7 +173,7 @@ type metadata struct {
 	Collections []struct{ Title, Name string }
 	Collection  string
 	Links       []struct{ Path, URL string }
-	Sources     []struct{ Path string }
+	Sources     []struct{ Title, Path string }
 	Resources   []struct {
 		Path    json.RawMessage
 		Caption string
@@ -178,10 +199,13 @@ func (t *texts) describe(b []byte) error {
 	}
 	declared := []string{m.License}
 	for _, l := range m.Licenses {
-		declared = append(declared, l.Name, l.Path, l.Title)
+		declared = append(declared, l.Name, l.Title)
+		if strings.Contains(l.Path, "://") { // otherwise it is the path of a file
+			declared = append(declared, l.Path)
+		}
 	}
 	thing.License.Declared = append(slices.DeleteFunc(declared, func(s string) bool { return s == "" }), thing.License.Declared...)
-	creator, creatorURL := m.Creator, ""
+	creator, creatorURL := m.Creator, m.CreatorURL
 	for _, c := range m.Contributors {
 		if creator == "" && (slices.Contains(c.Roles, "creator") || c.Role == "creator" || c.Role == "author" || len(c.Roles) == 0 && c.Role == "") {
 			creator, creatorURL = c.Title, c.Path
@@ -204,10 +228,16 @@ func (t *texts) describe(b []byte) error {
 			thing.Links = append(thing.Links, link)
 		}
 	}
+	if page := cmp.Or(m.URL, m.Homepage); page != "" {
+		thing.URL, thing.Site = page, ""
+	}
 	for _, s := range m.Sources {
 		thing.URL = cmp.Or(thing.URL, s.Path)
+		if s.Path == thing.URL {
+			thing.Site = cmp.Or(thing.Site, s.Title)
+		}
 	}
-	thing.URL = cmp.Or(m.URL, m.Homepage, thing.URL)
+	thing.Site = cmp.Or(m.Site, thing.Site)
 	t.image = cmp.Or(m.Cover, m.Image, t.image)
 	t.captions = map[string]string{}
 	for _, r := range m.Resources {

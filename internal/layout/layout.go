@@ -8,6 +8,8 @@ package layout
 import (
 	"context"
 	"io/fs"
+
+	"github.com/meshyard/meshyard/internal/license"
 )
 
 // Entry is a file or a folder of a source.
@@ -88,6 +90,7 @@ type Thing struct {
 	Creator      string
 	CreatorURL   string
 	URL          string // of the page it was downloaded from
+	Site         string // the name of the site of that page
 	Links        []string
 	Description  string // Markdown
 	Instructions string
@@ -105,6 +108,29 @@ type LicenseHint struct {
 	Declared []string // names, SPDX identifiers and URLs in metadata, the most specific one first
 	Text     string   // of the license file
 	Readme   string
+	// Above reports whether Text is that of a folder above the thing.
+	Above bool
+}
+
+// ID returns the license that the hint means, which never permits more than what it says, or
+// license.Unknown. What metadata declare has precedence over texts, except over a text of the thing
+// itself that permits less.
+func (h LicenseHint) ID() license.ID {
+	text := license.Unknown
+	if h.Text != "" {
+		text = license.Recognize(h.Text)
+	}
+	switch {
+	case len(h.Declared) > 0:
+		declared := license.Declared(h.Declared)
+		if text == license.Unknown || h.Above {
+			return declared
+		}
+		return license.Stricter(declared, text)
+	case h.Text != "":
+		return text
+	}
+	return license.FromReadme(h.Readme)
 }
 
 // Skipped is an entry that becomes no part of a thing.

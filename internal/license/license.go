@@ -199,10 +199,17 @@ func FromCode(code string, present ID) ID {
 	if present != "" && present.Code() == code {
 		return present
 	}
+	id, _ := Coded(code)
+	return cmp.Or(id, AllRightsReserved)
+}
+
+// Coded returns the license that a client means by a code of the REST API. ok is false if the text
+// is none of the codes, which are in lower case.
+func Coded(text string) (id ID, ok bool) {
 	for _, row := range codes {
-		if row.code == code {
-			return row.id
+		if row.code == text {
+			return row.id, true
 		}
 	}
-	return AllRightsReserved
+	return "", false
 }

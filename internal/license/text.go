@@ -1,6 +1,7 @@
 package license
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
@@ -23,6 +24,79 @@ var (
 	// symbols matches the lines in which Printables repeats the terms of the license.
 	symbols = regexp.MustCompile(`(?m)^\s*[✔✖✓✗].*$`)
 )
+
+// Words beside a license that restrict what it permits.
+var (
+	noSale  = regexp.MustCompile(`(?i)\b(?:(?:non-?)?commercial\w*|sell\w*|sold|sale|sales|resell\w*|profit|kommerziell\w*|verkauf\w*)\b`)
+	noRemix = regexp.MustCompile(`(?i)\b(?:no derivati\w+|no ?derivs?|(?:not|no|don'?t|never) (?:\w+ )?(?:remix|modify|alter|change)\w*)\b`)
+	noShare = regexp.MustCompile(`(?i)\b(?:personal use|private use|all rights reserved|without (?:\w+ ){0,3}permission|redistribut\w*|(?:not|don'?t|never) (?:\w+ )?(?:share|upload|publish|copy|distribute)\w*|nur privat\w*|privatgebrauch)\b`)
+)
+
+// FromReadme returns the license that a description names in lines about its license. It returns
+// Unknown if there is none, if the lines name several, or if words anywhere else may restrict what
+// the license permits.
+func FromReadme(text string) ID {
+	var found ID
+	var rest strings.Builder
+	for line := range strings.Lines(text) {
+		lower := strings.ToLower(line)
+		if !strings.Contains(lower, "licen") && !strings.Contains(lower, "creativecommons.org") {
+			rest.WriteString(line)
+			continue
+		}
+		id := Recognize(line)
+		switch {
+		case id == Unknown: // a heading, or words that may be restrictions
+			rest.WriteString(line)
+		case found == "" || found == id || found.Code() == id.Code() && found.Code() != NoCode:
+			if found == "" || strings.Contains(lower, "creativecommons.org") { // the URL has the version
+				found = id
+			}
+		default:
+			return Unknown
+		}
+	}
+	terms, beside := found.Terms(), rest.String()
+	if found == "" || terms.Sell && noSale.MatchString(beside) || terms.Adapt && noRemix.MatchString(beside) || terms.Share && noShare.MatchString(beside) {
+		return Unknown
+	}
+	return found
+}
+
+// Declared returns the license that metadata declare by the texts: identifiers, names and URLs of
+// the same license. It returns Unknown if a text may restrict what the others permit, or if they
+// name several licenses.
+func Declared(texts []string) ID {
+	var found ID
+	for _, text := range texts {
+		id, ok := Coded(text)
+		if !ok {
+			id = Label(text)
+		}
+		switch {
+		case id == Unknown && !restriction.MatchString(text) && !strings.EqualFold(text, string(Unknown)):
+			// such as the name of a file, or a name that only a person understands
+		case id == Unknown:
+			return Unknown
+		case found == "" || found == id:
+			found = id
+		case found.Code() != id.Code() || found.Code() == NoCode:
+			return Unknown
+		}
+	}
+	return cmp.Or(found, Unknown)
+}
+
+// Stricter returns the license that permits no more than either of two, or Unknown.
+func Stricter(a, b ID) ID {
+	switch {
+	case a.Terms().Within(b.Terms()):
+		return a
+	case b.Terms().Within(a.Terms()):
+		return b
+	}
+	return Unknown
+}
 
 // maxLabel is the maximum length of a text that is a label.
 const maxLabel = 200

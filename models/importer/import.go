@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/dataset"
+	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
 )
 
@@ -186,9 +186,11 @@ func (s *Store) ImportCheck(ctx context.Context) (func(dataset.Thing) error, err
 		if author(th) != th.Author {
 			errs = append(errs, models.Invalid("creator", "creator: %.60q is not a username: must be 1 to 64 letters, digits, '_', '.' or '-', beginning with a letter or digit, not digits alone", th.Author))
 		}
-		if th.License != "" && !slices.Contains(models.Licenses, models.License(th.License)) {
-			errs = append(errs, models.Invalid("license", "license: %.60q is not one of %s", th.License, models.Licenses))
+		if th.License != "" && licenseID(th.License) == license.Unknown && !strings.EqualFold(th.License, string(license.Unknown)) {
+			errs = append(errs, models.Invalid("license", "license: %.60q is not one of %s, nor the name or SPDX identifier of a license that this server knows", th.License, models.Licenses))
 		}
+		o := th.Origin
+		errs = append(errs, (&models.NewOrigin{Creator: &o.Creator, CreatorURL: &o.CreatorURL, URL: &o.URL, Site: &o.Site}).Check())
 		if _, known := categories[categoryOf(th)]; categoryOf(th) != "" && !known {
 			errs = append(errs, models.Invalid("category", "category: %.60q does not exist", categoryOf(th)))
 		}

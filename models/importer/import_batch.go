@@ -214,18 +214,19 @@ func (l *loader) insert(ctx context.Context, tx bun.Tx, things []incoming) ([]st
 		if !ok {
 			category = l.categories["other"]
 		}
-		license := models.License(th.License)
-		switch {
-		case slices.Contains(models.Licenses, license):
-		case license == "public":
-			license = models.PD0
-		default:
-			license = models.CCNCND // the most restrictive, to allow nothing that the author did not
+		terms := licenseID(th.License)
+		from := Origin(th.Origin.Creator, th.Origin.CreatorURL, th.Origin.URL, th.Origin.Site)
+		if from == nil && th.Author != "" && author(th.Thing) != th.Author {
+			from = Origin(th.Author, "", "", "") // the name of the user here is another
+		}
+		origin := append(originOf(from), nil)
+		if from != nil {
+			origin[len(origin)-1] = l.started
 		}
 		c := models.ImportedCounts{ThingID: th.ID, At: l.started, Downloads: th.Counts.Downloads, Likes: th.Counts.Likes, Collects: th.Counts.Collects, Makes: th.Counts.Makes, Comments: th.Counts.Comments}
 		popularity := models.PopularityKept(c.Days())
-		rows.Add("things", "id, owner_id, name, state, license, category_id, description, description_html, html_version, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count",
-			th.ID, owner, th.Name, string(models.Published), string(license), category, th.Description, th.html, int64(markdown.Version), "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads)
+		rows.Add("things", "id, owner_id, name, state, license, category_id, description, description_html, html_version, instructions, is_wip, created_at, modified_at, published_at, popularity, like_count, collect_count, make_count, comment_count, download_count, license_id, origin_creator, origin_creator_url, source_url, origin_site, imported_at",
+			append([]any{th.ID, owner, th.Name, string(models.Published), string(models.LicenseOf(terms)), category, th.Description, th.html, int64(markdown.Version), "", false, at, at, at, popularity, c.Likes, c.Collects, c.Makes, c.Comments, c.Downloads, string(terms)}, origin...)...)
 		if th.Counts != (dataset.Counts{}) {
 			rows.Add("imported_counts", "thing_id, at, downloads, likes, collects, makes, comments", th.ID, c.At, c.Downloads, c.Likes, c.Collects, c.Makes, c.Comments)
 		}

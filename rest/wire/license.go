@@ -87,6 +87,20 @@ var creativeCommons = regexp.MustCompile(`^(cc|by|nc|nd|sa)+$`)
 // spaces and punctuation.
 var reserved = []string{"allrights", "copyright", "proprietary", "personal", "private", "nolicen", "unlicensed"}
 
+// restrictions are parts of texts that restrict a license in ways that no license of the table
+// does, without spaces and punctuation.
+var restrictions = []string{"nosale", "notforsale", "sell", "sold", "resale", "personaluse", "privateuse", "permission", "prohibit", "forbid", "notallowed", "exclusive", "except"}
+
+// ExactLicense returns the SPDX identifier that a text means, or "" if it means that of its code in
+// the table, of any version.
+func ExactLicense(text string) string {
+	id := license.Label(text)
+	if id == license.Unknown || id == license.FromCode(id.Code(), "") && !strings.ContainsFunc(text, unicode.IsDigit) {
+		return ""
+	}
+	return string(id)
+}
+
 // LikelyLicense returns the enum value of the license that a client which does not know the codes
 // most probably means: gpl3 is GPL, and cc-by-sa-4.0 is Attribution - Share Alike. If the text has
 // restrictions that no license combines, it returns one that permits no more than each of them.
@@ -99,6 +113,9 @@ func LikelyLicense(text string) (string, bool) {
 	}
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	all := strings.Join(words, "")
+	if containsAny(all, restrictions...) {
+		return other, true
+	}
 	if all == "none" || all == "arr" || strings.Contains(all, "rightsreserved") || slices.ContainsFunc(reserved, func(p string) bool { return strings.HasPrefix(all, p) }) {
 		return other, true
 	}
@@ -129,6 +146,8 @@ func LikelyLicense(text string) (string, bool) {
 		return "CC_ND", true
 	case zero:
 		return "PD0", true
+	case strings.Contains(all, "gpl") && (strings.Contains(all, "agpl") || strings.ContainsFunc(all, unicode.IsDigit)):
+		return "", false // a version that is not known
 	case strings.Contains(all, "lgpl"):
 		return "LGPL", true
 	case strings.Contains(all, "gpl"):

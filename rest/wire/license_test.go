@@ -27,11 +27,22 @@ func TestLikelyLicense(t *testing.T) {
 		// software
 		"mit": "BSD", "MIT License": "BSD", "The MIT License": "BSD", "bsd-3-clause": "BSD", "BSD2": "BSD",
 		"gpl3": "GPL", "AGPL": "OTHER", "GNU GPL v2": "GPL", "lgpl-2.1": "LGPL", "gpl-nc": "CC_NC",
+		// with restrictions that no license of the table has
+		"CC BY 4.0, but no sale of prints": "OTHER", "MIT, do not sell": "OTHER", "GPL with my permission": "OTHER", "CC0 except for companies": "OTHER",
 		// unknown
+		"GPLv4": "", "GPL 1.0": "", "AGPL v2": "", "LGPL 4": "",
 		"": "", "c": "", "mine": "", "permit": "", "band": "", "Sandra": "", "open": "",
 	} {
 		if got, ok := wire.LikelyLicense(text); got != want || ok != (want != "") {
 			t.Errorf("LikelyLicense(%q) = %q, %t; want %q", text, got, ok, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"cc-by": "", "GPL": "", "Creative Commons - Attribution": "", "house rules": "", "CC BY 4.0, but no sale of prints": "",
+		"GNU GPL v2": "GPL-2.0-only", "GPL-3.0-or-later": "GPL-3.0-or-later", "CC BY-NC 3.0": "CC-BY-NC-3.0", "CC BY 4.0": "CC-BY-4.0", "MIT": "MIT", "Apache 2.0": "Apache-2.0", "Unknown: ask the creator": "",
+	} {
+		if got := wire.ExactLicense(text); got != want {
+			t.Errorf("ExactLicense(%q) = %q, want %q", text, got, want)
 		}
 	}
 	for _, row := range wire.Licenses {

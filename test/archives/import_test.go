@@ -135,7 +135,8 @@ func TestImportKeepsExistingRows(t *testing.T) {
 		long := strings.Repeat("x", 300)
 		things := []dataset.Thing{
 			{ID: mine, Name: "Theirs", Author: "bob"},
-			{ID: mine + 1, Name: "Gear\t\\N wheel\n", Author: "ADA", License: "cc-sa", Category: "art", Tags: []string{"Red", "red", "", long, "x\ty"}, Files: []dataset.File{{ID: file, Name: "b.stl"}, {ID: file + 5, Name: "c.stl", Size: 84}}},
+			{ID: mine + 1, Name: "Gear\t\\N wheel\n", Author: "ADA", License: "cc-sa", Category: "art", Tags: []string{"Red", "red", "", long, "x\ty"}, Files: []dataset.File{{ID: file, Name: "b.stl"}, {ID: file + 5, Name: "c.stl", Size: 84}},
+				Origin: dataset.Origin{Creator: "Ada\nLovelace", URL: "https://www.printables.com/model/1", CreatorURL: "javascript:1"}},
 			{ID: mine + 2, Name: long, Author: "bob"},
 			{ID: mine + 3, Name: "Nobody's", Author: "", License: "nokia", Category: "nowhere"},
 			{ID: mine + 4, Name: "Odd", Author: "Zoë O'Hara", License: "public"},
@@ -149,9 +150,9 @@ func TestImportKeepsExistingRows(t *testing.T) {
 			t.Errorf("skipped %s", got)
 		}
 		r := ada.GraphQL(`{ a: thing(id: 1) { name creator { username } } b: thing(id: 2) { ...T } d: thing(id: 4) { ...T } e: thing(id: 5) { ...T } search(query: "gear") { totalCount } me { thingCount } art: category(slug: "art") { thingCount } }
-			fragment T on Thing { name creator { username } license category { slug } tags { name thingCount } files { id name sizeBytes: size } state }`, nil)
-		want := `{"a":{"name":"Mine","creator":{"username":"Ada"}},"b":{"name":"Gear\t\\N wheel\n","creator":{"username":"Ada"},"license":"CC_SA","category":{"slug":"art"},"tags":[{"name":"Red","thingCount":1},{"name":"x y","thingCount":1}],"files":[{"id":"6","name":"c.stl","sizeBytes":84}],"state":"PUBLISHED"},` +
-			`"d":{"name":"Nobody's","creator":{"username":"unknown"},"license":"CC_NC_ND","category":{"slug":"other"},"tags":[],"files":[],"state":"PUBLISHED"},"e":{"name":"Odd","creator":{"username":"Zo__O_Hara"},"license":"PD0","category":{"slug":"other"},"tags":[],"files":[],"state":"PUBLISHED"},"search":{"totalCount":1},"me":{"thingCount":2},"art":{"thingCount":1}}`
+			fragment T on Thing { name creator { username } license licenseInfo { spdxId } origin { creator url site } category { slug } tags { name thingCount } files { id name sizeBytes: size } state }`, nil)
+		want := `{"a":{"name":"Mine","creator":{"username":"Ada"}},"b":{"name":"Gear\t\\N wheel\n","creator":{"username":"Ada"},"license":"CC_SA","licenseInfo":{"spdxId":"CC-BY-SA-4.0"},"origin":{"creator":"Ada Lovelace","url":"https://www.printables.com/model/1","site":"www.printables.com"},"category":{"slug":"art"},"tags":[{"name":"Red","thingCount":1},{"name":"x y","thingCount":1}],"files":[{"id":"6","name":"c.stl","sizeBytes":84}],"state":"PUBLISHED"},` +
+			`"d":{"name":"Nobody's","creator":{"username":"unknown"},"license":"OTHER","licenseInfo":{"spdxId":"LicenseRef-Unknown"},"origin":null,"category":{"slug":"other"},"tags":[],"files":[],"state":"PUBLISHED"},"e":{"name":"Odd","creator":{"username":"Zo__O_Hara"},"license":"PD0","licenseInfo":{"spdxId":"CC0-1.0"},"origin":{"creator":"Zoë O'Hara","url":"","site":""},"category":{"slug":"other"},"tags":[],"files":[],"state":"PUBLISHED"},"search":{"totalCount":1},"me":{"thingCount":2},"art":{"thingCount":1}}`
 		if string(r.Data) != want || len(r.Errors) > 0 {
 			t.Errorf("%s %+v, want\n%s", r.Data, r.Errors, want)
 		}

@@ -293,5 +293,23 @@ func TestUnknownLicense(t *testing.T) {
 		if got := servertest.ReadObject(t, ada.Do("PATCH", fmt.Sprint("/things/", made["id"]), servertest.Object{"license": "house rules"}))["license"]; got != made["license"] {
 			t.Errorf("an update with an unknown license: %v, want %v", got, made["license"])
 		}
+		for _, c := range []struct{ text, later, want string }{
+			{"GNU GPL v2", "", "GPL-2.0-only"}, {"GNU GPL v2", "GNU - GPL", "GPL-2.0-only"}, {"GNU GPL v2", "gpl", "GPL-2.0-only"}, {"gpl", "GPL-2.0-or-later", "GPL-2.0-or-later"},
+			{"gpl3", "", "GPL-3.0-only"}, {"cc-by-nc-3.0", "", "CC-BY-NC-3.0"}, {"cc-by-nc-3.0", "house rules", "CC-BY-NC-3.0"}, {"cc-by-nc-3.0", "cc-nc-nd", "CC-BY-NC-ND-4.0"},
+			{"Apache 2.0", "", "Apache-2.0"}, {"Apache 2.0", "Apache License 2.0", "Apache-2.0"}, {"All Rights Reserved", "", "LicenseRef-All-Rights-Reserved"},
+			{"CC BY 4.0, but not for sale", "", "LicenseRef-All-Rights-Reserved"}, {"?", "", "CC-BY-NC-ND-4.0"}, {"GPL v9", "", "CC-BY-NC-ND-4.0"},
+		} {
+			made := servertest.ReadObject(t, ada.Do("POST", "/things", servertest.Object{"name": "A", "license": c.text, "category": "Art"}))
+			if c.later != "" {
+				ada.Do("PATCH", fmt.Sprint("/things/", made["id"]), servertest.Object{"license": c.later}).Want(t, 200)
+			}
+			var got struct {
+				Thing struct{ LicenseInfo struct{ SPDXID string } }
+			}
+			ada.Query(fmt.Sprintf(`{ thing(id: %v) { licenseInfo { spdxId } } }`, made["id"]), nil, &got)
+			if id := got.Thing.LicenseInfo.SPDXID; id != c.want {
+				t.Errorf("%q, then %q: got %s, want %s", c.text, c.later, id, c.want)
+			}
+		}
 	})
 }

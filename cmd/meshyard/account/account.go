@@ -66,7 +66,9 @@ type importing struct {
 	source   *models.AccountSource
 	progress func(string)
 	report   *Report
-	path     string // of the user in the other service
+	name     string // of the user in the other service
+	page     string // URL of the page of the user there
+	path     string // of the user in the REST API there
 	caller   auth.Caller
 	category map[string]bool // the slugs and names of categories
 }
@@ -92,7 +94,7 @@ func (im *importing) begin(ctx context.Context, username string) error {
 	if err != nil {
 		return err
 	}
-	im.path = "/users/" + escape(me.Name)
+	im.name, im.page, im.path = me.Name, me.PublicURL, "/users/"+escape(me.Name)
 	admin := im.store.Admin()
 	u, err := admin.User(ctx, username)
 	if models.CodeOf(err) == models.NotFound {

@@ -256,6 +256,25 @@ func TestImportAccount(t *testing.T) {
 				t.Errorf("%s was updated at %s, want %s, because only the import changed it", m.Name, m.UpdatedAt, m.CreatedAt)
 			}
 		}
+		var things struct {
+			User struct {
+				Things struct {
+					Nodes []struct {
+						Name   string
+						Origin struct{ Creator, URL, CreatorURL, ImportedAt string }
+					}
+				}
+			}
+		}
+		to.Client(to.Token("lovelace", auth.Read)).Query(`{ user(username: "lovelace") { things(first: 3) { nodes { name origin { creator url creatorUrl importedAt } } } } }`, nil, &things)
+		if len(things.User.Things.Nodes) == 0 {
+			t.Error("got no things with an origin")
+		}
+		for _, n := range things.User.Things.Nodes {
+			if o := n.Origin; o.Creator != "ada" || !strings.Contains(o.URL, "/thing:") || !strings.HasSuffix(o.CreatorURL, "/ada") || o.ImportedAt == "" {
+				t.Errorf("the origin of %s is %+v, want the user and the page in the other service", n.Name, o)
+			}
+		}
 		err = to.Store.Check(ctx, time.Hour, true, func(problem string) { t.Error(problem) })
 		if err != nil {
 			t.Error(err)

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/meshyard/meshyard/internal/legacyclient"
+	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
-	"github.com/meshyard/meshyard/rest/wire"
+	"github.com/meshyard/meshyard/models/importer"
 )
 
 // errOther means that the bytes could not be downloaded: there is no URL, or they differ from the
@@ -114,7 +117,7 @@ func (im *importing) create(ctx context.Context, t *thing, files []file, dates m
 		uploads = append(uploads, models.FinalizeFile{ID: id, Rank: &rank})
 	}
 	n := models.NewThing{
-		Name: t.Name, License: im.license(t), Description: t.Description, Instructions: t.Instructions,
+		Name: t.Name, LicenseID: string(im.license(t)), Origin: im.origin(t), Description: t.Description, Instructions: t.Instructions,
 		IsWIP: bool(t.IsWIP), IsRemix: bool(t.IsDerivative), IsNSFW: bool(t.IsNSFW), IsAI: bool(t.IsAI), Files: uploads,
 	}
 	if parts := bytes.TrimSpace(t.DetailsParts); len(parts) > 2 && parts[0] == '[' {
@@ -144,18 +147,25 @@ func (im *importing) create(ctx context.Context, t *thing, files []file, dates m
 	return created.ID, nil
 }
 
-func (im *importing) license(t *thing) models.License {
-	enum, ok := wire.LicenseEnum(t.License)
-	if !ok {
-		enum, ok = wire.LikelyLicense(t.License)
+// license returns the license of a thing, or Unknown if the text may mean one that permits less.
+func (im *importing) license(t *thing) license.ID {
+	if id, ok := license.Coded(t.License); ok {
+		return id
 	}
-	for _, row := range wire.Licenses {
-		if ok && row.Enum == enum {
-			return models.License(row.Code)
-		}
+	id := license.Label(t.License)
+	if id == license.Unknown && t.License != license.Unknown.Name() {
+		im.problem("thing %d: its license %q is unknown on this server: it was imported as unknown", t.ID, t.License)
 	}
-	im.problem("thing %d: its license %q is unknown on this server: it was imported with %s, which is the most restrictive", t.ID, t.License, models.CCNCND)
-	return models.CCNCND
+	return id
+}
+
+// origin returns the page of a thing in the other service, and its user.
+func (im *importing) origin(t *thing) *models.NewOrigin {
+	site := ""
+	if u, err := url.Parse(t.PublicURL); err == nil {
+		site = strings.TrimPrefix(u.Hostname(), "www.")
+	}
+	return importer.Origin(im.name, im.page, t.PublicURL, site)
 }
 
 // categoryOf returns the category of a thing: the last one that exists on this server, or Other.

@@ -21,6 +21,7 @@ type user struct {
 	LastName  string `json:"last_name"`
 	Bio       string
 	Location  string
+	PublicURL string `json:"public_url"`
 }
 
 // thing is the ThingSchema of the REST API.
@@ -30,6 +31,7 @@ type thing struct {
 	Description  string
 	Instructions string
 	License      string
+	PublicURL    string `json:"public_url"`
 	Added        date
 	Modified     date
 	IsPublished  flag            `json:"is_published"`
