@@ -1,4 +1,4 @@
-// Builds the files that internal/web/gallery embeds: a script for each language of internal/web/language, one for uploads in parts, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
+// Builds the files that internal/web/gallery embeds: a script for each language of internal/web/language, one for printing in each language, one for uploads in parts, and the style sheet. `node build.mjs FOLDER` writes them elsewhere, for the test that compares them.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import * as esbuild from 'esbuild';
@@ -25,11 +25,23 @@ const texts = '../internal/web/language/texts';
 // The script for uploads in parts is loaded on demand, from a path with the hash that package assets computes.
 const onDemand = { ...options, entryPoints: { resumable: 'src/resumable.ts' } };
 await esbuild.build(onDemand);
-const version = createHash('sha256').update(readFileSync(`${folder}/resumable.js`)).digest('hex').slice(0, 16);
-const define = { RESUMABLE: JSON.stringify(`${version}/resumable.js`) };
-const builds = readdirSync(texts).map((file) => file.replace('.json', '')).map((code) => ({
-  ...options, entryPoints: { [`gallery.${code}`]: 'src/main.tsx' }, alias: { '#texts': `${texts}/${code}.json` }, define,
-}));
+const pathOf = (name) => `${createHash('sha256').update(readFileSync(`${folder}/${name}`)).digest('hex').slice(0, 16)}/${name}`;
+
+// The script for printing uses the modules of the main script, which passes them in a global variable; see src/ondemand.tsx.
+const shared = {
+  name: 'shared',
+  setup(build) {
+    build.onResolve({ filter: /^(preact|\.\.\/)/ }, ({ path }) => (path === '../generated' ? undefined : { path: 'meshyard', namespace: 'shared' }));
+    build.onLoad({ filter: /./, namespace: 'shared' }, () => ({ contents: 'module.exports = globalThis.meshyard' }));
+  },
+};
+const builds = [];
+for (const code of readdirSync(texts).map((file) => file.replace('.json', ''))) {
+  const alias = { '#texts': `${texts}/${code}.json` };
+  await esbuild.build({ ...options, entryPoints: { [`printing.${code}`]: 'src/printing/index.tsx' }, alias, plugins: [shared] });
+  const define = { RESUMABLE: JSON.stringify(pathOf('resumable.js')), PRINTING: JSON.stringify(pathOf(`printing.${code}.js`)) };
+  builds.push({ ...options, entryPoints: { [`gallery.${code}`]: 'src/main.tsx' }, alias, define });
+}
 builds.push({ ...options, entryPoints: { gallery: 'src/styles/gallery.css' } });
 for (const build of builds) {
   if (watch) await (await esbuild.context(build)).watch();

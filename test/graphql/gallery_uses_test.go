@@ -19,6 +19,8 @@ var galleryUses = []galleryUse{
 	{document: "search (for users)", variables: `{"query": "ada", "type": "USERS", "sort": "RELEVANT", "facets": false}`},
 	{document: "suggestions", variables: `{"query": "thing"}`},
 	{document: "thing", variables: `{"id": "$remix"}`},
+	{document: "open-in", variables: `{"id": "$file"}`},
+	{document: "print-details", variables: `{"id": "$file"}`},
 	{document: "thing-files", variables: `{"id": "$thing", "files": 50, "images": 20}`},
 	{document: "thing-comments", variables: `{"id": "$thing"}`},
 	{document: "thing-makes", variables: `{"id": "$thing"}`},

@@ -61,6 +61,8 @@ export type ModerationAction = 'SUSPEND_USER' | 'UNSUSPEND_USER' | 'SET_USER_ROL
 
 export type NotificationKind = 'COMMENT' | 'REPLY' | 'LIKE' | 'MAKE' | 'FOLLOW' | 'REMIX' | 'MODERATION' | 'PROCESSING_FAILED';
 
+export type OperatingSystem = 'WINDOWS' | 'MACOS' | 'LINUX';
+
 export type OriginInput = { creator?: string | null; creatorUrl?: string | null; url?: string | null; site?: string | null; };
 
 export type PendingUploadInput = { id: string; rank?: number | null; };
@@ -327,9 +329,17 @@ export type NotificationsData = { me: { notifications: { pageInfo: Page; nodes: 
 export type NotificationsVariables = { after?: string | null; };
 export const notifications: Operation<NotificationsData, NotificationsVariables> = { name: "notifications", text: "query notifications($after:String){me{notifications(first:20,after:$after){pageInfo{...Page}nodes{id kind isRead createdAt decision{action role reason}actor{username avatarUrl(width:64,height:64)}target{__typename ... on Thing{id name}... on Make{id name thing{name}}... on Comment{id about:target{__typename id ... on Thing{name}... on Make{name}}}... on Collection{id name}... on User{username}... on File{id file:name owner:target{__typename id ... on Thing{name}}}}}}}}fragment Page on PageInfo{hasNextPage endCursor}" };
 
+export type OpenInData = { file: { openIn: Array<{ app: string; url: string; os: Array<OperatingSystem>; }>; } | null; };
+export type OpenInVariables = { id: string; };
+export const openIn: Operation<OpenInData, OpenInVariables> = { name: "openIn", text: "query openIn($id:ID!){file(id:$id){openIn{app url os}}}" };
+
 export type OpenReportsData = { reports: { totalCount: number; } | null; };
 export type OpenReportsVariables = Record<string, never>;
 export const openReports: Operation<OpenReportsData, OpenReportsVariables> = { name: "openReports", text: "query openReports{reports(first:1,state:OPEN){totalCount}}" };
+
+export type PrintDetailsData = { file: { thumbnail: { url: string; width: number; height: number; } | null; sliced: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; seconds: number | null; layers: number | null; filaments: Array<{ tool: number; length: number | null; mass: number | null; filament: { material: string | null; color: string | null; name: string | null; }; }>; min: { x: number; y: number; z: number; } | null; max: { x: number; y: number; z: number; } | null; } | null; project: { settings: { slicer: string | null; version: string | null; printer: string | null; nozzle: number | null; layerHeight: number | null; infill: number | null; hasSupports: boolean | null; }; filaments: Array<{ material: string | null; color: string | null; name: string | null; }>; plates: Array<{ number: number; name: string | null; objects: Array<string>; isPrintable: boolean | null; isSliced: boolean; seconds: number | null; mass: number | null; hasSupports: boolean | null; filaments: Array<{ tool: number; mass: number | null; }>; }>; plateCount: number; objects: Array<{ name: string; parts: Array<{ name: string; }>; }>; objectCount: number; } | null; } | null; };
+export type PrintDetailsVariables = { id: string; };
+export const printDetails: Operation<PrintDetailsData, PrintDetailsVariables> = { name: "printDetails", text: "query printDetails($id:ID!){file(id:$id){thumbnail(width:640,height:480,format:JPEG){url width height}sliced{settings{slicer version printer nozzle layerHeight infill hasSupports}seconds layers filaments{tool length mass filament{material color name}}min{x y z}max{x y z}}project{settings{slicer version printer nozzle layerHeight infill hasSupports}filaments{material color name}plates{number name objects isPrintable isSliced seconds mass hasSupports filaments{tool mass}}plateCount objects{name parts{name}}objectCount}}}" };
 
 export type ProfileCollectionsData = { user: { list: { pageInfo: Page; nodes: Array<CollectionCard>; } | null; } | null; };
 export type ProfileCollectionsVariables = { username: string; after?: string | null; };

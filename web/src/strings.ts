@@ -13,7 +13,8 @@ function fill(form: string, values: Value[]): string {
   return form.replace(/%(?:\[(\d)\])?([sd%])/g, (_, index, kind) => (kind === '%' ? '%' : String(values[index ? index - 1 : next++])));
 }
 
-const functions = <T extends object>(forms: T): Sentences<T> => Object.fromEntries(Object.entries(forms).map(([key, form]) =>
+/** Makes functions that fill placeholders. */
+export const functions = <T extends object>(forms: T): Sentences<T> => Object.fromEntries(Object.entries(forms).map(([key, form]) =>
   [key, typeof form === 'string' ? (...values: Value[]) => fill(form, values) : functions(form)])) as Sentences<T>;
 
 const sentence = functions(sentences);

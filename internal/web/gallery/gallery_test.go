@@ -14,10 +14,14 @@ import (
 
 // scriptLimit is the maximum size of the compressed script in bytes, which a browser loads on the
 // first visit.
-const scriptLimit = 54 << 10
+const scriptLimit = 55 << 10
 
 // onDemandLimit is the same for the script that a browser loads with the first large upload.
 const onDemandLimit = 17 << 10
+
+// printingLimit is the same for the script that a browser loads with the first part of the gallery
+// that is about printing.
+const printingLimit = 12 << 10
 
 func get(t *testing.T, path, encoding string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -48,7 +52,7 @@ func TestFilesAreCachedForever(t *testing.T) {
 }
 
 // TestScripts checks that there is a script for each language of the server and for no other one,
-// that it loads the current script for uploads in parts, and that both are small.
+// that it loads the current scripts for uploads in parts and for printing, and that all are small.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	scripts := 0
@@ -57,8 +61,8 @@ func TestScripts(t *testing.T) {
 			scripts++
 		}
 	}
-	if scripts != len(language.All)+1 {
-		t.Errorf("got %d scripts, want one for each of the %d languages and one for uploads", scripts, len(language.All))
+	if scripts != 2*len(language.All)+1 {
+		t.Errorf("got %d scripts, want two for each of the %d languages and one for uploads", scripts, len(language.All))
 	}
 	onDemand := files()["resumable.js"].Version + "/resumable.js"
 	if size := get(t, Prefix+onDemand, "gzip").Body.Len(); size > onDemandLimit {
@@ -72,6 +76,13 @@ func TestScripts(t *testing.T) {
 		}
 		if !bytes.Contains(files()[name].Content, []byte(onDemand)) {
 			t.Errorf("%s does not load %s", name, onDemand)
+		}
+		printing := "printing." + l.Code + ".js"
+		if version := files()[printing].Version; !bytes.Contains(files()[name].Content, []byte(version+"/"+printing)) {
+			t.Errorf("%s does not load the current %s", name, printing)
+		}
+		if size := get(t, Prefix+files()[printing].Version+"/"+printing, "gzip").Body.Len(); size > printingLimit {
+			t.Errorf("%s has %d bytes compressed, at most %d are allowed", printing, size, printingLimit)
 		}
 		w := get(t, Script(l.Code), "gzip")
 		size := w.Body.Len()

@@ -16,14 +16,14 @@ import (
 var files embed.FS
 
 // document is the content of a file. The texts in Text are shared with the client, which alone uses
-// Sentences and Counts. Pages are the texts of package webpage that the client does not show, or
-// words in another way.
+// Sentences, Counts and Printing. Pages are the texts of package webpage that the client does not
+// show, or words in another way.
 type document struct {
 	Code, Name, Date, Thousands, Decimal string
 	Errors                               map[apierror.Code]string
 	Inputs                               map[string]string
 	Text                                 map[string]any
-	Sentences, Counts                    json.RawMessage
+	Sentences, Counts, Printing          json.RawMessage
 	Pages                                json.RawMessage
 	SignIn                               SignIn
 	Viewer                               Viewer
@@ -77,8 +77,8 @@ type Texts struct {
 	Date       string // the layout of a date, as in package time
 	Thousands  string // the separator of thousands
 	Decimal    string // the decimal separator
-	// Errors are sentences for the codes of errors, and Inputs for those of inputs, by the name of the
-	// input and the code. English has none: the messages of errors are English.
+	// Errors are sentences for the codes of errors, and Inputs for those of inputs, by the name of
+	// the input and the code. English has none: the messages of errors are English.
 	Errors map[apierror.Code]string
 	Inputs map[string]string
 

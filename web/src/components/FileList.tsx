@@ -1,8 +1,10 @@
+import { useState } from 'preact/hooks';
 import { me } from '../config';
 import { bytes, millimeters } from '../format';
 import { recordDownload, type FileRow } from '../generated';
 import { send } from '../graphql';
 import { t } from '../strings';
+import { OnDemand } from '../ondemand';
 import { openDownload } from '../unsaved';
 import { Icon } from './Icon';
 import { say } from './Toast';
@@ -37,6 +39,23 @@ export function FileFacts({ file }: { file: FileRow }) {
   );
 }
 
+// The names of files in which slicers write settings, and of those that slicers open.
+const slicedName = /\.(3mf|gcode|gco|g|bgcode)$/i;
+const openedName = /\.(3mf|amf|dae|g|gco|gcode|glb|gltf|lys|obj|ply|step|stl|stp|x3d)$/i;
+
+/** A button that opens a file in the program that the visitor has chosen last, and one for all programs. */
+function OpenInButton({ file }: { file: FileRow }) {
+  const last = localStorage.getItem('open-in');
+  const [part, setPart] = useState<'' | 'last' | 'menu'>('');
+  const button = (direct: boolean) => (
+    <OnDemand part={(parts) => parts.OpenIn} file={file} direct={direct} replaced onShow={() => setPart(direct ? 'last' : 'menu')}
+      label={`${direct ? t.openIn(last!) : t.openWith}: ${file.name}`}>
+      {direct ? t.openIn(last!) : <>{!last && t.openWith}<Icon name="down" /></>}
+    </OnDemand>
+  );
+  return <span class="split">{last && part !== 'menu' && button(true)}{part !== 'last' && button(false)}</span>;
+}
+
 /** The files of a thing. Downloads of a thing that is taken down are not recorded: its creator and moderators use the direct URLs. */
 export function FileList({ files, takenDown, onView }: { files: FileRow[]; takenDown: boolean; onView: (id: string) => void }) {
   if (files.length === 0) return <p class="quiet">{t.noFiles}</p>;
@@ -53,6 +72,10 @@ export function FileList({ files, takenDown, onView }: { files: FileRow[]; taken
               {file.note && <p class="quiet">{file.note}</p>}
             </div>
             {file.mesh && <button type="button" class="button icon-only" aria-label={`${t.view3D}: ${file.name}`} title={t.view3D} onClick={() => onView(file.id)}><Icon name="cube" /></button>}
+            {slicedName.test(file.name) && file.kind === 'MODEL' && file.isAvailable && (
+              <OnDemand part={(parts) => parts.PrintDetails} file={file} kind="button icon-only" label={`${t.printDetails}: ${file.name}`} title={t.printDetails}><Icon name="sliders" /></OnDemand>
+            )}
+            {openedName.test(file.name) && file.kind === 'MODEL' && file.isAvailable && !takenDown && <OpenInButton file={file} />}
             {file.isAvailable && (
               <a class="button" href={takenDown ? (file.directUrl ?? '') : file.publicUrl} download aria-label={`${t.download}: ${file.name}`} onClick={(event) => {
                 if (!me || takenDown) return;

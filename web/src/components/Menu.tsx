@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
+type Props = { label: string; button: ComponentChildren; children: ComponentChildren; kind?: string; open?: boolean; onOpen?: () => void };
+
 /** A button that opens a menu below it. It closes on Escape, on a click outside, when the focus leaves it, and when an item is chosen. */
-export function Menu({ label, button, children, kind = 'button icon-only quiet-button' }: { label: string; button: ComponentChildren; children: ComponentChildren; kind?: string }) {
+export function Menu({ label, button, children, kind = 'button icon-only quiet-button', open, onOpen }: Props) {
   const details = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const close = (event: Event) => {
@@ -23,7 +25,11 @@ export function Menu({ label, button, children, kind = 'button icon-only quiet-b
     };
   }, []);
   return (
-    <details ref={details} class="menu" onToggle={() => details.current!.open && details.current!.lastElementChild!.scrollIntoView({ block: 'nearest' })}>
+    <details ref={details} class="menu" open={open} onToggle={() => {
+      if (!details.current!.open) return;
+      details.current!.lastElementChild!.scrollIntoView({ block: 'nearest' });
+      onOpen?.();
+    }}>
       <summary class={kind} aria-label={label} title={label}>{button}</summary>
       <div class="menu-items">{children}</div>
     </details>
