@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/graphql/graphqlhttp"
 	"github.com/meshyard/meshyard/internal/tokenize"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/bulk"
 )
 
 // declaredCost is what the directives @cost and @listSize of a field declare.
@@ -73,6 +74,15 @@ func fieldCost(field string, arguments map[string]any) graphqlhttp.Cost {
 		input, _ := arguments["input"].(map[string]any)
 		files, _ := input["files"].([]any)
 		cost.Entries = len(files)
+	case "Mutation.updateThings":
+		// Each thing is changed in a transaction of its own.
+		input, _ := arguments["input"].(map[string]any)
+		ids, _ := input["ids"].([]any)
+		cost.Entries = len(ids)
+		cost.Own += mutationCost * len(ids)
+	case "Mutation.undoThingsUpdate":
+		cost.Entries = bulk.MaxThings
+		cost.Own += mutationCost * bulk.MaxThings
 	case "Query.renderMarkdown":
 		text, _ := arguments["text"].(string)
 		cost.Own += connectionCost + len(text)/markdownPerCost

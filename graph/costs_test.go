@@ -115,6 +115,8 @@ var otherLists = map[string]string{
 	"SearchFacets.licenses":            "SearchConnection.facets is charged for them",
 	"SearchFacets.tags":                "SearchConnection.facets is charged for them",
 	"StagedUpload.formFields":          "the same few for every upload",
+	"UndoThingsUpdatePayload.results":  "Mutation.undoThingsUpdate is charged for them",
+	"UpdateThingsPayload.results":      "Mutation.updateThings is charged for them",
 	"User.collectedThingIds":           "IDs, with a @cost",
 	"User.likedThingIds":               "IDs, with a @cost",
 	"Webhook.events":                   "one for each kind of event",

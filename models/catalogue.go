@@ -118,7 +118,9 @@ type thingsOfUsers struct {
 
 func (l thingsOfUsers) Select(b *database.Builder, userID any) *bun.SelectQuery {
 	q := b.Select().TableExpr("things AS t")
-	if !l.own {
+	if l.own {
+		q = q.Where("t.deletes_at IS NULL")
+	} else {
 		q = q.Where("t.state = 'published'")
 	}
 	return l.hidden.from(q.Where("t.owner_id = ?", userID), b.Arg(database.CallerArg))

@@ -214,32 +214,35 @@ func (s *Store) UpdateCollection(ctx context.Context, caller auth.Caller, change
 	})
 }
 
-// changeCollection locks a collection of the caller, calls change, and stores the changed columns.
-// It opens a transaction.
+// changeCollection is changeCollectionIn in a transaction of its own. It returns the collection.
 func (s *Store) changeCollection(ctx context.Context, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Collection) error) (*Collection, error) {
-	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		if err := s.lockUsage(ctx, tx, caller.UserID); err != nil { // for Collect
-			return err
-		}
-		c, err := s.lockOwnCollection(ctx, tx, caller, id)
-		if err != nil {
-			return err
-		}
-		before := *c
-		if err := change(ctx, tx, c); err != nil {
-			return err
-		}
-		c.ModifiedAt = Now()
-		_, err = tx.NewUpdate().Model(c).Column("name", "description", "visibility", "featured_thing_id", "modified_at").WherePK().Exec(ctx)
-		if err != nil || c.Name == before.Name && c.Description == before.Description && c.Visibility == before.Visibility {
-			return err
-		}
-		return s.DB.index(ctx, tx, collectionIndex, c.ID)
-	})
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.changeCollectionIn(ctx, tx, caller, id, change) })
 	if err != nil {
 		return nil, err
 	}
 	return s.Collection(ctx, caller, AllCollectionFields, id)
+}
+
+// changeCollectionIn locks a collection of the caller, calls change, and stores the changed
+// columns.
+func (s *Store) changeCollectionIn(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, change func(context.Context, bun.Tx, *Collection) error) error {
+	if err := s.lockUsage(ctx, tx, caller.UserID); err != nil { // for Collect
+		return err
+	}
+	c, err := s.lockOwnCollection(ctx, tx, caller, id)
+	if err != nil {
+		return err
+	}
+	before := *c
+	if err := change(ctx, tx, c); err != nil {
+		return err
+	}
+	c.ModifiedAt = Now()
+	_, err = tx.NewUpdate().Model(c).Column("name", "description", "visibility", "featured_thing_id", "modified_at").WherePK().Exec(ctx)
+	if err != nil || c.Name == before.Name && c.Description == before.Description && c.Visibility == before.Visibility {
+		return err
+	}
+	return s.DB.index(ctx, tx, collectionIndex, c.ID)
 }
 
 func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Collection, error) {
@@ -249,43 +252,6 @@ func (s *Store) lockOwnCollection(ctx context.Context, tx bun.Tx, caller auth.Ca
 		return nil, Fail(Forbidden, "collection %d belongs to someone else", id)
 	}
 	return c, NoSuchIfNoRows(err, "collection", id)
-}
-
-// Collect adds a thing that the caller may see to a collection of the caller. It is not an error if
-// the thing is already in the collection. It opens a transaction.
-func (s *Store) Collect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*Collection, error) {
-	return s.changeCollection(ctx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
-		if _, err := s.lockVisibleTarget(ctx, tx, caller, Target{OnThing, thingID}); err != nil {
-			return about("thingId", err)
-		}
-		done, err := tx.NewInsert().Model(newCollectionThing(c.ID, thingID)).
-			On("CONFLICT (collection_id, thing_id) DO NOTHING").Exec(ctx)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); n == 0 || err != nil {
-			return err
-		}
-		if err := count(ctx, tx, collectionThings.by(1, c.ID), thingCollects.by(1, thingID)); err != nil {
-			return err
-		}
-		return s.checkCollected(ctx, tx, caller.UserID, "thingId")
-	})
-}
-
-// Uncollect removes a thing from a collection of the caller. It is not an error if the thing is not
-// in the collection. It opens a transaction.
-func (s *Store) Uncollect(ctx context.Context, caller auth.Caller, collectionID, thingID int64) (*Collection, error) {
-	return s.changeCollection(ctx, caller, collectionID, func(ctx context.Context, tx bun.Tx, c *Collection) error {
-		done, err := tx.NewDelete().Model((*collectionThing)(nil)).Where("collection_id = ? AND thing_id = ?", c.ID, thingID).Exec(ctx)
-		if err != nil {
-			return err
-		}
-		if n, err := done.RowsAffected(); n == 0 || err != nil {
-			return err
-		}
-		return count(ctx, tx, collectionThings.by(-1, c.ID), thingCollects.by(-1, thingID))
-	})
 }
 
 // removeFromAllCollections removes a thing that is being deleted from all collections. It returns

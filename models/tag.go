@@ -81,6 +81,36 @@ func CleanTags(tags []string) ([]string, error) {
 	return clean, nil
 }
 
+// newTags returns the tags that the thing is to have, or nil if they do not change. The thing is
+// locked.
+func (c *checkedChange) newTags(ctx context.Context, tx bun.Tx) ([]string, error) {
+	if c.Tags != nil {
+		return append([]string{}, c.tags...), nil
+	}
+	if len(c.AddTags) == 0 && len(c.RemoveTags) == 0 {
+		return nil, nil
+	}
+	before, err := tagNames(ctx, tx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	removed := make(map[string]bool, len(c.RemoveTags))
+	for _, name := range c.RemoveTags {
+		removed[TagSlug(name)] = true
+	}
+	after := slices.DeleteFunc(slices.Clone(before), func(name string) bool { return removed[TagSlug(name)] })
+	if after, err = CleanTags(append(after, c.AddTags...)); err != nil || slices.Equal(before, after) {
+		return nil, err
+	}
+	return append([]string{}, after...), nil
+}
+
+// tagNames returns the tags of a thing in their order.
+func tagNames(ctx context.Context, tx bun.Tx, thingID int64) (names []string, err error) {
+	err = tx.NewSelect().Model((*thingTag)(nil)).Column("tt.name").Where("tt.thing_id = ?", thingID).Order("tt.position").Scan(ctx, &names)
+	return names, err
+}
+
 // setTags replaces the tags of a locked thing.
 func setTags(ctx context.Context, tx bun.Tx, t *Thing, names []string) error {
 	before, err := tagIDs(ctx, tx, t.ID)

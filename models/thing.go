@@ -50,6 +50,7 @@ type Thing struct {
 	PublishedAt  *time.Time
 	FeaturedAt   *time.Time // nil: not featured
 	TakenDownAt  *time.Time // nil: not taken down; see takedown.go
+	DeletesAt    *time.Time // nil: not being deleted; see thing_revert.go
 	Popularity   int64      // see popularity.go
 
 	OriginCreator    string     `bun:",nullzero"` // see Origin
@@ -132,8 +133,17 @@ func (t *Thing) DownloadCount() int64 { return t.FoldedDownloads + t.NewDownload
 func (t *Thing) IsFeatured() bool { return t.FeaturedAt != nil }
 
 // lockThing reads a thing and locks its row until tx ends. It returns NotFound if there is no such
-// thing.
+// thing, or if it is being deleted; see [Store.ScheduleDeletion].
 func (s *Store) lockThing(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
+	t, err := s.lockThingOrDeleted(ctx, tx, id)
+	if err == nil && t.DeletesAt != nil {
+		return nil, NoSuch("thing", id)
+	}
+	return t, err
+}
+
+// lockThingOrDeleted is lockThing that also returns a thing that is being deleted.
+func (s *Store) lockThingOrDeleted(ctx context.Context, tx bun.Tx, id int64) (*Thing, error) {
 	t := new(Thing)
 	err := s.DB.ForUpdate(tx.NewSelect().Model(t).Where("t.id = $1")).Conn(database.Bind(tx, id)).Scan(ctx)
 	return t, NoSuchIfNoRows(err, "thing", id)

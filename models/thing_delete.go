@@ -24,73 +24,85 @@ type RemovedThing struct {
 // transaction.
 func (s *Store) DeleteThing(ctx context.Context, caller auth.Caller, id int64, reason string) (deleted *RemovedThing, err error) {
 	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t, err := s.lockThing(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		ancestors, err := ancestorIDs(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		deleted = &RemovedThing{Thing: t, AncestorIDs: ancestors}
-		if t.OwnerID != caller.UserID && !caller.Moderates() {
-			return t.ofSomeoneElse(caller)
-		}
-		if err := t.checkNotTakenDown(caller); err != nil {
-			return err
-		}
-		if err := s.lockBelow(ctx, tx, id); err != nil {
-			return err
-		}
-		if t.IsTakenDown() {
-			if err := s.takeDownMakes(ctx, tx, id); err != nil {
-				return err
-			}
-		}
-		if t.State == Published {
-			if err := errors.Join(countThing(ctx, tx, t, -1), s.raise(ctx, tx, ThingUnpublished{t})); err != nil {
-				return err
-			}
-			// The makes of a thing that is not published are hidden, and become visible when it is deleted.
-		} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil {
-			return err
-		}
-		if deleted.CollectionIDs, err = removeFromAllCollections(ctx, tx, caller, id); err != nil {
-			return err
-		}
-		if err := deleteLikes(ctx, tx, Target{OnThing, id}); err != nil {
-			return err
-		}
-		if err := s.deleteComments(ctx, tx, Target{OnThing, id}); err != nil {
-			return err
-		}
-		if err := resolveReports(ctx, tx, caller, Target{OnThing, id}, t.OwnerID, reason); err != nil {
-			return err
-		}
-		for _, statement := range []string{
-			// Files of makes keep their downloads. If the downloads are being folded, that transaction waits
-			// for the thing, and the deletion of new downloads waits for that transaction: PostgreSQL aborts
-			// one of the two, which is then retried.
-			"UPDATE files SET download_count = download_count + (SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = ?0 AND nd.file_id = files.id) WHERE thing_id = ?0 AND target_type <> 'thing'",
-			"DELETE FROM new_downloads WHERE thing_id = ?0",
-			"DELETE FROM downloads WHERE thing_id = ?0",
-			"DELETE FROM files WHERE target_type = 'thing' AND target_id = ?0",
-			// Files of makes, and comments on makes with their files, do not belong to a thing any more.
-			"UPDATE files SET thing_id = 0 WHERE thing_id = ?0",
-			"UPDATE comments SET thing_id = NULL WHERE thing_id = ?0",
-			"UPDATE makes SET thing_id = NULL WHERE thing_id = ?0",
-			"DELETE FROM things WHERE id = ?0",
-		} {
-			if _, err := tx.NewRaw(statement, id).Exec(ctx); err != nil {
-				return err
-			}
-		}
-		if err := s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
-			return err
-		}
-		return s.DB.index(ctx, tx, ThingIndex, id)
+		deleted, err = s.RemoveThing(ctx, tx, caller, id, reason)
+		return err
 	})
 	return deleted, err
+}
+
+// lockDeletable locks a thing that the caller may delete.
+func (s *Store) lockDeletable(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64) (*Thing, error) {
+	t, err := s.lockThingOrDeleted(ctx, tx, id)
+	if err == nil && t.OwnerID != caller.UserID && !caller.Moderates() {
+		err = t.ofSomeoneElse(caller)
+	}
+	if err == nil {
+		err = t.checkNotTakenDown(caller)
+	}
+	return t, err
+}
+
+// RemoveThing is DeleteThing in a transaction of the caller.
+func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, reason string) (deleted *RemovedThing, err error) {
+	t, err := s.lockDeletable(ctx, tx, caller, id)
+	if err != nil {
+		return nil, err
+	}
+	ancestors, err := ancestorIDs(ctx, tx, id)
+	if err != nil {
+		return nil, err
+	}
+	deleted = &RemovedThing{Thing: t, AncestorIDs: ancestors}
+	if err := s.lockBelow(ctx, tx, id); err != nil {
+		return nil, err
+	}
+	if t.IsTakenDown() {
+		if err := s.takeDownMakes(ctx, tx, id); err != nil {
+			return nil, err
+		}
+	}
+	if t.State == Published {
+		if err := errors.Join(countThing(ctx, tx, t, -1), s.raise(ctx, tx, ThingUnpublished{t})); err != nil {
+			return nil, err
+		}
+		// The makes of a thing that is not published are hidden, and become visible when it is deleted.
+	} else if err := s.countMakesOf(ctx, tx, id, 1); err != nil {
+		return nil, err
+	}
+	if deleted.CollectionIDs, err = removeFromAllCollections(ctx, tx, caller, id); err != nil {
+		return nil, err
+	}
+	if err := deleteLikes(ctx, tx, Target{OnThing, id}); err != nil {
+		return nil, err
+	}
+	if err := s.deleteComments(ctx, tx, Target{OnThing, id}); err != nil {
+		return nil, err
+	}
+	if err := resolveReports(ctx, tx, caller, Target{OnThing, id}, t.OwnerID, reason); err != nil {
+		return nil, err
+	}
+	for _, statement := range []string{
+		// Files of makes keep their downloads. If the downloads are being folded, that transaction waits
+		// for the thing, and the deletion of new downloads waits for that transaction: PostgreSQL aborts
+		// one of the two, which is then retried.
+		"UPDATE files SET download_count = download_count + (SELECT count(*) FROM new_downloads AS nd WHERE nd.thing_id = ?0 AND nd.file_id = files.id) WHERE thing_id = ?0 AND target_type <> 'thing'",
+		"DELETE FROM new_downloads WHERE thing_id = ?0",
+		"DELETE FROM downloads WHERE thing_id = ?0",
+		"DELETE FROM files WHERE target_type = 'thing' AND target_id = ?0",
+		// Files of makes, and comments on makes with their files, do not belong to a thing any more.
+		"UPDATE files SET thing_id = 0 WHERE thing_id = ?0",
+		"UPDATE comments SET thing_id = NULL WHERE thing_id = ?0",
+		"UPDATE makes SET thing_id = NULL WHERE thing_id = ?0",
+		"DELETE FROM things WHERE id = ?0",
+	} {
+		if _, err := tx.NewRaw(statement, id).Exec(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedThing, UserID: t.OwnerID, ThingID: id, Reason: reason}); err != nil {
+		return nil, err
+	}
+	return deleted, s.DB.index(ctx, tx, ThingIndex, id)
 }
 
 // lockBelow locks the makes and comments of a locked thing, so that no files are finalized for them

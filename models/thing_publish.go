@@ -31,37 +31,41 @@ func (s *Store) publishThing(ctx context.Context, caller auth.Caller, id int64, 
 	if as == Draft {
 		return nil, Invalid("state", "state: a thing is published as PUBLISHED or UNLISTED; unpublishThing makes it a draft")
 	}
-	return s.setState(ctx, caller, id, as, func(ctx context.Context, tx bun.Tx, t *Thing) error {
-		if t.IsTakenDown() {
-			return Fail(Forbidden, "thing %d was taken down by a moderator: %s", id, t.TakedownReason)
-		}
-		return checkPublishable(ctx, tx, t, anyLicense)
-	})
+	return s.setState(ctx, caller, id, as, anyLicense)
 }
 
 // UnpublishThing makes a thing of the caller a draft again, which is not featured. Its likes,
 // comments and makes are kept, and become visible again when it is published again. It opens a
 // transaction.
 func (s *Store) UnpublishThing(ctx context.Context, caller auth.Caller, id int64) (*Thing, error) {
-	return s.setState(ctx, caller, id, Draft, func(context.Context, bun.Tx, *Thing) error { return nil })
+	return s.setState(ctx, caller, id, Draft, false)
 }
 
-// setState changes the state of a thing of the caller, unless check returns an error.
-func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to PublicationState, check func(context.Context, bun.Tx, *Thing) error) (*Thing, error) {
-	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t, err := s.lockOwnThing(ctx, tx, caller, id)
-		if err != nil || t.State == to {
-			return err
-		}
-		if err := check(ctx, tx, t); err != nil {
-			return err
-		}
-		return s.changeState(ctx, tx, t, to)
-	})
+// setState is ChangeState in a transaction of its own. It returns the thing.
+func (s *Store) setState(ctx context.Context, caller auth.Caller, id int64, to PublicationState, anyLicense bool) (*Thing, error) {
+	err := s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error { return s.ChangeState(ctx, tx, caller, id, to, anyLicense) })
 	if err != nil {
 		return nil, err
 	}
 	return s.Thing(ctx, caller, AllThingFields, id)
+}
+
+// ChangeState is PublishThing, PublishThingOfAnyLicense or UnpublishThing in a transaction of the
+// caller. It does not read the thing again.
+func (s *Store) ChangeState(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, to PublicationState, anyLicense bool) error {
+	t, err := s.lockOwnThing(ctx, tx, caller, id)
+	if err != nil || t.State == to {
+		return err
+	}
+	if to != Draft {
+		if t.IsTakenDown() {
+			return Fail(Forbidden, "thing %d was taken down by a moderator: %s", id, t.TakedownReason)
+		}
+		if err := checkPublishable(ctx, tx, t, anyLicense); err != nil {
+			return err
+		}
+	}
+	return s.changeState(ctx, tx, t, to)
 }
 
 // changeState changes the state of a locked thing to another one.

@@ -204,6 +204,8 @@ type ThingChange struct {
 	PrintSettings *PrintSettings
 	Tags          []string // replaces all tags; nil: unchanged
 	AncestorIDs   []int64  // replaces all ancestors; nil: unchanged
+
+	AddTags, RemoveTags []string // changes of the tags that the thing has, unless Tags is set
 }
 
 // UpdatedThing is the result of [Store.UpdateThing].
@@ -216,86 +218,118 @@ type UpdatedThing struct {
 // UpdateThing changes a thing of the caller. It returns Forbidden for a thing of another user, and
 // for one that is taken down. It opens a transaction.
 func (s *Store) UpdateThing(ctx context.Context, caller auth.Caller, c ThingChange) (*UpdatedThing, error) {
-	tags, err := CleanTags(c.Tags)
-	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkPage("sourceUrl", c.SourceURL), c.Origin.Check(), checkLicense(c.LicenseID), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
+	change, err := s.checkChange(ctx, c)
 	if err != nil {
-		return nil, s.withCategory(ctx, err, c.Category)
-	}
-	var html renderedHTML
-	if err := errors.Join(s.renderTo(ctx, &html, thingDescription, c.Description), s.renderTo(ctx, &html, thingInstructions, c.Instructions)); err != nil {
 		return nil, err
 	}
-	u := &UpdatedThing{}
+	var u *UpdatedThing
 	err = s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		t, err := s.lockOwnThing(ctx, tx, caller, c.ID)
-		if err != nil {
-			return err
-		}
-		u.FromCategoryID = t.CategoryID
-		Assign(&t.Name, c.Name)
-		before := t.SPDX()
-		t.setLicense(c.License, c.LicenseID)
-		Assign(&t.Description, c.Description)
-		Assign(&t.Instructions, c.Instructions)
-		Assign(&t.SourceURL, c.SourceURL)
-		t.setOrigin(c.Origin, Now())
-		Assign(&t.IsWIP, c.IsWIP)
-		Assign(&t.IsDerivative, c.IsRemix)
-		Assign(&t.IsNSFW, c.IsNSFW)
-		Assign(&t.IsAI, c.IsAI)
-		Assign(&t.DetailsParts, c.DetailsParts)
-		if c.PrintSettings != nil {
-			if t.DetailsParts, err = c.PrintSettings.in(t.DetailsParts); err != nil {
-				return err
-			}
-		}
-		if t.State != Draft && c.LicenseID != nil && t.SPDX() == license.Unknown && before != license.Unknown {
-			return Invalid("licenseId", "licenseId: must be known while the thing is published").WithFieldCode(apierror.FieldLicenseRequired)
-		}
-		if t.State != Draft && strings.TrimSpace(t.Description) == "" {
-			return Invalid("description", "description: must not be blank while the thing is published").
-				WithFieldCode(apierror.FieldRequired)
-		}
-		if c.Category != nil {
-			if err := moveThing(ctx, tx, t, *c.Category); err != nil {
-				return err
-			}
-		}
-		if c.Tags != nil {
-			if err := setTags(ctx, tx, t, tags); err != nil {
-				return err
-			}
-		}
-		if c.AncestorIDs != nil {
-			before, err := ancestorIDs(ctx, tx, t.ID)
-			if err != nil {
-				return err
-			}
-			if err := s.setAncestors(ctx, tx, caller, t, before, c.AncestorIDs); err != nil {
-				return err
-			}
-			u.FromAncestorIDs = slices.DeleteFunc(before, func(id int64) bool { return slices.Contains(c.AncestorIDs, id) })
-		}
-		if !t.IsDerivative {
-			ancestors, err := ancestorIDs(ctx, tx, t.ID)
-			if err != nil {
-				return err
-			}
-			t.IsDerivative = len(ancestors) > 0
-		}
-		t.ModifiedAt = Now()
-		_, err = html.update(tx.NewUpdate().Model(t).
-			Column("name", "license", "license_id", "origin_creator", "origin_creator_url", "origin_site", "imported_at", "category_id", "description", "instructions", "source_url", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
-		if err != nil || t.State != Published {
-			return err
-		}
-		return s.DB.index(ctx, tx, ThingIndex, t.ID)
+		u, err = s.applyChange(ctx, tx, caller, change)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	u.Thing, err = s.Thing(ctx, caller, AllThingFields, c.ID)
 	return u, err
+}
+
+// ChangeThing is UpdateThing in a transaction of the caller. It does not read the thing again.
+func (s *Store) ChangeThing(ctx context.Context, tx bun.Tx, caller auth.Caller, c ThingChange) error {
+	change, err := s.checkChange(ctx, c)
+	if err != nil {
+		return err
+	}
+	_, err = s.applyChange(ctx, tx, caller, change)
+	return err
+}
+
+// checkedChange is a ThingChange with valid values.
+type checkedChange struct {
+	ThingChange
+	tags []string // if Tags is not nil
+	html renderedHTML
+}
+
+// checkChange returns BadInput for values that no thing can have, and renders Markdown.
+func (s *Store) checkChange(ctx context.Context, c ThingChange) (*checkedChange, error) {
+	change := &checkedChange{ThingChange: c}
+	tags, err := CleanTags(c.Tags)
+	change.tags = tags
+	err = errors.Join(checkThing(c.Name, c.Category, c.Description, c.Instructions), checkPage("sourceUrl", c.SourceURL), c.Origin.Check(), checkLicense(c.LicenseID), err, checkAncestors(c.AncestorIDs), checkDetails(c.DetailsParts), c.PrintSettings.check())
+	if err != nil {
+		return nil, s.withCategory(ctx, err, c.Category)
+	}
+	return change, errors.Join(s.renderTo(ctx, &change.html, thingDescription, c.Description), s.renderTo(ctx, &change.html, thingInstructions, c.Instructions))
+}
+
+// applyChange changes a thing in tx. The result has no Thing.
+func (s *Store) applyChange(ctx context.Context, tx bun.Tx, caller auth.Caller, c *checkedChange) (*UpdatedThing, error) {
+	t, err := s.lockOwnThing(ctx, tx, caller, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	u := &UpdatedThing{FromCategoryID: t.CategoryID}
+	Assign(&t.Name, c.Name)
+	before := t.SPDX()
+	t.setLicense(c.License, c.LicenseID)
+	Assign(&t.Description, c.Description)
+	Assign(&t.Instructions, c.Instructions)
+	Assign(&t.SourceURL, c.SourceURL)
+	t.setOrigin(c.Origin, Now())
+	Assign(&t.IsWIP, c.IsWIP)
+	Assign(&t.IsDerivative, c.IsRemix)
+	Assign(&t.IsNSFW, c.IsNSFW)
+	Assign(&t.IsAI, c.IsAI)
+	Assign(&t.DetailsParts, c.DetailsParts)
+	if c.PrintSettings != nil {
+		if t.DetailsParts, err = c.PrintSettings.in(t.DetailsParts); err != nil {
+			return nil, err
+		}
+	}
+	if t.State != Draft && c.LicenseID != nil && t.SPDX() == license.Unknown && before != license.Unknown {
+		return nil, Invalid("licenseId", "licenseId: must be known while the thing is published").WithFieldCode(apierror.FieldLicenseRequired)
+	}
+	if t.State != Draft && strings.TrimSpace(t.Description) == "" {
+		return nil, Invalid("description", "description: must not be blank while the thing is published").
+			WithFieldCode(apierror.FieldRequired)
+	}
+	if c.Category != nil {
+		if err := moveThing(ctx, tx, t, *c.Category); err != nil {
+			return nil, err
+		}
+	}
+	if tags, err := c.newTags(ctx, tx); err != nil {
+		return nil, err
+	} else if tags != nil {
+		if err := setTags(ctx, tx, t, tags); err != nil {
+			return nil, err
+		}
+	}
+	if c.AncestorIDs != nil {
+		before, err := ancestorIDs(ctx, tx, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		if err := s.setAncestors(ctx, tx, caller, t, before, c.AncestorIDs); err != nil {
+			return nil, err
+		}
+		u.FromAncestorIDs = slices.DeleteFunc(before, func(id int64) bool { return slices.Contains(c.AncestorIDs, id) })
+	}
+	if !t.IsDerivative {
+		ancestors, err := ancestorIDs(ctx, tx, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		t.IsDerivative = len(ancestors) > 0
+	}
+	t.ModifiedAt = Now()
+	_, err = c.html.update(tx.NewUpdate().Model(t).
+		Column("name", "license", "license_id", "origin_creator", "origin_creator_url", "origin_site", "imported_at", "category_id", "description", "instructions", "source_url", "is_wip", "is_nsfw", "is_ai", "details_parts", "is_derivative", "modified_at").WherePK()).Exec(ctx)
+	if err != nil || t.State != Published {
+		return u, err
+	}
+	return u, s.DB.index(ctx, tx, ThingIndex, t.ID)
 }
 
 // Assign sets a value to another one, unless that is nil.

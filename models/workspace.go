@@ -13,7 +13,7 @@ import (
 type draftsOf struct{}
 
 func (draftsOf) Select(b *database.Builder, userID any) *bun.SelectQuery {
-	return b.Select().TableExpr("things AS t").Where("t.owner_id = ? AND t.state = 'draft'", userID)
+	return b.Select().TableExpr("things AS t").Where("t.owner_id = ? AND t.state = 'draft' AND t.deletes_at IS NULL", userID)
 }
 
 // Drafts lists the drafts of the caller, the latest first. It returns Forbidden if userID is

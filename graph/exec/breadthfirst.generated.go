@@ -18,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/internal/slicerlink"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -2840,6 +2841,42 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Nil:   breadthfirst.NilPointer[model.DeleteApplicationPayload],
+			},
+			"updateThings": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UpdateThings(ctx, fc.Args["input"].(bulk.Change)))
+				},
+				Args: (*executionContext).field_Mutation_updateThings_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[bulk.Updated],
+			},
+			"undoThingsUpdate": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					return breadthfirst.Value(ec.Resolvers.Mutation().UndoThingsUpdate(ctx, fc.Args["input"].(model.UndoThingsUpdateInput)))
+				},
+				Args: (*executionContext).field_Mutation_undoThingsUpdate_args,
+				Directives: func(ctx context.Context, ec *executionContext, object any, directive0 graphql.Resolver) (any, error) {
+					directive1 := func(ctx context.Context) (any, error) {
+						scope, err := ec.unmarshalNScope2githubᚗcomᚋmeshyardᚋmeshyardᚋinternalᚋauthᚐScope(ctx, "WRITE")
+						if err != nil {
+							return nil, err
+						}
+						return ec.Directives.Auth(ctx, object, directive0, scope)
+					}
+					return directive1(ctx)
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.UndoThingsUpdatePayload],
 			},
 			"createCollection": {
 				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
@@ -7081,6 +7118,74 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				Nil: breadthfirst.NilPointer[models.Thing],
 			},
 		}},
+		"ThingUpdate": {Name: "ThingUpdate", Implements: []string{"ThingUpdate"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"id": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*bulk.Result)
+					v := obj.ID
+					return model.AppendID(b, v), true
+				},
+			},
+			"thing": {
+				Batch: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, objects []any) ([]any, error) {
+					objs := breadthfirst.Objects[*bulk.Result](objects)
+					return breadthfirst.Values(ec.Resolvers.ThingUpdate().Thing(ctx, objs))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[models.Thing],
+			},
+			"isDeleted": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*bulk.Result)
+					v := obj.IsDeleted
+					return strconv.AppendBool(b, v), true
+				},
+			},
+			"error": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*bulk.Result)
+					return breadthfirst.Value(ec.Resolvers.ThingUpdate().Error(ctx, obj))
+				},
+				Waits: true,
+				Nil:   breadthfirst.NilPointer[model.ThingUpdateError],
+			},
+		}},
+		"ThingUpdateError": {Name: "ThingUpdateError", Implements: []string{"ThingUpdateError"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"code": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ThingUpdateError)
+					v := obj.Code
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"message": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ThingUpdateError)
+					v := obj.Message
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"field": {
+				Scalar: func(b []byte, object any) ([]byte, bool) {
+					obj := object.(*model.ThingUpdateError)
+					p := obj.Field
+					if p == nil {
+						return b, false
+					}
+					v := *p
+					return breadthfirst.AppendString(b, v), true
+				},
+			},
+			"fieldCodes": {
+				Get: func(object any) any {
+					obj := object.(*model.ThingUpdateError)
+					return obj.FieldCodes
+				},
+				Marshal: func(ctx context.Context, ec *executionContext, value any) graphql.Marshaler {
+					return ec.marshalNString2ᚕstringᚄ(ctx, nil, value.([]string))
+				},
+			},
+		}},
 		"TogglePayload": {Name: "TogglePayload", Implements: []string{"TogglePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
 			"isOn": {
 				Scalar: func(b []byte, object any) ([]byte, bool) {
@@ -7088,6 +7193,15 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 					v := obj.IsOn
 					return strconv.AppendBool(b, v), true
 				},
+			},
+		}},
+		"UndoThingsUpdatePayload": {Name: "UndoThingsUpdatePayload", Implements: []string{"UndoThingsUpdatePayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"results": {
+				Get: func(object any) any {
+					obj := object.(*model.UndoThingsUpdatePayload)
+					return obj.Results
+				},
+				Each: breadthfirst.EachPointer[bulk.Result],
 			},
 		}},
 		"UnfeatureThingPayload": {Name: "UnfeatureThingPayload", Implements: []string{"UnfeatureThingPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
@@ -7287,6 +7401,37 @@ var breadthFirst = breadthfirst.Schema[*executionContext]{
 				},
 				Waits: true,
 				Each:  breadthfirst.EachPointer[models.Thing],
+			},
+		}},
+		"UpdateThingsPayload": {Name: "UpdateThingsPayload", Implements: []string{"UpdateThingsPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{
+			"undoId": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*bulk.Updated)
+					return breadthfirst.Value(ec.Resolvers.UpdateThingsPayload().UndoID(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*int64)
+					return model.AppendID(b, v)
+				},
+				Nil: breadthfirst.NilPointer[int64],
+			},
+			"undoableUntil": {
+				Resolve: func(ctx context.Context, ec *executionContext, fc *graphql.FieldContext, object any) (any, error) {
+					obj := object.(*bulk.Updated)
+					return breadthfirst.Value(ec.Resolvers.UpdateThingsPayload().UndoableUntil(ctx, obj))
+				},
+				Append: func(b []byte, value any) []byte {
+					v := *value.(*time.Time)
+					return model.AppendDateTime(b, v)
+				},
+				Nil: breadthfirst.NilPointer[time.Time],
+			},
+			"results": {
+				Get: func(object any) any {
+					obj := object.(*bulk.Updated)
+					return obj.Results
+				},
+				Each: breadthfirst.EachPointer[bulk.Result],
 			},
 		}},
 		"UpdateWebhookPayload": {Name: "UpdateWebhookPayload", Implements: []string{"UpdateWebhookPayload"}, Fields: map[string]*breadthfirst.Field[*executionContext]{

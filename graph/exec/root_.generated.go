@@ -56,10 +56,12 @@ type ResolverRoot interface {
 	Tag() TagResolver
 	TagFacet() TagFacetResolver
 	Thing() ThingResolver
+	ThingUpdate() ThingUpdateResolver
 	UnfollowUserPayload() UnfollowUserPayloadResolver
 	UnlikeThingPayload() UnlikeThingPayloadResolver
 	UnwatchThingPayload() UnwatchThingPayloadResolver
 	UpdateThingPayload() UpdateThingPayloadResolver
+	UpdateThingsPayload() UpdateThingsPayloadResolver
 	User() UserResolver
 	WatchThingPayload() WatchThingPayloadResolver
 	Webhook() WebhookResolver

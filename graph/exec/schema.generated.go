@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/license"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/webhook"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -24,6 +25,8 @@ type MutationResolver interface {
 	RestoreMake(ctx context.Context, input model.RestoreMakeInput) (*model.RestoreMakePayload, error)
 	CreateApplication(ctx context.Context, input models.NewApplication) (*model.CreateApplicationPayload, error)
 	DeleteApplication(ctx context.Context, input model.DeleteApplicationInput) (*model.DeleteApplicationPayload, error)
+	UpdateThings(ctx context.Context, input bulk.Change) (*bulk.Updated, error)
+	UndoThingsUpdate(ctx context.Context, input model.UndoThingsUpdateInput) (*model.UndoThingsUpdatePayload, error)
 	CreateCollection(ctx context.Context, input models.NewCollection) (*model.CreateCollectionPayload, error)
 	UpdateCollection(ctx context.Context, input models.CollectionChange) (*model.UpdateCollectionPayload, error)
 	DeleteCollection(ctx context.Context, input model.DeleteCollectionInput) (*model.DeletedCollection, error)
@@ -934,6 +937,20 @@ func (ec *executionContext) field_Mutation_toggle_args(ctx context.Context, rawA
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_undoThingsUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (model.UndoThingsUpdateInput, error) {
+			return ec.unmarshalNUndoThingsUpdateInput2githubᚗcomᚋmeshyardᚋmeshyardᚋgraphᚋmodelᚐUndoThingsUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_unfeatureThing_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -1164,6 +1181,20 @@ func (ec *executionContext) field_Mutation_updateThing_args(ctx context.Context,
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (models.ThingChange, error) {
 			return ec.unmarshalNUpdateThingInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐThingChange(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateThings_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (bulk.Change, error) {
+			return ec.unmarshalNUpdateThingsInput2githubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚋbulkᚐChange(ctx, v)
 		})
 	if err != nil {
 		return nil, err

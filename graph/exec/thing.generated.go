@@ -1248,3 +1248,11 @@ func (ec *executionContext) unmarshalOOriginInput2ᚖgithubᚗcomᚋmeshyardᚋm
 	res, err := ec.unmarshalInputOriginInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) unmarshalOPublicationState2ᚖgithubᚗcomᚋmeshyardᚋmeshyardᚋmodelsᚐPublicationState(ctx context.Context, v any) (*models.PublicationState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := model.UnmarshalPublicationState(v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/webhook"
 )
 
@@ -869,6 +870,19 @@ type Takedown struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
+// Why a thing was not changed.
+type ThingUpdateError struct {
+	// The code, one of those of `extensions.code` of errors, such as NOT_FOUND.
+	Code string `json:"code"`
+	// The message.
+	Message string `json:"message"`
+	// The input at fault; null if there is none.
+	Field *string `json:"field,omitempty"`
+	// What is wrong, as in `extensions.fields` of errors, such as DESCRIPTION_REQUIRED. A thing that
+	// cannot be published may lack several things.
+	FieldCodes []string `json:"fieldCodes"`
+}
+
 // An object and the mark to toggle on it.
 type ToggleInput struct {
 	// The like or the watch.
@@ -881,6 +895,18 @@ type ToggleInput struct {
 type TogglePayload struct {
 	// Whether the caller likes or watches it now.
 	IsOn bool `json:"isOn"`
+}
+
+// The update to undo.
+type UndoThingsUpdateInput struct {
+	// The `undoId` of an update.
+	ID int64 `json:"id"`
+}
+
+// Payload of `undoThingsUpdate`.
+type UndoThingsUpdatePayload struct {
+	// The result for each thing that the update had changed, in the order of the ids.
+	Results []*bulk.Result `json:"results"`
 }
 
 // The thing to stop featuring.

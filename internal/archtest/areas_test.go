@@ -10,11 +10,12 @@ import (
 // core, and the core imports none. What the core causes in an area, it raises as a [models.Event].
 var areas = map[string][]string{
 	"archive":  {},
+	"bulk":     {},
 	"importer": {},
 	"openin":   {},
 	"webhook":  {},
 	// The packages below are no areas: catalogue wires them, and modelstest is for their tests.
-	"catalogue":  {"archive", "importer", "openin", "webhook"},
+	"catalogue":  {"archive", "bulk", "importer", "openin", "webhook"},
 	"modelstest": {},
 }
 

@@ -27,6 +27,8 @@ import (
 type Handlers struct {
 	ExpireUpload func(ctx context.Context, fileID int64) error
 	PurgeAccount func(ctx context.Context, userID int64) error
+	// FinishUpdate deletes the things that a bulk update has hidden, or finishes undoing it.
+	FinishUpdate func(ctx context.Context, updateID int64) error
 	// SendMail is nil if this server cannot send mails. Another server sends them then.
 	SendMail       func(ctx context.Context, m Mail) error
 	FoldCounts     func(ctx context.Context) error
@@ -165,6 +167,9 @@ func New(db *sql.DB, engine database.Engine, h Handlers, queues []string, logger
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[purgeAccount]) error {
 		return h.PurgeAccount(ctx, job.Args.UserID)
 	}))
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[finishUpdate]) error {
+		return h.FinishUpdate(ctx, job.Args.UpdateID)
+	}))
 	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[sendMail]) error {
 		if h.SendMail == nil {
 			return q.leaveMail(ctx, job.ID)
@@ -302,6 +307,12 @@ type Mail struct {
 	InvitationID int64  `json:"invitation_id,omitempty"`
 }
 
+type finishUpdate struct {
+	UpdateID int64 `json:"update_id"`
+}
+
+func (finishUpdate) Kind() string { return "finish_update" }
+
 type sendMail struct{ Mail }
 
 func (sendMail) Kind() string { return "send_mail" }
@@ -328,6 +339,12 @@ func (q *Queue) ExpireUpload(ctx context.Context, tx *sql.Tx, fileID int64, at t
 // or now if the time is zero.
 func (q *Queue) PurgeAccount(ctx context.Context, tx *sql.Tx, userID int64, at time.Time) error {
 	_, err := q.client.InsertTx(ctx, tx, purgeAccount{userID}, &river.InsertOpts{ScheduledAt: at})
+	return err
+}
+
+// FinishUpdate inserts in tx the job that ends a bulk update at the given time.
+func (q *Queue) FinishUpdate(ctx context.Context, tx *sql.Tx, updateID int64, at time.Time) error {
+	_, err := q.client.InsertTx(ctx, tx, finishUpdate{updateID}, &river.InsertOpts{ScheduledAt: at})
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/archive"
+	"github.com/meshyard/meshyard/models/bulk"
 	"github.com/meshyard/meshyard/models/importer"
 	"github.com/meshyard/meshyard/models/openin"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -25,6 +26,7 @@ type Options struct {
 type Catalogue struct {
 	*models.Store
 	Archive  *archive.Store
+	Bulk     *bulk.Store
 	Importer *importer.Store
 	OpenIn   *openin.Store
 	Webhook  *webhook.Store
@@ -37,6 +39,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 	return &Catalogue{
 		Store:    core,
 		Archive:  archive.New(core),
+		Bulk:     bulk.New(core),
 		Importer: importer.New(core),
 		OpenIn:   openin.New(core),
 		Webhook:  webhook.New(core, options.Webhooks),

@@ -71,6 +71,14 @@ func (m *matrix) byGraphQL(c *servertest.Client, p permission, document string) 
 	if err := json.Unmarshal(result.Data, &data); err != nil && status == http.StatusOK {
 		m.T.Fatalf("%s: %v: %s", document, err, result.Data)
 	}
+	var bulk struct {
+		UpdateThings *struct {
+			Results []struct{ Error *struct{ Code string } }
+		}
+	}
+	if err := json.Unmarshal(result.Data, &bulk); err == nil && bulk.UpdateThings != nil && bulk.UpdateThings.Results[0].Error != nil {
+		status = servertest.CodeStatus[bulk.UpdateThings.Results[0].Error.Code] // the error about the only thing
+	}
 	shown := make(map[string]bool)
 	m.look(data, shown)
 	return outcome{status, slices.Sorted(maps.Keys(shown))}

@@ -167,6 +167,8 @@ var permissions = []struct {
 		{"Mutation.updateFile, kind and note", files, `mutation { updateFile(input: {id: $file, kind: MODEL, note: "changed"}) { file { id } } }`, "", ""},
 		{"Mutation.deleteFile, of a thing", picturesAndUploads, `mutation { deleteFile(input: {id: $file, target: {type: THING, id: $thing}, allowNoModel: true, reason: "because"}) { deletedId } }`, "delete_things_thing_id_files_file_id", ""},
 		{"Mutation.deleteFile", filesAndUploads, `mutation { deleteFile(input: {id: $file, allowNoModel: true, reason: "because"}) { deletedId } }`, "", ""},
+		{"Mutation.updateThings", things, `mutation { updateThings(input: {ids: [$thing], addTags: ["new"]}) { results { thing { id } error { code } } } }`, "", ""},
+		{"Mutation.updateThings, deleting", things, `mutation { updateThings(input: {ids: [$thing], delete: true, reason: "because"}) { results { isDeleted error { code } } } }`, "", ""},
 		{"Mutation.recordDownload", filesAndUploads, `mutation { recordDownload(input: {fileId: $file}) { url } }`, "get_files_file_id_download", ""},
 	}},
 	{"Makes, comments, collections and accounts", takingPartIs, []permission{

@@ -194,6 +194,7 @@ func (a *Server) open(ctx context.Context, create bool) (err error) {
 	a.queue, err = jobs.New(a.db.SQL(), a.db.Engine, jobs.Handlers{
 		ExpireUpload:   func(ctx context.Context, id int64) error { return a.Store.ExpireUpload(ctx, id) },
 		PurgeAccount:   func(ctx context.Context, id int64) error { return a.Store.PurgeAccount(ctx, id) },
+		FinishUpdate:   func(ctx context.Context, id int64) error { return a.Store.Bulk.Finish(ctx, id) },
 		SendMail:       a.mailHandler(),
 		FoldCounts:     func(ctx context.Context) error { return a.fold(ctx) },
 		DeliverWebhook: func(ctx context.Context, id int64) error { return a.deliverWebhook(ctx, id) },

@@ -1,0 +1,131 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
+	"github.com/meshyard/meshyard/internal/license"
+)
+
+// ThingValues are the values of a thing that bulk updates change, so that they can be restored.
+type ThingValues struct {
+	State      PublicationState
+	License    License
+	LicenseID  license.ID
+	CategoryID int64
+	Tags       []string
+	FeaturedAt *time.Time
+	TakenDown  bool
+}
+
+// LockedThing is a thing that is locked until the end of a transaction, and its values.
+type LockedThing struct {
+	*Thing
+	Values ThingValues
+}
+
+// LockThing locks a thing that the caller may change, or delete if deletes is set. For a thing of
+// another user, it returns NotFound if the caller may not delete it.
+func (s *Store) LockThing(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, deletes bool) (*LockedThing, error) {
+	t, err := s.lockThing(ctx, tx, id)
+	if err != nil {
+		return nil, err
+	}
+	if t.OwnerID != caller.UserID && (!deletes || !caller.Moderates()) {
+		return nil, NoSuch("thing", id)
+	}
+	if err := t.checkNotTakenDown(caller); err != nil {
+		return nil, err
+	}
+	tags, err := tagNames(ctx, tx, id)
+	return &LockedThing{t, ThingValues{State: t.State, License: t.License, LicenseID: t.LicenseID, CategoryID: t.CategoryID, Tags: tags, FeaturedAt: t.FeaturedAt, TakenDown: t.IsTakenDown()}}, err
+}
+
+// ScheduleDeletion hides a locked thing, which is to be deleted at the given time. Until then, it
+// does not exist for operations other than RemoveThing and RevertThing, and its owner can read it
+// as a draft. The same permissions are required as for DeleteThing.
+func (s *Store) ScheduleDeletion(ctx context.Context, tx bun.Tx, caller auth.Caller, id int64, reason string, at time.Time) error {
+	t, err := s.lockDeletable(ctx, tx, caller, id)
+	if err != nil {
+		return err
+	}
+	if t.OwnerID != caller.UserID {
+		if err := checkReason(reason); err != nil {
+			return err
+		}
+	}
+	if t.State != Draft {
+		if err := s.changeState(ctx, tx, t, Draft); err != nil {
+			return err
+		}
+	}
+	_, err = tx.NewUpdate().Table("things").Set("deletes_at = ?, modified_at = ?", at, Now()).Where("id = ?", id).Exec(ctx)
+	return err
+}
+
+// RevertThing sets the values of a thing to earlier ones, and cancels its deletion. It returns
+// Conflict if the thing was modified after the given time, and NotFound if it does not exist any
+// more.
+func (s *Store) RevertThing(ctx context.Context, tx bun.Tx, id int64, modified time.Time, to ThingValues) error {
+	t, err := s.lockThingOrDeleted(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if !t.ModifiedAt.Equal(modified) || t.IsTakenDown() != to.TakenDown {
+		return Fail(Conflict, "thing %d was changed since the update", id)
+	}
+	if to.CategoryID != t.CategoryID {
+		from := t.CategoryID
+		t.CategoryID = to.CategoryID
+		if t.State == Published {
+			if err := count(ctx, tx, categoryThings.by(-1, from), categoryThings.by(1, t.CategoryID)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := setTags(ctx, tx, t, to.Tags); err != nil {
+		return err
+	}
+	if t.State != to.State {
+		if err := s.changeState(ctx, tx, t, to.State); err != nil {
+			return err
+		}
+		t.FeaturedAt = to.FeaturedAt
+	}
+	t.License, t.LicenseID, t.DeletesAt, t.ModifiedAt = to.License, to.LicenseID, nil, Now()
+	if _, err := tx.NewUpdate().Model(t).Column("license", "license_id", "category_id", "featured_at", "deletes_at", "modified_at").WherePK().Exec(ctx); err != nil {
+		return err
+	}
+	return s.DB.index(ctx, tx, ThingIndex, id)
+}
+
+// CheckThingChange returns BadInput for values that no thing can have.
+func (s *Store) CheckThingChange(ctx context.Context, c ThingChange) error {
+	if _, err := s.checkChange(ctx, c); err != nil || c.Category == nil {
+		return err
+	}
+	_, err := category(ctx, s.DB.Read, *c.Category)
+	return err
+}
+
+// CheckReason returns BadInput if an optional reason is not a valid text.
+func CheckReason(reason string) error { return CheckText("reason", reason, maxReason) }
+
+// CheckCollections returns NotFound, about the given input, if one of the collections does not
+// belong to the caller.
+func (s *Store) CheckCollections(ctx context.Context, caller auth.Caller, field string, ids []int64) error {
+	found, err := s.CollectionsByID(ctx, caller, CollectionAccess, ids)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		if c := found[id]; c == nil || c.OwnerID != caller.UserID {
+			return about(fmt.Sprintf("%s[%d]", field, i), NoSuch("collection", id))
+		}
+	}
+	return nil
+}
