@@ -4,7 +4,8 @@
 //
 //	archive.json      the manifest, which is written last
 //	things.ndjson     the rows of a noun: a JSON object on each line
-//	files/ab/abcd…    the bytes with that SHA-256
+//	files/ab/abcd…    the bytes with that SHA-256; in the archive of a user a folder of that name,
+//	                  which has them in a file with the name of the user's file
 package archive
 
 import (
@@ -78,8 +79,8 @@ func (m *Manifest) check() error {
 	return nil
 }
 
-// bytesPath returns the path of the content with a SHA-256 in lower-case hex. The subfolders keep
-// directory listings short.
+// bytesPath returns the path of the content with a SHA-256 in lower-case hex, or of the folder that
+// has it in a named file. The subfolders keep directory listings short.
 func bytesPath(sum string) (string, error) {
 	if raw, err := hex.DecodeString(sum); err != nil || len(raw) != 32 || sum != strings.ToLower(sum) {
 		return "", fmt.Errorf("SHA-256 %q: must be 64 hex digits in lower case", sum)

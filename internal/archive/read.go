@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -139,7 +140,7 @@ func (r *Reader) Bytes(sum string) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := r.files.Open(name)
+	f, err := r.content(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -147,6 +148,25 @@ func (r *Reader) Bytes(sum string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	return contentReader{f}, nil
+}
+
+// content opens a content at a path, or the only file in a folder of that path.
+func (r *Reader) content(name string) (fs.File, error) {
+	info, err := fs.Stat(r.files, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return r.files.Open(name)
+	}
+	entries, err := fs.ReadDir(r.files, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) != 1 || entries[0].IsDir() {
+		return nil, fmt.Errorf("%s: must contain one file", name)
+	}
+	return r.files.Open(path.Join(name, entries[0].Name()))
 }
 
 // contentReader reads a content.

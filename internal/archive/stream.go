@@ -45,8 +45,8 @@ func (s *Stream) Rows(noun string, fn func(row func([]byte) error) error) (Noun,
 // Bytes stores the content that r returns. If it does not have the expected SHA-256, the error
 // matches [ErrDamaged]. The archive then contains the damaged bytes, because they have been written
 // before that is known, and the caller must list the content as missing in the manifest.
-func (s *Stream) Bytes(ctx context.Context, sum string, r io.Reader) error {
-	name, err := bytesPath(sum)
+func (s *Stream) Bytes(ctx context.Context, c Content, r io.Reader) error {
+	name, err := c.path()
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Stream) Bytes(ctx context.Context, sum string, r io.Reader) error {
 	got := sha256.New()
 	size, err := io.Copy(io.MultiWriter(to, got), contextReader{ctx, r})
 	if err == nil {
-		err = checkSum(name, got, sum)
+		err = checkSum(name, got, c.SHA256)
 	}
 	if err == nil {
 		s.files.Count++

@@ -116,9 +116,9 @@ func writeRows(noun string, to io.Writer, fn func(row func([]byte) error) error)
 	return n, err
 }
 
-// Has reports whether the archive already contains the content with a SHA-256 and a size.
-func (w *Writer) Has(sum string, size int64) bool {
-	name, err := bytesPath(sum)
+// Has reports whether the archive already contains a content with a size.
+func (w *Writer) Has(c Content, size int64) bool {
+	name, err := c.path()
 	if err != nil {
 		return false
 	}
@@ -128,8 +128,8 @@ func (w *Writer) Has(sum string, size int64) bool {
 
 // Bytes stores the content that r returns. If it does not have the expected SHA-256, the error
 // matches [ErrDamaged] and nothing is stored.
-func (w *Writer) Bytes(ctx context.Context, sum string, r io.Reader) error {
-	name, err := bytesPath(sum)
+func (w *Writer) Bytes(ctx context.Context, c Content, r io.Reader) error {
+	name, err := c.path()
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (w *Writer) Bytes(ctx context.Context, sum string, r io.Reader) error {
 		if _, err := io.Copy(io.MultiWriter(to, got), contextReader{ctx, r}); err != nil {
 			return err
 		}
-		return checkSum(name, got, sum)
+		return checkSum(name, got, c.SHA256)
 	})
 }
 
@@ -167,9 +167,9 @@ func (r contextReader) Read(p []byte) (int, error) {
 }
 
 // Commit completes the archive. It removes the contents, left by an earlier export, that are no
-// longer needed. It calls wanted with batches of SHA-256; wanted returns those that the archive
-// needs.
-func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []string) (map[string]bool, error)) error {
+// longer needed. It calls wanted with batches of SHA-256; wanted returns the contents that the
+// archive needs, by SHA-256.
+func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []string) (map[string]Content, error)) error {
 	if err := w.keep(ctx, m, wanted); err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (w *Writer) Commit(ctx context.Context, m *Manifest, wanted func(sums []str
 
 // keep removes the contents that are not wanted, makes the directory entries of the others durable,
 // and counts them.
-func (w *Writer) keep(ctx context.Context, m *Manifest, wanted func(sums []string) (map[string]bool, error)) error {
+func (w *Writer) keep(ctx context.Context, m *Manifest, wanted func(sums []string) (map[string]Content, error)) error {
 	root := filepath.Join(w.dir, bytesFolder)
 	folders, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -220,18 +220,19 @@ func (w *Writer) keep(ctx context.Context, m *Manifest, wanted func(sums []strin
 			return err
 		}
 		for _, e := range entries {
-			if !named[e.Name()] {
-				if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			c, ok := named[e.Name()]
+			if !ok {
+				if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 					return err
 				}
 				continue
 			}
-			info, err := e.Info()
+			size, err := w.keepContent(c)
 			if err != nil {
 				return err
 			}
 			m.Files.Count++
-			m.Files.Bytes += info.Size()
+			m.Files.Bytes += size
 		}
 		if err := durable.SyncFolder(dir); err != nil {
 			return err
@@ -241,4 +242,34 @@ func (w *Writer) keep(ctx context.Context, m *Manifest, wanted func(sums []strin
 		return nil
 	}
 	return durable.SyncFolder(root)
+}
+
+// keepContent makes the directory entry of a content durable, removes what an earlier export has
+// left under other names, and returns the size of the content.
+func (w *Writer) keepContent(c Content) (size int64, err error) {
+	name, err := c.path()
+	if err != nil {
+		return 0, err
+	}
+	file := filepath.Join(w.dir, filepath.FromSlash(name))
+	info, err := os.Lstat(file)
+	if err != nil {
+		return 0, err
+	}
+	if c.Name == "" {
+		return info.Size(), nil
+	}
+	folder := filepath.Dir(file)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		if e.Name() != filepath.Base(file) {
+			if err := os.Remove(filepath.Join(folder, e.Name())); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return info.Size(), durable.SyncFolder(folder)
 }

@@ -111,12 +111,12 @@ func (x *exporting) snapshot(ctx context.Context, tx bun.Tx) (*archive.Manifest,
 	if err := x.bytes(ctx, tx, &m.Missing); err != nil {
 		return nil, err
 	}
-	return m, x.to.Commit(ctx, m, func(sums []string) (map[string]bool, error) {
-		var there []string
-		err := x.files(tx).Column("f.sha256").Distinct().Where("f.sha256 IN (?)", bun.List(sums)).Scan(ctx, &there)
-		wanted := make(map[string]bool, len(there))
-		for _, sum := range there {
-			wanted[sum] = true
+	return m, x.to.Commit(ctx, m, func(sums []string) (map[string]archive.Content, error) {
+		var there []stored
+		err := x.contents(tx).Where("f.sha256 IN (?)", bun.List(sums)).Scan(ctx, &there)
+		wanted := make(map[string]archive.Content, len(there))
+		for _, f := range there {
+			wanted[f.SHA256] = f.content()
 		}
 		return wanted, err
 	})
@@ -236,25 +236,39 @@ func (x *exporting) files(db bun.IDB) *bun.SelectQuery {
 	return q
 }
 
+// stored is a content to export.
+type stored struct {
+	SHA256 string `bun:"sha256"`
+	Size   int64
+	Name   string // of the first file with the content; only in the archive of one user
+}
+
+func (s stored) content() archive.Content { return archive.Content{SHA256: s.SHA256, Name: s.Name} }
+
+// contents selects the contents to export, as rows of stored.
+func (x *exporting) contents(db bun.IDB) *bun.SelectQuery {
+	if x.userID == 0 {
+		return x.files(db).Column("f.sha256").ColumnExpr("max(f.size) AS size").GroupExpr("f.sha256")
+	}
+	first := x.files(db).ColumnExpr("min(f.id)").GroupExpr("f.sha256")
+	return db.NewSelect().Model((*models.File)(nil)).Column("f.sha256", "f.size", "f.name").Where("f.id IN (?)", first)
+}
+
 // bytes copies the contents that the archive does not have yet. If missing is not nil, db is a
 // snapshot, and the SHA-256 hashes of contents that the bucket has lost are appended to missing.
 func (x *exporting) bytes(ctx context.Context, db bun.IDB, missing *[]string) error {
 	for last := ""; ; {
-		var rows []struct {
-			SHA256 string `bun:"sha256"`
-			Size   int64
-		}
-		err := x.files(db).Column("f.sha256").ColumnExpr("max(f.size) AS size").Where("f.sha256 > ?", last).
-			GroupExpr("f.sha256").OrderExpr("f.sha256").Limit(models.ObjectsAtOnce).Scan(ctx, &rows)
+		var rows []stored
+		err := x.contents(db).Where("f.sha256 > ?", last).OrderExpr("f.sha256").Limit(models.ObjectsAtOnce).Scan(ctx, &rows)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
 		for _, f := range rows {
 			last = f.SHA256
-			if x.to.Has(f.SHA256, f.Size) {
+			if x.to.Has(f.content(), f.Size) {
 				continue
 			}
-			err := x.object(ctx, f.SHA256)
+			err := x.object(ctx, f.content())
 			if errors.Is(err, bucket.ErrNotExist) || errors.Is(err, bucket.ErrUnreadable) || errors.Is(err, archive.ErrDamaged) {
 				err = x.lost(ctx, f.SHA256, missing)
 			}
@@ -267,13 +281,13 @@ func (x *exporting) bytes(ctx context.Context, db bun.IDB, missing *[]string) er
 	}
 }
 
-func (x *exporting) object(ctx context.Context, sum string) error {
-	r, err := x.store.core.Bucket.MarkedReader(ctx, bucket.ContentKey(sum))
+func (x *exporting) object(ctx context.Context, c archive.Content) error {
+	r, err := x.store.core.Bucket.MarkedReader(ctx, bucket.ContentKey(c.SHA256))
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return x.to.Bytes(ctx, sum, r)
+	return x.to.Bytes(ctx, c, r)
 }
 
 // lost appends a content that the bucket has lost to missing. If no file refers to the content any

@@ -26,10 +26,14 @@ type UserArchive struct {
 	stream   *archive.Stream
 	rows     *tempfile.File
 	manifest *archive.Manifest
-	contents []contentSum
+	contents []ownContent
 }
 
-type contentSum [32]byte
+// ownContent is a content in less memory than an archive.Content.
+type ownContent struct {
+	sum  [32]byte
+	name string
+}
 
 // UserArchive reads the rows of the caller's archive, all from one snapshot of the database. The
 // caller must close the archive. It returns Forbidden for an application, which may read only parts
@@ -55,7 +59,7 @@ func (s *Store) UserArchive(ctx context.Context, caller auth.Caller) (a *UserArc
 		if a.manifest, err = x.nouns(ctx, tx, a.stream.Rows); err != nil {
 			return err
 		}
-		a.contents, err = x.contents(ctx, tx)
+		a.contents, err = x.ownContents(ctx, tx)
 		return err
 	})
 	if err != nil {
@@ -64,25 +68,26 @@ func (s *Store) UserArchive(ctx context.Context, caller auth.Caller) (a *UserArc
 	return a, nil
 }
 
-// contents returns the SHA-256 of all contents to export.
-func (x *exporting) contents(ctx context.Context, tx bun.Tx) (sums []contentSum, err error) {
-	rows, err := x.files(tx).Column("f.sha256").Distinct().Order("f.sha256").Rows(ctx)
+// ownContents returns all contents to export.
+func (x *exporting) ownContents(ctx context.Context, tx bun.Tx) (all []ownContent, err error) {
+	rows, err := x.contents(tx).Order("f.sha256").Rows(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var digits string
-		var sum contentSum
-		if err := rows.Scan(&digits); err != nil {
+		var size int64
+		var c ownContent
+		if err := rows.Scan(&digits, &size, &c.name); err != nil {
 			return nil, err
 		}
-		if n, err := hex.Decode(sum[:], []byte(digits)); err != nil || n != len(sum) {
+		if n, err := hex.Decode(c.sum[:], []byte(digits)); err != nil || n != len(c.sum) {
 			return nil, fmt.Errorf("SHA-256 %q of a file: is not valid", digits)
 		}
-		sums = append(sums, sum)
+		all = append(all, c)
 	}
-	return sums, rows.Err()
+	return all, rows.Err()
 }
 
 // Close releases the resources of the archive.
@@ -101,10 +106,10 @@ func (a *UserArchive) Write(ctx context.Context, w io.Writer) (*archive.Manifest
 		return nil, err
 	}
 	for _, c := range a.contents {
-		sum := hex.EncodeToString(c[:])
-		err := a.content(ctx, sum)
+		content := archive.Content{SHA256: hex.EncodeToString(c.sum[:]), Name: c.name}
+		err := a.content(ctx, content)
 		if errors.Is(err, bucket.ErrNotExist) || errors.Is(err, archive.ErrDamaged) {
-			a.manifest.Missing = append(a.manifest.Missing, sum)
+			a.manifest.Missing = append(a.manifest.Missing, content.SHA256)
 			continue
 		}
 		if err != nil {
@@ -114,11 +119,11 @@ func (a *UserArchive) Write(ctx context.Context, w io.Writer) (*archive.Manifest
 	return a.manifest, a.stream.Commit(a.manifest)
 }
 
-func (a *UserArchive) content(ctx context.Context, sum string) error {
-	r, _, err := a.store.core.Bucket.Reader(ctx, bucket.ContentKey(sum))
+func (a *UserArchive) content(ctx context.Context, c archive.Content) error {
+	r, _, err := a.store.core.Bucket.Reader(ctx, bucket.ContentKey(c.SHA256))
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return a.stream.Bytes(ctx, sum, r)
+	return a.stream.Bytes(ctx, c, r)
 }

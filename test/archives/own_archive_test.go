@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +81,18 @@ func TestOwnArchive(t *testing.T) {
 		}
 		if own := `"body":"parent"`; !strings.Contains(all.String(), own) {
 			t.Errorf("the archive has no %s, the comment of the user", own)
+		}
+		named := 0
+		for _, f := range z.File {
+			if folder, name := path.Split(f.Name); strings.HasPrefix(folder, "files/") {
+				row := regexp.MustCompile(`"name":"` + regexp.QuoteMeta(name) + `".*"sha256":"` + path.Base(folder) + `"`)
+				if named++; !row.MatchString(all.String()) {
+					t.Errorf("no file has the name and the content of %s", f.Name)
+				}
+			}
+		}
+		if int64(named) != m.Files.Count {
+			t.Errorf("the archive has %d named contents, want %d", named, m.Files.Count)
 		}
 		// The comment of zoe replies to that of the user.
 		for _, other := range []string{"zoe@example.org", `"body":"reply"`, "a pending upload", "pending.txt", "argon2id", token, auth.HashSecret(token)} {
