@@ -104,3 +104,46 @@ func TestBrowserPrivateGallery(t *testing.T) {
 	v.await("the model in the frame again", `document.querySelector('iframe').contentWindow.location.search.includes('expires=1') && `+shown)
 	v.noProblems()
 }
+
+// TestBrowserGalleryFailedPicture checks that a picture whose preview has failed is neither the
+// cover of a card nor the first picture of a page, which would say forever that it is being made.
+// On dark pages, renderings are dimmed, and photos are not.
+func TestBrowserGalleryFailedPicture(t *testing.T) {
+	s := newScene(t)
+	photo := servertest.Image(t, 1)
+	add := func(thing int64, name string, content []byte) {
+		t.Helper()
+		id := s.ada.Upload(name, content)
+		s.ada.Finalize("THING", thing, id).Want(t, 200)
+		servertest.Settled(t, s.ada, id)
+	}
+	two, none := s.ada.Thing("Two pictures"), s.ada.Thing("No picture")
+	for _, thing := range []int64{two, none} {
+		add(thing, "model.step", []byte("ISO-10303-21;\nHEADER;\n"))
+		add(thing, "broken.png", photo[:len(photo)/2])
+		s.ada.Publish(thing).Want(t, 200)
+	}
+	add(two, "photo.png", photo)
+	v := visitGallery(t, s.Server)
+	v.scheme("dark")
+	v.open("/explore?sort=newest")
+	card := func(thing int64) string {
+		return fmt.Sprintf(`document.querySelector('.card:has(a[href^="/thing:%d"]) .cover')`, thing)
+	}
+	v.is("the card shows the photo", card(two)+`?.querySelector('img')?.currentSrc.includes('/renders/') && getComputedStyle(`+card(two)+`.querySelector('img')).filter === 'none'`)
+	v.is("the card without a picture says so", card(none)+`?.querySelector('.no-picture') && !`+card(none)+`.querySelector('img')`)
+	v.is("the rendering is dimmed", `getComputedStyle(`+card(s.thing)+`.querySelector('img')).filter === 'brightness(0.5)'`)
+
+	const shown = `document.querySelector('.strip [aria-pressed=true]')?.ariaLabel`
+	v.open(fmt.Sprintf("/thing:%d", two))
+	v.is("the page shows the second picture", `document.querySelector('.stage img') && `+shown+`.includes('2')`)
+	v.run("show the first picture", `document.querySelector('.strip .thumb:not(.cube)').click()`)
+	v.await("that the first picture has no preview", `document.querySelector('.stage .no-picture')?.innerText.includes('No preview') && `+shown+`.includes('1')`)
+	v.open(fmt.Sprintf("/thing:%d", none))
+	v.is("the page waits for nothing", `document.querySelector('.stage .no-picture') && !document.body.innerText.includes('being created')`)
+
+	v.scheme("light")
+	v.open("/explore?sort=newest")
+	v.is("the rendering is as it was made", `getComputedStyle(`+card(s.thing)+`.querySelector('img')).filter === 'none'`)
+	v.noProblems()
+}

@@ -1,5 +1,5 @@
 import type { Cover as Image } from '../generated';
-import { sources } from '../pictures';
+import { classOf, sources } from '../pictures';
 import { t } from '../strings';
 import { Icon } from './Icon';
 
@@ -12,7 +12,7 @@ export function Cover({ image, at = atTop, sensitive = false }: Props) {
   return (
     <div class={sensitive ? 'cover sensitive' : 'cover'}>
       {image?.large && image.small
-        ? <img loading={at < atTop ? 'eager' : 'lazy'} {...(at === 0 && { fetchpriority: 'high' })} sizes="(max-width: 560px) calc(50vw - 1.4rem), 20rem" {...sources(image.large, image.small)} alt="" decoding="async" />
+        ? <img class={classOf(image)} loading={at < atTop ? 'eager' : 'lazy'} {...(at === 0 && { fetchpriority: 'high' })} sizes="(max-width: 560px) calc(50vw - 1.4rem), 20rem" {...sources(image.large, image.small)} alt="" decoding="async" />
         : <span class="no-picture"><Icon name="cube" /><span class="unseen">{t.noPicture}</span></span>}
       {sensitive && <span class="veil">{t.sensitive}</span>}
     </div>

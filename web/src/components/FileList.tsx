@@ -3,6 +3,7 @@ import { me } from '../config';
 import { bytes, millimeters } from '../format';
 import { recordDownload, type FileRow } from '../generated';
 import { send } from '../graphql';
+import { classOf } from '../pictures';
 import { t } from '../strings';
 import { OnDemand } from '../ondemand';
 import { openDownload } from '../unsaved';
@@ -65,7 +66,7 @@ export function FileList({ files, takenDown, onView }: { files: FileRow[]; taken
       <ul class="files">
         {files.map((file) => (
           <li key={file.id}>
-            {file.thumbnail ? <img src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
+            {file.thumbnail ? <img class={classOf({ isRendering: file.kind === 'MODEL' })} src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
             <div class="file-text">
               <h3>{file.name}</h3>
               <FileFacts file={file} />

@@ -2,6 +2,7 @@ import { mutate, type Growing } from '../cache';
 import type { EditedThing } from '../edited';
 import { deleteFile, reorderFiles, type FileRow } from '../generated';
 import { pictureHint } from '../prepare';
+import { classOf } from '../pictures';
 import { t } from '../strings';
 import type { useUploads } from '../uploads';
 import { DropZone } from './DropZone';
@@ -33,7 +34,7 @@ export function FileManager({ thing, latest, files, uploads, change }: Props) {
       <ul class="files">
         {thing.files.map((file, index) => (
           <li key={file.id}>
-            {file.thumbnail ? <img src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
+            {file.thumbnail ? <img class={classOf({ isRendering: file.kind === 'MODEL' })} src={file.thumbnail.url} alt="" width="64" height="64" loading="lazy" /> : <span class="file-icon">{fileIcon(file)}</span>}
             <div class="file-text"><h3>{file.name}</h3><FileFacts file={file} /></div>
             <div class="file-buttons">
               <button type="button" class="button icon-only" aria-label={t.moveUp(file.name)} disabled={index === 0} onClick={() => move(file.id, -1)}><Icon name="up" /></button>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Growing } from '../cache';
 import type { FileRow, Picture } from '../generated';
-import { sources } from '../pictures';
+import { awaited, classOf, coverOf, original, sources } from '../pictures';
 import { keys } from '../keys';
 import { href } from '../router';
 import { t } from '../strings';
@@ -16,16 +16,10 @@ function viewerURL(file: FileRow): string {
   return href(`/view/${file.id}`) + (query && `?${query}`);
 }
 
-/** Whether a preview of a picture may still appear. */
-const awaited = ({ file: { processing: { state } } }: Picture) => state !== 'FAILED' && state !== 'NOT_APPLICABLE';
-
-/** The URL of a picture that browsers can show but the server cannot make smaller. */
-const original = (picture: Picture) => (picture.file.contentType === 'image/avif' ? picture.url : undefined);
-
 /** The pictures of a thing or a make, of which more can be loaded, and the 3D view of the chosen model, which is loaded on demand. after is the ID of the element to which a link skips the pictures. */
 export function PictureGallery({ name, pictures, more, models = [], shown = '', after, onShow }: Props) {
-  const [chosen, setChosen] = useState(0);
-  const at = Math.min(chosen, pictures.length - 1);
+  const [chosen, setChosen] = useState(-1);
+  const at = chosen < 0 ? coverOf(pictures) : Math.min(chosen, pictures.length - 1);
   const model = models.find((file) => file.id === shown);
   const picture = pictures[at];
   const go = (to: number) => {
@@ -49,7 +43,7 @@ export function PictureGallery({ name, pictures, more, models = [], shown = '', 
           : picture
             ? <a href={picture.large?.url ?? original(picture)} data-native target="_blank" rel="noreferrer">
                 {picture.large && picture.medium
-                  ? <img key={picture.id} {...{ fetchpriority: 'high' }} sizes="(max-width: 899px) calc(100vw - 2rem), (max-width: 1480px) 60vw, 54rem" {...sources(picture.large, picture.medium)} alt={t.pictureOf(name)} />
+                  ? <img key={picture.id} class={classOf(picture)} {...{ fetchpriority: 'high' }} sizes="(max-width: 899px) calc(100vw - 2rem), (max-width: 1480px) 60vw, 54rem" {...sources(picture.large, picture.medium)} alt={t.pictureOf(name)} />
                   : original(picture)
                     ? <img key={picture.id} src={original(picture)} alt={t.pictureOf(name)} />
                     : <span class="no-picture"><Icon name="image" /><span>{awaited(picture) ? t.processing : t.noPreview}</span></span>}
@@ -69,7 +63,7 @@ export function PictureGallery({ name, pictures, more, models = [], shown = '', 
           )}
           {pictures.map((one, index) => (
             <button key={one.id} type="button" class="thumb" aria-pressed={!model && index === at} aria-label={t.showPicture(index + 1)} onClick={() => go(index)}>
-              {one.small ? <img src={one.small.url} alt="" loading="lazy" width="72" height="72" /> : <Icon name="image" />}
+              {one.small ? <img class={classOf(one)} src={one.small.url} alt="" loading="lazy" width="72" height="72" /> : <Icon name="image" />}
             </button>
           ))}
           {more && <More list={more} still />}
