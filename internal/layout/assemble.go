@@ -12,19 +12,30 @@ func (v *visitor) assemble(r *Result, t Thing, files []found) Thing {
 	slices.SortFunc(files, func(a, b found) int { return cmp.Compare(a.inside, b.inside) })
 	clean := newRelative(names(files))
 	texts := &texts{src: v.src, thing: &t, shallow: shallow(files)}
-	for _, f := range files {
-		if texts.read(f) {
+	isText := make([]bool, len(files))
+	for _, first := range []bool{true, false} { // metadata say what the others are
+		for i, f := range files {
+			if isMetadata(f.Name) == first {
+				isText[i] = texts.read(f)
+			}
+		}
+	}
+	for i, f := range files {
+		p := clean.path(f.inside)
+		if isText[i] {
 			continue
 		}
-		p := clean.path(f.inside)
-		t.Files = append(t.Files, File{Source: f.source, Path: p, Size: f.Size, Kind: kindOf(p), Variant: variantOf(p, t.Name)})
+		inPackage := texts.inPackage(f)
+		p = cmp.Or(texts.paths[inPackage], p)
+		t.Files = append(t.Files, File{Source: f.source, Path: p, Size: f.Size, Kind: kindOf(p), Variant: variantOf(p, t.Name), Caption: texts.captions[inPackage]})
 	}
 	for _, folder := range r.Place.Licenses {
 		texts.inherit(folder)
 	}
 	texts.finish()
 	t.Notes = append(t.Notes, clean.decoder.Note()...)
-	t.setCover(texts.image)
+	slices.SortStableFunc(t.Used, func(a, b Use) int { return cmp.Compare(a.Source, b.Source) })
+	t.setCover(cmp.Or(texts.paths[texts.image], texts.image))
 	return t
 }
 

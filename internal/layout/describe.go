@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path"
 	"regexp"
@@ -29,8 +30,11 @@ type texts struct {
 	thing    *Thing
 	shallow  int // the depth of the topmost files
 	readme   string
-	image    string // the picture that metadata declare as the cover
-	captions map[string]string
+	base     string            // the folder of the metadata file
+	image    string            // the picture that metadata declare as the cover
+	captions map[string]string // by the path in the folder, as are the next
+	paths    map[string]string // inside of the thing
+	credits  []string          // paths of files that are no files of the thing
 	metadata bool
 }
 
@@ -49,7 +53,18 @@ func (t *texts) read(f found) bool {
 			t.note(f.source, err)
 			return false
 		}
+		if t.base = path.Dir(f.inside); t.base == "." {
+			t.base = ""
+		}
 		t.thing.Used = append(t.thing.Used, Use{f.source, "metadata"})
+		return true
+	case t.isCredit(f):
+		if isLicense(f.Name) {
+			text, err := t.text(f.source)
+			t.note(f.source, err)
+			t.thing.License.Text = text
+		}
+		t.thing.Used = append(t.thing.Used, Use{f.source, "credit"})
 		return true
 	case isReadme(f.Name) && t.readme == "":
 		text, err := t.text(f.source)
@@ -65,6 +80,27 @@ func (t *texts) read(f found) bool {
 		t.thing.License.Text = text
 	}
 	return false
+}
+
+// isCredit reports whether a file says who made the thing, and is no file of it.
+func (t *texts) isCredit(f found) bool { return slices.Contains(t.credits, t.inPackage(f)) }
+
+// inPackage returns the path of a file relative to the metadata file.
+func (t *texts) inPackage(f found) string {
+	return norm.NFC.String(strings.TrimPrefix(strings.TrimPrefix(f.inside, t.base), "/"))
+}
+
+// isCleanPath reports whether a path of metadata is one that a file of a thing can have.
+func isCleanPath(file string) bool {
+	if !fs.ValidPath(file) || file == "." {
+		return false
+	}
+	for segment := range strings.SplitSeq(file, "/") {
+		if cleanname.Segment(segment) != segment {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *texts) note(file string, err error) {
@@ -151,7 +187,7 @@ func (t *texts) finish() {
 	}
 	thing.Description = cmp.Or(thing.Description, strings.TrimSpace(readme))
 	for i := range thing.Files {
-		thing.Files[i].Caption = t.captions[thing.Files[i].Path]
+		thing.Files[i].Caption = cmp.Or(thing.Files[i].Caption, t.captions[thing.Files[i].Path])
 	}
 }
 
@@ -177,7 +213,10 @@ type metadata struct {
 	Resources   []struct {
 		Path    json.RawMessage
 		Caption string
+		// ThingPath is the path inside of the thing, if it is another one.
+		ThingPath string
 	}
+	Credits []string // files that say who made the thing, and are no files of it
 }
 
 // describe sets the fields of the thing from a metadata file. thing.json takes precedence.
@@ -239,12 +278,20 @@ func (t *texts) describe(b []byte) error {
 	}
 	thing.Site = cmp.Or(m.Site, thing.Site)
 	t.image = cmp.Or(m.Cover, m.Image, t.image)
-	t.captions = map[string]string{}
+	t.captions, t.paths = map[string]string{}, map[string]string{}
 	for _, r := range m.Resources {
 		var file string // it may also be a list of the parts of a file
-		if json.Unmarshal(r.Path, &file) == nil && r.Caption != "" {
-			t.captions[path.Clean(file)] = r.Caption
+		if json.Unmarshal(r.Path, &file) != nil {
+			continue
+		}
+		file = norm.NFC.String(path.Clean(file))
+		if r.Caption != "" {
+			t.captions[file] = r.Caption
+		}
+		if isCleanPath(r.ThingPath) {
+			t.paths[file] = r.ThingPath
 		}
 	}
+	t.credits = m.Credits
 	return nil
 }

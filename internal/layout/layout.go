@@ -78,7 +78,7 @@ type File struct {
 // Use says how a file that is not a file of the thing was used.
 type Use struct {
 	Source string
-	As     string // "description" or "metadata"
+	As     string // "description", "metadata" or "credit"
 }
 
 // Thing is a thing that was found.

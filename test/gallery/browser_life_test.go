@@ -245,7 +245,7 @@ func share(t *testing.T, v *visitor) string {
 	return graphiqltest.Read[string](t, v.Tab, "read the path", `location.pathname`)
 }
 
-// compareArchive checks that a ZIP file contains exactly the files.
+// compareArchive checks that a ZIP file contains exactly the files and those of the credit.
 func compareArchive(t *testing.T, archive string, paths []string) {
 	t.Helper()
 	z, err := zip.OpenReader(archive)
@@ -263,8 +263,8 @@ func compareArchive(t *testing.T, archive string, paths []string) {
 			t.Fatal(err)
 		}
 	}
-	if len(z.File) != len(paths) {
-		t.Errorf("the archive has %d files, want %d", len(z.File), len(paths))
+	if len(z.File) != len(paths)+3 {
+		t.Errorf("the archive has %d files, want %d and 3 of the credit", len(z.File), len(paths))
 	}
 	for _, name := range paths {
 		want, err := os.ReadFile(name)

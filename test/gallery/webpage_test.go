@@ -134,19 +134,33 @@ func TestZip(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := map[string][]byte{"files/part.stl": stl, "files/PART (2).stl": append([]byte("other"), stl...), "images/look.png": png}
+		credits := map[string][]string{
+			"LICENSE.txt":      {"License: Creative Commons Attribution 4.0\nhttps://creativecommons.org/licenses/by/4.0/\n"},
+			"README.md":        {"# Set\n", "- Creator: [ada](<" + s.URL + "/ada>)\n", "- Page: " + s.URL, "(CC-BY-4.0)", "- Version: 20"},
+			"datapackage.json": {`"title": "Set"`, `"name": "CC-BY-4.0"`, `"path": "files/PART (2).stl"`, `"thingPath": "PART.stl"`},
+		}
 		for _, f := range z.File {
 			r, err := f.Open()
 			if err != nil {
 				t.Fatal(err)
 			}
 			content, err := io.ReadAll(r)
+			if parts, ok := credits[f.Name]; ok {
+				for _, part := range parts {
+					if !strings.Contains(string(content), part) {
+						t.Errorf("%s: got %q, want %q in it", f.Name, content, part)
+					}
+				}
+				delete(credits, f.Name)
+				continue
+			}
 			if err != nil || !bytes.Equal(content, want[f.Name]) || f.Method != zip.Store {
 				t.Errorf("%s: %d bytes, want %d: %v", f.Name, len(content), len(want[f.Name]), err)
 			}
 			delete(want, f.Name)
 		}
-		if len(want) > 0 {
-			t.Errorf("the archive lacks %d files", len(want))
+		if len(want)+len(credits) > 0 {
+			t.Errorf("the archive lacks %d files and %d of its credit", len(want), len(credits))
 		}
 		for _, from := range []int{1, 100, len(stl) + 60, len(whole.Bytes) - 30} {
 			r := visitor.Request("GET", path, nil)

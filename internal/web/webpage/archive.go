@@ -44,10 +44,12 @@ func (c *checksums) put(sha256 string, sum uint32) {
 	c.sums[sha256] = sum
 }
 
-// serveZip streams the files of a thing as a ZIP archive. The bytes of the archive depend only on
+// serveZip streams the files of a thing as a ZIP archive, with files that name its creator and its
+// license. The bytes of the archive depend only on
 // the thing and its files, so a client can resume a download with Range and If-Range.
 func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 	var files []zipstream.File
+	var resources []resource
 	tag := sha256.New()
 	names := make(map[string]bool)
 	for _, f := range thing.Files {
@@ -64,6 +66,7 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 		}
 		name := unique(names, folder, f.Name)
 		fmt.Fprintf(tag, "%s %s %d\n", name, f.SHA256, f.Size)
+		resources = append(resources, resource{"file-" + f.ID, name, f.Path, f.ContentType, f.Size, "sha256:" + f.SHA256})
 		files = append(files, zipstream.File{
 			Name: name, Size: f.Size,
 			Open:    func() (io.ReadSeekCloser, error) { return o.Open(r.Context(), number) },
@@ -75,6 +78,16 @@ func (o Options) serveZip(w http.ResponseWriter, r *http.Request, thing *node) {
 		o.fail(w, r, ErrNotFound)
 		return
 	}
+	credits, err := o.credits(thing, resources)
+	if err != nil {
+		o.fail(w, r, err)
+		return
+	}
+	for _, f := range credits {
+		content, _ := f.Open() // of a text in memory, which does not fail
+		_, _ = io.Copy(tag, content)
+	}
+	files = append(credits, files...)
 	modified := time.Time{}
 	if thing.UpdatedAt != nil {
 		modified = thing.UpdatedAt.UTC()

@@ -116,7 +116,7 @@ func object(noun, key, rest string) (p page, ok bool) {
 		switch rest {
 		case "", "files", "comments", "makes", "remixes": // the tabs, which only the client shows
 		case "zip":
-			p.kind = zipFile
+			p.kind, p.operation = zipFile, "archive"
 		case "edit":
 			p = page{kind: clientPage, title: func(t *language.Gallery) string { return t.Edit }}
 		default:

@@ -28,11 +28,13 @@ type categoryLink struct {
 type node struct {
 	Kind                                               string // __typename; only for entries of lists
 	ID, Name, State, Visibility, Slug                  string
-	License                                            struct{ Name, URL string }
+	License                                            struct{ ID, Name, URL string }
 	Origin                                             *struct{ Creator, CreatorURL, URL, Site string }
 	Username, FirstName, LastName, Location, AvatarURL string
 	ShareURL                                           string
 	DescriptionHTML, InstructionsHTML, BioHTML         string
+	Description, Instructions                          string // in Markdown
+	Category                                           *struct{ Name string }
 	IsNSFW                                             bool
 	LikeCount, MakeCount, DownloadCount                int64
 	PublishedAt, UpdatedAt                             *time.Time
