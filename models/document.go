@@ -129,6 +129,15 @@ func (db *DB) ReindexAll(ctx context.Context) error {
 	return eachTexts(ctx, db.Write, unchanged, func(ix *Index, ids []int64) error { return db.Reindex(ctx, ix, ids...) })
 }
 
+// Misindexed returns up to a number of IDs after the given one, in their order, of objects whose
+// document is missing, and of documents whose object is missing.
+func (db *DB) Misindexed(ctx context.Context, ix *Index, after int64, limit int) (ids []int64, err error) {
+	err = db.Write.NewRaw("SELECT d.id FROM (?0) AS d WHERE d.id > ?1 AND NOT EXISTS (SELECT 1 FROM ?2 AS w WHERE w.?3 = d.id) "+
+		"UNION SELECT w.?3 AS id FROM ?2 AS w WHERE w.?3 > ?1 AND NOT EXISTS (SELECT 1 FROM (?0) AS d WHERE d.id = w.?3) ORDER BY id LIMIT ?4",
+		ix.texts(db.Write), after, bun.Safe(ix.documents), db.FullText().id(), limit).Scan(ctx, &ids)
+	return ids, err
+}
+
 // indexOf updates the documents of a user and of all objects of the user, which contain the
 // username.
 func (db *DB) indexOf(ctx context.Context, tx bun.Tx, userID int64) error {

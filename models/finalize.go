@@ -29,6 +29,7 @@ type content struct {
 	SHA256    string `bun:"sha256,pk"`
 	Size      int64
 	CreatedAt time.Time
+	DamagedAt *time.Time // when fsck found that the object is damaged; nil: it is not known to be
 }
 
 // Finalize attaches pending uploads of the caller to a target of the caller, all or none of them.
@@ -232,13 +233,23 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 	processed := make(map[PreviewState][]*File) // by state of their previews, if these exist already
 	byContent := slices.SortedFunc(slices.Values(files), func(a, b *File) int { return strings.Compare(a.SHA256, b.SHA256) })
 	for _, f := range byContent {
-		if err := LockContent(ctx, tx, f.SHA256, f.Size); err != nil {
+		c, err := lockContent(ctx, tx, f.SHA256, f.Size)
+		if err != nil {
 			return err
 		}
 		// Promote again, now that the content is locked against the garbage collector. If the content
 		// still exists, this only checks its size.
-		if err := s.Bucket.Promote(ctx, f.ObjectKey, f.SHA256, f.Size); err != nil {
+		promote := s.Bucket.Promote
+		if c.DamagedAt != nil {
+			promote = s.Bucket.PromoteDamaged
+		}
+		if err := promote(ctx, f.ObjectKey, f.SHA256, f.Size); err != nil {
 			return fmt.Errorf("finalize file %d: %w", f.ID, err)
+		}
+		if c.DamagedAt != nil {
+			if _, err := tx.NewUpdate().Model(c).Set("damaged_at = NULL").WherePK().Exec(ctx); err != nil {
+				return err
+			}
 		}
 		var state PreviewState
 		if f.PreviewID, state, err = s.schedulePreview(ctx, tx, f); err != nil {
@@ -280,7 +291,13 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 // LockContent locks the row of a content until tx ends. It is an upsert, which creates a missing
 // row.
 func LockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) error {
-	_, err := tx.NewInsert().Model(&content{SHA256: sha256, Size: size, CreatedAt: Now()}).
-		On("CONFLICT (sha256) DO UPDATE").Set("size = EXCLUDED.size").Exec(ctx)
+	_, err := lockContent(ctx, tx, sha256, size)
 	return err
+}
+
+// lockContent is LockContent, and returns the row.
+func lockContent(ctx context.Context, tx bun.Tx, sha256 string, size int64) (*content, error) {
+	c := &content{SHA256: sha256, Size: size, CreatedAt: Now()}
+	_, err := tx.NewInsert().Model(c).On("CONFLICT (sha256) DO UPDATE").Set("size = EXCLUDED.size").Returning("damaged_at").Exec(ctx)
+	return c, err
 }

@@ -113,7 +113,7 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 	}); err != nil {
 		return nil, fmt.Errorf("collect staged uploads: %w", err)
 	}
-	if err := collect(bucket.ContentPrefix, &sweep.ContentObjects, s.collectContent); err != nil {
+	if err := collect(bucket.ContentPrefix, &sweep.ContentObjects, s.CollectContent); err != nil {
 		return nil, fmt.Errorf("collect contents: %w", err)
 	}
 	if err := s.collectPreviews(ctx, cutoff, dryRun); err != nil {
@@ -149,11 +149,8 @@ func (s *Store) expireAll(ctx context.Context, sweep *Sweep, dryRun bool) error 
 // eachUnreferenced calls fn with the objects below prefix that no row refers to and that were not
 // modified after cutoff. It compares at most objectsAtOnce objects with rows in one statement.
 func (s *Store) eachUnreferenced(ctx context.Context, prefix string, cutoff time.Time, fn func(bucket.Object) error) error {
-	referenced := map[string]func(context.Context, []bucket.Object) (map[string]bool, error){
-		bucket.PendingPrefix: s.referencedPending, bucket.ContentPrefix: s.referencedContents, bucket.DerivedPrefix: s.referencedDerived,
-	}[prefix]
 	check := func(objects []bucket.Object) error {
-		found, err := referenced(ctx, objects)
+		found, err := s.Referenced(ctx, prefix, objects)
 		if err != nil {
 			return err
 		}
@@ -188,6 +185,17 @@ func (s *Store) eachUnreferenced(ctx context.Context, prefix string, cutoff time
 	return check(some)
 }
 
+// Referenced returns which of the objects below a prefix, by key, rows refer to.
+func (s *Store) Referenced(ctx context.Context, prefix string, objects []bucket.Object) (map[string]bool, error) {
+	switch prefix {
+	case bucket.PendingPrefix:
+		return s.referencedPending(ctx, objects)
+	case bucket.ContentPrefix:
+		return s.referencedContents(ctx, objects)
+	}
+	return s.referencedDerived(ctx, objects)
+}
+
 // referencedPending returns which of the objects, by key, are those of uploads.
 func (s *Store) referencedPending(ctx context.Context, objects []bucket.Object) (map[string]bool, error) {
 	found, err := s.referenced(ctx, objects, "", "f.object_key", "f.state <> 'finalized' AND f.object_key IN (?)")
@@ -198,7 +206,7 @@ func (s *Store) referencedPending(ctx context.Context, objects []bucket.Object) 
 	for i, o := range objects {
 		names[i] = strings.TrimPrefix(o.Key, bucket.PendingPrefix)
 	}
-	begun, err := s.stagedNames(ctx, names)
+	begun, err := s.StagedNames(ctx, names)
 	for name := range begun {
 		found[bucket.PendingPrefix+name] = true
 	}
@@ -230,10 +238,10 @@ func (s *Store) referenced(ctx context.Context, objects []bucket.Object, prefix,
 	return referenced, nil
 }
 
-// collectContent removes an object below files/ unless a file refers to it by now. It locks the row
+// CollectContent removes an object below files/ unless a file refers to it by now. It locks the row
 // of the content, so a concurrent finalization of the same bytes either was first, and is seen
 // here, or waits and stores the object again.
-func (s *Store) collectContent(ctx context.Context, o bucket.Object) (gone bool, err error) {
+func (s *Store) CollectContent(ctx context.Context, o bucket.Object) (gone bool, err error) {
 	if o.Partial {
 		return true, s.Bucket.Remove(ctx, o.Key)
 	}

@@ -47,7 +47,7 @@ func TestCollectContentInRetry(t *testing.T) {
 				END $$;
 				CREATE TRIGGER use_in_second BEFORE INSERT ON contents FOR EACH ROW EXECUTE FUNCTION use_in_second()`)
 		}
-		if gone, err := s.collectContent(ctx, object); gone != wantGone || err != nil {
+		if gone, err := s.CollectContent(ctx, object); gone != wantGone || err != nil {
 			t.Errorf("removed: %t, %v, want %t", gone, err, wantGone)
 		}
 		if s.DB.Engine == database.Postgres {

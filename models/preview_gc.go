@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -76,17 +75,6 @@ func (s *Store) referencedDerived(ctx context.Context, objects []bucket.Object) 
 		}
 	}
 	return referenced, nil
-}
-
-// checkPreviews reports the missing parts of finished previews.
-func (s *Store) checkPreviews(ctx context.Context, report func(string)) error {
-	return eachPreview(ctx, s.DB.Write, func(q *bun.SelectQuery) { q.Where("p.state = ?", PreviewDone) }, func(p *Preview) error {
-		key, err := s.missingPart(ctx, p)
-		if key != "" && err == nil {
-			report(fmt.Sprintf("preview %d: object %s is missing (meshyard derive --again missing makes it)", p.ID, key))
-		}
-		return err
-	})
 }
 
 // eachPreview calls fn with the previews that where selects, by ID.

@@ -352,7 +352,7 @@ var randomOperations = map[string]func(r *randomizer) error{
 		// Without the grace period that the collector has in practice, it must spare objects that are
 		// being promoted.
 		return r.eachUnreferenced(r.ctx, bucket.ContentPrefix, time.Now(), func(o bucket.Object) error {
-			_, err := r.collectContent(r.ctx, o)
+			_, err := r.CollectContent(r.ctx, o)
 			return err
 		})
 	},

@@ -126,6 +126,33 @@ func (c CountedRows) recount(ctx context.Context, tx bun.Tx, where bun.Safe) (ch
 	return done.RowsAffected()
 }
 
+// Miscount is a count that differs from the rows.
+type Miscount struct {
+	ID            int64
+	Column        string
+	Stored, Right int64
+}
+
+// Miscounts returns the wrong counts of some objects of a table.
+func (s *Store) Miscounts(ctx context.Context, table string, ids []int64) (wrong []Miscount, err error) {
+	for _, c := range Counted {
+		if c.Table != table {
+			continue
+		}
+		var found []Miscount
+		// One statement reads rows and changes of the same moment.
+		err := s.DB.Write.NewRaw("SELECT n.id, ?5 AS \"column\", n.stored, n.right_count AS \"right\" FROM (SELECT o.id, o.?1 AS stored, (?2) - "+
+			"(SELECT CAST(coalesce(sum(cc.delta), 0) AS bigint) FROM count_changes AS cc WHERE cc.of_table = ?4 AND cc.object_id = o.id AND cc.of_column = ?5) AS right_count "+
+			"FROM ?0 AS o WHERE o.id IN (?3)) AS n WHERE n.stored <> n.right_count ORDER BY n.id",
+			bun.Ident(c.Table), bun.Ident(c.Column), bun.Safe(c.rows), bun.List(ids), c.Table, c.Column).Scan(ctx, &found)
+		if err != nil {
+			return nil, fmt.Errorf("%s.%s: %w", c.Table, c.Column, err)
+		}
+		wrong = append(wrong, found...)
+	}
+	return wrong, nil
+}
+
 // lockCounts prevents other transactions from changing counts until tx ends.
 func (db *DB) lockCounts(ctx context.Context, tx bun.Tx) error {
 	return db.LockTable(ctx, tx, "count_changes", "SHARE ROW EXCLUSIVE")

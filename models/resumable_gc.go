@@ -9,9 +9,9 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 )
 
-// multipartGrace is the minimum age of a multipart upload that is garbage: its age counts from its
+// MultipartGrace is the minimum age of a multipart upload that is garbage: its age counts from its
 // start, and one that belongs to a single request may last long.
-const multipartGrace = 24 * time.Hour
+const MultipartGrace = 24 * time.Hour
 
 // collectStaged calls remove for each upload that is staged in the bucket, that no row refers to,
 // and that is older than grace. Its argument removes it.
@@ -22,7 +22,7 @@ func (s *Store) collectStaged(ctx context.Context, grace time.Duration, remove f
 		for i, u := range some {
 			names[i] = u.Name
 		}
-		begun, err := s.stagedNames(ctx, names)
+		begun, err := s.StagedNames(ctx, names)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func (s *Store) collectStaged(ctx context.Context, grace time.Duration, remove f
 		}
 		least := grace
 		if u.Multipart != "" && grace > 0 {
-			least = max(grace, multipartGrace)
+			least = max(grace, MultipartGrace)
 		}
 		if time.Since(u.ModTime) < least {
 			continue
@@ -57,8 +57,8 @@ func (s *Store) collectStaged(ctx context.Context, grace time.Duration, remove f
 	return check()
 }
 
-// stagedNames returns which of the names are those of uploads in progress.
-func (s *Store) stagedNames(ctx context.Context, names []string) (map[string]bool, error) {
+// StagedNames returns which of the names are those of uploads in progress.
+func (s *Store) StagedNames(ctx context.Context, names []string) (map[string]bool, error) {
 	found := make(map[string]bool)
 	if len(names) == 0 {
 		return found, nil

@@ -13,32 +13,6 @@ import (
 	"github.com/meshyard/meshyard/models/catalogue"
 )
 
-type fsckCmd struct {
-	Rehash bool          `help:"Read every content and compare its SHA-256."`
-	Grace  time.Duration `help:"Do not report objects younger than this: they may belong to an upload in progress. Default: ${default}." default:"1h" placeholder:"DURATION"`
-}
-
-func (c *fsckCmd) Run(ctx context.Context, s config.Settings, logger *slog.Logger) error {
-	return withStore(ctx, s, logger, func(store *catalogue.Catalogue) error { return c.check(ctx, store, logger) })
-}
-
-func (c *fsckCmd) check(ctx context.Context, store *catalogue.Catalogue, logger *slog.Logger) error {
-	began, problems := time.Now(), 0
-	err := store.Check(ctx, c.Grace, c.Rehash, func(problem string) {
-		problems++
-		stdout.println(problem)
-	})
-	if err != nil {
-		return err
-	}
-	recordRun(ctx, store, logger, models.LastRun{Command: models.RunFsck, At: began, Problems: problems})
-	if problems > 0 {
-		return fmt.Errorf("database and bucket disagree in %s", count(problems, "place"))
-	}
-	stdout.println("database and bucket agree")
-	return nil
-}
-
 type gcCmd struct {
 	DryRun   bool          `help:"Only print what would be removed."`
 	TakeOver bool          `help:"Collect garbage in this bucket from now on, although another database does so, or this one was restored to an earlier state. Files that only another database refers to are removed."`

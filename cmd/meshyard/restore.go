@@ -18,6 +18,7 @@ import (
 	"github.com/meshyard/meshyard/internal/database/dblock"
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/catalogue"
+	"github.com/meshyard/meshyard/models/fsck"
 )
 
 type restoreCmd struct {
@@ -141,7 +142,7 @@ func (c *restoreCmd) Run(ctx context.Context, s config.Settings, logger *slog.Lo
 		for _, fault := range faults {
 			stdout.println(fault)
 		}
-		err = (&fsckCmd{Grace: server.CollectAfter}).check(ctx, store, logger)
+		err = check(ctx, store, logger, fsck.Options{Grace: server.CollectAfter, Workers: defaultWorkers})
 		if len(faults) > 0 {
 			err = errors.Join(fmt.Errorf("the backup has %s that cannot be restored; everything else is restored", count(len(faults), "object")), err)
 		}

@@ -49,7 +49,8 @@ type Object struct {
 type store interface {
 	ready(ctx context.Context) error
 	create(ctx context.Context, key, contentType string) (upload, error)
-	promote(ctx context.Context, pending, content string, size int64) error
+	// promote keeps content that has the size, unless replace is set.
+	promote(ctx context.Context, pending, content string, size int64, replace bool) error
 	remove(ctx context.Context, key string) error
 	walk(ctx context.Context, prefix string) iter.Seq2[Object, error]
 	stat(ctx context.Context, key string) (Object, error)
@@ -138,13 +139,19 @@ func (b *Bucket) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Free returns how many bytes the disk of a directory has left, and false for a bucket in S3.
-func (b *Bucket) Free() (bytes uint64, ok bool) {
+// directory returns the directory of the bucket, or nil if it is in S3.
+func (b *Bucket) directory() *directory {
 	s := b.store
 	if m, wrapped := s.(measured); wrapped {
 		s = m.store
 	}
-	if d, isDirectory := s.(*directory); isDirectory {
+	d, _ := s.(*directory)
+	return d
+}
+
+// Free returns how many bytes the disk of a directory has left, and false for a bucket in S3.
+func (b *Bucket) Free() (bytes uint64, ok bool) {
+	if d := b.directory(); d != nil {
 		return outage.Available(d.path)
 	}
 	return 0, false
@@ -168,10 +175,20 @@ func (b *Bucket) Probe(ctx context.Context) error {
 // The error matches [ErrNotExist] if neither the pending object nor the content exists. Promote
 // does not verify the hash: it comes from [Upload].
 func (b *Bucket) Promote(ctx context.Context, pendingKey, sha256 string, size int64) error {
+	return b.promote(ctx, pendingKey, sha256, size, false)
+}
+
+// PromoteDamaged is like Promote, but also replaces existing content of that size, which is known
+// to be damaged.
+func (b *Bucket) PromoteDamaged(ctx context.Context, pendingKey, sha256 string, size int64) error {
+	return b.promote(ctx, pendingKey, sha256, size, true)
+}
+
+func (b *Bucket) promote(ctx context.Context, pendingKey, sha256 string, size int64, replace bool) error {
 	content := ContentKey(sha256)
 	err := errors.Join(checkPending(pendingKey), checkContent(content))
 	if err == nil {
-		err = b.store.promote(ctx, pendingKey, content, size)
+		err = b.store.promote(ctx, pendingKey, content, size, replace)
 	}
 	if err != nil {
 		return fmt.Errorf("promote %s to %s: %w", pendingKey, content, err)

@@ -44,6 +44,11 @@ func Copy(ctx context.Context, to *Bucket, toKey string, from *Bucket, fromKey, 
 	} else if !errors.Is(err, ErrNotExist) {
 		return 0, err
 	}
+	return Replace(ctx, to, toKey, from, fromKey, sum)
+}
+
+// Replace is like Copy, but also replaces an object of the same size.
+func Replace(ctx context.Context, to *Bucket, toKey string, from *Bucket, fromKey, sum string) (n int64, err error) {
 	r, err := from.MarkedReader(ctx, fromKey)
 	if err != nil {
 		return 0, err

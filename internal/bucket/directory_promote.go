@@ -13,7 +13,7 @@ import (
 // promote links the pending file to a temporary name and renames that to the content. So the
 // content appears, or is replaced, atomically, and concurrent promotions are safe: the last one
 // wins, with equal bytes.
-func (d *directory) promote(ctx context.Context, pending, content string, size int64) error {
+func (d *directory) promote(ctx context.Context, pending, content string, size int64, replace bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -21,9 +21,9 @@ func (d *directory) promote(ctx context.Context, pending, content string, size i
 	if err != nil {
 		return err
 	}
-	if !had {
+	if !had || replace {
 		err := d.link(pending, content, size)
-		if errors.Is(err, ErrNotExist) {
+		if errors.Is(err, ErrNotExist) && !replace {
 			// A concurrent promotion may have finished first, and its caller may have removed the
 			// pending file.
 			if had, _ := d.holds(content, size); had {

@@ -75,9 +75,9 @@ func (m measured) create(ctx context.Context, key, contentType string) (upload, 
 	return &measuredUpload{upload: u, call: call, took: time.Since(call.start)}, nil
 }
 
-func (m measured) promote(ctx context.Context, pending, content string, size int64) error {
+func (m measured) promote(ctx context.Context, pending, content string, size int64, replace bool) error {
 	ctx, call := m.begin(ctx, "promote")
-	err := m.store.promote(ctx, pending, content, size)
+	err := m.store.promote(ctx, pending, content, size, replace)
 	call.end(err)
 	return err
 }

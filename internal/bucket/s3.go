@@ -80,12 +80,12 @@ func (s *s3Store) ready(ctx context.Context) error {
 	return err
 }
 
-func (s *s3Store) promote(ctx context.Context, pending, content string, size int64) error {
-	if had, err := s.holds(ctx, content, size); had || err != nil {
+func (s *s3Store) promote(ctx context.Context, pending, content string, size int64, replace bool) error {
+	if had, err := s.holds(ctx, content, size); had && !replace || err != nil {
 		return err
 	}
 	err := s.copy(ctx, pending, content, size)
-	if err != nil {
+	if err != nil && !replace {
 		// A concurrent promotion may have finished first, and its caller may have removed the
 		// pending object.
 		if had, _ := s.holds(ctx, content, size); had {

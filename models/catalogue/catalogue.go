@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/models"
 	"github.com/meshyard/meshyard/models/archive"
 	"github.com/meshyard/meshyard/models/bulk"
+	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/models/importer"
 	"github.com/meshyard/meshyard/models/openin"
 	"github.com/meshyard/meshyard/models/webhook"
@@ -27,6 +28,7 @@ type Catalogue struct {
 	*models.Store
 	Archive  *archive.Store
 	Bulk     *bulk.Store
+	Fsck     *fsck.Store
 	Importer *importer.Store
 	OpenIn   *openin.Store
 	Webhook  *webhook.Store
@@ -40,6 +42,7 @@ func New(db *models.DB, b *bucket.Bucket, options Options, enqueue func(ctx cont
 		Store:    core,
 		Archive:  archive.New(core),
 		Bulk:     bulk.New(core),
+		Fsck:     fsck.New(core),
 		Importer: importer.New(core),
 		OpenIn:   openin.New(core),
 		Webhook:  webhook.New(core, options.Webhooks),

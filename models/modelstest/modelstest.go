@@ -16,6 +16,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database/databasetest"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/fsck"
 )
 
 // migrated is a database with all migrations, which is copied for each test.
@@ -50,7 +51,8 @@ func Each(t *testing.T, during func(), test func(t *testing.T, core *models.Stor
 				return nil
 			})
 			test(t, core, NewUser(t, core, "ada"))
-			if err := core.Check(t.Context(), 0, true, func(problem string) { t.Error(problem) }); err != nil {
+			_, err = fsck.New(core).Check(t.Context(), fsck.Options{Rehash: true, ObjectsOnly: true}, func(p fsck.Problem) { t.Error(p) })
+			if err != nil {
 				t.Error(err)
 			}
 		})

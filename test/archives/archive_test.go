@@ -21,6 +21,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/models"
 	archives "github.com/meshyard/meshyard/models/archive"
+	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -145,7 +146,7 @@ func otherEngine(t *testing.T, change ...func(*config.Settings)) *servertest.Ser
 // wantSound checks that the database, the bucket and the stored counts of a server are consistent.
 func wantSound(t *testing.T, s *servertest.Server) {
 	t.Helper()
-	err := s.Store.Check(context.Background(), time.Hour, true, func(problem string) { t.Error(problem) })
+	_, err := s.Store.Fsck.Check(context.Background(), fsck.Options{Grace: time.Hour, Rehash: true}, func(p fsck.Problem) { t.Error(p) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/fsck"
 )
 
 // CodeStatus is the REST status for a GraphQL error code, as the specification of the legacy wire
@@ -105,7 +106,7 @@ func NothingLeft(t *testing.T, s *Server, rows int) {
 // SoundCatalogue checks that the database and the bucket match exactly.
 func SoundCatalogue(t *testing.T, s *Server) {
 	t.Helper()
-	if err := s.Store.Check(context.Background(), 0, true, func(problem string) { t.Error(problem) }); err != nil {
+	if _, err := s.Store.Fsck.Check(context.Background(), fsck.Options{Rehash: true}, func(p fsck.Problem) { t.Error(p) }); err != nil {
 		t.Error(err)
 	}
 }

@@ -27,6 +27,7 @@ import (
 	"github.com/meshyard/meshyard/internal/config"
 	"github.com/meshyard/meshyard/internal/legacyclient"
 	"github.com/meshyard/meshyard/models"
+	"github.com/meshyard/meshyard/models/fsck"
 	"github.com/meshyard/meshyard/test/servertest"
 )
 
@@ -275,7 +276,7 @@ func TestImportAccount(t *testing.T) {
 				t.Errorf("the origin of %s is %+v, want the user and the page in the other service", n.Name, o)
 			}
 		}
-		err = to.Store.Check(ctx, time.Hour, true, func(problem string) { t.Error(problem) })
+		_, err = to.Store.Fsck.Check(ctx, fsck.Options{Grace: time.Hour, Rehash: true}, func(p fsck.Problem) { t.Error(p) })
 		if err != nil {
 			t.Error(err)
 		}
