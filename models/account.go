@@ -36,16 +36,13 @@ func (s *Store) DeleteAccount(ctx context.Context, caller auth.Caller, username,
 	if found.ID != caller.UserID && !caller.Administers() {
 		return 0, Fail(Forbidden, "the account of %s is not yours: deleting it requires an administrator", found.Username)
 	}
-	return found.ID, s.deleteUser(ctx, found.ID, func(ctx context.Context, tx bun.Tx) error {
-		if err := resolveReports(ctx, tx, caller, Target{OnUser, found.ID}, found.ID, reason); err != nil {
-			return err
-		}
+	return found.ID, s.deleteUser(ctx, caller, found.ID, reason, func(ctx context.Context, tx bun.Tx) error {
 		return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: reason})
 	})
 }
 
 // deleteUser deletes the account of a user. It opens a transaction and calls record in it.
-func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Context, bun.Tx) error) error {
+func (s *Store) deleteUser(ctx context.Context, caller auth.Caller, id int64, reason string, record func(context.Context, bun.Tx) error) error {
 	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
 		u, err := s.LockAccount(ctx, tx, id)
 		if err != nil {
@@ -79,7 +76,7 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 				return err
 			}
 		}
-		if err := closeReports(ctx, tx, Target{OnUser, u.ID}); err != nil {
+		if err := s.Raise(ctx, tx, ObjectDeleted{Target{OnUser, u.ID}, u.ID, caller, reason}); err != nil {
 			return err
 		}
 		if err := disconnect(ctx, tx, u.ID); err != nil {
@@ -90,30 +87,6 @@ func (s *Store) deleteUser(ctx context.Context, id int64, record func(context.Co
 		}
 		return errors.Join(s.Enqueue(ctx, tx, Work{PurgeAccount: u.ID}), s.Enqueue(ctx, tx, Work{PurgeAccount: u.ID, At: at.Add(purgeAgain)}))
 	})
-}
-
-// disconnect deletes all follows by and of a user, and updates the counts. It also deletes the
-// user's watches, and the notifications to and about the user.
-func disconnect(ctx context.Context, tx bun.Tx, userID int64) error {
-	for _, statement := range []string{
-		"DELETE FROM watches WHERE user_id = ?0",
-		"DELETE FROM notifications WHERE user_id = ?0 OR actor_id = ?0 OR target_type = 'user' AND target_id = ?0",
-	} {
-		if _, err := tx.NewRaw(statement, userID).Exec(ctx); err != nil {
-			return err
-		}
-	}
-	var followed, followers []int64
-	err := tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ?", userID).Returning("followed_id").Scan(ctx, &followed)
-	if err := IgnoreNoRows(err); err != nil {
-		return err
-	}
-	err = tx.NewDelete().Model((*follow)(nil)).Where("followed_id = ?", userID).Returning("follower_id").Scan(ctx, &followers)
-	if err := IgnoreNoRows(err); err != nil {
-		return err
-	}
-	return count(ctx, tx, userFollowers.by(-1, followed...), userFollowing.by(-1, followers...),
-		userFollowing.by(-int64(len(followed)), userID), userFollowers.by(-int64(len(followers)), userID))
 }
 
 // PurgeAccount deletes the objects of a user whose account was deleted. It does nothing if the
@@ -182,18 +155,6 @@ func (s *Store) PurgeAccount(ctx context.Context, userID int64) error {
 		return fmt.Errorf("purge account %d: cannot delete %d objects, such as %w", userID, left, first)
 	}
 	return nil
-}
-
-// purgeLike removes the like with the given ID.
-func (s *Store) purgeLike(ctx context.Context, id int64) error {
-	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
-		l := new(like)
-		if err := tx.NewSelect().Model(l).Where("l.id = ?", id).Scan(ctx); err != nil {
-			return NoSuchIfNoRows(err, "like", id)
-		}
-		_, err := removeLike(ctx, tx, l.UserID, Target{l.TargetType, l.TargetID})
-		return err
-	})
 }
 
 // purgeFile deletes the row of a file, and the bytes of a pending upload.

@@ -4,23 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"net/mail"
 	"time"
 
 	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
-)
-
-// LinkPurpose is the purpose of a link that a person receives by e-mail or from an administrator.
-type LinkPurpose string
-
-// The purposes of links.
-const (
-	InvitationLink   LinkPurpose = "invitation"
-	SignUpLink       LinkPurpose = "sign_up"
-	ConfirmationLink LinkPurpose = "confirmation"
-	ResetLink        LinkPurpose = "reset"
 )
 
 // lifetime returns how long a link that is sent by e-mail is valid: 1 hour for a password reset,
@@ -96,16 +84,6 @@ func useLink(ctx context.Context, tx bun.Tx, secret string, purposes ...LinkPurp
 func (s *Store) DeleteLink(ctx context.Context, secret string) error {
 	_, err := s.DB.Write.NewDelete().Model((*accountLink)(nil)).Where("sha256 = ?", auth.HashSecret(secret)).Exec(ctx)
 	return err
-}
-
-// Mail is the payload of a job that writes an e-mail. It has no secret: the link is created when
-// the e-mail is written.
-type Mail struct {
-	Purpose      LinkPurpose
-	Name         string // for a reset: the username or the e-mail address that the visitor entered
-	Email        string // for a sign-up
-	UserID       int64  // for a confirmation, and for a reset instead of Name
-	InvitationID int64
 }
 
 // Email is an e-mail to send, with the secret of its link.
@@ -205,23 +183,6 @@ func recipients(ctx context.Context, tx bun.Tx, m Mail) (links []accountLink, na
 		links, names = append(links, accountLink{UserID: u.ID, Email: u.Email}), append(names, u.Username)
 	}
 	return links, names, nil
-}
-
-// checkEmail returns BadInput if an address is not a valid e-mail address of at most 254 bytes.
-func checkEmail(address string) error {
-	if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address || len(address) > 254 {
-		return Invalid("email", "email: %.60q is not an e-mail address", address)
-	}
-	return nil
-}
-
-// checkOptionalEmail returns BadInput if an address that is not nil or empty is not a valid e-mail
-// address of at most maxName characters.
-func checkOptionalEmail(address *string) error {
-	if err := CheckOptional("email", address, MaxName); err != nil || address == nil || *address == "" {
-		return err
-	}
-	return checkEmail(*address)
 }
 
 // ConfirmEmail marks the e-mail address that a confirmation link was sent to as confirmed. It

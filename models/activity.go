@@ -32,7 +32,6 @@ type DeprecatedCall struct {
 }
 
 const (
-	maxUserAgent = 200
 	// maxCallers is the maximum number of counters in memory. Beyond it, calls by new user agents are
 	// counted together as otherAgents.
 	maxCallers = 1_000
@@ -44,33 +43,12 @@ const (
 	callsKept = 180 * 24 * time.Hour
 )
 
-// usedEvery is the minimum interval between two writes of the last use of a token or a session.
-const usedEvery = 5 * time.Minute
-
-// activeEvery is the minimum interval between two writes of the last activity of a user.
-const activeEvery = time.Hour
-
-// activity buffers deprecated calls, views, activity of users, and uses of tokens and sessions in
-// memory until they are saved in batches. A statement for each of them would cost more than the
-// request itself.
+// activity buffers deprecated calls and views in memory until they are saved in batches. A statement
+// for each of them would cost more than the request itself.
 type activity struct {
-	mu     sync.Mutex
-	calls  map[callKey]*DeprecatedCall
-	tokens map[int64]time.Time // last use by ID
-	users  map[int64]time.Time // last activity by user ID
-	views  map[viewKey]bool
-
-	sessions map[int64]time.Time // last use by ID
-}
-
-// note remembers when a token, a user or a session was last active. uses is the field of a.
-func (a *activity) note(uses *map[int64]time.Time, id int64, at time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if *uses == nil {
-		*uses = make(map[int64]time.Time)
-	}
-	(*uses)[id] = at
+	mu    sync.Mutex
+	calls map[callKey]*DeprecatedCall
+	views map[viewKey]bool
 }
 
 type callKey struct {
@@ -81,7 +59,7 @@ type callKey struct {
 
 // NoteDeprecated remembers that the caller called a deprecated operation or field.
 func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) {
-	userAgent = cleanText(userAgent, maxUserAgent)
+	userAgent = cleanText(userAgent, MaxUserAgent)
 	a := &s.activity
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,38 +82,10 @@ func (s *Store) NoteDeprecated(caller auth.Caller, operation, userAgent string) 
 // killed loses what it has not saved. Data whose statement fails is lost, too.
 func (s *Store) SaveActivity(ctx context.Context) error {
 	s.activity.mu.Lock()
-	calls, tokens, users, views, sessions := s.activity.calls, s.activity.tokens, s.activity.users, s.activity.views, s.activity.sessions
-	s.activity.calls, s.activity.tokens, s.activity.users, s.activity.views, s.activity.sessions = nil, nil, nil, nil, nil
+	calls, views := s.activity.calls, s.activity.views
+	s.activity.calls, s.activity.views = nil, nil
 	s.activity.mu.Unlock()
-	return errors.Join(s.saveCalls(ctx, calls), s.saveUses(ctx, "tokens", tokens), s.saveUses(ctx, "sessions", sessions), s.saveActivity(ctx, users), s.saveViews(ctx, views))
-}
-
-// saveActivity stores when users were last active. All users get the latest of the times. It skips
-// users whose stored time is less than activeEvery old.
-func (s *Store) saveActivity(ctx context.Context, users map[int64]time.Time) error {
-	if len(users) == 0 {
-		return nil
-	}
-	last := slices.MaxFunc(slices.Collect(maps.Values(users)), time.Time.Compare)
-	// Rows are locked in ID order, so that two nodes do not deadlock. Transactions that count or refer
-	// to users may lock them in another order, so the statement is repeated after a deadlock.
-	active := s.DB.ForUpdate(s.DB.Write.NewSelect().Model((*User)(nil)).Column("u.id").
-		Where("u.id IN (?)", bun.List(slices.Sorted(maps.Keys(users)))).Where("u.last_active_at IS NULL OR u.last_active_at < ?", last.Add(-activeEvery)).Order("u.id"))
-	_, err := s.DB.ExecAgain(ctx, s.DB.Write.NewUpdate().Model((*User)(nil)).Set("last_active_at = ?", last).Where("id IN (?)", active))
-	return err
-}
-
-// saveUses stores when rows of tokens or sessions were last used. All rows get the latest of the
-// times.
-func (s *Store) saveUses(ctx context.Context, table string, uses map[int64]time.Time) error {
-	if len(uses) == 0 {
-		return nil
-	}
-	last := slices.MaxFunc(slices.Collect(maps.Values(uses)), time.Time.Compare)
-	// Rows are locked in ID order, so that two nodes do not deadlock.
-	used := s.DB.ForUpdate(s.DB.Write.NewSelect().Table(table).Column("id").Where("id IN (?)", bun.List(slices.Sorted(maps.Keys(uses)))).Order("id"))
-	_, err := s.DB.ExecAgain(ctx, s.DB.Write.NewUpdate().Table(table).Set("last_used_at = ?", last).Where("id IN (?)", used))
-	return err
+	return errors.Join(s.saveCalls(ctx, calls), s.saveViews(ctx, views), s.SaveUses(ctx))
 }
 
 func (s *Store) saveCalls(ctx context.Context, calls map[callKey]*DeprecatedCall) error {

@@ -2,8 +2,6 @@ package models
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -107,7 +105,7 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 			added = append(added, row.AncestorID)
 		}
 	}
-	if err := notifyRemix(ctx, tx, t, added); err != nil {
+	if err := s.Raise(ctx, tx, ThingRemixed{t, added}); err != nil {
 		return err
 	}
 	return count(ctx, tx, thingRemixes.by(-1, before...), thingRemixes.by(1, after...))
@@ -116,25 +114,4 @@ func (s *Store) setAncestors(ctx context.Context, tx bun.Tx, caller auth.Caller,
 func ancestorIDs(ctx context.Context, tx bun.Tx, thingID int64) (ids []int64, err error) {
 	err = tx.NewSelect().Model((*thingAncestor)(nil)).Column("ta.ancestor_id").Where("ta.thing_id = $1").Order("ta.position").Conn(database.Bind(tx, thingID)).Scan(ctx, &ids)
 	return ids, err
-}
-
-// notifyRemix notifies the creators and watchers of the ancestors of a published thing.
-func notifyRemix(ctx context.Context, tx bun.Tx, t *Thing, ancestorIDs []int64) error {
-	about := Target{OnThing, t.ID}
-	for _, id := range ancestorIDs {
-		var owner int64
-		err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", id).Scan(ctx, &owner)
-		if errors.Is(err, sql.ErrNoRows) {
-			continue // deleted since the ancestors were read
-		}
-		if err != nil {
-			return err
-		}
-		err = errors.Join(notify(ctx, tx, NotifyRemix, t.OwnerID, about, owner),
-			notifyWatchers(ctx, tx, NotifyRemix, t.OwnerID, about, Target{OnThing, id}, id, owner))
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

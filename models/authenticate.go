@@ -92,10 +92,10 @@ func (s *Store) authenticate(ctx context.Context, hash string) (auth.Caller, err
 		caller.ExpiresAt = *row.ExpiresAt
 	}
 	if row.LastUsedAt == nil || at.Sub(*row.LastUsedAt) > usedEvery {
-		s.activity.note(&s.activity.tokens, row.ID, at)
+		s.uses.note(&s.uses.tokens, row.ID, at)
 	}
 	if row.UserID != 0 && (row.LastActiveAt == nil || at.Sub(*row.LastActiveAt) > activeEvery) {
-		s.activity.note(&s.activity.users, row.UserID, at)
+		s.uses.note(&s.uses.users, row.UserID, at)
 	}
 	return caller, nil
 }

@@ -284,7 +284,7 @@ func (s *Store) DeleteCollection(ctx context.Context, caller auth.Caller, id int
 		if err := IgnoreNoRows(err); err != nil {
 			return err
 		}
-		if err := deleteLikes(ctx, tx, Target{OnCollection, id}); err != nil {
+		if err := s.Raise(ctx, tx, ObjectDeleted{Target: Target{OnCollection, id}, Owner: c.OwnerID, By: caller}); err != nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Model((*Collection)(nil)).Where("id = ?", id).Exec(ctx); err != nil {

@@ -127,10 +127,7 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		if _, err := html.insert(tx.NewInsert().Model(c)).Exec(ctx); err != nil {
 			return err
 		}
-		if err := c.notify(ctx, tx, owner, repliedTo); err != nil {
-			return err
-		}
-		if err := s.raise(ctx, tx, CommentCreated{c, owner, repliedTo}); err != nil {
+		if err := s.Raise(ctx, tx, CommentCreated{c, owner, repliedTo}); err != nil {
 			return err
 		}
 		if err := c.count(ctx, tx, 1); err != nil || c.ParentID == 0 {
@@ -142,21 +139,6 @@ func (s *Store) CreateComment(ctx context.Context, caller auth.Caller, n NewComm
 		return nil, err
 	}
 	return s.Comment(ctx, caller, AllCommentFields, c.ID)
-}
-
-// notify sends notifications about a new comment to the author of the parent comment, the owner of
-// the target, and the users who watch the target. Each user gets at most one.
-func (c *Comment) notify(ctx context.Context, tx bun.Tx, owner, repliedTo int64) error {
-	about, on := Target{OnComment, c.ID}, Target{c.TargetType, c.TargetID}
-	if err := notify(ctx, tx, NotifyReply, c.OwnerID, about, repliedTo); err != nil {
-		return err
-	}
-	if owner != repliedTo {
-		if err := notify(ctx, tx, NotifyComment, c.OwnerID, about, owner); err != nil {
-			return err
-		}
-	}
-	return notifyWatchers(ctx, tx, NotifyComment, c.OwnerID, about, on, c.ThingID, owner, repliedTo)
 }
 
 func checkBody(body string) error {
@@ -247,7 +229,7 @@ func (s *Store) DeleteComment(ctx context.Context, caller auth.Caller, id int64,
 		}
 		c.ReportedAt = nil
 		if mayDelete {
-			return s.hideComment(ctx, tx, c)
+			return s.hideComment(ctx, tx, caller, c, "")
 		}
 		return s.hideCommentOfOther(ctx, tx, caller, c, reason)
 	})
@@ -269,21 +251,17 @@ func (c *Comment) mayDelete(ctx context.Context, tx bun.Tx, caller auth.Caller) 
 	return tx.NewSelect().Table(table).Where("id = ? AND owner_id = ?", c.TargetID, caller.UserID).Exists(ctx)
 }
 
-// hideCommentOfOther is hideComment for a moderator: it decides the reports about the comment, and
-// records the deletion in the moderation log.
+// hideCommentOfOther is hideComment for a moderator: it records the deletion in the moderation log.
 func (s *Store) hideCommentOfOther(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment, reason string) error {
-	if err := resolveReports(ctx, tx, caller, Target{OnComment, c.ID}, c.OwnerID, reason); err != nil {
-		return err
-	}
-	if err := s.hideComment(ctx, tx, c); err != nil {
+	if err := s.hideComment(ctx, tx, caller, c, reason); err != nil {
 		return err
 	}
 	return s.recordDeletion(ctx, tx, caller, ModerationEntry{Action: DeletedComment, UserID: c.OwnerID, ThingID: c.ThingID, ObjectID: c.ID, Reason: reason})
 }
 
-// hideComment soft-deletes a locked comment: it removes the text, the files and the notifications,
-// subtracts the comment from the counts, and closes the reports about it.
-func (s *Store) hideComment(ctx context.Context, tx bun.Tx, c *Comment) error {
+// hideComment soft-deletes a locked comment: it removes the text and the files, and subtracts the
+// comment from the counts.
+func (s *Store) hideComment(ctx context.Context, tx bun.Tx, caller auth.Caller, c *Comment, reason string) error {
 	at, id := Now(), c.ID
 	c.Body, c.ModifiedAt, c.DeletedAt = "", at, &at
 	if _, err := tx.NewUpdate().Model(c).Column("body", "modified_at", "deleted_at", "reported_at").Set("body_html = ''").WherePK().Exec(ctx); err != nil {
@@ -292,10 +270,7 @@ func (s *Store) hideComment(ctx context.Context, tx bun.Tx, c *Comment) error {
 	if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
 		return err
 	}
-	if _, err := tx.NewDelete().Model((*Notification)(nil)).Where("target_type = ? AND target_id = ?", OnComment, id).Exec(ctx); err != nil {
-		return err
-	}
-	if err := closeReports(ctx, tx, Target{OnComment, id}); err != nil {
+	if err := s.Raise(ctx, tx, ObjectDeleted{Target{OnComment, id}, c.OwnerID, caller, reason}); err != nil {
 		return err
 	}
 	return c.count(ctx, tx, -1)
@@ -381,3 +356,6 @@ func (replies) Select(b *database.Builder, id any) *bun.SelectQuery {
 func (s *Store) Replies() List {
 	return List{DB: s.DB.DB, By: database.Order{ID: "cm.id", Ascending: true}, Rows: replies{}}
 }
+
+// NeedsModeration reports whether a user has reported the comment and no moderator has decided yet.
+func (c *Comment) NeedsModeration() bool { return c.ReportedAt != nil }

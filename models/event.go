@@ -5,11 +5,14 @@ import (
 	"fmt"
 
 	"github.com/uptrace/bun"
+
+	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// Event is a change of the core that areas react to: one of the types in this file. Events are how
-// the core causes something in an area without importing it.
-type Event interface{ event() }
+// Event is a change that areas react to: one of the types in this file, or a type of the area in
+// which the change happens. Events are how the core causes something in an area without importing
+// it.
+type Event any
 
 // The events. Each is raised in the transaction of the change, after its rows were written.
 type (
@@ -17,6 +20,12 @@ type (
 	ThingPublished struct{ Thing *Thing }
 	// ThingUnpublished is raised when a published thing is hidden, taken down or deleted.
 	ThingUnpublished struct{ Thing *Thing }
+	// ThingRemixed is raised when a published thing names things that it was made from for the first
+	// time.
+	ThingRemixed struct {
+		Thing       *Thing
+		AncestorIDs []int64 // those that are new
+	}
 	// MakePublished is raised when a make becomes visible to everyone.
 	MakePublished struct {
 		Make       *Make
@@ -38,23 +47,18 @@ type (
 		PreviewID int64
 		Result    PreviewState
 	}
+	// ObjectDeleted is raised when a thing, a make, a collection, a comment or an account is deleted.
+	ObjectDeleted struct {
+		Target Target
+		Owner  int64       // who created it; for an account, its user
+		By     auth.Caller // the zero Caller: the operator
+		Reason string      // of a moderator; empty: the creator or the owner of the target deletes it
+	}
 	// DecisionRecorded is raised for each new entry of the moderation log.
 	DecisionRecorded struct{ Entry *ModerationEntry }
-	// ContentReported is raised for each new report.
-	ContentReported struct{ Report *Report }
 	// AccessRevoked is raised when a suspended user loses all access.
 	AccessRevoked struct{ UserID int64 }
 )
-
-func (ThingPublished) event()   {}
-func (ThingUnpublished) event() {}
-func (MakePublished) event()    {}
-func (CommentCreated) event()   {}
-func (FilesProcessed) event()   {}
-func (PreviewEnded) event()     {}
-func (DecisionRecorded) event() {}
-func (ContentReported) event()  {}
-func (AccessRevoked) event()    {}
 
 // reactions are what the areas do at events and in garbage collections, in the order in which the
 // areas were created.
@@ -81,8 +85,8 @@ func (s *Store) Expire(what string, remove func(context.Context) error) {
 	s.reactions.garbage = append(s.reactions.garbage, garbage{what, remove})
 }
 
-// raise calls the areas for an event, in tx. The first error ends it.
-func (s *Store) raise(ctx context.Context, tx bun.Tx, e Event) error {
+// Raise calls the areas for an event, in tx. The first error ends it.
+func (s *Store) Raise(ctx context.Context, tx bun.Tx, e Event) error {
 	for _, react := range s.reactions.events {
 		if err := react(ctx, tx, e); err != nil {
 			return err

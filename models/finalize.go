@@ -273,7 +273,7 @@ func (s *Store) attach(ctx context.Context, tx bun.Tx, files []*File, unranked m
 		}
 	}
 	for state, files := range processed {
-		if err := s.raise(ctx, tx, FilesProcessed{files, state}); err != nil {
+		if err := s.Raise(ctx, tx, FilesProcessed{files, state}); err != nil {
 			return err
 		}
 	}

@@ -92,3 +92,27 @@ func (s *Store) Followers() List {
 func (s *Store) Following() List {
 	return List{DB: s.DB.DB, By: database.Order{ID: "fw.id", Node: "fw.followed_id"}, Rows: following{}}
 }
+
+// disconnect deletes all follows by and of a user, and updates the counts. It also deletes the
+// user's watches, and the notifications to and about the user.
+func disconnect(ctx context.Context, tx bun.Tx, userID int64) error {
+	for _, statement := range []string{
+		"DELETE FROM watches WHERE user_id = ?0",
+		"DELETE FROM notifications WHERE user_id = ?0 OR actor_id = ?0 OR target_type = 'user' AND target_id = ?0",
+	} {
+		if _, err := tx.NewRaw(statement, userID).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	var followed, followers []int64
+	err := tx.NewDelete().Model((*follow)(nil)).Where("follower_id = ?", userID).Returning("followed_id").Scan(ctx, &followed)
+	if err := IgnoreNoRows(err); err != nil {
+		return err
+	}
+	err = tx.NewDelete().Model((*follow)(nil)).Where("followed_id = ?", userID).Returning("follower_id").Scan(ctx, &followers)
+	if err := IgnoreNoRows(err); err != nil {
+		return err
+	}
+	return count(ctx, tx, userFollowers.by(-1, followed...), userFollowing.by(-1, followers...),
+		userFollowing.by(-int64(len(followed)), userID), userFollowers.by(-int64(len(followers)), userID))
+}

@@ -48,3 +48,12 @@ type fullText interface {
 var fullTexts = map[database.Engine]fullText{database.Postgres: textVectors{}, database.SQLite: fts5{}}
 
 func (db *DB) FullText() fullText { return fullTexts[db.Dialect.Engine()] }
+
+// matching selects the IDs of the documents that match.
+func (db *DB) matching(ix *Index, match string) *bun.SelectQuery {
+	q := db.Read.NewSelect()
+	if match == "" {
+		return q.ColumnExpr("0 AS id").Where("false")
+	}
+	return db.FullText().matching(q, ix, match)
+}

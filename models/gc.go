@@ -36,9 +36,6 @@ func (s *Sweep) Objects() []string {
 // probably an outage.
 const maxStuck = 100
 
-// ObjectsAtOnce is the number of objects that are compared with rows in one statement.
-const ObjectsAtOnce = 500
-
 // CollectGarbage removes what crashed processes and failed clean-ups left behind: expired uploads,
 // and objects without a row that are older than grace, which must be longer than an upload takes
 // from its last byte to its commit. It may run while servers are running. With dryRun, it only
@@ -56,12 +53,6 @@ func (s *Store) CollectGarbage(ctx context.Context, grace time.Duration, dryRun 
 		return nil, fmt.Errorf("collect expired uploads: %w", err)
 	}
 	if !dryRun {
-		if err := s.forgetSignIns(ctx); err != nil {
-			return nil, fmt.Errorf("collect sessions and codes: %w", err)
-		}
-		if err := s.expireNotifications(ctx); err != nil {
-			return nil, fmt.Errorf("collect notifications: %w", err)
-		}
 		if err := s.removeUnusedTags(ctx); err != nil {
 			return nil, fmt.Errorf("collect tags: %w", err)
 		}
@@ -263,21 +254,4 @@ func (s *Store) CollectContent(ctx context.Context, o bucket.Object) (gone bool,
 		return err
 	})
 	return gone, err
-}
-
-// forgetSignIns removes expired sessions, codes, refresh tokens, links and invitations.
-func (s *Store) forgetSignIns(ctx context.Context) error {
-	at := Now()
-	for _, expired := range []*bun.DeleteQuery{
-		s.DB.Write.NewDelete().Model((*Session)(nil)).Where("expires_at <= ?", at),
-		s.DB.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", at.Add(-grantsKept)),
-		s.DB.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", at),
-		s.DB.Write.NewDelete().Model((*accountLink)(nil)).Where("expires_at <= ?", at),
-		s.DB.Write.NewDelete().Model((*Invitation)(nil)).Where("used_at IS NULL AND expires_at <= ?", at),
-	} {
-		if _, err := s.DB.ExecAgain(ctx, expired); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -7,23 +7,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/preview"
 )
-
-// picture reads a test image.
-func picture(t *testing.T, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile("../testdata/images/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // TestUploadStripsMetadata checks that the stored bytes of an image have no metadata, that size and
 // hashes are theirs, and that another upload of them is the same content.

@@ -1,10 +1,7 @@
 package models
 
 import (
-	"context"
 	"testing"
-
-	"github.com/uptrace/bun"
 
 	"github.com/meshyard/meshyard/internal/auth"
 	"github.com/meshyard/meshyard/internal/database"
@@ -51,10 +48,4 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 			}
 		}
 	})
-}
-
-// beside is [databasetest.Beside] on the database of a store.
-func beside(t *testing.T, s *Store, hold func(ctx context.Context, tx bun.Tx) error, acts ...func() error) error {
-	t.Helper()
-	return databasetest.Beside(t.Context(), s.DB.DB, hold, acts...)
 }

@@ -118,7 +118,7 @@ func countLike(ctx context.Context, tx bun.Tx, target Target, userID, by int64) 
 	return count(ctx, tx, thingLikes.by(by, target.ID), userLikes.by(by, userID))
 }
 
-// deleteLikes removes all likes of a target that is about to be deleted.
+// deleteLikes removes all likes of a target that is being deleted.
 func deleteLikes(ctx context.Context, tx bun.Tx, target Target) error {
 	var userIDs []int64
 	err := tx.NewDelete().Model((*like)(nil)).Where("target_type = ? AND target_id = ?", target.Type, target.ID).Returning("user_id").Scan(ctx, &userIDs)
@@ -157,4 +157,16 @@ func (s *Store) LikedThingIDs(ctx context.Context, userID int64) (ids []int64, e
 		Join("JOIN things AS t ON t.id = l.target_id AND t.state = ?", Published).
 		Where("l.user_id = ? AND l.target_type = ?", userID, OnThing).OrderExpr("l.id DESC").Limit(maxIDs).Scan(ctx, &ids)
 	return ids, err
+}
+
+// purgeLike removes the like with the given ID.
+func (s *Store) purgeLike(ctx context.Context, id int64) error {
+	return s.DB.InTx(ctx, func(ctx context.Context, tx bun.Tx) error {
+		l := new(like)
+		if err := tx.NewSelect().Model(l).Where("l.id = ?", id).Scan(ctx); err != nil {
+			return NoSuchIfNoRows(err, "like", id)
+		}
+		_, err := removeLike(ctx, tx, l.UserID, Target{l.TargetType, l.TargetID})
+		return err
+	})
 }

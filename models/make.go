@@ -126,7 +126,7 @@ func (s *Store) CreateMake(ctx context.Context, caller auth.Caller, n NewMake) (
 	return m, picture, err
 }
 
-// publishMake publishes a locked make, with its notifications and its webhook event. Users who can
+// publishMake publishes a locked make. Users who can
 // see the thing can then see the make.
 func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 	at := Now()
@@ -142,14 +142,8 @@ func (s *Store) publishMake(ctx context.Context, tx bun.Tx, m *Make) error {
 		if err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", m.ThingID).Scan(ctx, &owner); err != nil {
 			return err
 		}
-		about, thing := Target{OnMake, m.ID}, Target{OnThing, m.ThingID}
-		err := errors.Join(notify(ctx, tx, NotifyMake, m.OwnerID, about, owner),
-			notifyWatchers(ctx, tx, NotifyMake, m.OwnerID, about, thing, m.ThingID, owner))
-		if err != nil {
-			return err
-		}
 	}
-	if err := s.raise(ctx, tx, MakePublished{m, owner}); err != nil {
+	if err := s.Raise(ctx, tx, MakePublished{m, owner}); err != nil {
 		return err
 	}
 	return s.DB.index(ctx, tx, makeIndex, m.ID)
@@ -259,13 +253,10 @@ func (s *Store) DeleteMake(ctx context.Context, caller auth.Caller, id int64, re
 				return err
 			}
 		}
-		if err := errors.Join(deleteLikes(ctx, tx, Target{OnMake, id}), s.deleteComments(ctx, tx, Target{OnMake, id})); err != nil {
+		if err := errors.Join(s.Raise(ctx, tx, ObjectDeleted{Target{OnMake, id}, m.OwnerID, caller, reason}), s.deleteComments(ctx, tx, Target{OnMake, id})); err != nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Model((*File)(nil)).Where("target_type = ? AND target_id = ?", OnMake, id).Exec(ctx); err != nil {
-			return err
-		}
-		if err := resolveReports(ctx, tx, caller, Target{OnMake, id}, m.OwnerID, reason); err != nil {
 			return err
 		}
 		if _, err = tx.NewDelete().Model(m).WherePK().Exec(ctx); err != nil {

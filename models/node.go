@@ -49,12 +49,3 @@ func (f *File) NodeID() string { return NodeRef{"File", f.ID}.NodeID() }
 
 // NodeID returns the node ID of the category.
 func (c *Category) NodeID() string { return NodeRef{"Category", c.ID}.NodeID() }
-
-// NodeID returns the node ID of the notification.
-func (n *Notification) NodeID() string { return NodeRef{"Notification", n.ID}.NodeID() }
-
-// NodeID returns the node ID of the report.
-func (r *Report) NodeID() string { return NodeRef{"Report", r.ID}.NodeID() }
-
-// NodeID returns the node ID of the access token.
-func (t *Token) NodeID() string { return NodeRef{"AccessToken", t.ID}.NodeID() }

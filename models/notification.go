@@ -2,6 +2,8 @@ package models
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"slices"
 	"time"
 
@@ -242,4 +244,87 @@ func (s *Store) expireNotifications(ctx context.Context) error {
 		"(SELECT id, row_number() OVER (PARTITION BY user_id ORDER BY id DESC) AS place FROM notifications "+
 		"WHERE user_id IN (SELECT user_id FROM notifications GROUP BY user_id HAVING count(*) > ?0)) AS n WHERE place > ?0)", maxNotifications))
 	return err
+}
+
+// notifyOfComment sends notifications about a new comment to the author of the parent comment, the owner of
+// the target, and the users who watch the target. Each user gets at most one.
+func notifyOfComment(ctx context.Context, tx bun.Tx, c *Comment, owner, repliedTo int64) error {
+	about, on := Target{OnComment, c.ID}, Target{c.TargetType, c.TargetID}
+	if err := notify(ctx, tx, NotifyReply, c.OwnerID, about, repliedTo); err != nil {
+		return err
+	}
+	if owner != repliedTo {
+		if err := notify(ctx, tx, NotifyComment, c.OwnerID, about, owner); err != nil {
+			return err
+		}
+	}
+	return notifyWatchers(ctx, tx, NotifyComment, c.OwnerID, about, on, c.ThingID, owner, repliedTo)
+}
+
+// notifyOfMake notifies the creator and the watchers of the thing of a published make.
+func notifyOfMake(ctx context.Context, tx bun.Tx, m *Make, owner int64) error {
+	if m.ThingID == 0 {
+		return nil
+	}
+	about := Target{OnMake, m.ID}
+	return errors.Join(notify(ctx, tx, NotifyMake, m.OwnerID, about, owner),
+		notifyWatchers(ctx, tx, NotifyMake, m.OwnerID, about, Target{OnThing, m.ThingID}, m.ThingID, owner))
+}
+
+// notifyRemix notifies the creators and watchers of the ancestors of a published thing.
+func notifyRemix(ctx context.Context, tx bun.Tx, t *Thing, ancestorIDs []int64) error {
+	about := Target{OnThing, t.ID}
+	for _, id := range ancestorIDs {
+		var owner int64
+		err := tx.NewSelect().Model((*Thing)(nil)).Column("t.owner_id").Where("t.id = ?", id).Scan(ctx, &owner)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue // deleted since the ancestors were read
+		}
+		if err != nil {
+			return err
+		}
+		err = errors.Join(notify(ctx, tx, NotifyRemix, t.OwnerID, about, owner),
+			notifyWatchers(ctx, tx, NotifyRemix, t.OwnerID, about, Target{OnThing, id}, id, owner))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// NodeID returns the node ID of the notification.
+func (n *Notification) NodeID() string { return NodeRef{"Notification", n.ID}.NodeID() }
+
+// reactNotifications notifies users of an event.
+func (s *Store) reactNotifications(ctx context.Context, tx bun.Tx, e Event) error {
+	switch e := e.(type) {
+	case CommentCreated:
+		return notifyOfComment(ctx, tx, e.Comment, e.Owner, e.RepliedTo)
+	case MakePublished:
+		return notifyOfMake(ctx, tx, e.Make, e.ThingOwner)
+	case ThingRemixed:
+		return notifyRemix(ctx, tx, e.Thing, e.AncestorIDs)
+	case DecisionRecorded:
+		return notifyOfDecision(ctx, tx, e.Entry)
+	case PreviewEnded:
+		if e.Result == PreviewFailed {
+			return notifyOfFailure(ctx, tx, e.PreviewID)
+		}
+	case FilesProcessed:
+		if e.Result != PreviewFailed {
+			return nil
+		}
+		for _, f := range e.Files {
+			if err := notify(ctx, tx, NotifyProcessingFailed, 0, Target{OnFile, f.ID}, f.OwnerID); err != nil {
+				return err
+			}
+		}
+	case ObjectDeleted:
+		if e.Target.Type == OnComment {
+			_, err := tx.NewDelete().Model((*Notification)(nil)).Where("target_type = ? AND target_id = ?", OnComment, e.Target.ID).Exec(ctx)
+			return err
+		}
+		return deleteLikes(ctx, tx, e.Target)
+	}
+	return nil
 }

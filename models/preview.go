@@ -11,6 +11,7 @@ import (
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/database"
 	"github.com/meshyard/meshyard/internal/fieldset"
+	"github.com/meshyard/meshyard/internal/image/thumbnail"
 	"github.com/meshyard/meshyard/internal/preview"
 )
 
@@ -80,9 +81,6 @@ func (s *Store) schedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64,
 	}
 	p := &Preview{SHA256: f.SHA256, Subject: subject, Version: preview.Version, State: PreviewWaiting, OwnerID: f.OwnerID, BeatAt: Now()}
 	_, err := tx.NewInsert().Model(p).On("CONFLICT (sha256, subject) DO UPDATE").Set("subject = EXCLUDED.subject").Returning("id, state").Exec(ctx)
-	if err == nil && p.State == PreviewFailed { // for other files of the same content
-		err = notify(ctx, tx, NotifyProcessingFailed, 0, Target{OnFile, f.ID}, f.OwnerID)
-	}
 	return p.ID, p.State, err
 }
 
@@ -90,4 +88,20 @@ func (s *Store) schedulePreview(ctx context.Context, tx bun.Tx, f *File) (int64,
 // no such preview.
 func (s *Store) preview(ctx context.Context, id int64) (*Preview, error) {
 	return One(s, ctx, auth.Caller{}, previews, previews.All().Without(fieldset.Of[Preview]("Mesh", "Printing")), "preview", id)
+}
+
+// parts returns the parts of a finished preview, without the image sizes that are generated on
+// demand.
+func (p *Preview) parts() []preview.Part {
+	var parts []preview.Part
+	if p.ImageFormat != "" {
+		parts = append(parts, preview.ImagePart(thumbnail.Full, p.ImageFormat))
+	}
+	if p.Threejs {
+		parts = append(parts, preview.Threejs)
+	}
+	if p.GLB {
+		parts = append(parts, preview.GLB)
+	}
+	return parts
 }

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -197,6 +196,6 @@ func (s *Store) endPreview(ctx context.Context, p *Preview, set func(q *bun.Upda
 		if err := IgnoreNoRows(err); err != nil || len(states) == 0 || states[0] != PreviewFailed {
 			return err
 		}
-		return errors.Join(notifyOfFailure(ctx, tx, p.ID), s.raise(ctx, tx, PreviewEnded{p.ID, PreviewFailed}))
+		return s.Raise(ctx, tx, PreviewEnded{p.ID, PreviewFailed})
 	})
 }

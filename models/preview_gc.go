@@ -9,7 +9,6 @@ import (
 
 	"github.com/meshyard/meshyard/internal/bucket"
 	"github.com/meshyard/meshyard/internal/image/thumbnail"
-	"github.com/meshyard/meshyard/internal/preview"
 )
 
 // collectPreviews removes previews without files. It locks the row of the content, so a concurrent
@@ -104,22 +103,6 @@ func (s *Store) missingPart(ctx context.Context, p *Preview) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// parts returns the parts of a finished preview, without the image sizes that are generated on
-// demand.
-func (p *Preview) parts() []preview.Part {
-	var parts []preview.Part
-	if p.ImageFormat != "" {
-		parts = append(parts, preview.ImagePart(thumbnail.Full, p.ImageFormat))
-	}
-	if p.Threejs {
-		parts = append(parts, preview.Threejs)
-	}
-	if p.GLB {
-		parts = append(parts, preview.GLB)
-	}
-	return parts
 }
 
 // IsScaledImage reports whether an object key is that of an image size that is generated on demand.

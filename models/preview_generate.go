@@ -115,7 +115,7 @@ func (s *Store) finishPreview(ctx context.Context, p *Preview, r preview.Result)
 		if n, err := updated.RowsAffected(); n == 0 || err != nil {
 			return err
 		}
-		if err := s.raise(ctx, tx, PreviewEnded{p.ID, PreviewDone}); err != nil || r.Mesh == nil {
+		if err := s.Raise(ctx, tx, PreviewEnded{p.ID, PreviewDone}); err != nil || r.Mesh == nil {
 			return err
 		}
 		if _, err := tx.NewDelete().Table("shape_keys").Where("preview_id = ?", p.ID).Exec(ctx); err != nil {

@@ -134,12 +134,15 @@ func (s *Store) scheduleFirstPreviews(ctx context.Context) (scheduled int, err e
 				if err := holdContent(ctx, tx, f.SHA256); err != nil {
 					return err
 				}
-				id, _, err := s.schedulePreview(ctx, tx, f)
+				id, state, err := s.schedulePreview(ctx, tx, f)
 				if err != nil {
 					return err
 				}
 				_, err = tx.NewUpdate().Model(f).Set("preview_id = ?", id).WherePK().Exec(ctx)
-				return err
+				if err != nil || state != PreviewFailed {
+					return err
+				}
+				return s.Raise(ctx, tx, FilesProcessed{[]*File{f}, state})
 			})
 			if err != nil {
 				return scheduled, err

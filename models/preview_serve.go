@@ -37,7 +37,7 @@ func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, opened 
 	default:
 		return part, "", absent
 	}
-	if part, size := p.part(name); part.Name != "" {
+	if part, size := p.partNamed(name); part.Name != "" {
 		if size != nil {
 			err = s.scale(ctx, p, part, *size)
 		}
@@ -46,9 +46,9 @@ func (s *Store) Derived(ctx context.Context, fileID int64, by Signature, opened 
 	return part, "", absent
 }
 
-// part returns the part with a name, and the size that it is scaled to, if any. It returns no part
+// partNamed returns the part with a name, and the size that it is scaled to, if any. It returns no part
 // if there is none of that name.
-func (p *Preview) part(name string) (preview.Part, *thumbnail.Size) {
+func (p *Preview) partNamed(name string) (preview.Part, *thumbnail.Size) {
 	for _, part := range p.parts() {
 		if part.Name == name {
 			return part, nil

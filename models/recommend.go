@@ -3,7 +3,6 @@ package models
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -131,16 +130,4 @@ func (s *Store) fillRandom(ctx context.Context, caller auth.Caller, ids []int64,
 		rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	}
 	return ids, nil
-}
-
-// distinct returns the IDs without duplicates, in the order of their first occurrence.
-func distinct(ids []int64) []int64 {
-	seen := make(map[int64]bool, len(ids))
-	return slices.DeleteFunc(ids, func(id int64) bool {
-		if seen[id] {
-			return true
-		}
-		seen[id] = true
-		return false
-	})
 }

@@ -161,7 +161,7 @@ func (s *Store) insertReport(ctx context.Context, tx bun.Tx, caller auth.Caller,
 	if _, err := tx.NewInsert().Model(r).Exec(ctx); err != nil {
 		return 0, err
 	}
-	return r.ID, s.raise(ctx, tx, ContentReported{r})
+	return r.ID, s.Raise(ctx, tx, Reported{r})
 }
 
 // DecidedReport is the result of [Store.DecideReport].
@@ -231,19 +231,6 @@ func decideReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target Ta
 	return closed, IgnoreNoRows(err)
 }
 
-// resolveReports resolves the open reports of an object that a moderator deletes for a reason. It
-// returns BadInput if the reason is not valid. It does nothing if the object is the caller's own.
-func resolveReports(ctx context.Context, tx bun.Tx, caller auth.Caller, target Target, owner int64, reason string) error {
-	if owner == caller.UserID {
-		return nil
-	}
-	if err := checkReason(reason); err != nil {
-		return err
-	}
-	_, err := decideReports(ctx, tx, caller, target, Resolved, reason)
-	return err
-}
-
 // closeReports resolves the open reports of an object that is deleted.
 func closeReports(ctx context.Context, tx bun.Tx, target Target) error {
 	_, err := tx.NewUpdate().Model((*Report)(nil)).Set("state = ?", Resolved).
@@ -289,4 +276,31 @@ func (r *Report) Allows(caller auth.Caller) error {
 // report returns a report by its ID.
 func (s *Store) report(ctx context.Context, id int64) (*Report, error) {
 	return One(s, ctx, auth.Caller{}, reports, AllReportFields, "report", id)
+}
+
+// NodeID returns the node ID of the report.
+func (r *Report) NodeID() string { return NodeRef{"Report", r.ID}.NodeID() }
+
+// Reported is the event of a new report.
+type Reported struct{ Report *Report }
+
+// reactReports closes the reports about what is deleted. If a moderator deletes it, that decides
+// them.
+func (s *Store) reactReports(ctx context.Context, tx bun.Tx, e Event) error {
+	d, deleted := e.(ObjectDeleted)
+	if !deleted {
+		return nil
+	}
+	if d.Reason != "" && d.By.UserID != 0 && d.By.UserID != d.Owner {
+		if err := checkReason(d.Reason); err != nil {
+			return err
+		}
+		if _, err := decideReports(ctx, tx, d.By, d.Target, Resolved, d.Reason); err != nil {
+			return err
+		}
+	}
+	if d.Target.Type == OnComment || d.Target.Type == OnUser {
+		return closeReports(ctx, tx, d.Target)
+	}
+	return nil
 }

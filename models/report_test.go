@@ -95,7 +95,7 @@ func TestReportBesideDeletion(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return s.hideComment(ctx, tx, locked)
+			return s.hideComment(ctx, tx, ada, locked, "")
 		}, func() error {
 			_, err := s.ReportContent(ctx, bob, NewReport{NodeID: c.NodeID(), Reason: ReportAbuse})
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -120,4 +121,19 @@ func SetOf(ids []int64) map[int64]bool {
 		set[id] = true
 	}
 	return set
+}
+
+// ObjectsAtOnce is the number of objects that are compared with rows in one statement.
+const ObjectsAtOnce = 500
+
+// distinct returns the IDs without duplicates, in the order of their first occurrence.
+func distinct(ids []int64) []int64 {
+	seen := make(map[int64]bool, len(ids))
+	return slices.DeleteFunc(ids, func(id int64) bool {
+		if seen[id] {
+			return true
+		}
+		seen[id] = true
+		return false
+	})
 }

@@ -57,7 +57,7 @@ func (s *Store) Search(ctx context.Context, kind SearchType, query string, f Fil
 	asked := tokenize.Query(query)
 	list.Total = nil
 	list = list.Bounded(maxFound)
-	e, err := s.DB.expression(ctx, ix, asked)
+	e, err := s.DB.expressionOf(ctx, ix, asked)
 	if err != nil {
 		return nil, err
 	}
@@ -157,8 +157,8 @@ const (
 	oneOfSeveral = 5 // one of the words matches; no document matches all of them
 )
 
-// expression looks up the words of a query and builds the expression.
-func (db *DB) expression(ctx context.Context, ix *Index, query []tokenize.Word) (expression, error) {
+// expressionOf looks up the words of a query and builds the expression.
+func (db *DB) expressionOf(ctx context.Context, ix *Index, query []tokenize.Word) (expression, error) {
 	if len(query) == 0 {
 		return expression{match: ""}, nil // only punctuation, which matches nothing
 	}
@@ -167,7 +167,7 @@ func (db *DB) expression(ctx context.Context, ix *Index, query []tokenize.Word) 
 		return expression{}, err
 	}
 	every := db.everyTerm(terms)
-	all := expression{match: db.all(every)}
+	all := expression{match: db.allOf(every)}
 	if !found {
 		all.match = ""
 	}
@@ -183,11 +183,11 @@ func (db *DB) expression(ctx context.Context, ix *Index, query []tokenize.Word) 
 	}
 	var whole, named, tagged []string
 	for _, t := range terms {
-		whole = append(whole, db.any(t.whole, t.parts, false, 1))
-		named = append(named, db.any(t.prefixes, t.parts, true, 1))
-		tagged = append(tagged, db.any(t.prefixes, t.parts, true, 2))
+		whole = append(whole, db.anyOf(t.whole, t.parts, false, 1))
+		named = append(named, db.anyOf(t.prefixes, t.parts, true, 1))
+		tagged = append(tagged, db.anyOf(t.prefixes, t.parts, true, 2))
 	}
-	all.levels = []level{{db.all(whole), isName}, {db.all(named), inName}, {db.all(tagged), inNameOrTags}}
+	all.levels = []level{{db.allOf(whole), isName}, {db.allOf(named), inName}, {db.allOf(tagged), inNameOrTags}}
 	return all, nil
 }
 
@@ -195,14 +195,14 @@ func (db *DB) expression(ctx context.Context, ix *Index, query []tokenize.Word) 
 func (db *DB) everyTerm(terms []term) []string {
 	every := make([]string, len(terms))
 	for i, t := range terms {
-		every[i] = db.any(t.prefixes, t.parts, true, 4)
+		every[i] = db.anyOf(t.prefixes, t.parts, true, 4)
 	}
 	return every
 }
 
-// any returns an expression for documents that contain one of the words (or prefixes, if beginning
+// anyOf returns an expression for documents that contain one of the words (or prefixes, if beginning
 // is set), or all parts, in the first fields of the document.
-func (db *DB) any(alternatives, parts []string, beginning bool, fields int) string {
+func (db *DB) anyOf(alternatives, parts []string, beginning bool, fields int) string {
 	text := db.FullText()
 	var written []string
 	for _, word := range alternatives {
@@ -213,7 +213,7 @@ func (db *DB) any(alternatives, parts []string, beginning bool, fields int) stri
 		for i, part := range parts {
 			together[i] = text.word(part, true, fields)
 		}
-		written = append(written, "("+db.all(together)+")")
+		written = append(written, "("+db.allOf(together)+")")
 	}
 	if len(written) == 0 {
 		return ""
@@ -221,22 +221,13 @@ func (db *DB) any(alternatives, parts []string, beginning bool, fields int) stri
 	return text.among("("+strings.Join(written, text.or())+")", fields)
 }
 
-// all returns an expression for documents that match all expressions, or "" if one of them cannot
+// allOf returns an expression for documents that match all expressions, or "" if one of them cannot
 // match.
-func (db *DB) all(expressions []string) string {
+func (db *DB) allOf(expressions []string) string {
 	if slices.Contains(expressions, "") {
 		return ""
 	}
 	return strings.Join(expressions, db.FullText().and())
-}
-
-// matching selects the IDs of the documents that match.
-func (db *DB) matching(ix *Index, match string) *bun.SelectQuery {
-	q := db.Read.NewSelect()
-	if match == "" {
-		return q.ColumnExpr("0 AS id").Where("false")
-	}
-	return db.FullText().matching(q, ix, match)
 }
 
 // maxBest is the maximum number of results that are sorted by how well their texts match. If more

@@ -70,7 +70,7 @@ func (s *Store) SignIn(ctx context.Context, who auth.Verified, userAgent string)
 		if _, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ? AND id NOT IN (?)", userID, kept).Exec(ctx); err != nil {
 			return err
 		}
-		row := &Session{UserID: userID, SHA256: auth.HashSecret(secret), UserAgent: cleanText(userAgent, maxUserAgent), CreatedAt: at, ExpiresAt: at.Add(sessionLifetime)}
+		row := &Session{UserID: userID, SHA256: auth.HashSecret(secret), UserAgent: cleanText(userAgent, MaxUserAgent), CreatedAt: at, ExpiresAt: at.Add(sessionLifetime)}
 		_, err := tx.NewInsert().Model(row).Exec(ctx)
 		return err
 	})
@@ -106,10 +106,10 @@ func (s *Store) Session(ctx context.Context, secret string) (who auth.SignedIn, 
 	who.SessionID = sessionID
 	who.Name = strings.TrimSpace(first + " " + last)
 	if lastUsed == nil || at.Sub(*lastUsed) > usedEvery {
-		s.activity.note(&s.activity.sessions, sessionID, at)
+		s.uses.note(&s.uses.sessions, sessionID, at)
 	}
 	if lastActive == nil || at.Sub(*lastActive) > activeEvery {
-		s.activity.note(&s.activity.users, userID, at)
+		s.uses.note(&s.uses.users, userID, at)
 	}
 	return who, true, nil
 }
@@ -178,4 +178,21 @@ func (s *Store) SignOut(ctx context.Context, secret string) error {
 func endSessions(ctx context.Context, tx bun.Tx, userID int64) error {
 	_, err := tx.NewDelete().Model((*Session)(nil)).Where("user_id = ?", userID).Exec(ctx)
 	return err
+}
+
+// forgetSignIns removes expired sessions, codes, refresh tokens, links and invitations.
+func (s *Store) forgetSignIns(ctx context.Context) error {
+	at := Now()
+	for _, expired := range []*bun.DeleteQuery{
+		s.DB.Write.NewDelete().Model((*Session)(nil)).Where("expires_at <= ?", at),
+		s.DB.Write.NewDelete().Model((*grant)(nil)).Where("created_at <= ?", at.Add(-grantsKept)),
+		s.DB.Write.NewDelete().Model((*refreshToken)(nil)).Where("expires_at <= ?", at),
+		s.DB.Write.NewDelete().Model((*accountLink)(nil)).Where("expires_at <= ?", at),
+		s.DB.Write.NewDelete().Model((*Invitation)(nil)).Where("used_at IS NULL AND expires_at <= ?", at),
+	} {
+		if _, err := s.DB.ExecAgain(ctx, expired); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -1,32 +1,10 @@
 package models
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/meshyard/meshyard/internal/auth"
 )
-
-// published returns a published thing of a user and its file.
-func published(t *testing.T, s *Store, owner auth.Caller) (*Thing, *File) {
-	t.Helper()
-	thing, err := s.CreateThing(t.Context(), owner, NewThing{Name: "a", Description: "a", License: CC, Category: "Art"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := s.Upload(t.Context(), owner, NewUpload{Name: "a.stl", Bytes: strings.NewReader(fmt.Sprint("solid ", thing.ID))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Finalize(t.Context(), owner, []FinalizeFile{{ID: file.ID}}, Target{OnThing, thing.ID}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.PublishThing(t.Context(), owner, thing.ID, Published); err != nil {
-		t.Fatal(err)
-	}
-	return thing, file
-}
 
 // TestFoldInFewStatements checks that the number of statements that fold counts does not grow with
 // the number of files and things, and that each file and thing gets its own count.

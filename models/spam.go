@@ -8,9 +8,6 @@ import (
 	"github.com/meshyard/meshyard/internal/auth"
 )
 
-// NeedsModeration reports whether a user has reported the comment and no moderator has decided yet.
-func (c *Comment) NeedsModeration() bool { return c.ReportedAt != nil }
-
 // ReportSpam reports a comment of another user as spam, for moderators to decide. If the caller is
 // a moderator or an administrator, it deletes the comment instead, and keeps the text so that the
 // comment can be restored. It returns BadInput for a comment of the caller, and Conflict if the

@@ -69,18 +69,19 @@ type Store struct {
 	options    Options
 	Enqueue    func(ctx context.Context, tx bun.Tx, work Work) error
 	files      *fileBatcher
-	downloads  downloadLog
+	downloads  downloadLog // CUT
 	poller     filePoller
-	identities *identityCache
-	activity   activity
+	identities *identityCache // CUT
+	activity   activity       // CUT
+	uses       useLog         // CUT
 	receiving  receiving
-	scalings   coalesce.Group[error] // of scaling images, by key
-	scaling    chan struct{}         // limits concurrent scaling
+	scalings   coalesce.Group[error] // of scaling images, by key // CUT
+	scaling    chan struct{}         // limits concurrent scaling // CUT
 	renderer   *renderer             // of Markdown
-	generating previewTurns
-	rankedTo   atomic.Int64 // the last thing that RankThings ranked
+	generating previewTurns          // CUT
+	rankedTo   atomic.Int64          // the last thing that RankThings ranked
 
-	authenticating coalesce.Group[authentication] // by the hash of the token
+	authenticating coalesce.Group[authentication] // by the hash of the token // CUT
 
 	reactions reactions
 }
@@ -88,9 +89,15 @@ type Store struct {
 // NewStore returns a store on a migrated database and a bucket. enqueue stores jobs in the given
 // transaction.
 func NewStore(db *DB, b *bucket.Bucket, options Options, enqueue func(ctx context.Context, tx bun.Tx, work Work) error) *Store {
-	s := &Store{DB: db, Bucket: b, options: options, Enqueue: enqueue, identities: newIdentityCache(), scaling: make(chan struct{}, scalingAtOnce), renderer: newRenderer()}
+	s := &Store{DB: db, Bucket: b, options: options, Enqueue: enqueue, renderer: newRenderer()}
+	s.identities = newIdentityCache()              // CUT
+	s.scaling = make(chan struct{}, scalingAtOnce) // CUT
 	s.files = &fileBatcher{read: s.FilesByID}
-	s.downloads.insert = s.insertDownloads
+	s.downloads.insert = s.insertDownloads           // CUT
+	s.React(s.reactNotifications)                    // CUT
+	s.React(s.reactReports)                          // CUT
+	s.Expire("sessions and codes", s.forgetSignIns)  // CUT
+	s.Expire("notifications", s.expireNotifications) // CUT
 	return s
 }
 

@@ -14,49 +14,6 @@ import (
 // accessible only at the signed URLs that they get while it is taken down: signed URLs that were
 // issued before the takedown do not work, see SignedTakenDown.
 
-// IsTakenDown reports whether the thing is taken down.
-func (t *Thing) IsTakenDown() bool { return t.TakenDownAt != nil }
-
-// checkNotTakenDown returns Forbidden if the thing is taken down: until a moderator restores it,
-// its creator cannot change or delete it, or anything that is attached to it. It returns nil for
-// those who can restore it.
-func (t *Thing) checkNotTakenDown(caller auth.Caller) error {
-	if !t.IsTakenDown() || checkDecides(caller, t.OwnerID) == nil {
-		return nil
-	}
-	return Fail(Forbidden, "thing %d was taken down by a moderator, and cannot be changed until it is restored: %s", t.ID, t.TakedownReason)
-}
-
-// checkNotTakenDown returns Forbidden if the make is hidden because its thing was taken down and
-// deleted. It returns nil for those who can restore it.
-func (m *Make) checkNotTakenDown(caller auth.Caller) error {
-	if m.TakenDownAt == nil || checkDecides(caller, m.OwnerID) == nil {
-		return nil
-	}
-	return Fail(Forbidden, "make %d is of a thing that was taken down by a moderator, and cannot be changed", m.ID)
-}
-
-// takeDownMakes hides the makes of a locked, taken-down thing that is about to be deleted, because
-// otherwise they would become public. The makes must be locked. They have not been counted since
-// the takedown.
-func (s *Store) takeDownMakes(ctx context.Context, tx bun.Tx, thingID int64) error {
-	var makes []*Make
-	if err := tx.NewSelect().Model(&makes).Where("m.thing_id = ?", thingID).Order("m.id").Scan(ctx); err != nil {
-		return err
-	}
-	at := Now()
-	for _, m := range makes {
-		m.State, m.TakenDownAt = Draft, &at
-		if _, err := tx.NewUpdate().Model(m).Column("state", "taken_down_at").WherePK().Exec(ctx); err != nil {
-			return err
-		}
-		if err := s.DB.index(ctx, tx, makeIndex, m.ID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // TakeDownThing hides a thing. It requires a moderator or an administrator, who cannot be its
 // creator unless they are an administrator. If the thing is already taken down, the reason is
 // replaced. It opens a transaction.
@@ -72,7 +29,7 @@ func (s *Store) TakeDownThing(ctx context.Context, caller auth.Caller, id int64,
 		if was != Published {
 			return true, nil
 		}
-		return true, errors.Join(s.countPublished(ctx, tx, t, -1), s.raise(ctx, tx, ThingUnpublished{t}))
+		return true, errors.Join(s.countPublished(ctx, tx, t, -1), s.Raise(ctx, tx, ThingUnpublished{t}))
 	})
 }
 
@@ -88,7 +45,7 @@ func (s *Store) RestoreThing(ctx context.Context, caller auth.Caller, id int64, 
 		if t.State != Published {
 			return true, nil
 		}
-		return true, errors.Join(s.countPublished(ctx, tx, t, 1), s.raise(ctx, tx, ThingPublished{t}))
+		return true, errors.Join(s.countPublished(ctx, tx, t, 1), s.Raise(ctx, tx, ThingPublished{t}))
 	})
 }
 

@@ -94,3 +94,6 @@ func cleanText(s string, limit int) string {
 	}
 	return s
 }
+
+// MaxUserAgent is the maximum length of a stored user agent.
+const MaxUserAgent = 200

@@ -62,7 +62,7 @@ func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 		}
 	}
 	if t.State == Published {
-		if err := errors.Join(countThing(ctx, tx, t, -1), s.raise(ctx, tx, ThingUnpublished{t})); err != nil {
+		if err := errors.Join(countThing(ctx, tx, t, -1), s.Raise(ctx, tx, ThingUnpublished{t})); err != nil {
 			return nil, err
 		}
 		// The makes of a thing that is not published are hidden, and become visible when it is deleted.
@@ -72,13 +72,10 @@ func (s *Store) RemoveThing(ctx context.Context, tx bun.Tx, caller auth.Caller, 
 	if deleted.CollectionIDs, err = removeFromAllCollections(ctx, tx, caller, id); err != nil {
 		return nil, err
 	}
-	if err := deleteLikes(ctx, tx, Target{OnThing, id}); err != nil {
+	if err := s.Raise(ctx, tx, ObjectDeleted{Target{OnThing, id}, t.OwnerID, caller, reason}); err != nil {
 		return nil, err
 	}
 	if err := s.deleteComments(ctx, tx, Target{OnThing, id}); err != nil {
-		return nil, err
-	}
-	if err := resolveReports(ctx, tx, caller, Target{OnThing, id}, t.OwnerID, reason); err != nil {
 		return nil, err
 	}
 	for _, statement := range []string{

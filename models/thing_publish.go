@@ -85,9 +85,9 @@ func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to Publica
 	}
 	switch {
 	case to == Published:
-		err = errors.Join(s.countPublished(ctx, tx, t, 1), s.raise(ctx, tx, ThingPublished{t}))
+		err = errors.Join(s.countPublished(ctx, tx, t, 1), s.Raise(ctx, tx, ThingPublished{t}))
 	case was == Published:
-		err = errors.Join(s.countPublished(ctx, tx, t, -1), s.raise(ctx, tx, ThingUnpublished{t}))
+		err = errors.Join(s.countPublished(ctx, tx, t, -1), s.Raise(ctx, tx, ThingUnpublished{t}))
 	}
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *Store) changeState(ctx context.Context, tx bun.Tx, t *Thing, to Publica
 		if err != nil {
 			return err
 		}
-		if err := notifyRemix(ctx, tx, t, ancestors); err != nil {
+		if err := s.Raise(ctx, tx, ThingRemixed{t, ancestors}); err != nil {
 			return err
 		}
 	}

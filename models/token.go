@@ -299,3 +299,6 @@ func (s *Store) TokenInfo(ctx context.Context, token string) (clientID string, u
 	}
 	return found[caller.ApplicationID].ClientID, caller.UserID, nil
 }
+
+// NodeID returns the node ID of the access token.
+func (t *Token) NodeID() string { return NodeRef{"AccessToken", t.ID}.NodeID() }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/mail"
 	"regexp"
 	"strconv"
 	"strings"
@@ -396,4 +397,39 @@ func (s *Store) checkNotLastAdministrator(ctx context.Context, tx bun.Tx, u *Use
 		return err
 	}
 	return Invalid("username", "username: %s is the last administrator", u.Username)
+}
+
+// unsuspend ends the suspension of the user, and reports whether there was one.
+func (u *User) unsuspend() bool {
+	if u.SuspendedAt == nil {
+		return false
+	}
+	u.SuspendedAt, u.SuspensionReason = nil, ""
+	return true
+}
+
+// setRole sets the role of the user, and reports whether it was another one.
+func (u *User) setRole(role auth.Role) bool {
+	if u.Role() == role {
+		return false
+	}
+	u.IsAdmin, u.IsModerator = role == auth.Administrator, role == auth.Moderator
+	return true
+}
+
+// checkOptionalEmail returns BadInput if an address that is not nil or empty is not a valid e-mail
+// address of at most maxName characters.
+func checkOptionalEmail(address *string) error {
+	if err := CheckOptional("email", address, MaxName); err != nil || address == nil || *address == "" {
+		return err
+	}
+	return checkEmail(*address)
+}
+
+// checkEmail returns BadInput if an address is not a valid e-mail address of at most 254 bytes.
+func checkEmail(address string) error {
+	if parsed, err := mail.ParseAddress(address); err != nil || parsed.Address != address || len(address) > 254 {
+		return Invalid("email", "email: %.60q is not an e-mail address", address)
+	}
+	return nil
 }

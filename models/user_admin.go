@@ -117,7 +117,7 @@ func (s *Store) suspendAndRevokeTokens(ctx context.Context, caller auth.Caller, 
 		if err := revokeAccess(ctx, tx, u.ID, at); err != nil {
 			return false, err
 		}
-		return true, s.raise(ctx, tx, AccessRevoked{u.ID})
+		return true, s.Raise(ctx, tx, AccessRevoked{u.ID})
 	}, "suspended_at", "suspension_reason")
 }
 
@@ -168,10 +168,6 @@ func (a Admin) SetUserRole(ctx context.Context, name string, role auth.Role) (*U
 	}, "is_admin", "is_moderator")
 }
 
-// byOperator is the recorded reason of actions on the command line that have no reason of their
-// own.
-const byOperator = "By the operator, on the command line."
-
 // changeUser locks a user, stores the columns that change has changed, and records the action. If
 // change reports that it changes nothing, nothing is recorded. It opens a transaction.
 func (s *Store) changeUser(ctx context.Context, caller auth.Caller, name string, action Action, reason string,
@@ -209,7 +205,7 @@ func (a Admin) DeleteUser(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return a.store.deleteUser(ctx, found.ID, func(ctx context.Context, tx bun.Tx) error {
+	return a.store.deleteUser(ctx, auth.Caller{}, found.ID, byOperator, func(ctx context.Context, tx bun.Tx) error {
 		return a.store.record(ctx, tx, auth.Caller{}, ModerationEntry{Action: DeletedUser, UserID: found.ID, Reason: byOperator})
 	})
 }

@@ -42,9 +42,9 @@ func (db *DB) terms(ctx context.Context, ix *Index, query []tokenize.Word) (term
 	if len(all) > 1 {
 		whole := make([]string, len(all))
 		for i, t := range all {
-			whole[i] = db.any(t.whole, nil, false, 4)
+			whole[i] = db.anyOf(t.whole, nil, false, 4)
 		}
-		together = []string{db.all(whole), db.all(db.everyTerm(all))}
+		together = []string{db.allOf(whole), db.allOf(db.everyTerm(all))}
 	}
 	known, err := db.known(ctx, ix, beginnings, together)
 	if err != nil {
@@ -66,7 +66,7 @@ func (db *DB) terms(ctx context.Context, ix *Index, query []tokenize.Word) (term
 		return terms, len(terms) == 1 || known[""], nil
 	}
 	// The corrected words may occur together.
-	match := db.all(db.everyTerm(terms))
+	match := db.allOf(db.everyTerm(terms))
 	if match == "" {
 		return terms, false, nil
 	}

@@ -360,7 +360,7 @@ func (s *Store) react(ctx context.Context, tx bun.Tx, e models.Event) error {
 		return s.emitPreview(ctx, tx, e.PreviewID, e.Result)
 	case models.DecisionRecorded:
 		return s.emitDecision(ctx, tx, e.Entry)
-	case models.ContentReported:
+	case models.Reported:
 		return s.emitReport(ctx, tx, e.Report)
 	case models.AccessRevoked:
 		return s.disableWebhooksOf(ctx, tx, e.UserID, disabledWithOwner)
